@@ -1,0 +1,3 @@
+"""memtui: see, trust and mend what an AI agent remembers."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,72 @@
+"""The in-process memory engine: the public API.
+
+Importing this package is cheap: names are loaded when first used, and numpy, pyarrow, lancedb, httpx
+and pydantic only inside the functions that need them.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "CancelToken": "progress",
+    "Cancelled": "errors",
+    "Candidate": "recall.trace",
+    "ConfigError": "errors",
+    "DamagedStoreError": "errors",
+    "EmbeddingError": "errors",
+    "Engine": "engine",
+    "Facets": "listing",
+    "ListQuery": "listing",
+    "ListView": "listing",
+    "Memory": "memory",
+    "MemtuiError": "errors",
+    "Progress": "progress",
+    "Proof": "recall.trace",
+    "RecallRequest": "recall.request",
+    "RefusedError": "errors",
+    "RerankError": "errors",
+    "StageSummary": "recall.trace",
+    "Step": "recall.trace",
+    "StoreInfo": "listing",
+    "StoreNotFoundError": "errors",
+    "Trace": "recall.record",
+    "UnknownDialectError": "errors",
+    "UsageError": "errors",
+    "clean": "clean",
+    "one_line": "clean",
+    "open_engine": "engine",
+}
+
+__all__ = sorted(_HOME)
+
+if TYPE_CHECKING:
+    from memtui.engine.clean import clean, one_line
+    from memtui.engine.engine import Engine, open_engine
+    from memtui.engine.errors import (
+        Cancelled,
+        ConfigError,
+        DamagedStoreError,
+        EmbeddingError,
+        MemtuiError,
+        RefusedError,
+        RerankError,
+        StoreNotFoundError,
+        UnknownDialectError,
+        UsageError,
+    )
+    from memtui.engine.listing import Facets, ListQuery, ListView, StoreInfo
+    from memtui.engine.memory import Memory
+    from memtui.engine.progress import CancelToken, Progress
+    from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.request import RecallRequest
+    from memtui.engine.recall.trace import Candidate, Proof, StageSummary, Step
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,76 @@
+"""What a list of memories is asked with, and what it answers with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+SORT_KEYS = ("timestamp", "importance", "access", "used", "tier", "scope", "category", "confidence")
+
+
+@dataclass(frozen=True, slots=True)
+class ListQuery:
+    """A filter and an order over the whole table.
+
+    `filter` is a text in the filter language (spec: fields, ranges, ages, lists, globs, words);
+    `scopes` narrows to exact stored scopes on top of it (None entries mean NULL), as the scope tree does.
+    `sort` is a key of `SORT_KEYS`, with a leading `-` for descending.
+    """
+
+    filter: str = ""
+    scopes: tuple[str | None, ...] | None = None
+    sort: str = "-timestamp"
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """Counts within the current filter, largest first; keys exactly as stored (None is NULL)."""
+
+    scopes: tuple[tuple[str | None, int], ...] = ()
+    categories: tuple[tuple[str | None, int], ...] = ()
+    tiers: tuple[tuple[str, int], ...] = ()
+    states: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ListView:
+    """The answer to a `ListQuery`: which rows, in which order, at which table version.
+
+    `positions` is opaque to the caller: hand the view back to `Engine.page`.
+    """
+
+    query: ListQuery
+    version: int
+    total: int
+    table_total: int
+    facets: Facets
+    positions: Any = field(repr=False, compare=False, default=None)
+    pending: str = ""
+    """Non-empty while tier, access and state are still being read: what the numbers leave out."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreInfo:
+    """What is known of an opened store, for the top bar, Home and `memtui stats`."""
+
+    name: str
+    uri: str
+    table: str
+    dialect: str
+    """Machine name: pro, builtin-g1, builtin-g2, builtin-g3, memtui, generic, engine."""
+    dialect_title: str
+    """For people: "memory-lancedb-pro", "built-in memory-lancedb (agentId, scope)"."""
+    rows: int
+    """Memories, the `__schema__` sentinel not counted."""
+    dims: int | None
+    version: int
+    read_only: bool
+    columns: tuple[str, ...]
+    fts: str
+    """One phrase on the full-text index: "version 1, positions, 267 of 267 rows", "none"."""
+    embedder: str
+    """One phrase on where question vectors come from, or why there are none."""
+    size_bytes: int
+    warnings: tuple[str, ...] = ()
+    details: Mapping[str, Any] = field(default_factory=dict)
