@@ -1,0 +1,68 @@
+"""Fixtures that every part of the suite shares: the recorded material, unpacked copies of it, a fixed clock."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tarfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHARED = ROOT.parent / "shared"
+NOW_MS = 1_788_264_000_000
+"""2026-09-01T12:00:00Z, the frozen clock of the recorded recalls."""
+
+
+@pytest.fixture(autouse=True)
+def _quiet_environment(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test sees the developer's own stores, settings, keys or colours."""
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(("OPENCLAW_", "CLAWDBOT_", "MEMTUI_", "MEMORY_LANCEDB_", "CLAWTEAM_", "XDG_")):
+            monkeypatch.delenv(name)
+    for name in ("NO_COLOR", "TEXTUAL_THEME", "OPENAI_API_KEY", "USERPROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The recorded material beside the project; tests that need it say so when it is not there."""
+    if not SHARED.is_dir():
+        pytest.skip("left out: the recorded material (../shared) is not there")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def unpack(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], Path]:
+    """Unpack an archive into a fresh folder; returns the single folder it holds (or that folder)."""
+
+    def _unpack(archive: Path) -> Path:
+        target = tmp_path_factory.mktemp(archive.name.split(".")[0])
+        with tarfile.open(archive) as tar:
+            tar.extractall(target, filter="data")
+        inside = list(target.iterdir())
+        return inside[0] if len(inside) == 1 and inside[0].is_dir() else target
+
+    return _unpack
+
+
+def tree_hash(folder: Path) -> str:
+    """A hash over names, contents and modification times of all files below `folder`."""
+    digest = hashlib.sha256()
+
+    def walk(path: Path) -> Iterator[Path]:
+        for entry in sorted(path.iterdir()):
+            yield entry
+            if entry.is_dir() and not entry.is_symlink():
+                yield from walk(entry)
+
+    for path in walk(folder):
+        digest.update(str(path.relative_to(folder)).encode())
+        if path.is_file():
+            digest.update(path.read_bytes())
+            digest.update(str(path.stat().st_mtime_ns).encode())
+    return digest.hexdigest()
