@@ -1,0 +1,40 @@
+"""What turns text into vectors, or the reason why nothing does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Embedder(Protocol):
+    """One embedding model. Questions and stored texts may get different vectors, so they are asked for apart."""
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+
+    @property
+    def dims(self) -> int | None:
+        """Vector length, None when only an answer will tell."""
+
+    def describe(self) -> str:
+        """The model, where it runs and its vector length, on one line; never a key."""
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        """The vector of a question, float32 [dims]. Raises EmbeddingError; never returns a zero vector."""
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of stored texts in order, float32 [n, dims]. Raises EmbeddingError."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoEmbedder:
+    """Search by meaning is unavailable: `reason` says why and `fix` what to do, one sentence each."""
+
+    reason: str
+    fix: str

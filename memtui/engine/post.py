@@ -1,0 +1,148 @@
+"""One JSON request over HTTP under one deadline: name look-up, connection, headers and body together."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
+
+from memtui.engine.clean import one_line
+
+if TYPE_CHECKING:
+    import httpx
+
+MAX_REPLY_BYTES = 64 << 20
+"""More than the largest batch of vectors; a server that sends more is not answering us."""
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the server answered, whatever its status."""
+
+    status: int
+    text: str
+    headers: Mapping[str, str]
+    """Names in lower case."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the status is 2xx."""
+        return 200 <= self.status < 300
+
+    def json(self) -> Any:
+        """The body as JSON; raises ValueError when it is not."""
+        return json.loads(self.text)
+
+
+class PostError(Exception):
+    """No answer could be had. The text never holds a header, so never a key."""
+
+    def __init__(self, kind: Literal["timeout", "unreachable", "dropped", "invalid"], text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+def host_of(url: str) -> str:
+    """Host and port of `url`, without user, password, path and query: what a message may show."""
+    try:
+        netloc = urlsplit(url).netloc
+    except ValueError:
+        netloc = ""
+    return netloc.rsplit("@", 1)[-1] or "(no host)"
+
+
+def excerpt(text: str, secrets: Iterable[str], length: int = 200) -> str:
+    """The first `length` characters of a server's text on one line, safe to draw, every secret masked."""
+    for secret in filter(None, secrets):
+        text = text.replace(secret, "[key]")
+    return one_line(text)[:length]
+
+
+def new_client(url: str) -> httpx.Client:
+    """A client for the service at `url`, to be kept for its connections or closed after one request."""
+    import ssl
+
+    import httpx
+
+    parts = urlsplit(url)
+    # A trust store takes 20 ms to load; over plain http an empty one does, and trusts nobody.
+    verify = True if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    # A proxy from the environment can never be the way to this machine itself.
+    return httpx.Client(verify=verify, trust_env=parts.hostname not in _LOOPBACK)
+
+
+def post_json(
+    client: httpx.Client, url: str, *, headers: Mapping[str, str], body: Mapping[str, Any], timeout_s: float
+) -> Reply:
+    """POST `body` as JSON and read the whole answer within `timeout_s` seconds.
+
+    Redirects are not followed: they would carry the key to another host. Raises PostError, kind `timeout`,
+    `unreachable` (no connection), `dropped` (the connection broke: worth one more try) or `invalid` (address
+    or header that cannot be sent).
+    """
+    # A lone surrogate becomes its JSON escape, as JavaScript writes it.
+    content = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")
+    deadline = time.monotonic() + timeout_s
+    outcome: queue.SimpleQueue[Reply | PostError] = queue.SimpleQueue()
+
+    def work() -> None:
+        try:
+            outcome.put(_exchange(client, url, headers, content, deadline))
+        except PostError as error:
+            outcome.put(error)
+
+    # Neither a name look-up nor a server that drips header bytes can be interrupted: they are left behind.
+    threading.Thread(target=work, name="memtui-post", daemon=True).start()
+    try:
+        result = outcome.get(timeout=max(timeout_s, 0.0))
+    except queue.Empty:
+        result = PostError("timeout", f"no answer within {timeout_s * 1000:.0f} ms")
+    if isinstance(result, PostError):
+        raise result
+    return result
+
+
+def _exchange(
+    client: httpx.Client, url: str, headers: Mapping[str, str], content: bytes, deadline: float
+) -> Reply:
+    import httpx
+
+    try:
+        with client.stream(
+            "POST",
+            url,
+            headers={"Content-Type": "application/json", "User-Agent": "memtui", **headers},
+            content=content,
+            timeout=max(deadline - time.monotonic(), 0.001),
+        ) as response:
+            received = bytearray()
+            for piece in response.iter_bytes():
+                received += piece
+                if time.monotonic() > deadline:
+                    raise PostError("timeout", "the answer came too slowly")
+                if len(received) > MAX_REPLY_BYTES:
+                    raise PostError("invalid", f"the answer is longer than {MAX_REPLY_BYTES >> 20} MB")
+            text = received.decode("utf-8", "replace")
+            return Reply(response.status_code, text, {k.lower(): v for k, v in response.headers.items()})
+    except PostError:
+        raise
+    except httpx.TimeoutException:
+        raise PostError("timeout", "the connection timed out") from None
+    except httpx.ConnectError as error:
+        raise PostError("unreachable", one_line(str(error)) or "no connection") from None
+    except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
+        raise PostError("dropped", one_line(str(error)) or "the connection broke") from None
+    except (httpx.LocalProtocolError, UnicodeEncodeError):
+        # Their texts quote the header, key included.
+        raise PostError("invalid", "the API key holds characters that no HTTP header can carry") from None
+    except (httpx.InvalidURL, httpx.UnsupportedProtocol):
+        raise PostError("invalid", "the address is not an http or https address") from None
+    except Exception as error:
+        # A thread has nobody to raise to: what httpx did not foresee is a failed request too.
+        raise PostError("invalid", type(error).__name__) from None
