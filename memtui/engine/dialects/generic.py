@@ -1,0 +1,64 @@
+"""Any table, read through a column map that the user gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from memtui.engine.dialects.base import Columns, Dialect
+from memtui.engine.dialects.lifecycle import LifecycleDialect
+from memtui.engine.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+MAPPABLE = ("id", "text", "vector", "scope", "category", "importance", "timestamp", "metadata")
+
+
+def parse_map(text: str) -> dict[str, str]:
+    """A column map as it is typed: `id=doc_id,text=content,vector=embedding`; raises `UsageError`."""
+    pairs = [pair.partition("=") for pair in text.split(",") if pair.strip()]
+    if not pairs or not all(key.strip() and column.strip() for key, _, column in pairs):
+        raise UsageError(
+            f"{text!r} is not a column map.", fix="Write it like id=doc_id,text=content,vector=embedding."
+        )
+    return {key.strip(): column.strip() for key, _, column in pairs}
+
+
+def generic(schema: pa.Schema, mapping: Mapping[str, str]) -> Dialect:
+    """The dialect that `mapping` (our field to the table's column) describes.
+
+    `id` and `text` are required; without `vector` there is no search by meaning. A mapped `metadata`
+    column is read as memory-lancedb-pro's metadata. Raises `UsageError` naming what does not fit.
+    """
+    unknown = sorted(set(mapping) - set(MAPPABLE))
+    if unknown:
+        raise UsageError(
+            f"The column map has unknown fields: {', '.join(unknown)}.",
+            fix=f"The fields are {', '.join(MAPPABLE)}.",
+        )
+    missing = [key for key in ("id", "text") if key not in mapping]
+    if missing:
+        raise UsageError(
+            f"The column map lacks {' and '.join(missing)}.", fix="Name a column for id and for text."
+        )
+    for key, column in mapping.items():
+        _check(schema, key, column)
+    columns = Columns(**{"vector": None, **mapping})  # type: ignore[arg-type]
+    kind = LifecycleDialect if "metadata" in mapping else Dialect
+    return kind("generic", "table with a column map", columns)
+
+
+def _check(schema: pa.Schema, key: str, column: str) -> None:
+    from memtui.engine.dialects.fit import fits
+
+    if column not in schema.names:
+        raise UsageError(
+            f"The table has no column {column} (given for {key}).",
+            fix=f"Its columns are {', '.join(schema.names)}.",
+        )
+    kind = schema.field(column).type
+    if not fits(key, kind):
+        raise UsageError(
+            f"Column {column} cannot be the {key}: its type is {kind}.", fix="Map another column."
+        )

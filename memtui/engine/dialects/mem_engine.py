@@ -1,0 +1,15 @@
+"""openclaw-mem-engine: importance labels and trust tiers beside the text; read only."""
+
+from __future__ import annotations
+
+from memtui.engine.dialects.base import Columns, Dialect
+
+MARKS = ("importance_label", "trust_tier")
+"""Columns that no other program's table has."""
+REQUIRED = ("id", "text", "vector", "createdAt", "category", "importance", "scope", *MARKS)
+
+
+def mem_engine() -> Dialect:
+    """A table that openclaw-mem-engine made."""
+    columns = Columns(scope="scope", category="category", importance="importance", timestamp="createdAt")
+    return Dialect("engine", "openclaw-mem-engine", columns, MARKS)

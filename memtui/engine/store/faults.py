@@ -1,0 +1,76 @@
+"""What the engine's bare exceptions mean, and what a person can do about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from memtui.engine.errors import DamagedStoreError, MemtuiError, StoreNotFoundError
+
+_RUST_SOURCE = re.compile(r",? (?:location: )?/\S+\.rs:\d+:\d+")
+_FILE = re.compile(r"Not found: (?!Wrapped)(?:\S*?\.lance/)?([^\s,]+)")
+_BACKUP = "Restore the folder from a backup, or go back to an earlier version of the table."
+
+
+@contextmanager
+def explained(where: str) -> Iterator[None]:
+    """Turn the engine's `ValueError`, `RuntimeError` and `OSError` into errors with a remedy.
+
+    `where` is the place of the table, named in the message.
+    """
+    try:
+        yield
+    except MemtuiError:
+        raise
+    except (ValueError, RuntimeError, OSError, NotImplementedError) as error:
+        raise explain(error, where) from error
+
+
+def explain(error: Exception, where: str) -> MemtuiError:
+    """The error of ours that says what `error` means for the table at `where`."""
+    text = _RUST_SOURCE.sub("", str(error)).strip()
+    if "file size is too small" in text:
+        return DamagedStoreError(
+            f"The newest version file of {where} is cut short.",
+            fix="Move that file out of _versions to open the version before it (its change is lost).",
+            details=text,
+        )
+    if "Invalid range 0..0" in text or "size 0 bytes" in text:
+        return DamagedStoreError(
+            f"The newest version file of {where} is empty.",
+            fix="Move that file out of _versions to open the version before it (its change is lost).",
+            details=text,
+        )
+    if "no longer exists" in text:
+        return MemtuiError(
+            f"That version of {where} is gone.", fix="Reload; another program has cleaned up.", details=text
+        )
+    if found := _FILE.search(text):
+        return DamagedStoreError(f"A file of {where} is missing: {found[1]}.", fix=_BACKUP, details=text)
+    if "failed to fill whole buffer" in text or "corrupt" in text or "invalid utf-8" in text:
+        return DamagedStoreError(f"A data file of {where} is damaged.", fix=_BACKUP, details=text)
+    if "was not found" in text:
+        return StoreNotFoundError(f"There is no table at {where}.", fix="Check the path.", details=text)
+    if "INVERTED index" in text:
+        return MemtuiError(
+            f"{where} has no full-text index.",
+            fix="Search by meaning, or let the agent's program build its index.",
+            details=text,
+        )
+    if "position is not found" in text:
+        return MemtuiError(
+            "The full-text index has no positions, so it cannot find a phrase.",
+            fix="Leave the quotes out, or rebuild the index.",
+            details=text,
+        )
+    if isinstance(error, PermissionError) or "Permission denied" in text:
+        return MemtuiError(
+            f"{where} may not be read by this user.", fix="Check the rights of the folder.", details=text
+        )
+    return MemtuiError(f"{where} could not be read: {_first_line(text)}.", details=text)
+
+
+def _first_line(text: str) -> str:
+    lines = text.splitlines()
+    return (lines[0] if lines else "no reason given").rstrip(".")

@@ -1,0 +1,205 @@
+"""One version of a table, for reading: nothing here writes, and nothing moves while it is held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.store import sql
+from memtui.engine.store.faults import explained
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.dialects.base import Dialect
+
+BATCH = 65_536
+"""Rows in a batch of a scan: measured three times as fast as the engine's own 1,024."""
+
+Metric = Literal["cosine", "l2"]
+
+
+class Pin:
+    """The table `where`, read through `dialect`, at the version that the handle `table` stands at.
+
+    The sentinel row of the agents' programs is hidden from every answer.
+    """
+
+    def __init__(self, table: Any, dialect: Dialect, where: str) -> None:
+        self.table = table
+        self.dialect = dialect
+        self.where = where
+        with explained(where):
+            self.version: int = int(table.version)
+            self.schema: pa.Schema = table.schema
+
+    @cached_property
+    def sentinels(self) -> int:
+        """How many sentinel rows the table has."""
+        column = self.dialect.columns.id
+        if not _is_text(self.schema.field(column).type):
+            return 0
+        with explained(self.where):
+            return int(self.table.count_rows(sql.is_in(column, [sql.SENTINEL])))
+
+    def count(self, where: str | None = None) -> int:
+        """Number of memories that `where` keeps."""
+        with explained(self.where):
+            if where is None:
+                return int(self.table.count_rows()) - self.sentinels
+            return int(self.table.count_rows(self._visible(where)))
+
+    def scan(
+        self,
+        columns: Sequence[str] | dict[str, str],
+        *,
+        where: str | None = None,
+        with_row_id: bool = False,
+        batch_size: int = BATCH,
+    ) -> Iterator[pa.RecordBatch]:
+        """Every memory that `where` keeps, in storage order, at most `batch_size` rows at a time.
+
+        `columns` may map new names to expressions of the engine. Raises `DamagedStoreError` in the
+        middle when a file cannot be read.
+        """
+        with explained(self.where):
+            query = self.table.search().select(_selection(columns)).with_row_id(with_row_id)
+            if condition := self._visible(where):
+                query = query.where(condition)
+            yield from query.limit(None).to_batches(batch_size=batch_size)
+
+    def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """The rows with these row ids, in the order asked for, with `_rowid`; absent ones are left out.
+
+        Raises `MemtuiError` when the files of this version were cleaned away by another program.
+        """
+        import numpy as np
+
+        wanted = np.asarray(row_ids, dtype=np.uint64)
+        with explained(self.where):
+            query = self.table.take_row_ids(np.unique(wanted).tolist())
+            found = query.select(list(columns)).with_row_id().to_arrow()
+        if not found.num_rows and wanted.size:
+            raise MemtuiError(
+                f"The rows of version {self.version} of {self.where} can no longer be read.",
+                fix="Reload: another program has rewritten the table and cleaned up.",
+            )
+        ids = found.column("_rowid").to_numpy()
+        order = np.argsort(ids)
+        at = np.searchsorted(ids[order], wanted)
+        at[at == ids.size] = 0
+        rows = order[at] if ids.size else at
+        return found.take(rows[ids[rows] == wanted] if ids.size else rows)
+
+    def rows_by_id(self, ids: Sequence[str], columns: Sequence[str]) -> pa.Table:
+        """All rows with one of these ids, in the order asked for (a duplicated id gives several rows).
+
+        Has `_rowid` and the id column beside `columns`.
+        """
+        import numpy as np
+        import pyarrow as pa
+
+        column = self.dialect.columns.id
+        names = list(dict.fromkeys((column, *columns)))
+        values = self._id_values(ids)
+        with explained(self.where):
+            query = self.table.search().select(names).with_row_id(True).where(sql.is_in(column, values))
+            found = query.limit(None).to_arrow()
+        place = {value: at for at, value in reversed(list(enumerate(values)))}
+        order = np.argsort([place[value] for value in found.column(column).to_pylist()], kind="stable")
+        return found.take(pa.array(order, pa.int64()))
+
+    def vector_search(
+        self,
+        vector: Sequence[float],
+        *,
+        k: int,
+        metric: Metric = "cosine",
+        where: str | None = None,
+        columns: Sequence[str] = (),
+        with_row_id: bool = False,
+    ) -> pa.Table:
+        """The `k` memories nearest to `vector` among those that `where` keeps, nearest first.
+
+        `vector` has as many finite numbers as the table's vectors, else `UsageError`. `_distance` is
+        1 - cos for "cosine" (0 to 2), the squared Euclidean distance for "l2". Rows without a usable
+        vector are never found by cosine, and a zero `vector` finds nothing.
+        """
+        import numpy as np
+
+        query_vector = np.asarray(vector, dtype=np.float32)
+        self._check_query(query_vector, k)
+        with explained(self.where):
+            query = self.table.search(
+                query_vector, query_type="vector", vector_column_name=self.dialect.columns.vector
+            ).distance_type(metric)
+            if condition := self._visible(where):
+                query = query.where(condition, prefilter=True)
+            query = query.select([*columns, "_distance"]).with_row_id(with_row_id)
+            return query.limit(k).to_arrow()
+
+    def fts_search(
+        self,
+        text: str,
+        *,
+        k: int,
+        where: str | None = None,
+        columns: Sequence[str] = (),
+        with_row_id: bool = False,
+    ) -> pa.Table:
+        """The `k` best rows for the words of `text` by the full-text index, best first, with `_score` (BM25).
+
+        `text` goes to the engine as it is: words are alternatives, a text in double quotes is a phrase.
+        Raises `MemtuiError` when the table has no index, or a phrase meets an index without positions.
+        """
+        if k < 1:
+            raise UsageError(f"A search for {k} rows makes no sense.", fix="Ask for 1 or more.")
+        with explained(self.where):
+            query = self.table.search(text, query_type="fts", fts_columns=self.dialect.columns.text)
+            if condition := self._visible(where):
+                query = query.where(condition, prefilter=True)
+            query = query.select([*columns, "_score"]).with_row_id(with_row_id)
+            return query.limit(k).to_arrow()
+
+    @property
+    def dims(self) -> int | None:
+        """Numbers in each vector; None without a vector column."""
+        column = self.dialect.columns.vector
+        return None if column is None else int(self.schema.field(column).type.list_size)
+
+    def _check_query(self, vector: Any, k: int) -> None:
+        import numpy as np
+
+        if self.dims is None:
+            raise MemtuiError(f"{self.where} has no vector column.", fix="Search by words instead.")
+        if vector.shape != (self.dims,):
+            raise UsageError(
+                f"The query vector has {vector.size} numbers, the vectors of {self.where} have {self.dims}.",
+                fix="Use the embedding model that made the store's vectors.",
+            )
+        if not np.isfinite(vector).all():
+            raise UsageError(
+                "The query vector has a number that is not finite.", fix="Check what the embedder returned."
+            )
+        if k < 1:
+            raise UsageError(f"A search for {k} rows makes no sense.", fix="Ask for 1 or more.")
+
+    def _visible(self, where: str | None) -> str | None:
+        return sql.both(where, sql.not_sentinel(self.dialect.columns.id) if self.sentinels else None)
+
+    def _id_values(self, ids: Sequence[str]) -> list[Any]:
+        if _is_text(self.schema.field(self.dialect.columns.id).type):
+            return list(ids)
+        return [int(value) for value in ids if value.lstrip("-").isdigit()]
+
+
+def _selection(columns: Sequence[str] | dict[str, str]) -> list[str] | dict[str, str]:
+    return columns if isinstance(columns, dict) else list(columns)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -1,0 +1,92 @@
+"""Finding the table on disk, before the engine is asked: its connect would create a missing folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from memtui.engine.errors import DamagedStoreError, MemtuiError, StoreNotFoundError, UnknownDialectError
+
+TABLE = "memories"
+"""The table's name in every program's store."""
+_SUFFIX = ".lance"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What to connect to, and which table to open there. `folder` is None for a remote place."""
+
+    uri: str
+    table: str
+    folder: Path | None
+
+    @property
+    def name(self) -> str:
+        """The last part of the path: what a person calls the store."""
+        return self.uri.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or self.uri
+
+
+def find_place(target: str | Path, table: str | None = None) -> Place:
+    """Resolve a folder, a `.lance` folder, a `file://` URL or a remote URI; touches nothing.
+
+    Raises `StoreNotFoundError`, `UnknownDialectError` (other tables are there) or `DamagedStoreError`
+    (a table folder without a version).
+    """
+    scheme = urlsplit(str(target)).scheme if isinstance(target, str) else ""
+    if scheme == "file":
+        target = unquote(urlsplit(str(target)).path)
+    elif len(scheme) > 1 and "://" in str(target):
+        return Place(str(target), table or TABLE, None)
+    path = Path(target).expanduser().absolute()
+    try:
+        return _local(path, table)
+    except PermissionError as error:
+        raise MemtuiError(
+            f"{path} may not be read by this user.", fix="Check the rights of the folder.", details=str(error)
+        ) from error
+
+
+def _local(path: Path, table: str | None) -> Place:
+    if not path.exists():
+        raise StoreNotFoundError(f"{path} does not exist.", fix="Check the path; nothing was created there.")
+    if not path.is_dir():
+        raise StoreNotFoundError(
+            f"{path} is a file, not a LanceDB folder.", fix="Name the folder that holds memories.lance."
+        )
+    if path.suffix == _SUFFIX and not _tables(path):
+        path, table = path.parent, path.stem
+    tables = _tables(path)
+    wanted = table or TABLE
+    if wanted in tables:
+        _check_versions(path / f"{wanted}{_SUFFIX}")
+        return Place(str(path), wanted, path)
+    if tables:
+        example = path / f"{tables[0]}{_SUFFIX}"
+        raise UnknownDialectError(
+            f"{path} has no table {wanted}; its tables are {', '.join(tables)}.",
+            fix=f"To read one as memories, name its folder: {example}.",
+        )
+    below = [str(each) for each in sorted(path.iterdir()) if each.is_dir() and _tables(each)]
+    raise StoreNotFoundError(
+        f"{path} holds no LanceDB table.",
+        fix=f"There are tables in {', '.join(below)}."
+        if below
+        else "Name the folder that holds memories.lance.",
+    )
+
+
+def _tables(folder: Path) -> list[str]:
+    try:
+        return sorted(each.stem for each in folder.iterdir() if each.suffix == _SUFFIX and each.is_dir())
+    except PermissionError:
+        return []
+
+
+def _check_versions(folder: Path) -> None:
+    versions = folder / "_versions"
+    if not versions.is_dir() or not any(each.suffix == ".manifest" for each in versions.iterdir()):
+        raise DamagedStoreError(
+            f"{folder} is a table folder without any version in it.",
+            fix="Restore the folder from a backup, or remove it when it was left over from a failed start.",
+        )

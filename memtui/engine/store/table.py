@@ -1,0 +1,245 @@
+"""An open store: one table of memories, read at a pinned version."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.dialects.base import Dialect
+from memtui.engine.dialects.detect import detect
+from memtui.engine.dialects.generic import generic
+from memtui.engine.dialects.rows import is_vector
+from memtui.engine.store import sql
+from memtui.engine.store.faults import explained
+from memtui.engine.store.fts import FtsStatus, fts_status
+from memtui.engine.store.pin import BATCH, Metric, Pin
+from memtui.engine.store.place import Place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Store:
+    """A table of memories. Reading never changes it; every read sees the pinned version.
+
+    Safe to use from several threads. Row ids are good for the version they were read at: hand that
+    version to `take`.
+    """
+
+    def __init__(self, connection: Any, place: Place, columns: Mapping[str, str] | None) -> None:
+        self._connection = connection
+        self._place = place
+        self._columns = columns
+        self._lock = threading.Lock()
+        self._old: Pin | None = None
+        self._pin = self._newest()
+        self._watch = self._open()
+
+    @property
+    def uri(self) -> str:
+        """The folder or URI that holds the table."""
+        return self._place.uri
+
+    @property
+    def name(self) -> str:
+        """The last part of the URI."""
+        return self._place.name
+
+    @property
+    def table_name(self) -> str:
+        """The table's name, `memories` in every program's store."""
+        return self._place.table
+
+    @property
+    def where(self) -> str:
+        """The table's place in words for messages."""
+        return f"{self.uri} (table {self.table_name})"
+
+    @property
+    def dialect(self) -> Dialect:
+        """How rows are read."""
+        return self._pin.dialect
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The Arrow schema at the pinned version."""
+        return self._pin.schema
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the table, in order."""
+        return tuple(self.schema.names)
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """All columns but the vectors: what a memory is made of."""
+        return tuple(field.name for field in self.schema if not is_vector(field.type))
+
+    @property
+    def dims(self) -> int | None:
+        """Numbers in each vector; None without a vector column."""
+        return self._pin.dims
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know about this table before relying on it."""
+        return (*self.dialect.notes, *self._unknown_columns(), *self._index_warnings())
+
+    @property
+    def version(self) -> int:
+        """The pinned version."""
+        return self._pin.version
+
+    def newest_version(self) -> int:
+        """The version that other programs see now; cheap enough to ask twice a second."""
+        with self._lock, explained(self.where):
+            self._watch.checkout_latest()
+            return int(self._watch.version)
+
+    def refresh(self) -> bool:
+        """Pin the newest version; True when it is another one. The version before stays readable."""
+        if self.newest_version() == self.version:
+            return False
+        newest = self._newest()
+        with self._lock:
+            self._old, self._pin = self._pin, newest
+        return True
+
+    def pin(self, version: int | None = None) -> Pin:
+        """The table at `version` (None: the pinned one); raises when that version was cleaned away."""
+        with self._lock:
+            for pin in (self._pin, self._old):
+                if pin and version in (None, pin.version):
+                    return pin
+        with explained(self.where):
+            table = self._connection.open_table(self.table_name, version=version)
+        old = Pin(table, self._dialect_of(table.schema), self.where)
+        with self._lock:
+            self._old = old
+        return old
+
+    def count(self, where: str | None = None) -> int:
+        """Number of memories, the sentinel not counted."""
+        return self._pin.count(where)
+
+    def size_bytes(self) -> int:
+        """Bytes of all files of the table, old versions and indices included."""
+        if self._place.folder is None:
+            with explained(self.where):
+                return int(self._pin.table.stats()["total_bytes"])
+        total = 0
+        for folder, _, files in os.walk(self._place.folder / f"{self.table_name}.lance"):
+            for file in files:
+                try:
+                    total += os.stat(os.path.join(folder, file)).st_size
+                except FileNotFoundError:  # another program cleaned up meanwhile
+                    continue
+        return total
+
+    def fts_status(self) -> FtsStatus:
+        """The state of the full-text index on the text column, at the pinned version."""
+        return fts_status(self._pin.table, self.dialect.columns.text, self.where)
+
+    def scan(
+        self,
+        columns: Sequence[str] | dict[str, str],
+        *,
+        where: str | None = None,
+        with_row_id: bool = False,
+        batch_size: int = BATCH,
+    ) -> Iterator[pa.RecordBatch]:
+        """See `Pin.scan`."""
+        return self._pin.scan(columns, where=where, with_row_id=with_row_id, batch_size=batch_size)
+
+    def take(self, row_ids: Sequence[int], columns: Sequence[str], version: int | None = None) -> pa.Table:
+        """See `Pin.take`; `version` is the one that the row ids were read at (None: the pinned one)."""
+        return self.pin(version).take(row_ids, columns)
+
+    def rows_by_id(self, ids: Sequence[str], columns: Sequence[str]) -> pa.Table:
+        """See `Pin.rows_by_id`."""
+        return self._pin.rows_by_id(ids, columns)
+
+    def vector_search(
+        self,
+        vector: Sequence[float],
+        *,
+        k: int,
+        metric: Metric = "cosine",
+        where: str | None = None,
+        columns: Sequence[str] | None = None,
+        with_row_id: bool = False,
+    ) -> pa.Table:
+        """See `Pin.vector_search`; `columns` None means all but the vectors."""
+        return self._pin.vector_search(
+            vector,
+            k=k,
+            metric=metric,
+            where=where,
+            columns=self.row_columns if columns is None else columns,
+            with_row_id=with_row_id,
+        )
+
+    def fts_search(
+        self,
+        text: str,
+        *,
+        k: int,
+        where: str | None = None,
+        columns: Sequence[str] | None = None,
+        with_row_id: bool = False,
+    ) -> pa.Table:
+        """See `Pin.fts_search`; `columns` None means all but the vectors."""
+        return self._pin.fts_search(
+            text,
+            k=k,
+            where=where,
+            columns=self.row_columns if columns is None else columns,
+            with_row_id=with_row_id,
+        )
+
+    @staticmethod
+    def column_in(column: str, values: Iterable[Any]) -> str:
+        """A condition that `column` is one of `values` (None: NULL); safe for any text."""
+        return sql.is_in(column, values)
+
+    def _open(self) -> Any:
+        with explained(self.where):
+            return self._connection.open_table(self.table_name)
+
+    def _newest(self) -> Pin:
+        table = self._open()
+        return Pin(table, self._dialect_of(table.schema), self.where)
+
+    def _dialect_of(self, schema: pa.Schema) -> Dialect:
+        return generic(schema, self._columns) if self._columns else detect(schema, self.where)
+
+    def _unknown_columns(self) -> tuple[str, ...]:
+        known = {*self.dialect.columns.known(), *self.dialect.labels}
+        unknown = [column for column in self.columns if column not in known]
+        if not unknown or self._columns:
+            return ()
+        return (f"{self.dialect.title} does not know the column {', '.join(unknown)}; it is shown as it is.",)
+
+    def _index_warnings(self) -> tuple[str, ...]:
+        status = self.fts_status()
+        if status.exists and not status.readable:
+            return ("The files of the full-text index are missing: every word search reads the whole table.",)
+        return ()
+
+
+def open_place(place: Place, columns: Mapping[str, str] | None, options: Mapping[str, str] | None) -> Store:
+    """Connect to a place that is known to exist and open its table."""
+    from memtui.engine.store.lance import import_lancedb
+
+    lancedb = import_lancedb()
+    with explained(place.uri):
+        connection = lancedb.connect(place.uri, storage_options=dict(options) if options else None)
+    return Store(connection, place, columns)
+
+
+def folder_of(store: Store) -> Path | None:
+    """The local folder of a store, None for a remote one."""
+    return store._place.folder
