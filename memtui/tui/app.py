@@ -1,0 +1,201 @@
+"""The app: three modes with lazy screens, themes from files, and a store that opens after the first paint."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual.app import App
+from textual.reactive import reactive
+from textual.screen import Screen
+
+from memtui.engine import MemtuiError
+from memtui.tui.frame import Frame
+from memtui.tui.keys import bindings
+from memtui.tui.messages import (
+    AskRecall,
+    Flash,
+    OpenTarget,
+    ReloadStore,
+    RunAdvanced,
+    RunFailed,
+    RunFinished,
+    ShowInBrowse,
+    ShowMemory,
+)
+from memtui.tui.opener import WATCH_S, StoreOpener
+from memtui.tui.opening import Clock, Opener, default_now, open_target
+from memtui.tui.paint.glyphs import choose
+from memtui.tui.session import Session
+from memtui.tui.theme.load import DEFAULT, load_themes, search_path
+from memtui.tui.theme.tokens import defaults
+
+
+def _home() -> Screen[Any]:
+    from memtui.tui.screens.home.screen import HomeScreen
+
+    return HomeScreen()
+
+
+def _browse() -> Screen[Any]:
+    from memtui.tui.screens.browse.screen import BrowseScreen
+
+    return BrowseScreen()
+
+
+def _recall() -> Screen[Any]:
+    from memtui.tui.screens.recall.screen import RecallScreen
+
+    return RecallScreen()
+
+
+class MemtuiApp(App[None]):
+    """The terminal console. `target` as in the command line; `opener` and `now` are given by tests."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "memtui"
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
+        "home": _home,
+        "browse": _browse,
+        "recall": _recall,
+    }
+    DEFAULT_MODE = "home"
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS = bindings("app")
+
+    session: reactive[Session] = reactive(Session(), always_update=False)
+
+    def __init__(
+        self,
+        target: str | None = None,
+        *,
+        opener: Opener = open_target,
+        now: Clock = default_now,
+        environ: Mapping[str, str] = os.environ,
+        themes: Path | None = None,
+    ) -> None:
+        super().__init__()
+        self.glyphs = choose(environ)
+        self._now = now
+        self._target = target
+        self._store = StoreOpener(self, opener, now)
+        self._loaded = load_themes(search_path(themes))
+        for theme in self._loaded.themes.values():
+            self.register_theme(theme)
+        wanted = environ.get("MEMTUI_THEME", DEFAULT)
+        self.theme = wanted if wanted in self.available_themes else DEFAULT
+        self.animation_level = "none"
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Every semantic token, so that Textual's own themes work too."""
+        return defaults(self.current_theme.dark)
+
+    def now_ms(self) -> int:
+        """The clock of the app, in milliseconds since the epoch."""
+        return self._now()
+
+    def on_mount(self) -> None:
+        if self.glyphs.name == "ascii":
+            self.add_class("-ascii")
+        self.call_after_refresh(self._start)
+
+    def _start(self) -> None:
+        self._store.open(self._target)
+        self.set_interval(WATCH_S, self._store.watch)
+        for problem in self._loaded.problems:
+            self.say(problem, "error")
+
+    @property
+    def frame(self) -> Frame | None:
+        """The top-level screen under whatever overlay is open."""
+        base = self.screen_stack[0] if self.screen_stack else None
+        return base if isinstance(base, Frame) else None
+
+    def say(self, text: str, kind: Any = "done") -> None:
+        """One line above the key bar of the present screen."""
+        if self.frame is not None and self.frame.is_mounted:
+            self.frame.flash(text, kind)
+
+    def on_run_advanced(self, message: RunAdvanced) -> None:
+        self._store.advanced(message)
+
+    def on_run_finished(self, message: RunFinished) -> None:
+        self._store.finished(message)
+
+    def on_run_failed(self, message: RunFailed) -> None:
+        self._store.failed(message)
+
+    def on_unmount(self) -> None:
+        self._store.close()
+
+    def on_flash(self, message: Flash) -> None:
+        self.say(message.text, message.kind)
+
+    def on_open_target(self, message: OpenTarget) -> None:
+        self._store.open(message.target)
+
+    def on_reload_store(self, _: ReloadStore) -> None:
+        self.action_reload()
+
+    async def on_show_in_browse(self, message: ShowInBrowse) -> None:
+        await self._hand_over("browse", message)
+
+    async def on_show_memory(self, message: ShowMemory) -> None:
+        await self._hand_over("browse", message)
+
+    async def on_ask_recall(self, message: AskRecall) -> None:
+        await self._hand_over("recall", message)
+
+    async def _hand_over(self, mode: str, message: Any) -> None:
+        """Switch to a screen, then let it `receive` the wish."""
+        await self.switch_mode(mode)
+        receive = getattr(self.screen, "receive", None)
+        if receive is not None:
+            receive(message)
+
+    async def action_go_home(self) -> None:
+        await self.switch_mode("home")
+
+    async def action_go_browse(self) -> None:
+        await self.switch_mode("browse")
+
+    async def action_go_recall(self) -> None:
+        await self.switch_mode("recall")
+
+    def action_help(self) -> None:
+        from memtui.tui.dialogs.help import HelpOverlay
+
+        self.push_screen(HelpOverlay.of(self.screen))
+
+    def action_palette(self) -> None:
+        from memtui.tui.dialogs.palette import Palette
+
+        self.push_screen(Palette(self.screen))
+
+    def action_reload(self) -> None:
+        if self.session.open:
+            self._store.reload()
+        elif self.session.phase == "failed":
+            self._store.open(self.session.target or self._target)
+
+    def action_next_theme(self) -> None:
+        names = sorted(self._loaded.themes)
+        here = names.index(self.theme) if self.theme in names else -1
+        self.theme = names[(here + 1) % len(names)]
+        self.say(f"theme {self.theme}", "note")
+
+    def fail(self, error: MemtuiError) -> None:
+        """A failure of something that has no panel of its own."""
+        self.say(str(error), "error")
+
+    def set_session(self, **changes: Any) -> None:
+        """Replace parts of the session; every screen that watches it hears of it."""
+        self.session = replace(self.session, **changes)
+
+
+def run(target: str | None = None) -> None:
+    """Run the app on `target` (None: the discovered store) until the person quits."""
+    MemtuiApp(target).run()

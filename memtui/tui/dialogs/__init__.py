@@ -1,0 +1,1 @@
+"""Overlays: help, palette, and small choosers."""

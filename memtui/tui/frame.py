@@ -1,0 +1,82 @@
+"""What every screen has around its panels: top bar, flash line, key bar, a word when there is no room."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+
+from memtui.tui.host import host
+from memtui.tui.layout import MIN_HEIGHT, MIN_WIDTH, NORMAL_WIDTH, SHORT_HEIGHT, WIDE_WIDTH
+from memtui.tui.messages import FlashKind
+from memtui.tui.runner import Runner
+from memtui.tui.session import Session
+from memtui.tui.widgets.flash import FlashLine
+from memtui.tui.widgets.key_bar import KeyBar
+from memtui.tui.widgets.top_bar import TopBar
+
+
+class TooSmall(Widget):
+    """One sentence and the size that is needed, instead of something unreadable."""
+
+    DEFAULT_CSS = """
+    TooSmall { display: none; width: 100%; height: 100%; content-align: center middle; color: $stale; }
+    .-too-small TooSmall { display: block; }
+    .-too-small TopBar, .-too-small KeyBar, .-too-small FlashLine, .-too-small Arranged { display: none; }
+    """
+
+    def render(self) -> Content:
+        size = self.app.size
+        return Content(
+            f"memtui needs {MIN_WIDTH} x {MIN_HEIGHT} cells, this terminal has {size.width} x {size.height}."
+        )
+
+
+class Frame(Screen[None]):
+    """A top-level screen: subclasses give `MODE`, `body` and `session_changed`.
+
+    `self.runner` runs engine calls; their messages arrive at this screen.
+    """
+
+    MODE = ""
+    AUTO_FOCUS = ""
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NORMAL_WIDTH, "-normal"), (WIDE_WIDTH, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (SHORT_HEIGHT, "-tall")]  # noqa: RUF012
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = Runner(self)
+
+    def body(self) -> ComposeResult:
+        """The widgets between the bars."""
+        raise NotImplementedError
+
+    def session_changed(self, session: Session) -> None:
+        """The store, or what is known of it, changed; also called once after mounting."""
+
+    def compose(self) -> ComposeResult:
+        yield TopBar(self.MODE)
+        yield TooSmall()
+        yield from self.body()
+        yield FlashLine()
+        yield KeyBar()
+
+    def on_mount(self) -> None:
+        self.watch(self.app, "session", self.session_changed)
+
+    def on_unmount(self) -> None:
+        self.runner.cancel_all()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.set_class(event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT, "-too-small")
+
+    @property
+    def session(self) -> Session:
+        """The app's session."""
+        return host(self).session
+
+    def flash(self, text: str, kind: FlashKind = "done") -> None:
+        """Say one line above the key bar."""
+        self.query_one(FlashLine).say(text, kind)

@@ -1,0 +1,26 @@
+"""What a widget may ask of the app it lives in, without knowing the app."""
+
+from __future__ import annotations
+
+from typing import Protocol, cast
+
+from textual.message_pump import MessagePump
+
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.session import Session
+
+
+class Host(Protocol):
+    """The app, as its parts see it."""
+
+    session: Session
+    glyphs: Glyphs
+
+    def now_ms(self) -> int:
+        """The clock, in milliseconds since the epoch."""
+        ...
+
+
+def host(node: MessagePump) -> Host:
+    """The app of this widget or screen."""
+    return cast(Host, node.app)

@@ -1,0 +1,190 @@
+"""The one table of keys. Bindings, key bar, help and palette are made from it.
+
+An id is `context.action`: the action method is `action_<action>` (dashes become underscores) of the widget
+or screen that takes the context's bindings. Every id is unique; every key is unique within a context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from textual.binding import Binding, BindingType
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One action and the keys that do it.
+
+    `bar` is its place in the key bar (1 first; 0 is not shown there). `shown` is how the keys are written
+    for people; empty derives it from the first key. `group` is the heading in the help overlay.
+    """
+
+    id: str
+    keys: str
+    title: str
+    group: str
+    bar: int = 0
+    shown: str = ""
+    help: str = ""
+
+    @property
+    def context(self) -> str:
+        """The part of the id before the dot."""
+        return self.id.split(".", 1)[0]
+
+    @property
+    def action(self) -> str:
+        """The name that Textual calls: `action_<this>`."""
+        return self.id.split(".", 1)[1].replace("-", "_")
+
+    @property
+    def caps(self) -> str:
+        """The keys as printed on the screen."""
+        return self.shown or " ".join(_cap(key) for key in self.keys.split(","))
+
+
+_NAMES = {
+    "slash": "/",
+    "question_mark": "?",
+    "colon": ":",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "backslash": "\\",
+    "full_stop": ".",
+    "comma": ",",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "equals_sign": "=",
+    "plus": "+",
+    "minus": "-",
+    "percent_sign": "%",
+    "asterisk": "*",
+    "up": "↑",
+    "down": "↓",
+    "left": "←",
+    "right": "→",
+    "escape": "esc",
+    "pagedown": "pgdn",
+    "pageup": "pgup",
+}
+
+
+def _cap(key: str) -> str:
+    *modifiers, name = key.strip().split("+")
+    name = _NAMES.get(name, name)
+    if "ctrl" in modifiers:
+        name = f"^{name}"
+    return f"shift+{name}" if "shift" in modifiers else name
+
+
+GO, MOVE, FIND, ACT, VIEW = "GO", "MOVE", "FIND", "ACT", "VIEW"
+
+TABLE: tuple[Key, ...] = (
+    # the app: everywhere, unless an input has the keyboard
+    Key("app.go-home", "1", "Home", GO, shown="1"),
+    Key("app.go-browse", "2", "Browse", GO, shown="2"),
+    Key("app.go-recall", "3", "Recall", GO, shown="3"),
+    Key("app.palette", "ctrl+p,colon", "every command", GO, shown="^p :"),
+    Key("app.help", "question_mark,f1", "help", GO, bar=90, shown="?"),
+    Key("app.reload", "r", "reload", ACT, help="read the newest version of the store"),
+    Key("app.next-theme", "f2", "next theme", VIEW),
+    Key("app.quit", "q,ctrl+q", "quit", GO, shown="q"),
+    # Home
+    Key("home.filter", "slash", "filter memories", FIND, bar=10),
+    Key("home.recall", "3", "try a recall", GO),
+    Key("home.open-demo", "d", "demo store", ACT),
+    Key("home.open-path", "o", "open a store", ACT, bar=40),
+    # a list of links on Home
+    Key("links.down", "j,down", "next", MOVE, shown="j ↓"),
+    Key("links.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Key("links.follow", "enter,space", "open in Browse", ACT, bar=20, shown="enter"),
+    # Browse
+    Key("browse.filter", "slash", "filter", FIND, bar=10),
+    Key("browse.clear-filter", "escape", "clear the filter, step back", FIND),
+    Key("browse.scopes", "left_square_bracket", "scopes", VIEW, bar=50),
+    Key("browse.detail", "right_square_bracket", "detail", VIEW, bar=55),
+    Key("browse.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen"),
+    Key("browse.sort", "s", "sort", VIEW, bar=30, help="choose the order"),
+    Key("browse.reverse", "S", "reverse the order", VIEW),
+    Key("browse.narrower", "less_than_sign", "narrower side panels", VIEW, shown="<"),
+    Key("browse.wider", "greater_than_sign", "wider side panels", VIEW, shown=">"),
+    Key("browse.ask", "R", "recall this text", ACT, help="ask Recall the text under the cursor"),
+    # the list of memories
+    Key("list.down", "j,down", "next", MOVE, shown="j ↓"),
+    Key("list.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Key("list.page-down", "pagedown,ctrl+f", "page down", MOVE, shown="pgdn"),
+    Key("list.page-up", "pageup,ctrl+b", "page up", MOVE, shown="pgup"),
+    Key("list.half-down", "ctrl+d", "half a page down", MOVE),
+    Key("list.half-up", "ctrl+u", "half a page up", MOVE),
+    Key("list.first", "g,home", "first", MOVE, shown="g"),
+    Key("list.last", "G,end", "last", MOVE, shown="G"),
+    Key("list.left", "h,left", "to the scopes", MOVE, shown="h"),
+    Key("list.right", "l,right,enter", "to the detail", MOVE, bar=20, shown="enter"),
+    Key("list.copy", "y", "copy", ACT, bar=40, help="id, text or JSON"),
+    # scopes and facets
+    Key("scopes.down", "j,down", "next", MOVE, shown="j ↓"),
+    Key("scopes.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Key("scopes.first", "g,home", "first", MOVE, shown="g"),
+    Key("scopes.last", "G,end", "last", MOVE, shown="G"),
+    Key("scopes.page-down", "pagedown,ctrl+d", "page down", MOVE, shown="pgdn"),
+    Key("scopes.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
+    Key("scopes.open", "l,right", "unfold, or to the list", MOVE, shown="l"),
+    Key("scopes.close", "h,left", "fold", MOVE, shown="h"),
+    Key("scopes.choose", "enter,space", "narrow to this", FIND, bar=20, shown="enter"),
+    Key("scopes.copy", "y", "copy the name", ACT),
+    # one memory in full
+    Key("detail.down", "j,down", "scroll down", MOVE, shown="j ↓"),
+    Key("detail.up", "k,up", "scroll up", MOVE, shown="k ↑"),
+    Key("detail.page-down", "pagedown,ctrl+d,space", "page down", MOVE, shown="pgdn"),
+    Key("detail.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
+    Key("detail.first", "g,home", "top", MOVE, shown="g"),
+    Key("detail.last", "G,end", "bottom", MOVE, shown="G"),
+    Key("detail.left", "h,left,escape", "back to the list", MOVE, shown="h esc"),
+    Key("detail.next", "n", "next memory", MOVE, bar=20),
+    Key("detail.previous", "p", "previous memory", MOVE, bar=25),
+    Key("detail.older", "o", "what it supersedes", GO),
+    Key("detail.newer", "u", "what supersedes it", GO),
+    Key("detail.copy", "y", "copy", ACT, bar=40, help="id, text or JSON"),
+    # a chooser (sort, copy)
+    Key("pick.down", "j,down", "next", MOVE, shown="j ↓"),
+    Key("pick.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Key("pick.take", "enter", "take it", ACT, bar=10),
+    Key("pick.close", "escape,q", "close", GO, bar=20, shown="esc"),
+    # overlays that only close
+    Key("overlay.close", "escape,q,question_mark,f1", "close", GO, bar=10, shown="esc"),
+    # the palette
+    Key("palette.down", "down,ctrl+n", "next", MOVE, shown="↓"),
+    Key("palette.up", "up,ctrl+k", "previous", MOVE, shown="↑"),
+    Key("palette.page-down", "pagedown", "page down", MOVE),
+    Key("palette.page-up", "pageup", "page up", MOVE),
+    Key("palette.close", "escape,ctrl+p", "close", GO, bar=20, shown="esc"),
+    # what a panel says when it is empty or failed
+    Key("state.down", "j,down", "next", MOVE, shown="j ↓"),
+    Key("state.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Key("state.take", "enter,space", "do it", ACT, bar=10, shown="enter"),
+)
+
+BY_ID: dict[str, Key] = {key.id: key for key in TABLE}
+
+
+def context(name: str) -> Iterator[Key]:
+    """The keys of one context, in the order of the table."""
+    return (key for key in TABLE if key.context == name)
+
+
+def bindings(*contexts: str, only: tuple[str, ...] = ()) -> list[BindingType]:
+    """Textual bindings for whole contexts; `only` keeps these actions (as written in the table)."""
+    return [
+        Binding(
+            key.keys,
+            f"app.{key.action}" if key.context == "app" else key.action,
+            key.title,
+            show=key.bar > 0,
+            key_display=key.caps,
+            id=key.id,
+        )
+        for name in contexts
+        for key in context(name)
+        if not only or key.id.split(".", 1)[1] in only
+    ]

@@ -1,0 +1,153 @@
+"""Which panels a screen shows at which size, and where: pure arithmetic, drawn as ASCII art in the tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+SizeClass = Literal["narrow", "normal", "wide"]
+NORMAL_WIDTH = 100
+"""Below this many columns panels have a rule instead of a box: two columns of frame a panel are too dear."""
+WIDE_WIDTH = 160
+SHORT_HEIGHT = 30
+"""Below this many rows hint lines and sub-titles go; the key bar stays."""
+MIN_WIDTH, MIN_HEIGHT = 60, 15
+"""Below this the app says one sentence instead of drawing something unreadable."""
+
+
+class Box(NamedTuple):
+    """A rectangle in cells, from the top left of the screen's body."""
+
+    x: int
+    y: int
+    width: int
+    height: int
+
+
+Arrangement = dict[str, Box]
+"""Panel name to rectangle, in drawing order; a panel that is not named is not shown."""
+
+
+def size_class(width: int) -> SizeClass:
+    """The class that decides boxes, tab names and columns."""
+    if width < NORMAL_WIDTH:
+        return "narrow"
+    return "normal" if width < WIDE_WIDTH else "wide"
+
+
+@dataclass(frozen=True, slots=True)
+class BrowseShape:
+    """What the person has chosen to see on Browse."""
+
+    zoom: str = ""
+    """The panel that fills the body: "scopes", "list", "detail", or none."""
+    scopes: bool = True
+    """Scopes beside the list; where there is no room for that, the overlay is asked for with `overlay`."""
+    detail: bool = True
+    overlay: bool = False
+    """Scopes over the list on a narrow screen."""
+    nudge: int = 0
+    """Columns by which the side panels are wider (or narrower) than their default."""
+
+
+FILTER_ROWS = 1
+
+
+def browse(width: int, height: int, shape: BrowseShape = BrowseShape()) -> Arrangement:
+    """Filter line on top, then scopes, list and detail as the size allows."""
+    top, rest = FILTER_ROWS, max(1, height - FILTER_ROWS)
+    line = {"filter": Box(0, 0, width, FILTER_ROWS)}
+    if shape.zoom:
+        return line | {shape.zoom: Box(0, top, width, rest)}
+    kind = size_class(width)
+    if kind == "narrow":
+        return line | _browse_narrow(width, top, rest, shape)
+    left = _side(27 if kind == "normal" else 32, shape, width) if shape.scopes else 0
+    right = _side(36 if kind == "normal" else 60, shape, width) if shape.detail else 0
+    found = dict(line)
+    if left:
+        found["scopes"] = Box(0, top, left, rest)
+    found["list"] = Box(left, top, width - left - right, rest)
+    if right:
+        found["detail"] = Box(width - right, top, right, rest)
+    return found
+
+
+def _side(default: int, shape: BrowseShape, width: int) -> int:
+    return max(18, min(default + shape.nudge, width // 3 + 6))
+
+
+def _browse_narrow(width: int, top: int, rest: int, shape: BrowseShape) -> Arrangement:
+    below = min(7, max(5, rest // 3)) if shape.detail and rest >= 11 else 0
+    found = {"list": Box(0, top, width, rest - below)}
+    if below:
+        found["detail"] = Box(0, top + rest - below, width, below)
+    if shape.overlay:
+        found["scopes"] = Box(0, top, min(34, width - 20), rest)
+    return found
+
+
+def home(width: int, height: int) -> Arrangement:
+    """Home in three sizes: two columns, three columns, four columns."""
+    kind = size_class(width)
+    if kind == "narrow":
+        left = width // 2
+        upper = max(6, min(8, height // 3))
+        lower = max(3, height - 2 * upper)
+        return {
+            "store": Box(0, 0, left, upper),
+            "tiers": Box(left, 0, width - left, upper),
+            "attention": Box(0, upper, left, upper),
+            "growth": Box(left, upper, width - left, upper),
+            "scopes": Box(0, 2 * upper, width, lower),
+        }
+    if kind == "normal":
+        columns = _split(width, (38, 50, 32))
+        upper = max(10, height * 2 // 5)
+        lower = height - upper
+        return {
+            "store": Box(0, 0, columns[0], upper),
+            "growth": Box(columns[0], 0, columns[1], upper),
+            "attention": Box(columns[0] + columns[1], 0, columns[2], upper),
+            "tiers": Box(0, upper, columns[0], lower),
+            "scopes": Box(columns[0], upper, columns[1], lower),
+            "start": Box(columns[0] + columns[1], upper, columns[2], lower),
+        }
+    columns = _split(width, (44, 90, 66))
+    upper = max(12, height * 2 // 5)
+    middle = (height - upper) // 2
+    lower = height - upper - middle
+    second, third = columns[0], columns[0] + columns[1]
+    return {
+        "store": Box(0, 0, columns[0], upper),
+        "growth": Box(second, 0, columns[1], upper),
+        "attention": Box(third, 0, columns[2], upper + middle),
+        "tiers": Box(0, upper, columns[0], middle),
+        "categories": Box(0, upper + middle, columns[0], lower),
+        "scopes": Box(second, upper, columns[1], middle + lower),
+        "start": Box(third, upper + middle, columns[2], lower),
+    }
+
+
+def _split(width: int, weights: tuple[int, ...]) -> list[int]:
+    """`width` shared out by weight; what is left over by rounding goes to the middle."""
+    total = sum(weights)
+    parts = [width * weight // total for weight in weights]
+    parts[len(parts) // 2] += width - sum(parts)
+    return parts
+
+
+def ascii_art(arrangement: Arrangement, width: int, height: int) -> str:
+    """The arrangement as boxes of text, for tests and for people."""
+    grid = [[" "] * width for _ in range(height)]
+    for name, box in arrangement.items():
+        right, bottom = box.x + box.width - 1, box.y + box.height - 1
+        for x in range(box.x, right + 1):
+            grid[box.y][x] = grid[bottom][x] = "-"
+        for y in range(box.y, bottom + 1):
+            grid[y][box.x] = grid[y][right] = "|"
+        for x, y in ((box.x, box.y), (right, box.y), (box.x, bottom), (right, bottom)):
+            grid[y][x] = "+"
+        for i, letter in enumerate(name[: max(0, box.width - 2)]):
+            grid[box.y][box.x + 1 + i] = letter
+    return "\n".join("".join(row).rstrip() for row in grid)

@@ -1,0 +1,90 @@
+"""Messages that more than one part of the screen understands: flat values, no behaviour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from textual.message import Message
+
+from memtui.engine import Memory, MemtuiError
+
+FlashKind = Literal["done", "note", "error"]
+
+
+@dataclass
+class RunAdvanced(Message, bubble=False):
+    """A running engine call has something to show."""
+
+    slot: str
+    generation: int
+    value: Any
+    """Whatever the call reports: a `Progress`, a `StageSummary`, ..."""
+
+
+@dataclass
+class RunFinished(Message, bubble=False):
+    """An engine call returned."""
+
+    slot: str
+    generation: int
+    value: Any
+
+
+@dataclass
+class RunFailed(Message, bubble=False):
+    """An engine call ended with an error, which always carries a sentence for people."""
+
+    slot: str
+    generation: int
+    error: MemtuiError
+
+
+@dataclass
+class Flash(Message):
+    """One line above the key bar; an error stays until it is dismissed."""
+
+    text: str
+    kind: FlashKind = "done"
+
+
+@dataclass
+class ShowInBrowse(Message):
+    """Go to Browse with this filter (and these exact scopes, None for all)."""
+
+    filter: str = ""
+    scopes: tuple[str | None, ...] | None = None
+
+
+@dataclass
+class ShowMemory(Message):
+    """Go to Browse and show this memory, wherever it stands in the list."""
+
+    id: str
+
+
+@dataclass
+class AskRecall(Message):
+    """Go to Recall with this question filled in."""
+
+    query: str
+    run: bool = True
+
+
+@dataclass
+class MemoryChosen(Message):
+    """The cursor of a list rests on this memory; None while its page is loading or the list is empty."""
+
+    memory: Memory | None
+
+
+@dataclass
+class OpenTarget(Message):
+    """Open this store: a path, a LanceDB URI, a discovered name, or "demo"."""
+
+    target: str
+
+
+@dataclass
+class ReloadStore(Message):
+    """Read the newest version of the open store."""

@@ -1,0 +1,123 @@
+"""The life of the app's store: looking, opening, reading, watching for other writers, reloading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine import CancelToken, Progress, one_line
+from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+from memtui.tui.opening import Clock, Found, NothingFound, Opener, Read
+from memtui.tui.runner import Report, Runner
+
+if TYPE_CHECKING:
+    from memtui.tui.app import MemtuiApp
+
+WATCH_S = 4.0
+"""Asking a table for its newest version lists one directory; slower would feel stale, faster is waste."""
+NEWER = "changed, r"
+
+
+class StoreOpener:
+    """Opens and reloads the store in a thread, and writes what it learns into the app's session."""
+
+    def __init__(self, app: MemtuiApp, opener: Opener, now: Clock) -> None:
+        self._app, self._opener, self._now = app, opener, now
+        self._runner = Runner(app)
+
+    def open(self, target: str | None) -> None:
+        """Open `target`; None means whatever discovery finds."""
+
+        def work(token: CancelToken, report: Report) -> Any:
+            engine = self._opener(target, self._now, report, token)
+            if isinstance(engine, NothingFound):
+                return engine
+            engine.load_catalog(report, token)
+            report(Found(engine, engine.info))
+            engine.load_metadata(report, token)
+            return Read(engine.info, engine.stats())
+
+        app = self._app
+        app.set_session(
+            phase="opening" if target else "looking",
+            target=one_line(target or ""),
+            engine=None,
+            info=None,
+            stats=None,
+            error=None,
+            progress=None,
+            newer="",
+            revision=app.session.revision + 1,
+        )
+        self._runner.start("store", work)
+
+    def reload(self) -> None:
+        """Read the newest version of the open store; the old content stays until the new is there."""
+        engine = self._app.session.engine
+        if engine is None:
+            return
+
+        def work(token: CancelToken, report: Report) -> Any:
+            engine.refresh(report, token)
+            return Read(engine.info, engine.stats())
+
+        self._app.set_session(phase="reading", error=None)
+        self._runner.start("store", work)
+
+    def watch(self) -> None:
+        """Ask, off the event loop, whether another writer has changed the store."""
+        session = self._app.session
+        engine = session.engine
+        if engine is None or session.phase != "ready" or session.newer or self._runner.busy("watch"):
+            return
+        self._runner.start("watch", lambda token, report: engine.changed())
+
+    def advanced(self, message: RunAdvanced) -> None:
+        """A step of opening or reading."""
+        if not self._runner.is_current(message):
+            return
+        value = message.value
+        if isinstance(value, Found):
+            self._app.set_session(
+                phase="reading",
+                engine=value.engine,
+                info=value.info,
+                progress=None,
+                revision=self._app.session.revision + 1,
+            )
+        elif isinstance(value, Progress):
+            self._app.set_session(progress=value)
+
+    def finished(self, message: RunFinished) -> None:
+        """The end of opening, reading, reloading or watching."""
+        if not self._runner.done(message):
+            return
+        value, app = message.value, self._app
+        if message.slot == "watch":
+            if value:
+                app.set_session(newer=NEWER)
+        elif isinstance(value, NothingFound):
+            app.set_session(phase="none", looked_at=value.looked_at, progress=None)
+        elif isinstance(value, Read):
+            app.set_session(
+                phase="ready",
+                info=value.info,
+                stats=value.stats,
+                progress=None,
+                newer="",
+                revision=app.session.revision + 1,
+            )
+
+    def failed(self, message: RunFailed) -> None:
+        """Opening failed: every screen says so. Reloading failed: the old content stays, a line says why."""
+        if not self._runner.done(message) or message.slot == "watch":
+            return
+        app = self._app
+        if app.session.engine is None:
+            app.set_session(phase="failed", error=message.error, progress=None)
+        else:
+            app.set_session(phase="ready", progress=None)
+            app.fail(message.error)
+
+    def close(self) -> None:
+        """Stop whatever runs."""
+        self._runner.cancel_all()

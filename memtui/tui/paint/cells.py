@@ -1,0 +1,33 @@
+"""Text cut and padded by terminal cells, not by characters: ten CJK characters are twenty cells."""
+
+from __future__ import annotations
+
+from rich.cells import cell_len, set_cell_size
+
+
+def crop(text: str, width: int, ellipsis: str = "…") -> str:
+    """`text` in at most `width` cells, the last of them an ellipsis where something was cut."""
+    if width <= 0:
+        return ""
+    if cell_len(text) <= width:
+        return text
+    return set_cell_size(text, width - 1).rstrip() + ellipsis if width > 1 else ellipsis
+
+
+def fit(text: str, width: int, ellipsis: str = "…") -> str:
+    """`crop`, then filled up with spaces to exactly `width` cells."""
+    return set_cell_size(crop(text, width, ellipsis), max(0, width))
+
+
+def right(text: str, width: int, ellipsis: str = "…") -> str:
+    """`crop`, then pushed to the right edge of `width` cells."""
+    text = crop(text, width, ellipsis)
+    return " " * (width - cell_len(text)) + text
+
+
+def across(left: str, far: str, width: int) -> str:
+    """`left` and `far` at the two ends of a line of `width` cells; `left` gives way first."""
+    room = width - cell_len(far) - 1
+    if room <= 0:
+        return fit(far, width)
+    return f"{fit(left, room)} {far}"

@@ -1,0 +1,1 @@
+"""The Recall screen."""

@@ -1,0 +1,100 @@
+"""The frame around everything: what (top left), which (top right), where and what next (bottom right)."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.content import Content
+from textual.widget import Widget
+
+from memtui.tui.host import host
+from memtui.tui.layout import NORMAL_WIDTH
+
+
+class Panel(Widget):
+    """A container with a titled border; on a narrow screen a single rule with the title in it."""
+
+    DEFAULT_CSS = """
+    Panel {
+        layout: vertical;
+        border: round $frame;
+        background: $background;
+        &:focus-within { border: round $frame-focus; }
+    }
+    .-narrow Panel {
+        border: none;
+        border-top: solid $frame;
+        &:focus-within { border-top: solid $frame-focus; }
+    }
+    .-ascii Panel {
+        border: ascii $frame;
+        &:focus-within { border: ascii $frame-focus; }
+    }
+    .-narrow.-ascii Panel {
+        border: none;
+        border-top: ascii $frame;
+        &:focus-within { border-top: ascii $frame-focus; }
+    }
+    """
+
+    def __init__(
+        self, *children: Widget, title: str = "", id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(*children, id=id, classes=classes)
+        self._what = title
+        self._which: Content = Content()
+        self._where: Content = Content()
+        self._painted: tuple[object, ...] = ()
+
+    def headline(
+        self,
+        *,
+        what: str | None = None,
+        which: Content | str | None = None,
+        where: Content | str | None = None,
+    ) -> None:
+        """Set title (top left), qualifier (top right) and position (bottom right); None keeps what is there.
+
+        Plain text is taken as it is, never as markup.
+        """
+        if what is not None:
+            self._what = what
+        if which is not None:
+            self._which = Content(which) if isinstance(which, str) else which
+        if where is not None:
+            self._where = Content(where) if isinstance(where, str) else where
+        self._paint_frame()
+
+    def on_resize(self) -> None:
+        self._paint_frame()
+
+    def on_descendant_focus(self, _: events.DescendantFocus) -> None:
+        self._paint_frame()
+
+    def on_descendant_blur(self, _: events.DescendantBlur) -> None:
+        self._paint_frame()
+
+    def _paint_frame(self) -> None:
+        if not self.is_attached or not self.outer_size.width:
+            return
+        narrow, focused = self.app.size.width < NORMAL_WIDTH, self.has_focus_within
+        state = (self._what, self._which, self._where, narrow, focused, self.outer_size.width, self.app.theme)
+        if state == self._painted:
+            return
+        self._painted = state
+        rule = host(self).glyphs.rule
+        room = self.outer_size.width - (2 if narrow else 4)
+        which = self._which
+        if narrow and self._where.plain:
+            which = Content("  ").join([which, self._where]) if which.plain else self._where
+        title = Content.styled(self._what, "bold $foreground" if focused else "$heading")
+        pad = " " if narrow else ""
+        title = Content.assemble(pad, title, pad) if narrow else title
+        if which.plain:
+            which = which.stylize_before("$dim")
+            gap = room - title.cell_length - which.cell_length - (1 if narrow else 2)
+            if gap >= 1:
+                line = Content.styled(rule * gap, "$frame-focus" if focused else "$frame")
+                space = "" if narrow else " "
+                title = Content.assemble(title, space, line, " ", which, pad)
+        self.border_title = title
+        self.border_subtitle = None if narrow or not self._where.plain else self._where.stylize_before("$dim")

@@ -1,0 +1,139 @@
+"""What a panel shows instead of content: why it is empty, what it waits for, what failed, what to do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+
+from memtui.engine import MemtuiError, Progress, one_line
+from memtui.tui.host import host
+from memtui.tui.keys import bindings
+from memtui.tui.paint.bars import progress as progress_bar
+from memtui.tui.paint.cells import across, crop
+from memtui.tui.paint.numbers import short
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One way out: what it does, what it gives, and the name the screen knows it by."""
+
+    name: str
+    label: str
+    hint: str = ""
+    value: object = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """The words of a state. `facts` are (label, text) pairs; `choices` can be taken with the keyboard."""
+
+    kind: Literal["empty", "loading", "error"]
+    headline: str
+    facts: tuple[tuple[str, str], ...] = ()
+    choices: tuple[Choice, ...] = ()
+    progress: Progress | None = None
+    skeleton: bool = field(default=False)
+
+
+def failed(headline: str, error: MemtuiError, *choices: Choice) -> State:
+    """The state of a panel whose engine call failed: cause and fix in the error's own words."""
+    facts = [("reason", one_line(error.message))]
+    if error.fix:
+        facts.append(("fix", one_line(error.fix)))
+    return State("error", headline, tuple(facts), choices)
+
+
+class StatePanel(Widget, can_focus=True):
+    """Draws a `State`; posts `Chosen` when the person takes one of its choices."""
+
+    DEFAULT_CSS = """
+    StatePanel { height: 1fr; background: $background; color: $foreground; padding: 1 2; }
+    .-narrow StatePanel { padding: 0 1; }
+    """
+    BINDINGS = bindings("state")
+
+    state: reactive[State] = reactive(State("loading", ""))
+    index: reactive[int] = reactive(0)
+
+    @dataclass
+    class Chosen(Message):
+        """A way out was taken."""
+
+        choice: Choice
+
+    def watch_state(self) -> None:
+        self.index = 0
+        self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return bool(self.state.choices) if action in ("down", "up", "take") else True
+
+    def action_down(self) -> None:
+        self.index = min(self.index + 1, len(self.state.choices) - 1)
+
+    def action_up(self) -> None:
+        self.index = max(0, self.index - 1)
+
+    def action_take(self) -> None:
+        if self.state.choices:
+            self.post_message(self.Chosen(self.state.choices[self.index]))
+
+    def on_click(self, event: events.Click) -> None:
+        row = event.style.meta.get("choice")
+        if isinstance(row, int):
+            self.index = row
+            self.action_take()
+
+    def render(self) -> Content:
+        return Content("\n").join(self._lines(max(10, self.size.width)))
+
+    def _lines(self, width: int) -> list[Content]:
+        state, glyphs = self.state, host(self).glyphs
+        mark = (f"{glyphs.warn} ", "bold $danger") if state.kind == "error" else ("", "")
+        lines = [
+            Content.assemble(mark, (one_line(state.headline), "bold" if state.kind != "loading" else "$dim"))
+        ]
+        if state.progress is not None and state.progress.total:
+            done = state.progress
+            count = f"{short(done.done)} of {short(done.total)} {one_line(done.unit)}"
+            strip = progress_bar(done.fraction, max(4, min(20, width - len(count) - 4)), glyphs)
+            lines += [Content(), Content.assemble((strip, "$primary"), "   ", (count, "$dim"))]
+        if state.facts:
+            lines.append(Content())
+            label_width = max(len(label) for label, _ in state.facts) + 2
+            for label, text in state.facts:
+                for i, part in enumerate(_wrap(one_line(text), max(8, width - label_width))):
+                    lines.append(
+                        Content.assemble(
+                            ((label if i == 0 else "").ljust(label_width), "$dim"), (part, "$foreground")
+                        )
+                    )
+        if state.choices:
+            lines.append(Content())
+            lines += [self._choice(i, choice, width) for i, choice in enumerate(state.choices)]
+        if state.skeleton:
+            lines.append(Content())
+            bone = glyphs.skeleton
+            lines += [
+                Content.styled(crop(f"  {bone} {bone * 4} {bone * 4} {bone * n}", width, bone), "$faint")
+                for n in (44, 31, 52, 38)
+            ]
+        return lines
+
+    def _choice(self, index: int, choice: Choice, width: int) -> Content:
+        here = index == self.index
+        cursor = host(self).glyphs.cursor if here and self.has_focus else " "
+        text = across(f"{cursor} {one_line(choice.label)}", one_line(choice.hint), min(width, 64))
+        style = "bold $foreground on $cursor" if here and self.has_focus else "$foreground"
+        return Content.styled(text, style).stylize(Style.from_meta({"choice": index}))
+
+
+def _wrap(text: str, width: int) -> list[str]:
+    return [line.plain for line in Content(text).wrap(width)] or [""]
