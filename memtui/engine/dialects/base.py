@@ -56,8 +56,9 @@ class Dialect:
     @property
     def light(self) -> tuple[str, ...]:
         """The columns that the catalog is built from: no text, vector or metadata."""
-        heavy = (self.columns.text, self.columns.vector, self.columns.metadata)
-        return tuple(name for name in self.columns.known() if name not in heavy) + self.labels
+        each = self.columns
+        names = (each.id, each.scope, each.category, each.importance, each.timestamp, each.created)
+        return tuple(dict.fromkeys(name for name in (*names, *self.labels) if name))
 
     @property
     def reads_metadata(self) -> bool:

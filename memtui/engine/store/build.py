@@ -1,0 +1,180 @@
+"""Making the catalog: one streamed pass over the light columns of the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtui.engine.dialects.lifecycle import LifecycleDialect
+from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.store.catalog import CREATED, NO_TIME, SECONDS, Catalog
+from memtui.engine.store.codes import Coder
+from memtui.engine.store.ids import Ids, pack
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.dialects.base import Dialect
+    from memtui.engine.store.table import Store
+
+_SECONDS_BELOW = 1e12
+_UNKNOWN_IMPORTANCE = 0.7
+
+
+def build_catalog(
+    store: Store, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
+) -> Catalog:
+    """Read the catalog of `store` at its pinned version; metadata is left for `read_metadata`.
+
+    Raises `Cancelled` between two batches, `DamagedStoreError` when a file cannot be read.
+    """
+    pin = store.pin()
+    total = pin.count()
+    columns = _Arrays(pin.dialect, total)
+    for batch in pin.scan(pin.dialect.light, with_row_id=True):
+        if cancel:
+            cancel.check()
+        columns.add(batch)
+        if on_progress:
+            on_progress(Progress("Reading the table", columns.filled, total))
+    return columns.catalog(pin.version)
+
+
+@dataclass(slots=True)
+class _Arrays:
+    """The growing columns, in storage order."""
+
+    dialect: Dialect
+    n: int
+    filled: int = 0
+    row_ids: NDArray[np.uint64] = field(init=False)
+    high: NDArray[np.uint64] = field(init=False)
+    low: NDArray[np.uint64] = field(init=False)
+    timestamp: NDArray[np.float64] = field(init=False)
+    importance: NDArray[np.float32] = field(init=False)
+    flags: NDArray[np.uint8] = field(init=False)
+    coders: dict[str, Coder] = field(init=False)
+    odd_at: list[NDArray[np.int64]] = field(default_factory=list)
+    odd_texts: list[pa.Array] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        n, columns = self.n, self.dialect.columns
+        self.row_ids, self.high, self.low = (np.zeros(n, dtype=np.uint64) for _ in range(3))
+        self.timestamp = np.zeros(n, dtype=np.float64)
+        self.importance = np.full(n, np.nan, dtype=np.float32)
+        self.flags = np.zeros(n, dtype=np.uint8)
+        texts = (columns.scope, columns.category, *self.dialect.labels)
+        self.coders = {name: Coder(n) for name in texts if name}
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        columns, at = self.dialect.columns, self.filled
+        rows = slice(at, at + batch.num_rows)
+        self.row_ids[rows] = batch.column("_rowid").to_numpy()
+        self.high[rows], self.low[rows], odd = pack(batch.column(columns.id))
+        if odd.any():
+            self.odd_at.append(np.flatnonzero(odd) + at)
+            self.odd_texts.append(_as_text(batch.column(columns.id)).take(_indices(odd)))
+        self.timestamp[rows], self.flags[rows] = _times(batch, columns.timestamp, columns.created)
+        if columns.importance:
+            self.importance[rows] = _importance(batch.column(columns.importance), self.dialect)
+        for name, coder in self.coders.items():
+            coder.fill(at, batch.column(name))
+        self.filled = rows.stop
+
+    def catalog(self, version: int) -> Catalog:
+        """All columns in the order of time, newest first; equal times stay in storage order."""
+        columns = self.dialect.columns
+        order = np.argsort(-self.timestamp, kind="stable")
+        coded = {name: coder.coded(order) for name, coder in self.coders.items()}
+        nothing = Coder(self.n)
+        nothing.code(None)
+        scope = coded[columns.scope] if columns.scope else nothing.coded()
+        category = coded[columns.category] if columns.category else nothing.coded()
+        return Catalog(
+            version=version,
+            n=self.n,
+            row_ids=self.row_ids[order],
+            ids=self._ids(order),
+            timestamp=self.timestamp[order],
+            importance=self.importance[order],
+            scope_codes=scope.codes,
+            scopes=scope.values,
+            category_codes=category.codes,
+            categories=category.values,
+            flags=self.flags[order],
+            has_metadata=self.dialect.reads_metadata,
+            labels={name: coded[name] for name in self.dialect.labels},
+        )
+
+    def _ids(self, order: NDArray[np.int64]) -> Ids:
+        import pyarrow as pa
+
+        if not self.odd_at:
+            return Ids(
+                self.high[order], self.low[order], np.empty(0, dtype=np.int64), pa.array([], pa.string())
+            )
+        place = np.empty(self.n, dtype=np.int64)
+        place[order] = np.arange(self.n)
+        odd_at = place[np.concatenate(self.odd_at)]
+        ascending = np.argsort(odd_at)
+        texts = pa.chunked_array(self.odd_texts).combine_chunks().take(pa.array(ascending))
+        return Ids(self.high[order], self.low[order], odd_at[ascending], texts)
+
+
+def _as_text(column: Any) -> Any:
+    import pyarrow as pa
+
+    return column if pa.types.is_string(column.type) else column.cast(pa.string())
+
+
+def _indices(mask: NDArray[np.bool_]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(np.flatnonzero(mask))
+
+
+def _numbers(column: Any) -> NDArray[np.float64]:
+    """An Arrow column of numbers or times as floats (times in milliseconds), NULL as NaN."""
+    import pyarrow as pa
+
+    if pa.types.is_timestamp(column.type):
+        column = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
+    values: NDArray[np.float64] = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return values
+
+
+def _times(
+    batch: pa.RecordBatch, column: str | None, created: str | None
+) -> tuple[NDArray[np.float64], NDArray[np.uint8]]:
+    """Milliseconds (0 where unknown) and the row flags, by the rules of `metadata.coerce_timestamp`."""
+    flags = np.zeros(batch.num_rows, dtype=np.uint8)
+    if not column:
+        return np.zeros(batch.num_rows), flags
+    times, seconds = _coerce(_numbers(batch.column(column)))
+    flags[seconds] |= SECONDS
+    if created:
+        second_times, second_seconds = _coerce(_numbers(batch.column(created)))
+        instead = (times == 0) & (second_times > 0)
+        times = np.where(instead, second_times, times)
+        flags[instead] |= CREATED
+        flags[instead & second_seconds] |= SECONDS
+    flags[times == 0] |= NO_TIME
+    return times, flags
+
+
+def _coerce(stored: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    whole = np.floor(np.where(np.isfinite(stored) & (stored > 0), stored, 0.0))
+    seconds = (whole > 0) & (whole < _SECONDS_BELOW)
+    return np.where(seconds, whole * 1000.0, whole), seconds
+
+
+def _importance(column: Any, dialect: Dialect) -> NDArray[np.float64]:
+    """What `Dialect.importance` gives, for a whole column; NaN where it is None."""
+    stored = _numbers(column)
+    if not isinstance(dialect, LifecycleDialect):
+        return stored
+    known = np.where(np.isfinite(stored), np.clip(stored, 0.0, 1.0), _UNKNOWN_IMPORTANCE)
+    return np.where(column.is_null().to_numpy(zero_copy_only=False), 0.0, known)
