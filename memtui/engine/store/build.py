@@ -81,7 +81,7 @@ class _Arrays:
         if columns.importance:
             self.importance[rows] = _importance(batch.column(columns.importance), self.dialect)
         for name, coder in self.coders.items():
-            coder.fill(at, batch.column(name))
+            coder.fill(rows, batch.column(name))
         self.filled = rows.stop
 
     def catalog(self, version: int) -> Catalog:

@@ -17,8 +17,8 @@ class Coder:
         self._codes = np.zeros(n, dtype=np.uint32)
         self._known: dict[str | None, int] = {}
 
-    def fill(self, at: int, column: Any) -> None:
-        """Rows `at` and following hold the texts of an Arrow array (NULL is a value of its own)."""
+    def fill(self, at: slice | NDArray[np.int64], column: Any) -> None:
+        """The rows `at` hold the texts of an Arrow array (NULL is a value of its own)."""
         encoded = column.dictionary_encode()
         numbers = np.array([self.code(text) for text in encoded.dictionary.to_pylist()], dtype=np.uint32)
         indices = encoded.indices
@@ -26,7 +26,7 @@ class Coder:
             numbers = np.append(numbers, np.uint32(self.code(None)))
             indices = indices.fill_null(len(numbers) - 1)
         if len(indices):
-            self._codes[at : at + len(indices)] = numbers[indices.to_numpy(zero_copy_only=False)]
+            self._codes[at] = numbers[indices.to_numpy(zero_copy_only=False)]
 
     def code(self, text: str | None) -> int:
         """The code of `text`, a new one when it was not met before."""

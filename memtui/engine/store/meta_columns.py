@@ -1,0 +1,207 @@
+"""Metadata of a whole table: tier, access, state and validity of every row, in the catalog's order.
+
+Rows whose metadata is as the agent's program writes it are normalised in columns; every other row
+goes through `metadata.normalise` one by one, so both ways agree by construction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtui.engine.memory import LAYERS, STATES, TIERS
+from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.store import meta_json, meta_rules
+from memtui.engine.store.catalog import DYNAMIC, INVALID, STATIC, SUPERSEDED, SUPERSEDES, Catalog, Meta
+from memtui.engine.store.codes import Coder
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.metadata import Metadata
+    from memtui.engine.store.pin import Pin
+    from memtui.engine.store.table import Store
+
+_BATCH = 65_536
+_TEXTS_AT_ONCE = 4_096
+_COUNT_MAX = 2**32 - 1
+_NO_TIME = 2**53
+"""Stands for "now" while rows are read: a row without any time is valid from whenever it is looked at."""
+Rows = NDArray[np.int64]
+
+
+def read_metadata(
+    store: Store,
+    catalog: Catalog,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Catalog:
+    """`catalog` with its `meta`, read at the catalog's own version; itself where there is nothing to read.
+
+    Raises `Cancelled` between two batches, `DamagedStoreError` when a file cannot be read.
+    """
+    if not catalog.metadata_pending:
+        return catalog
+    pin = store.pin(catalog.version)
+    reader = _Reader(pin, catalog)
+    done = 0
+    for batch in pin.scan(reader.columns, with_row_id=True, batch_size=_BATCH):
+        if cancel:
+            cancel.check()
+        reader.add(batch)
+        done += batch.num_rows
+        if on_progress:
+            on_progress(Progress("Reading tiers and access counts", done, catalog.n))
+    return catalog.with_meta(reader.meta())
+
+
+class _Reader:
+    """Fills the arrays of `Meta` batch by batch, each row at its place in the catalog."""
+
+    def __init__(self, pin: Pin, catalog: Catalog) -> None:
+        n, columns = catalog.n, pin.dialect.columns
+        self._pin = pin
+        self._catalog = catalog
+        self._by_row_id = np.argsort(catalog.row_ids)
+        self._sorted_row_ids = catalog.row_ids[self._by_row_id]
+        own = (columns.tier, columns.state, columns.access_count, columns.last_accessed)
+        self.columns = [name for name in (columns.metadata, *own) if name]
+        self._category = Coder(n)
+        self._tier, self._state, self._layer, self._flags = (np.zeros(n, dtype=np.uint8) for _ in range(4))
+        self._access_count = np.zeros(n, dtype=np.uint32)
+        self._confidence = np.zeros(n, dtype=np.float32)
+        self._last_accessed = np.zeros(n)
+        self._valid_from, self._valid_until, self._invalidated_at, self._suppressed_until = (
+            np.full(n, np.nan) for _ in range(4)
+        )
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        row_ids = batch.column("_rowid").to_numpy()
+        at = self._by_row_id[np.searchsorted(self._sorted_row_ids, row_ids)]
+        raw = batch.column(self._pin.dialect.columns.metadata)
+        plain = np.flatnonzero(meta_json.plain_rows(raw))
+        odd = np.ones(len(raw), dtype=np.bool_)
+        for piece, rows in meta_json.parse(raw.take(_arrow(plain))):
+            if rows is not None:
+                odd[plain[piece]] = self._in_columns(rows, at[plain[piece]])
+        for start in range(0, int(odd.sum()), _TEXTS_AT_ONCE):
+            some = np.flatnonzero(odd)[start : start + _TEXTS_AT_ONCE]
+            self._row_by_row(raw.take(_arrow(some)).to_pylist(), row_ids[some], at[some])
+        self._own_columns(batch, at)
+
+    def meta(self) -> Meta:
+        category = self._category.coded()
+        return Meta(
+            memory_category=category.codes,
+            memory_categories=category.values,
+            tier=self._tier,
+            access_count=self._access_count,
+            state=self._state,
+            layer=self._layer,
+            confidence=self._confidence,
+            last_accessed=self._last_accessed,
+            valid_from=self._valid_from,
+            valid_until=self._valid_until,
+            invalidated_at=self._invalidated_at,
+            suppressed_until=self._suppressed_until,
+            flags=self._flags,
+        )
+
+    def _in_columns(self, rows: pa.StructArray, at: Rows) -> NDArray[np.bool_]:
+        """Normalise rows in columns; returns which of them still need to go one by one."""
+        number = {name: meta_rules.numbers(rows.field(name)) for name in meta_json.NUMBERS}
+        stamp = self._catalog.timestamp[at]
+        state, layer, odd = meta_rules.states_and_layers(rows)
+        category = rows.field("memory_category")
+        odd |= ~meta_rules.present(category) | meta_rules.blank(category)
+        for name in ("valid_from", "valid_until", "invalidated_at"):
+            odd |= meta_rules.not_whole(number[name], 1)
+        for name in ("access_count", "last_accessed_at", "suppressed_until_ms"):
+            odd |= meta_rules.not_whole(number[name], 0)
+        odd |= (number["confidence"] < 0) | (number["confidence"] > 1) | (number["access_count"] > _COUNT_MAX)
+        flags = np.zeros(len(at), dtype=np.uint8)
+        for name, flag in (("superseded_by", SUPERSEDED), ("supersedes", SUPERSEDES)):
+            odd |= meta_rules.blank(rows.field(name))
+            flags |= np.where(meta_rules.present(rows.field(name)), flag, 0).astype(np.uint8)
+        for word, flag in (("dynamic", DYNAMIC), ("static", STATIC)):
+            is_word = meta_rules.equals(rows.field("memory_temporal_type"), word)
+            flags |= np.where(is_word, flag, 0).astype(np.uint8)
+        valid_from = meta_rules.or_else(number["valid_from"], np.where(stamp > 0, stamp, np.nan))
+        invalidated = number["invalidated_at"]
+        self._category.fill(at, category)
+        self._tier[at] = meta_rules.tiers(rows.field("tier"))
+        self._state[at], self._layer[at], self._flags[at] = state, layer, flags
+        self._access_count[at] = np.clip(meta_rules.or_else(number["access_count"], 0.0), 0, _COUNT_MAX)
+        self._confidence[at] = meta_rules.or_else(number["confidence"], meta_rules.DEFAULT_CONFIDENCE)
+        self._last_accessed[at] = meta_rules.or_else(number["last_accessed_at"], stamp)
+        self._valid_from[at] = valid_from
+        self._valid_until[at] = number["valid_until"]
+        self._invalidated_at[at] = np.where(invalidated >= valid_from, invalidated, np.nan)
+        self._suppressed_until[at] = number["suppressed_until_ms"]
+        return odd
+
+    def _row_by_row(self, raw: list[str | None], row_ids: NDArray[np.uint64], at: Rows) -> None:
+        from memtui.engine.metadata import normalise
+
+        catalog, text_column = self._catalog, self._pin.dialect.columns.text
+        texts = self._pin.take(row_ids.tolist(), [text_column]).column(text_column).to_pylist()
+        for metadata, text, row in zip(raw, texts, at.tolist(), strict=True):
+            normalised = normalise(
+                metadata,
+                text=text or "",
+                category=catalog.categories[int(catalog.category_codes[row])],
+                timestamp_ms=int(catalog.timestamp[row]),
+                now_ms=_NO_TIME,
+            )
+            self._put(row, normalised)
+
+    def _put(self, row: int, meta: Metadata) -> None:
+        self._category.put(row, meta.memory_category)
+        self._tier[row] = TIERS.index(meta.tier)
+        self._state[row] = STATES.index(meta.state)
+        self._layer[row] = LAYERS.index(meta.memory_layer)
+        self._access_count[row] = min(meta.access_count, _COUNT_MAX)
+        self._confidence[row] = meta.confidence
+        self._last_accessed[row] = meta.last_accessed_at
+        self._valid_from[row] = np.nan if meta.valid_from == _NO_TIME else meta.valid_from
+        self._valid_until[row] = _or_nan(meta.valid_until)
+        self._invalidated_at[row] = _or_nan(meta.invalidated_at)
+        self._suppressed_until[row] = _or_nan(meta.suppressed_until_ms)
+        self._flags[row] = (
+            (0 if meta.valid else INVALID)
+            | (SUPERSEDED if meta.superseded_by else 0)
+            | (SUPERSEDES if meta.supersedes else 0)
+            | {"dynamic": DYNAMIC, "static": STATIC}.get(meta.memory_temporal_type or "", 0)
+        )
+
+    def _own_columns(self, batch: pa.RecordBatch, at: Rows) -> None:
+        """Where the table has columns for them, tier, state and access count are taken from there."""
+        columns = self._pin.dialect.columns
+        for name, words, target in (
+            (columns.tier, TIERS, self._tier),
+            (columns.state, STATES, self._state),
+        ):
+            if name:
+                codes, absent, other = meta_rules.codes(batch.column(name), words, 0)
+                good = ~(absent | other)
+                target[at[good]] = codes[good]
+        for name, array, most in (
+            (columns.access_count, self._access_count, _COUNT_MAX),
+            (columns.last_accessed, self._last_accessed, _NO_TIME),
+        ):
+            if name:
+                values = meta_rules.numbers(batch.column(name))
+                good = ~np.isnan(values)
+                array[at[good]] = np.clip(values[good], 0, most)
+
+
+def _arrow(indices: Rows) -> Any:
+    import pyarrow as pa
+
+    return pa.array(indices)
+
+
+def _or_nan(value: int | None) -> float:
+    return np.nan if value is None else float(value)

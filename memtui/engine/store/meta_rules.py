@@ -1,0 +1,95 @@
+"""The rules of metadata normalisation over whole columns, for rows that hold nothing odd.
+
+Each function says for which rows it may not decide; those go through `metadata.normalise`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtui.engine.memory import LAYERS, STATES, TIERS
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+
+DURABLE = ("profile", "preferences", "events")
+PLAIN_SOURCES = ("manual", "auto-capture", "legacy")
+"""Sources that leave the state and the layer of a row to the general rule."""
+DEFAULT_CONFIDENCE = 0.7
+WHOLE_MAX = 2.0**53
+"""Above this a float no longer tells neighbouring whole numbers apart."""
+
+
+def numbers(column: Any) -> Floats:
+    """An Arrow column of floats, absent as NaN."""
+    values: Floats = column.to_numpy(zero_copy_only=False)
+    return values
+
+
+def not_whole(values: Floats, least: float) -> Mask:
+    """Where a number is there that is no whole number of at least `least`."""
+    good = (values >= least) & (values <= WHOLE_MAX) & (np.floor(values) == values)
+    return np.asarray(~np.isnan(values) & ~good)
+
+
+def or_else(values: Floats, default: Floats | float) -> Floats:
+    """`values` with `default` where absent."""
+    return np.where(np.isnan(values), default, values)
+
+
+def codes(column: Any, words: tuple[str, ...], default: int) -> tuple[Bytes, Mask, Mask]:
+    """The places of texts in `words`; where the text is absent; where it is none of them."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    found = pc.index_in(column, pa.array(words))
+    absent = column.is_null().to_numpy(zero_copy_only=False)
+    other = found.is_null().to_numpy(zero_copy_only=False) & ~absent
+    return found.fill_null(default).to_numpy(zero_copy_only=False).astype(np.uint8), absent, other
+
+
+def tiers(column: Any) -> Bytes:
+    """Tier codes; what is no tier is working."""
+    return codes(column, TIERS, TIERS.index("working"))[0]
+
+
+def states_and_layers(rows: pa.StructArray) -> tuple[Bytes, Bytes, Mask]:
+    """State codes, layer codes, and the rows that these rules do not decide."""
+    state, no_state, odd_state = codes(rows.field("state"), STATES, STATES.index("confirmed"))
+    layer, no_layer, odd_layer = codes(rows.field("memory_layer"), LAYERS, LAYERS.index("working"))
+    _, no_source, odd_source = codes(rows.field("source"), PLAIN_SOURCES, 0)
+    typed = rows.field("type").is_valid().to_numpy(zero_copy_only=False)
+    _, no_category, not_durable = codes(rows.field("memory_category"), DURABLE, 0)
+    derived = np.where(no_category | not_durable, LAYERS.index("working"), LAYERS.index("durable"))
+    derived = np.where(state == STATES.index("archived"), LAYERS.index("archive"), derived)
+    layer = np.where(no_layer, derived, layer).astype(np.uint8)
+    by_source = (no_state | no_layer) & (odd_source | (no_source & typed))
+    return state, layer, odd_state | odd_layer | by_source
+
+
+def equals(column: Any, word: str) -> Mask:
+    """Where a text is exactly `word`."""
+    import pyarrow.compute as pc
+
+    same: Mask = pc.equal(column, word).fill_null(False).to_numpy(zero_copy_only=False)
+    return same
+
+
+def blank(column: Any) -> Mask:
+    """Where a text is there, but only white space."""
+    import pyarrow.compute as pc
+
+    return equals(pc.utf8_trim_whitespace(column), "")
+
+
+def present(column: Any) -> Mask:
+    """Where a text is there."""
+    there: Mask = column.is_valid().to_numpy(zero_copy_only=False)
+    return there
