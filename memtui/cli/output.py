@@ -1,0 +1,136 @@
+"""What the command line prints: text, a table, one JSON document, an error. Never a hostile character."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, TextIO
+
+from memtui.engine.clean import clean, one_line
+from memtui.engine.errors import MemtuiError
+
+
+def print_text(text: str) -> None:
+    """Print lines to standard output, cleaned."""
+    sys.stdout.write(_encodable(clean(text), sys.stdout) + "\n")
+
+
+def print_json(value: Any, *, compact: bool = False) -> None:
+    """Print one JSON document to standard output.
+
+    Text stays readable (no ASCII escapes), but controls, bidi controls, invisible fillers and lone surrogates
+    are written as `\\uXXXX`, so that a terminal is safe and a reader gets exactly what was stored.
+    Not-a-number and the infinities, which JSON does not know, become null. `compact` prints one line.
+    """
+    unicode = "utf" in (sys.stdout.encoding or "").lower()
+    text = _dump(value, unicode=unicode, indent=None if compact else 2)
+    sys.stdout.write(_escape_hostile(text) + "\n")
+
+
+def _dump(value: Any, *, unicode: bool, indent: int | None) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=not unicode, indent=indent, default=_plain, allow_nan=False)
+    except ValueError:
+        return json.dumps(_finite(value), ensure_ascii=not unicode, indent=indent, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, PurePath):
+        return str(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} cannot be printed as JSON")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value if value is None or isinstance(value, str | int) else _finite(_plain(value))
+
+
+def _escape_hostile(text: str) -> str:
+    """JSON text with every character that `clean` would change written as an escape; line feeds stay."""
+    if clean(text) == text:
+        return text
+    return "".join(
+        char if (char.isascii() and char.isprintable()) or clean(char) == char else _escape(char)
+        for char in text
+    )
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    if code > 0xFFFF:
+        code -= 0x10000
+        return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"
+    return f"\\u{code:04x}"
+
+
+def print_table(
+    rows: Sequence[Sequence[object]], headers: Sequence[str], right_aligned: Sequence[int] = ()
+) -> None:
+    """Print columns padded by terminal cells (a CJK character takes two); `right_aligned` are column numbers.
+
+    Every cell is cleaned and put on one line; None is printed as nothing.
+    """
+    from rich.cells import cell_len
+
+    cells = [[one_line("" if cell is None else str(cell)) for cell in row] for row in rows]
+    widths = [
+        max([cell_len(head), *(cell_len(row[column]) for row in cells)])
+        for column, head in enumerate(headers)
+    ]
+
+    def line(row: Sequence[str]) -> str:
+        out = []
+        for column, cell in enumerate(row):
+            space = " " * (widths[column] - cell_len(cell))
+            out.append(space + cell if column in right_aligned else cell + space)
+        return "  ".join(out).rstrip()
+
+    sys.stdout.write(_bold(line(list(headers)), sys.stdout) + "\n")
+    for row in cells:
+        sys.stdout.write(_encodable(line(row), sys.stdout) + "\n")
+
+
+def error(failure: MemtuiError) -> None:
+    """Print a failure to standard error: what is wrong, and below it what to do."""
+    _say("error", "31", failure.message)
+    if failure.fix:
+        sys.stderr.write(_encodable(f"  {one_line(failure.fix)}", sys.stderr) + "\n")
+
+
+def warning(message: str) -> None:
+    """Print something that a person should know to standard error."""
+    _say("warning", "33", message)
+
+
+def _say(word: str, colour: str, message: str) -> None:
+    lead = f"\x1b[{colour}m{word}:\x1b[0m" if uses_colour(sys.stderr) else f"{word}:"
+    sys.stderr.write(f"{lead} {_encodable(one_line(message), sys.stderr)}\n")
+
+
+def uses_colour(stream: TextIO) -> bool:
+    """Whether colour may be written: to a terminal, without NO_COLOR, one that knows escapes."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _bold(text: str, stream: TextIO) -> str:
+    text = _encodable(text, stream)
+    return f"\x1b[1m{text}\x1b[0m" if uses_colour(stream) else text
+
+
+def _encodable(text: str, stream: TextIO) -> str:
+    """`text` with what the stream's encoding cannot hold as `?`, so that printing never fails."""
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)

@@ -1,0 +1,139 @@
+"""Which store is meant: a folder, a LanceDB URI, a discovered name, or the one that the agent uses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Protocol
+
+from memtui.engine.discovery.found import Discovery, FoundStore
+from memtui.engine.discovery.places import read_environment, storage_path
+from memtui.engine.discovery.search import discover
+from memtui.engine.discovery.secret import Hidden
+from memtui.engine.errors import MemtuiError, StoreNotFoundError
+
+NOTHING_FOUND = "Name a store with --store, or make a demonstration store with: memtui demo."
+
+
+class NamesStore(Protocol):
+    """Settings that may name a store."""
+
+    @property
+    def store(self) -> str:
+        """A folder, a URI or a discovered name; empty for the discovered store."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A store to open. `found` is what discovery knows of it, None for one that it does not know."""
+
+    uri: str
+    """Absolute folder or URI."""
+    name: str
+    table: str | None = None
+    """None lets the store decide."""
+    found: FoundStore | None = None
+    warnings: tuple[str, ...] = ()
+    """What makes this choice less than certain; to be shown."""
+    hidden_storage: Hidden[Mapping[str, str]] = field(default=Hidden({}), repr=False, compare=False)
+
+    @property
+    def storage_options(self) -> Mapping[str, str]:
+        """Options for opening a remote store; may hold secrets."""
+        return self.hidden_storage.reveal()
+
+
+def resolve_target(
+    store: str | None, settings: NamesStore | None, environ: Mapping[str, str], cwd: Path
+) -> Target:
+    """The store that a person means by `store`, else by the settings, else the one that their agent uses.
+
+    Raises StoreNotFoundError (nothing there; says where it looked) and MemtuiError (several; lists them).
+    """
+    wanted = (store or "").strip() or (settings.store.strip() if settings is not None else "")
+    found = discover(environ, cwd=cwd)
+    return _named(wanted, found, environ, cwd) if wanted else _discovered(found)
+
+
+def _of(found: FoundStore, discovery: Discovery) -> Target:
+    broken = [finding.message for finding in discovery.findings if finding.kind == "config-unreadable"]
+    return Target(found.path, found.name, found.table, found, tuple(broken), found.hidden_storage)
+
+
+def _named(wanted: str, discovery: Discovery, environ: Mapping[str, str], cwd: Path) -> Target:
+    if "://" in wanted and not wanted.lower().startswith("file://"):
+        same = next((each for each in discovery.stores if each.path.rstrip("/") == wanted.rstrip("/")), None)
+        return _of(same, discovery) if same else Target(wanted, wanted.rstrip("/").rsplit("/", 1)[-1])
+    by_name = discovery.named(wanted)
+    place = storage_path(wanted, read_environment(environ, cwd).user_home, cwd)
+    here = place if isinstance(place, Path) and os.path.exists(place) else None
+    if len(by_name) > 1:
+        raise MemtuiError(
+            f"{wanted} is the name of several stores: {_list(by_name)}.", fix="Give the folder instead."
+        )
+    if by_name and here is not None and not _same(by_name[0].path, here) and _looks_like_store(here):
+        raise MemtuiError(
+            f"{wanted} is both a discovered store ({by_name[0].path}) and a folder here ({here}).",
+            fix=f"Write {os.path.join('.', wanted)} for the folder, or the whole path of the other.",
+        )
+    if by_name:
+        return _of(by_name[0], discovery)
+    if here is None:
+        names = [each.name for each in discovery.stores]
+        near = get_close_matches(wanted, names, 1, 0.5)
+        known = f"Did you mean {near[0]}?" if near else f"Discovered: {', '.join(names) or 'none'}."
+        raise StoreNotFoundError(
+            f"There is no store {wanted}: no such folder, no discovered store of that name.", fix=known
+        )
+    folder, table = (
+        (here.parent, here.stem)
+        if here.suffix == ".lance" and os.path.isdir(here / "_versions")
+        else (here, None)
+    )
+    same = next((each for each in discovery.stores if _same(each.path, folder)), None)
+    if same is not None and table in (None, same.table):
+        return _of(same, discovery)
+    return Target(str(folder), folder.name or str(folder), table)
+
+
+def _discovered(discovery: Discovery) -> Target:
+    stores = discovery.stores
+    if not stores:
+        looked = ", ".join(str(place) for place in discovery.looked_at)
+        hints = "".join(f" {finding.message}" for finding in discovery.findings if finding.severity != "note")
+        raise StoreNotFoundError(
+            f"No memory store was found; looked at {looked or 'nothing, since HOME is not set'}.{hints}",
+            fix=NOTHING_FOUND,
+        )
+    if discovery.conflict:
+        raise MemtuiError(
+            f"{discovery.conflict} The stores: {_list(stores)}.", fix="Choose one with --store."
+        )
+    for tier in (
+        [each for each in stores if each.active],
+        [each for each in stores if each.configured and each.enabled],
+        list(stores),
+    ):
+        if len(tier) == 1:
+            return _of(tier[0], discovery)
+        if tier:
+            raise MemtuiError(
+                f"There are {len(tier)} stores to choose from: {_list(tier)}.", fix="Choose one with --store."
+            )
+    raise AssertionError("a store is in one of the tiers")
+
+
+def _list(stores: tuple[FoundStore, ...] | list[FoundStore]) -> str:
+    return "; ".join(f"{each.name} at {each.path} ({each.why})" for each in stores)
+
+
+def _same(path: str, folder: Path) -> bool:
+    return "://" not in path and os.path.realpath(path) == os.path.realpath(folder)
+
+
+def _looks_like_store(folder: Path) -> bool:
+    return any(folder.glob("*.lance"))

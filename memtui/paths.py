@@ -1,0 +1,50 @@
+"""Folders of memtui itself: settings, state, cache, log. Asking for one does not create it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+FOLDER_VARIABLES = ("MEMTUI_CONFIG_DIR", "MEMTUI_STATE_DIR", "MEMTUI_CACHE_DIR", "MEMTUI_LOG_DIR")
+"""Each moves one folder; without it the platform's own place is taken."""
+
+
+def config_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where config.toml, keys.toml and the user's themes are."""
+    return _folder("config", environ)
+
+
+def state_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where journals, saved questions and the state of the screen are kept."""
+    return _folder("state", environ)
+
+
+def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where things are kept that can be made again, the demo store for one."""
+    return _folder("cache", environ)
+
+
+def log_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where logs go."""
+    return _folder("log", environ)
+
+
+def settings_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """The one settings file."""
+    return config_dir(environ) / "config.toml"
+
+
+def themes_dir(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's own themes."""
+    return config_dir(environ) / "themes"
+
+
+def _folder(kind: str, environ: Mapping[str, str]) -> Path:
+    given = environ.get(f"MEMTUI_{kind.upper()}_DIR", "").strip()
+    if given:
+        return Path(given).expanduser()
+    from platformdirs import PlatformDirs
+
+    place: Path = getattr(PlatformDirs("memtui", appauthor=False), f"user_{kind}_path")
+    return place
