@@ -166,10 +166,10 @@ TABLE: tuple[Key, ...] = (
     Key("recall.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen"),
     Key("recall.back", "escape", "step back", MOVE),
     # the question
-    Key("ask.run", "enter", "run", ACT, bar=10),
-    Key("ask.earlier", "up", "earlier question", FIND, bar=20, shown="↑"),
-    Key("ask.later", "down", "later question", FIND, bar=21, shown="↓"),
-    Key("ask.leave", "escape", "to the results", MOVE, bar=30, shown="esc"),
+    Key("question.run", "enter", "run", ACT, bar=10),
+    Key("question.earlier", "up", "earlier question", FIND, bar=20, shown="↑"),
+    Key("question.later", "down", "later question", FIND, bar=21, shown="↓"),
+    Key("question.leave", "escape", "to the results", MOVE, bar=30, shown="esc"),
     # the options under the question
     Key("options.left", "h,left", "previous option", MOVE, shown="h ←"),
     Key("options.right", "l,right", "next option", MOVE, shown="l →"),
@@ -192,6 +192,8 @@ TABLE: tuple[Key, ...] = (
     Key("pick.up", "k,up", "previous", MOVE, shown="k ↑"),
     Key("pick.take", "enter", "take it", ACT, bar=10),
     Key("pick.close", "escape,q", "close", GO, bar=20, shown="esc"),
+    # one line of text
+    Key("ask.close", "escape", "close", GO, bar=10, shown="esc"),
     # overlays that only close
     Key("overlay.close", "escape,q,question_mark,f1", "close", GO, bar=10, shown="esc"),
     # the palette
