@@ -1,0 +1,125 @@
+"""A filter that is wrong: where exactly, and what was probably meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtui.engine.errors import UsageError
+from memtui.engine.query.ast import MAX_PATTERN
+from memtui.engine.query.errors import FilterError, nearest, quote
+from memtui.engine.query.lex import MAX_LENGTH
+from memtui.engine.query.parse import MAX_DEPTH, parse
+
+WRONG = [
+    # text, the characters underlined, the corrected filter
+    ("tir:core", "tir", "tier:core"),
+    ("x scpoe:global", "scpoe", "x scope:global"),
+    ("categry:fact", "categry", "cat:fact"),
+    ("agent:main", "agent", "scope:agent:main"),
+    ("http://example.org", "http", None),
+    ("tier:cora", "cora", "tier:core"),
+    ("tier:core,wrking", "wrking", "tier:core,working"),
+    ("state:pend", "pend", "state:pending"),
+    ("is:expird", "expird", "is:expired"),
+    ("is:zzzz", "zzzz", None),
+    ("has:lnks", "lnks", "has:links"),
+    ("tier:", "tier:", None),
+    ("tier: core", "tier:", None),
+    ("tier:core,", "tier:core,", None),
+    ("tier>core", ">", None),
+    ("imp>.5,.7", ".5,.7", None),
+    ("imp>.5...7", ".5...7", None),
+    ("imp>.5..0.7", ".5..0.7", None),
+    ("imp:high", "high", None),
+    ("imp:-.5", "-.5", None),
+    ("imp:nan", "nan", None),
+    ("imp:1e3", "1e3", None),
+    ("imp:..", "..", None),
+    ("imp:.8...5", ".8...5", None),
+    ("used:1.5", "1.5", None),
+    ("used:٣", "٣", None),
+    ("age<2", "2", None),
+    ("age<2q", "2q", None),
+    ('age<"2', '"2', None),
+    ("age:3d..1d", "3d..1d", None),
+    ('a "open', '"open', None),
+    ('tier:"core"x', '"core"x', None),
+    ("a /open", "/open", None),
+    ("/etc/hosts", "h", None),
+    ("//", "//", None),
+    ('""', '""', None),
+    ("~", "~", None),
+    ("~ tier:core", "~", None),
+    ('~" "', "~", None),
+    ("-", "-", None),
+    ("a - b", "-", None),
+    ("(-)", "-", None),
+    ("()", "()", None),
+    ("a ( ) b", "( )", None),
+    ("(a", "(", None),
+    ("a)", ")", None),
+    (")", ")", None),
+    ("a |", "|", None),
+    ("| a", "|", None),
+    ("a || b", "|", None),
+]
+
+
+@pytest.mark.parametrize(("text", "underlined", "corrected"), WRONG, ids=[text for text, *_ in WRONG])
+def test_wrong(text: str, underlined: str, corrected: str | None) -> None:
+    with pytest.raises(FilterError) as caught:
+        parse(text)
+    error = caught.value
+    assert isinstance(error, UsageError)
+    assert text[error.span.start : error.span.end] == underlined
+    assert error.corrected == corrected
+    assert error.message.endswith(".")
+    assert error.fix.endswith((".", "?"))
+    if corrected:
+        parse(corrected)
+
+
+def test_carets_stand_under_the_wrong_characters_also_behind_wide_ones() -> None:
+    with pytest.raises(FilterError) as caught:
+        parse("日本 tir:core")
+    assert caught.value.caret().split("\n") == ["日本 tir:core", "     ^^^"]
+
+
+def test_hostile_text_in_a_message_is_harmless() -> None:
+    with pytest.raises(FilterError) as caught:
+        parse("tier:\x1b[31m\u202eevil")
+    for shown in (str(caught.value), caught.value.caret()):
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 5000 + "a" + ")" * 5000, "-" * 5000 + "a", "(" * (MAX_DEPTH + 1) + "a"]
+)
+def test_depth_is_bounded(text: str) -> None:
+    with pytest.raises(FilterError, match="levels deep"):
+        parse(text)
+
+
+def test_depth_below_the_bound_is_fine() -> None:
+    parse("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH)
+
+
+def test_length_is_bounded() -> None:
+    parse("a " * (MAX_LENGTH // 2))
+    with pytest.raises(FilterError, match="longer than"):
+        parse("a" * (MAX_LENGTH + 1))
+    with pytest.raises(FilterError, match="longer than"):
+        parse(f"/{'a' * (MAX_PATTERN + 1)}/")
+
+
+def test_nearest() -> None:
+    assert nearest("per", ("core", "working", "peripheral")) == "peripheral"
+    assert nearest("AGENT:Mian", ("agent:main", "agent:ops")) == "agent:main"
+    assert nearest("qqq", ("core", "working")) == ""
+    assert nearest("", ("core",)) == ""
+
+
+def test_quote_is_short() -> None:
+    assert len(quote("x" * 500)) == 40
+    assert quote("a\n\tb") == "a b"
