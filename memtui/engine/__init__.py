@@ -18,6 +18,7 @@ _HOME = {
     "EmbeddingError": "errors",
     "Engine": "engine",
     "Facets": "listing",
+    "Finding": "listing",
     "ListQuery": "listing",
     "ListView": "listing",
     "Memory": "memory",
@@ -28,6 +29,7 @@ _HOME = {
     "RefusedError": "errors",
     "RerankError": "errors",
     "StageSummary": "recall.trace",
+    "Stats": "listing",
     "Step": "recall.trace",
     "StoreInfo": "listing",
     "StoreNotFoundError": "errors",
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
         UnknownDialectError,
         UsageError,
     )
-    from memtui.engine.listing import Facets, ListQuery, ListView, StoreInfo
+    from memtui.engine.listing import Facets, Finding, ListQuery, ListView, Stats, StoreInfo
     from memtui.engine.memory import Memory
     from memtui.engine.progress import CancelToken, Progress
     from memtui.engine.recall.record import Trace

@@ -74,3 +74,43 @@ class StoreInfo:
     size_bytes: int
     warnings: tuple[str, ...] = ()
     details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Something about a store that a person may want to look at or mend.
+
+    `severity` is "error" (agents lose memories), "warning" or "info". `title` continues `count`:
+    "3" "memories without a scope". `filter` lists the rows in the filter language, empty where
+    they cannot be listed; when there are many, some lists show the first of them only.
+    """
+
+    severity: str
+    title: str
+    count: int
+    filter: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """A store in numbers. Counts are largest first, keys exactly as stored (None is NULL)."""
+
+    rows: int
+    scopes: tuple[tuple[str | None, int], ...]
+    categories: tuple[tuple[str | None, int], ...]
+    memory_categories: tuple[tuple[str | None, int], ...]
+    tiers: tuple[tuple[str, int], ...]
+    states: tuple[tuple[str, int], ...]
+    added_7d: int
+    daily: tuple[int, ...]
+    """Memories of each of the last 90 days (UTC), oldest day first, today last."""
+    daily_by_tier: tuple[tuple[str, tuple[int, ...]], ...]
+    """The same for each tier, in the order of `memory.TIERS`."""
+    oldest_ms: int | None
+    newest_ms: int | None
+    """The first and the last known creation time, future ones left out."""
+    findings: tuple[Finding, ...]
+    """The gravest first."""
+    pending: str = ""
+    """Non-empty while metadata is still to be read: what the numbers leave out."""
