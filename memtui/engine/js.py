@@ -1,0 +1,86 @@
+"""JavaScript's notions of a string and a number, where memory-lancedb-pro's results depend on them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+SPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""What `\\s` matches and `trim` removes, as the inside of a character class."""
+_SPACES = "\t\n\v\f\r \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
+_DECIMAL = re.compile(r"[+-]?(?:Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
+_RADIX = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+SAFE_INTEGER = 2**53
+"""Whole numbers up to this are exact as a double."""
+_NAN = float("nan")
+_INF = float("inf")
+
+
+def utf16_len(text: str) -> int:
+    """`text.length`: UTF-16 code units, two for a character beyond U+FFFF."""
+    if text.isascii():
+        return len(text)
+    return len(text) + sum(ch > "\uffff" for ch in text)
+
+
+def utf16_slice(text: str, end: int) -> str:
+    """`text.slice(0, end)` in code units; a character cut in half leaves its first half, a lone surrogate."""
+    if len(text) <= end and utf16_len(text) <= end:
+        return text
+    if text.isascii():
+        return text[:end]
+    raw = text.encode("utf-16-le", "surrogatepass")[: 2 * end]
+    return raw.decode("utf-16-le", "surrogatepass") if raw[-1:] < b"\xd8" or raw[-1:] >= b"\xdc" else _half(raw)
+
+
+def _half(raw: bytes) -> str:
+    return raw[:-2].decode("utf-16-le", "surrogatepass") + chr(int.from_bytes(raw[-2:], "little"))
+
+
+def trim(text: str) -> str:
+    """`text.trim()`: Unicode spaces, line ends and U+FEFF; unlike `str.strip`, not the C0 separators."""
+    return text.strip(_SPACES)
+
+
+def number(value: Any) -> float:
+    """`Number(value)` for any value that JSON can hold; NaN for what is no number. `None` is null: 0."""
+    if isinstance(value, bool) or value is None:
+        return float(bool(value))
+    if isinstance(value, int | float):
+        return _double(value)
+    if isinstance(value, str):
+        return _parsed(trim(value))
+    if isinstance(value, list):
+        return _listed(value)
+    return _NAN
+
+
+def whole(value: float) -> int:
+    """`Math.floor` of a finite number, as an int."""
+    return int(value // 1)
+
+
+def _double(value: int | float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return _INF if value > 0 else -_INF
+
+
+def _parsed(text: str) -> float:
+    if not text:
+        return 0.0
+    if _DECIMAL.fullmatch(text):
+        return float(text)
+    return _double(int(text, 0)) if _RADIX.fullmatch(text) else _NAN
+
+
+def _listed(value: list[Any]) -> float:
+    """An array is its elements joined by commas: a number only when there is at most one."""
+    while isinstance(value, list):
+        if len(value) != 1:
+            return _NAN if value else 0.0
+        value = value[0]
+    if isinstance(value, bool):
+        return _NAN
+    return number(value)
