@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_REPLY_BYTES = 64 << 20
 """More than the largest batch of vectors; a server that sends more is not answering us."""
+_NO_ADDRESS = "the address is not an http or https address"
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -65,16 +66,27 @@ def excerpt(text: str, secrets: Iterable[str], length: int = 200) -> str:
 
 
 def new_client(url: str) -> httpx.Client:
-    """A client for the service at `url`, to be kept for its connections or closed after one request."""
+    """A client for the service at `url`, to be kept for its connections or closed after one request.
+
+    Raises PostError `invalid` for an address that is none, or a proxy that cannot be used.
+    """
     import ssl
 
     import httpx
 
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise PostError("invalid", _NO_ADDRESS) from None
     # A trust store takes 20 ms to load; over plain http an empty one does, and trusts nobody.
     verify = True if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    # A proxy from the environment can never be the way to this machine itself.
-    return httpx.Client(verify=verify, trust_env=parts.hostname not in _LOOPBACK)
+    try:
+        # A proxy from the environment can never be the way to this machine itself.
+        return httpx.Client(verify=verify, trust_env=parts.hostname not in _LOOPBACK)
+    except (ImportError, ValueError):
+        raise PostError(
+            "invalid", "the proxy that the environment names is of a kind we cannot use"
+        ) from None
 
 
 def post_json(
@@ -142,7 +154,7 @@ def _exchange(
         # Their texts quote the header, key included.
         raise PostError("invalid", "the API key holds characters that no HTTP header can carry") from None
     except (httpx.InvalidURL, httpx.UnsupportedProtocol):
-        raise PostError("invalid", "the address is not an http or https address") from None
+        raise PostError("invalid", _NO_ADDRESS) from None
     except Exception as error:
         # A thread has nobody to raise to: what httpx did not foresee is a failed request too.
         raise PostError("invalid", type(error).__name__) from None

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """One embedding model. Questions and stored texts may get different vectors, so they are asked for apart."""
+    """One embedding model. Questions and stored texts may get different vectors, hence the two methods."""
 
     @property
     def name(self) -> str:

@@ -1,7 +1,7 @@
 """The bundled model: one vector a word piece, no network, no transformer.
 
-A text's vector is the mean of its word pieces' vectors, made unit length. The stored vectors are int8, so sums
-are exact integers: to the last bit, the result depends neither on batching nor on order nor on the machine.
+A text's vector is the mean of its word pieces' vectors, made unit length. The stored vectors are int8, so
+sums are exact integers: to the last bit, the result depends neither on batching nor order nor machine.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TokenVectors(NamedTuple):
     spans: list[tuple[int, int]]
     """Start and end of each piece in the text, in characters."""
     matrix: NDArray[np.float32]
-    """[pieces, 256] as stored: the direction is the meaning, the length the weight (rare words are longer)."""
+    """[pieces, 256] as stored: the direction is the meaning, the length the weight (rare pieces: longer)."""
 
 
 class _Weights(NamedTuple):
@@ -117,7 +117,7 @@ class StaticEmbedder:
                 known = [piece for piece in encoding.ids if piece != weights.unknown]
                 sums[row] = weights.matrix[known].sum(axis=0, dtype=np.int32)
         lengths = np.sqrt(np.square(sums).sum(axis=1, keepdims=True))
-        unit = np.divide(sums, lengths, out=sums, where=lengths > 0)
+        unit: NDArray[np.float64] = np.divide(sums, lengths, out=sums, where=lengths > 0)
         return unit.astype(np.float32)
 
     def token_vectors(self, text: str) -> TokenVectors:

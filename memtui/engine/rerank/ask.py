@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 
 from memtui.engine.errors import RerankError
 from memtui.engine.post import PostError, excerpt, new_client, post_json
@@ -35,13 +36,11 @@ def rerank(
             fix="Give the recall more time, or switch reranking off.",
         )
     headers, body = request(settings, query, documents, top_n)
-    client = new_client(settings.endpoint)
     try:
-        reply = post_json(client, settings.endpoint, headers=headers, body=body, timeout_s=budget / 1000)
+        with closing(new_client(settings.endpoint)) as client:
+            reply = post_json(client, settings.endpoint, headers=headers, body=body, timeout_s=budget / 1000)
     except PostError as error:
         raise _no_answer(settings, budget, error) from None
-    finally:
-        client.close()
     said = excerpt(reply.text, [settings.api_key])
     if not reply.ok:
         raise RerankError(
