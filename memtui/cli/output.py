@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, TextIO
 
@@ -103,9 +103,11 @@ def print_table(
         sys.stdout.write(_encodable(line(row), sys.stdout) + "\n")
 
 
-def error(failure: MemtuiError) -> None:
-    """Print a failure to standard error: what is wrong, and below it what to do."""
+def error(failure: MemtuiError, lines: Iterable[str] = ()) -> None:
+    """Print a failure to standard error: what is wrong, `lines` that belong to it, and what to do."""
     _say("error", "31", failure.message)
+    for line in lines:
+        sys.stderr.write(_encodable(f"  {one_line(line)}", sys.stderr) + "\n")
     if failure.fix:
         sys.stderr.write(_encodable(f"  {one_line(failure.fix)}", sys.stderr) + "\n")
 

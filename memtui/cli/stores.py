@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.cli.output import error, print_json, print_table, warning
+from memtui.cli.output import error, print_json, print_table, print_text, warning
 
 if TYPE_CHECKING:
     from memtui.engine.discovery import Discovery, StoreHealth
@@ -36,8 +36,8 @@ def run(args: Namespace) -> int:
     from memtui.engine.discovery.target import NOTHING_FOUND
     from memtui.engine.errors import StoreNotFoundError
 
-    looked = ", ".join(str(place) for place in found.looked_at) or "nothing, since HOME is not set"
-    error(StoreNotFoundError(f"No memory store was found; looked at {looked}.", fix=NOTHING_FOUND))
+    places = [f"looked at {place}" for place in found.looked_at] or ["HOME is not set"]
+    error(StoreNotFoundError("No memory store was found.", fix=NOTHING_FOUND), places)
     return 1
 
 
@@ -54,6 +54,9 @@ def _print(healths: list[StoreHealth]) -> None:
         for health in healths
     ]
     print_table(rows, ("", "NAME", "DIALECT", "ROWS", "HEALTH", "PATH"), right_aligned=(3,))
+    for health in healths:
+        for note in health.notes:
+            print_text(f"{health.found.name}: {note}")
 
 
 def _tell(found: Discovery) -> None:

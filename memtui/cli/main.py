@@ -1,0 +1,81 @@
+"""The command line: one parser, one module a command, loaded when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib import import_module
+
+COMMANDS = {
+    "stores": "what was discovered: stores, dialects, rows, health",
+    "ls": "memories, filtered and sorted",
+    "show": "one memory with all its fields",
+    "recall": "ask a question and see why each memory came back",
+    "stats": "counts, mix and findings",
+    "demo": "the app on the embedded demo store",
+    "shot": "make the pictures in screenshots/",
+}
+"""Each command is memtui/cli/<name>.py with `add_arguments(parser)` and `run(args) -> int`."""
+
+_EPILOG = """\
+STORE is a folder, a LanceDB URI or the name of a discovered store; without it the discovered one is used.
+Exit codes: 0 done, 1 failed with a reason, 2 wrong usage, 3 refused for safety.
+"""
+
+
+def _parser(command: str | None) -> argparse.ArgumentParser:
+    """The parser for `command`; only its own module is imported. None is the app."""
+    if command is None:
+        parser = argparse.ArgumentParser(
+            prog="memtui",
+            description="See, trust and mend what an AI agent remembers.",
+            epilog="commands:\n" + "".join(f"  {name:<8} {what}\n" for name, what in COMMANDS.items()) + "\n" + _EPILOG,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.add_argument("target", nargs="?", metavar="STORE", help="the store to open")
+        parser.add_argument("--version", action="store_true", help="print the version and exit")
+    else:
+        parser = argparse.ArgumentParser(prog=f"memtui {command}", description=COMMANDS[command], epilog=_EPILOG)
+        import_module(f"memtui.cli.{command}").add_arguments(parser)
+        parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    parser.add_argument("--store", metavar="STORE", help="the store to open")
+    parser.add_argument("--table", metavar="NAME", help="the table, where a folder has several")
+    parser.add_argument("--columns", metavar="ROLE=COLUMN,...", help="column map for a table of another program: id=...,text=...,vector=...")
+    return parser
+
+
+def run(arguments: list[str]) -> int:
+    """Parse and run; errors become one or two lines on standard error and an exit code."""
+    command = arguments[0] if arguments and arguments[0] in COMMANDS else None
+    args = _parser(command).parse_args(arguments[1:] if command else arguments)
+    from memtui.cli.output import error
+    from memtui.engine import MemtuiError
+
+    try:
+        if command is None:
+            return _app(args)
+        code: int = import_module(f"memtui.cli.{command}").run(args)
+        return code
+    except MemtuiError as failure:
+        error(failure)
+        return failure.exit_code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        print("memtui: stopped", file=sys.stderr)
+        return 130
+
+
+def _app(args: argparse.Namespace) -> int:
+    if args.version:
+        from memtui import __version__
+
+        print(f"memtui {__version__}")
+        return 0
+    from memtui.cli.store import column_map
+    from memtui.tui.app import run as run_app
+
+    run_app(args.store or args.target, table=args.table, columns=column_map(args.columns))
+    return 0

@@ -1,0 +1,71 @@
+"""`memtui show`: one memory with all its fields."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from datetime import UTC, datetime
+
+from memtui.cli.output import print_json, print_text
+from memtui.cli.store import open_for
+from memtui.engine import Memory
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui show`."""
+    parser.add_argument("id", metavar="ID", help="the memory's id, or its first 8 or more characters")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show."""
+    engine = open_for(args)
+    memory = engine.get(args.id)
+    if args.json:
+        print_json(memory.as_json())
+    else:
+        print_text(render(memory))
+    return 0
+
+
+def moment(ms: int | None) -> str:
+    """A time in UTC, `-` where there is none or it is out of range."""
+    if not ms:
+        return "-"
+    try:
+        return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
+    except (OverflowError, ValueError, OSError):
+        return f"{ms} ms"
+
+
+def render(memory: Memory) -> str:
+    """The memory for a person at a terminal."""
+    fields = (
+        ("id", memory.id),
+        ("scope", memory.scope),
+        ("category", f"{memory.category} ({memory.memory_category})" if memory.memory_category else memory.category),
+        ("tier", memory.tier),
+        ("state", f"{memory.state}, {memory.layer}" if memory.layer else memory.state),
+        ("importance", memory.importance),
+        ("confidence", memory.confidence),
+        ("created", moment(memory.timestamp_ms)),
+        ("last used", moment(memory.last_accessed_ms)),
+        ("used", None if memory.access_count is None else f"{memory.access_count} times"),
+        ("source", memory.source),
+        ("valid", f"{moment(memory.valid_from_ms)} to {moment(memory.valid_until_ms)}" if memory.valid_until_ms else None),
+        ("invalidated", moment(memory.invalidated_at_ms) if memory.invalidated_at_ms else None),
+        ("supersedes", memory.supersedes),
+        ("superseded by", memory.superseded_by),
+        ("fact key", memory.fact_key),
+        ("now", ", ".join(word for word, on in (("not active", not memory.active), ("expired", memory.expired), ("suppressed", memory.suppressed)) if on) or "active"),
+        ("dialect", memory.dialect),
+    )
+    lines = [memory.text, ""]
+    lines += [f"{name:<14} {value}" for name, value in fields if value not in (None, "")]
+    if memory.extra:
+        lines += ["", "other columns"] + [f"  {key:<20} {value}" for key, value in memory.extra.items()]
+    if memory.metadata_values:
+        lines += ["", "metadata"]
+        lines += [f"  {key:<24} {json.dumps(value, ensure_ascii=False)}" for key, value in memory.metadata_values.items()]
+    if not memory.metadata_valid:
+        lines += ["", f"! the metadata is not a JSON object: {(memory.metadata or '')[:200]}"]
+    return "\n".join(lines)

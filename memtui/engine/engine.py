@@ -1,0 +1,242 @@
+"""One opened store and everything that can be asked of it: what the screen and the command line call."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.listing import ListQuery, ListView, Stats, StoreInfo
+from memtui.engine.memory import Memory
+from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.recall.request import RecallRequest
+
+if TYPE_CHECKING:
+    from memtui.engine.discovery.target import NamesStore, Target
+    from memtui.engine.embed.embedder import Embedder, NoEmbedder
+    from memtui.engine.embed.settings import EmbeddingSettings
+    from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.run import OnStage
+    from memtui.engine.store.catalog import Catalog
+    from memtui.engine.store.table import Store
+
+Clock = Callable[[], int]
+"""Milliseconds since the epoch, now."""
+
+@dataclass(frozen=True, slots=True)
+class RecipeInfo:
+    """A recipe as a person chooses it."""
+
+    name: str
+    title: str
+    description: str
+    limit: int
+    source: str | None
+
+
+def open_engine(
+    target: str | Path | None,
+    *,
+    now: Clock,
+    environ: Mapping[str, str],
+    cwd: Path,
+    settings: NamesStore | None = None,
+    table: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    embedding: EmbeddingSettings | None = None,
+) -> Engine:
+    """Open the store that `target` names: a folder, a LanceDB URI, a discovered name, or None for the discovered one.
+
+    `settings` may name the store where `target` does not. `columns` maps roles to column names for tables of
+    other programs. `embedding` overrides what the store's agent uses. Opening never writes. Raises
+    StoreNotFoundError, UnknownDialectError, DamagedStoreError or UsageError, each with what to do.
+    """
+    from memtui.engine.discovery import resolve_target
+    from memtui.engine.store.open import open_store
+
+    found = resolve_target(None if target is None else str(target), settings, environ, cwd)
+    store = open_store(
+        found.uri, table=table or found.table, columns=columns, storage_options=found.storage_options
+    )
+    return Engine(store, now=now, target=found, embedding=embedding)
+
+
+class Engine:
+    """An opened store. Reads may come from several threads; the catalog is swapped whole, never changed."""
+
+    def __init__(
+        self, store: Store, *, now: Clock, target: Target | None = None, embedding: EmbeddingSettings | None = None
+    ) -> None:
+        from memtui.engine.embed.resolve import resolve_embedder
+
+        self._store = store
+        self._now = now
+        self._target = target
+        self._found = target.found if target else None
+        self._catalog: Catalog | None = None
+        self._lock = threading.Lock()
+        settings = embedding or (self._found.embedding if self._found else None)
+        self._embedder: Embedder | NoEmbedder = resolve_embedder(
+            settings,
+            own_store=store.dialect.name == "memtui",
+            dims=store.dims,
+            model_hint=self._found.model if self._found else None,
+        )
+
+    @property
+    def store(self) -> Store:
+        """The store itself, for the engine's other parts."""
+        return self._store
+
+    @property
+    def info(self) -> StoreInfo:
+        """What is known of the store without reading its rows."""
+        store = self._store
+        return StoreInfo(
+            name=self._target.name if self._target else store.name,
+            uri=store.uri,
+            table=store.table_name,
+            dialect=store.dialect.name,
+            dialect_title=store.dialect.title,
+            rows=store.count(),
+            dims=store.dims,
+            version=store.version,
+            read_only=True,
+            columns=store.columns,
+            fts=store.fts_status().phrase,
+            embedder=self._embedder_phrase(),
+            size_bytes=store.size_bytes(),
+            warnings=(*(self._target.warnings if self._target else ()), *store.warnings),
+        )
+
+    def _embedder_phrase(self) -> str:
+        from memtui.engine.embed.embedder import NoEmbedder
+
+        return f"none: {self._embedder.reason}" if isinstance(self._embedder, NoEmbedder) else self._embedder.describe()
+
+    @property
+    def now_ms(self) -> int:
+        """The clock that decides what is active, expired or stale."""
+        return self._now()
+
+    # ------------------------------------------------------------------ browsing
+
+    def load_catalog(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
+        """Read the light columns of all rows at the pinned version. Call from a worker: 0.1 s a million rows."""
+        from memtui.engine.store.build import build_catalog
+
+        catalog = build_catalog(self._store, on_progress, cancel)
+        with self._lock:
+            self._catalog = catalog
+
+    def load_metadata(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
+        """Read tier, access count, state and validity of all rows behind the list. Call from a worker."""
+        from memtui.engine.store.meta_columns import read_metadata
+
+        before = self.catalog
+        if not before.metadata_pending:
+            return
+        after = read_metadata(self._store, before, on_progress, cancel)
+        with self._lock:
+            if self._catalog is before:  # a newer version may have been loaded meanwhile
+                self._catalog = after
+
+    @property
+    def catalog(self) -> Catalog:
+        """The columns of all rows; loads them when that was not done yet."""
+        with self._lock:
+            catalog = self._catalog
+        if catalog is None:
+            self.load_catalog()
+            return self.catalog
+        return catalog
+
+    def changed(self) -> bool:
+        """Whether another program has written since; cheap enough to ask twice a second."""
+        return self._store.newest_version() != self.catalog.version
+
+    def refresh(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
+        """Go to the newest version and read it."""
+        self._store.refresh()
+        self.load_catalog(on_progress, cancel)
+        self.load_metadata(on_progress, cancel)
+
+    def view(self, query: ListQuery, cancel: CancelToken | None = None) -> ListView:
+        """The rows that `query` keeps, in its order, with exact counts.
+
+        Raises UsageError with the span of the error for a filter that does not parse.
+        """
+        from memtui.engine.store.view import make_view
+
+        return make_view(self._store, self.catalog, query, now_ms=self._now(), cancel=cancel)
+
+    def page(self, view: ListView, offset: int, limit: int) -> list[Memory]:
+        """The memories at places `offset` to `offset + limit` of `view`, read at the view's version."""
+        from memtui.engine.store.view import page_of
+
+        return page_of(self._store, self.catalog, view, offset, limit, now_ms=self._now())
+
+    def get(self, id_or_prefix: str) -> Memory:
+        """The memory with this id, or whose id begins with it (8 characters or more).
+
+        Raises UsageError when none or several match; several are listed.
+        """
+        from memtui.engine.store.view import find_one
+
+        return find_one(self._store, self.catalog, id_or_prefix, now_ms=self._now())
+
+    def memories(self, ids: Sequence[str]) -> dict[str, Memory]:
+        """Memories by id; ids that do not exist are left out."""
+        table = self._store.rows_by_id(list(ids), self._store.row_columns)
+        return {memory.id: memory for memory in self._store.dialect.to_memories(table, self._now())}
+
+    def stats(self) -> Stats:
+        """Counts, mix, growth and findings over the whole table."""
+        from memtui.engine.store.stats import make_stats
+
+        return make_stats(self._store, self.catalog, now_ms=self._now())
+
+    # ------------------------------------------------------------------ recall
+
+    @property
+    def default_recipe(self) -> str:
+        """The recipe of the program that owns the store."""
+        return "memory-lancedb" if self._store.dialect.name.startswith("builtin") else "pro/agent"
+
+    def recipes(self) -> tuple[RecipeInfo, ...]:
+        """Every recipe, in the order to show them."""
+        from memtui.engine.recall.recipes import all_recipes
+
+        return tuple(RecipeInfo(r.name, r.title, r.description, r.limit, r.source) for r in all_recipes())
+
+    def recall(
+        self, request: RecallRequest, on_stage: OnStage | None = None, cancel: CancelToken | None = None
+    ) -> Trace:
+        """Ask the store; the trace is the complete account. `on_stage` hears of each stage as it ends."""
+        from memtui.engine.embed.embedder import NoEmbedder
+        from memtui.engine.recall.run import Bench, recall
+
+        embedder = self._embedder
+        bench = Bench(
+            self._store,
+            self._now(),
+            None if isinstance(embedder, NoEmbedder) else embedder.embed_query,
+            no_embedder=f"{embedder.reason} {embedder.fix}" if isinstance(embedder, NoEmbedder) else "",
+            base_retrieval=self._base_retrieval(),
+            base_decay=self._found.decay if self._found else None,
+        )
+        if not request.recipe:
+            request = replace(request, recipe=self.default_recipe)
+        return recall(request, bench, on_stage=on_stage, cancel=cancel)
+
+    def _base_retrieval(self) -> dict[str, Any] | None:
+        """The agent's own retrieval settings, with the reranker's real key in place of the masked one."""
+        if self._found is None or self._found.retrieval is None:
+            return None
+        block = {key: value for key, value in self._found.retrieval.items() if key != "rerankApiKey"}
+        rerank = self._found.rerank
+        return {**block, "rerankApiKey": rerank.api_key} if rerank and rerank.api_key else block
+
+

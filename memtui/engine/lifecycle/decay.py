@@ -1,0 +1,113 @@
+"""The decay engine: how present a memory still is (spec/retrieval 8.1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+DAY_MS = 86_400_000
+DYNAMIC_DIVISOR = 3
+"""Memories of the temporal type `dynamic` decay from a third of the half-life."""
+FREQUENCY_SCALE = 5.0
+"""Accesses at which the frequency reaches 1 - 1/e."""
+GAP_DAYS = 30.0
+GAP_FLOOR = 0.5
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class DecayParams:
+    """The plugin's `decay` block. Days, weights, and per tier the Weibull shape (beta) and the floor."""
+
+    recency_half_life_days: float = 30.0
+    recency_weight: float = 0.4
+    frequency_weight: float = 0.3
+    intrinsic_weight: float = 0.3
+    stale_threshold: float = 0.3
+    search_boost_min: float = 0.3
+    importance_modulation: float = 1.5
+    beta_core: float = 0.8
+    beta_working: float = 1.0
+    beta_peripheral: float = 1.3
+    core_decay_floor: float = 0.9
+    working_decay_floor: float = 0.7
+    peripheral_decay_floor: float = 0.5
+
+    @property
+    def betas(self) -> Floats:
+        """Shapes by tier code (core, working, peripheral)."""
+        return np.array([self.beta_core, self.beta_working, self.beta_peripheral])
+
+    @property
+    def floors(self) -> Floats:
+        """Floors by tier code."""
+        return np.array([self.core_decay_floor, self.working_decay_floor, self.peripheral_decay_floor])
+
+
+@dataclass(frozen=True, slots=True)
+class DecayScores:
+    """The components and the composite, each float64 [n]."""
+
+    recency: Floats
+    frequency: Floats
+    intrinsic: Floats
+    composite: Floats
+
+    def stale(self, params: DecayParams) -> NDArray[np.bool_]:
+        """composite < stale threshold."""
+        return np.asarray(self.composite < params.stale_threshold)
+
+
+def effective_half_life_days(importance: ArrayLike, dynamic: ArrayLike, params: DecayParams) -> Floats:
+    """H * exp(mu * importance), H a third for dynamic memories; the true half-life only where beta is 1."""
+    base = params.recency_half_life_days / np.where(np.asarray(dynamic, bool), DYNAMIC_DIVISOR, 1.0)
+    return np.asarray(base * np.exp(params.importance_modulation * np.asarray(importance, np.float64)))
+
+
+def decay_scores(
+    importance: ArrayLike,
+    confidence: ArrayLike,
+    tier: NDArray[Any],
+    access_count: ArrayLike,
+    created_ms: ArrayLike,
+    last_accessed_ms: ArrayLike,
+    dynamic: ArrayLike,
+    *,
+    now_ms: int,
+    params: DecayParams,
+) -> DecayScores:
+    """Score n memories; all arguments arrays [n], `tier` codes in the order of `memory.TIERS`.
+
+    recency R = exp(-(ln 2 / H_eff) * t^beta), t days since last active (last access if ever used, else creation);
+    frequency F = 1 - exp(-a/5), for a > 1 times 0.5 + 0.5 * exp(-gap/30), gap = mean days between uses;
+    intrinsic I = importance * confidence; composite = weighted sum, the weights not normalised.
+    """
+    count = np.asarray(access_count, np.float64)
+    created = np.asarray(created_ms, np.float64)
+    last_active = np.where(count > 0, np.asarray(last_accessed_ms, np.float64), created)
+    days = np.maximum(0.0, (now_ms - last_active) / DAY_MS)
+    half_life = effective_half_life_days(importance, dynamic, params)
+    beta = params.betas[tier]
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        recency = np.exp(-(np.log(2) / half_life) * days**beta)
+    frequency = 1 - np.exp(-count / FREQUENCY_SCALE)
+    gap = np.maximum(1.0, (last_active - created) / DAY_MS) / np.maximum(count - 1, 1)
+    frequency = np.where(count > 1, frequency * (GAP_FLOOR + (1 - GAP_FLOOR) * np.exp(-gap / GAP_DAYS)), frequency)
+    intrinsic = np.asarray(importance, np.float64) * np.asarray(confidence, np.float64)
+    composite = (
+        params.recency_weight * recency
+        + params.frequency_weight * frequency
+        + params.intrinsic_weight * intrinsic
+    )
+    return DecayScores(recency, frequency, intrinsic, composite)
+
+
+def search_multiplier(scores: DecayScores, tier: NDArray[Any], params: DecayParams) -> Floats:
+    """What a recall score is multiplied with: b + (1-b) * max(tier floor, composite, recency), clamped to b..1."""
+    low = params.search_boost_min
+    best = np.maximum(params.floors[tier], np.maximum(scores.composite, scores.recency))
+    return np.clip(low + (1 - low) * best, low, 1.0)

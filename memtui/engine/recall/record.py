@@ -1,0 +1,257 @@
+"""What the runner recorded, and the trace made of it.
+
+Stages are kept as columns; steps and candidates become plain values when somebody first looks at them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memtui.engine.recall.flow import Flow, Outcome
+from memtui.engine.recall.pool import Pool
+from memtui.engine.recall.trace import SCHEMA, Candidate, Proof, StageKind, StageSummary, Step
+
+if TYPE_CHECKING:
+    from memtui.engine.memory import Memory
+
+
+@dataclass(frozen=True)
+class StageRecord:
+    """One stage as it ran: what went in, what came out, when."""
+
+    name: str
+    title: str
+    kind: StageKind
+    before: Flow
+    outcome: Outcome
+    n_in: int
+    ms: float
+
+    @cached_property
+    def rank_before(self) -> dict[int, int]:
+        """1-based rank of each candidate that went in."""
+        return {int(index): rank for rank, index in enumerate(self.before.order, 1)}
+
+    @cached_property
+    def rank_after(self) -> dict[int, int]:
+        """1-based rank of each candidate that came out."""
+        return {int(index): rank for rank, index in enumerate(self.outcome.flow.order, 1)}
+
+    def summary(self) -> StageSummary:
+        """The stage as one line."""
+        counts: dict[str, int] = {}
+        for gate in self.outcome.dropped.values():
+            counts[gate.reason] = counts.get(gate.reason, 0) + 1
+        return StageSummary(
+            self.name,
+            self.title,
+            self.kind,
+            self.n_in,
+            len(self.outcome.flow.order),
+            self.ms,
+            counts,
+            self.outcome.note,
+            plain(self.outcome.params),
+        )
+
+    def step(self, index: int) -> Step | None:
+        """What the stage did to candidate `index`; None when it never saw it."""
+        if index not in self.rank_after and index not in self.outcome.dropped:
+            return None
+        outcome = self.outcome
+        rank_before = self.rank_before.get(index)
+        before = _number(self.before.score[index]) if rank_before is not None else None
+        survived = index in self.rank_after
+        rule = outcome.rule if isinstance(outcome.rule, str) else str(outcome.rule[index])
+        gate = outcome.dropped.get(index)
+        inputs = {name: _pick(value, index) for name, value in outcome.inputs.items()}
+        inputs = {name: value for name, value in inputs.items() if value is not None}
+        if gate is not None:
+            inputs |= {"gate": gate.reason, "value": gate.value, "limit": gate.limit}
+        return Step(
+            self.name,
+            before,
+            _number(outcome.flow.score[index]) if survived else None,
+            rank_before,
+            self.rank_after.get(index),
+            rule if survived or gate is None else "dropped",
+            inputs,
+        )
+
+
+def _number(x: float) -> float | None:
+    value = float(x)
+    return value if math.isfinite(value) else None
+
+
+def _pick(value: Any, index: int) -> Any:
+    return plain(value[index] if isinstance(value, np.ndarray) else value)
+
+
+def plain(value: Any) -> Any:
+    """`value` without arrays, numpy scalars or NaN, for people and JSON."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    return value
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The complete account of one recall."""
+
+    query: str
+    recipe: str
+    mode: str
+    """hybrid, vector, keyword or tag: the route really taken."""
+    source: str | None
+    config: Mapping[str, Any]
+    """{"retrieval": {...}, "decay": {...} or None} as resolved, secrets masked."""
+    now_ms: int
+    limit: int
+    filters: Mapping[str, Any]
+    """scopes (None = no filter), category, agent."""
+    bm25_query: str | None
+    pool: Pool = field(repr=False)
+    records: tuple[StageRecord, ...] = field(repr=False)
+    operations: tuple[StageSummary, ...] = ()
+    """Work that is no stage: embedding the question, asking the reranker."""
+    warnings: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    total_ms: float = 0.0
+    neighbors: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """Id of a result to the neighbours attached to it (neighbour enrichment)."""
+    load_memories: Callable[[Pool], Mapping[str, Memory]] | None = field(default=None, repr=False, compare=False)
+    table_version: int = 0
+
+    @cached_property
+    def stages(self) -> tuple[StageSummary, ...]:
+        """The stages in order."""
+        return tuple(record.summary() for record in self.records)
+
+    @cached_property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Everything any lane found: the returned ones in final order, then the others by the stage they reached."""
+        final = {int(i): rank for rank, i in enumerate(self.records[-1].outcome.flow.order, 1)} if self.records else {}
+        made = [self._candidate(index, final) for index in range(self.pool.n)]
+        last = {record.name: position for position, record in enumerate(self.records)}
+        return tuple(
+            sorted(
+                made,
+                key=lambda c: (c.rank is None, c.rank or 0, -last.get(c.disposition, -1), -(c.score or 0.0)),
+            )
+        )
+
+    @cached_property
+    def results(self) -> tuple[Candidate, ...]:
+        """What came back, in final order (after MMR not necessarily by score)."""
+        return tuple(c for c in self.candidates if c.rank is not None)
+
+    @cached_property
+    def proof(self) -> Proof:
+        """Recompute every step from its recorded inputs with formulas of its own."""
+        from memtui.engine.recall.proof import prove
+
+        return prove(self)
+
+    @cached_property
+    def memories(self) -> Mapping[str, Memory]:
+        """Every candidate as a memory, by id."""
+        return self.load_memories(self.pool) if self.load_memories else {}
+
+    def _candidate(self, index: int, final: Mapping[int, int]) -> Candidate:
+        steps = tuple(step for record in self.records if (step := record.step(index)) is not None)
+        rank = final.get(index)
+        disposition, reason, limit = "returned", "", None
+        score = next((s.after for s in reversed(steps) if s.after is not None), None)
+        if rank is None:
+            for record in self.records:
+                gate = record.outcome.dropped.get(index)
+                if gate is not None:
+                    disposition, reason, limit = record.name, gate.reason, gate.limit
+                    if score is None and gate.value is not None:
+                        score = gate.value
+        return Candidate(
+            self.pool.rows[index].id, disposition, reason, score, limit, rank, self._sources(index), steps
+        )
+
+    def _sources(self, index: int) -> dict[str, dict[str, float | int | None]]:
+        out: dict[str, dict[str, float | int | None]] = {}
+        for name, hits in (("vector", self.pool.vector), ("bm25", self.pool.bm25)):
+            if index in hits:
+                out[name] = {"score": hits[index].score, "rank": hits[index].rank}
+        for record in self.records:
+            if record.name == "fused" and index in record.rank_after:
+                out["fused"] = {"score": _number(record.outcome.flow.score[index]), "rank": record.rank_after[index]}
+            if record.name == "reranked" and index in record.rank_after:
+                raw = record.outcome.inputs.get("reranked", record.outcome.inputs.get("cosine"))
+                if isinstance(raw, np.ndarray) and not np.isnan(raw[index]):
+                    out["reranked"] = {"score": _number(raw[index]), "rank": record.rank_after[index]}
+        return out
+
+    def as_json(self, *, explain: bool = True) -> dict[str, Any]:
+        """The document of the command-line contract; without `explain` only what came back."""
+        texts = {row.id: row.text for row in self.pool.rows}
+        document: dict[str, Any] = {
+            "schema": SCHEMA,
+            "query": self.query,
+            "recipe": self.recipe,
+            "mode": self.mode,
+            "source": self.source,
+            "config": self.config,
+            "now_ms": self.now_ms,
+            "limit": self.limit,
+            "filters": dict(self.filters),
+            "bm25_query": self.bm25_query,
+            "stages": [
+                {"name": s.name, "in": s.n_in, "out": s.n_out, "ms": round(s.ms, 3), "dropped": dict(s.dropped), "note": s.note}
+                for s in self.stages
+            ],
+            "operations": [{"name": o.name, "ms": round(o.ms, 3), "note": o.note} for o in self.operations],
+            "results": [self._result(c, texts, explain) for c in self.results],
+            "warnings": list(self.warnings),
+            "findings": list(self.findings),
+            "total_ms": round(self.total_ms, 3),
+            "table_version": self.table_version,
+        }
+        if explain:
+            document["candidates"] = [
+                {
+                    "id": c.id,
+                    "disposition": c.disposition,
+                    "reason": c.reason,
+                    "score": c.score,
+                    "limit": c.limit,
+                    "steps": [step.as_json() for step in c.steps],
+                }
+                for c in self.candidates
+            ]
+        document["proof"] = {"recomputed": self.proof.recomputed, "max_error": self.proof.max_error, "checked": self.proof.checked, "failures": list(self.proof.failures)}
+        return document
+
+    def _result(self, c: Candidate, texts: Mapping[str, str], explain: bool) -> dict[str, Any]:
+        out: dict[str, Any] = {
+            "id": c.id,
+            "rank": c.rank,
+            "score": c.score,
+            "sources": {name: {k: v for k, v in source.items() if v is not None} for name, source in c.sources.items()},
+            "text": texts[c.id],
+        }
+        if c.id in self.neighbors:
+            out["neighbors"] = [dict(item) for item in self.neighbors[c.id]]
+        if explain:
+            out["steps"] = [step.as_json() for step in c.steps]
+        return out

@@ -1,0 +1,44 @@
+"""One recall, fully decided: what every stage of a recipe may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from memtui.engine.recall.pool import Floats
+
+if TYPE_CHECKING:
+    from memtui.engine.recall.config import Decay, Retrieval
+    from memtui.engine.recall.lanes import Lane
+
+Route = Literal["hybrid", "vector", "tag", "keyword"]
+
+
+@dataclass(frozen=True)
+class RerankAnswer:
+    """What the remote reranker said: (position, score) pairs in its order, or why there are none."""
+
+    scores: Sequence[tuple[int, float]] | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The resolved request. `limit` is clamped; `query_vector` is None without a vector lane."""
+
+    query: str
+    retrieval: Retrieval
+    decay: Decay | None
+    route: Route
+    limit: int
+    query_vector: Floats | None
+    tags: tuple[str, ...]
+    vector_lane: Lane
+    bm25_lane: Lane
+    gate_rule: str | None
+    """The adaptive gate's verdict when the caller asks it: the rule that skips the question."""
+    guarded: bool
+    """Whether the caller's own filters (adaptive gate, governance) apply."""
+    ask_reranker: Callable[[Sequence[str], int], RerankAnswer]
+    """(documents in order, top_n) to the reranker's answer; called once, by the rerank stage."""

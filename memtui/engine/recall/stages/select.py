@@ -1,0 +1,122 @@
+"""The last gates: hard cutoff, noise, MMR diversity, governance, limit. None of them changes a score."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memtui.engine.recall.flow import Flow, Gate, Outcome
+from memtui.engine.recall.noise import noise_rule
+from memtui.engine.recall.pool import Pool
+
+NEAR_DUPLICATE = 0.85
+"""Cosine above which (strictly) a memory counts as saying the same as one already chosen."""
+
+
+def _indices(values: list[int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.array(values, np.int64)
+
+
+def hard_cutoff(flow: Flow, pool: Pool, *, limit: float) -> Outcome:
+    """Keep score >= limit (spec/retrieval 4.11)."""
+    keep = flow.score[flow.order] >= limit
+    dropped = {int(i): Gate("hard_cutoff", float(flow.score[i]), limit) for i in flow.order[~keep]}
+    return Outcome(Flow(flow.order[keep], flow.score), dropped=dropped, params={"hardMinScore": limit}, kind="filter")
+
+
+def noise_filter(flow: Flow, pool: Pool, *, enabled: bool) -> Outcome:
+    """Drop memories whose text the regex noise filter matches, however relevant (spec/retrieval 4.12, 9.1)."""
+    dropped: dict[int, Gate] = {}
+    fired = np.full(pool.n, None, object)
+    if enabled:
+        for index in flow.order.tolist():
+            fired[index] = noise_rule(pool.rows[index].text)
+            if fired[index] is not None:
+                dropped[index] = Gate("noise_filter")
+    kept = _indices([i for i in flow.order.tolist() if i not in dropped])
+    return Outcome(
+        Flow(kept, flow.score),
+        inputs={"noise_rule": fired},
+        dropped=dropped,
+        params={"filterNoise": enabled},
+        note="" if enabled else "off",
+        kind="filter",
+    )
+
+
+def mmr_diversity(flow: Flow, pool: Pool, *, drop: bool = False) -> Outcome:
+    """Move near-duplicates of already selected memories to the end, in order (spec/retrieval 4.13).
+
+    Scores are unchanged, so the list is no longer sorted by score. `drop` True removes them instead (the
+    article's sample code). Memories without a vector are always selected; unequal lengths are never compared.
+    """
+    order = flow.order.tolist()
+    partner = np.full(pool.n, None, object)
+    similarity = np.full(pool.n, np.nan)
+    selected: list[int] = []
+    deferred: list[int] = []
+    chosen: dict[int, tuple[list[int], np.ndarray[tuple[int, int], np.dtype[np.float64]], int]] = {}
+    for index in order:
+        unit = _unit(pool.rows[index].vector)
+        if unit is None:
+            selected.append(index)
+            continue
+        if len(unit) not in chosen:  # vectors of another length are never compared
+            chosen[len(unit)] = ([], np.empty((len(order), len(unit))), 0)
+        members, matrix, count = chosen[len(unit)]
+        if count:
+            cosines = matrix[:count] @ unit
+            nearest = int(np.argmax(cosines))
+            similarity[index] = cosines[nearest]
+            partner[index] = pool.rows[members[nearest]].id
+        if count and similarity[index] > NEAR_DUPLICATE:
+            deferred.append(index)
+            continue
+        selected.append(index)
+        members.append(index)
+        matrix[count] = unit
+        chosen[len(unit)] = (members, matrix, count + 1)
+    dropped = {i: Gate("mmr_diversity", float(similarity[i]), NEAR_DUPLICATE) for i in deferred} if drop else {}
+    return Outcome(
+        Flow(_indices(selected + ([] if drop else deferred)), flow.score),
+        inputs={"nearest": partner, "cosine": similarity, "threshold": NEAR_DUPLICATE},
+        rule=np.array(["deferred" if i in set(deferred) else "unchanged" for i in range(pool.n)], object),
+        dropped=dropped,
+        params={"threshold": NEAR_DUPLICATE},
+        kind="order",
+    )
+
+
+def _unit(vector: np.ndarray[tuple[int], np.dtype[np.float32]] | None) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+    if vector is None:
+        return None
+    wide = vector.astype(np.float64)
+    norm = float(np.sqrt(wide @ wide))
+    return wide / norm if norm > 0 else wide
+
+
+def limit_cut(flow: Flow, pool: Pool, *, limit: int) -> Outcome:
+    """Keep the first `limit`."""
+    dropped = {int(i): Gate("limit", float(p), float(limit)) for p, i in enumerate(flow.order[limit:], limit + 1)}
+    return Outcome(Flow(flow.order[:limit], flow.score), dropped=dropped, params={"limit": limit}, kind="filter")
+
+
+def governance(flow: Flow, pool: Pool) -> Outcome:
+    """What auto-recall withholds from the prompt: not confirmed, archive or reflection layer, suppressed (spec/retrieval 6)."""
+    dropped: dict[int, Gate] = {}
+    for index in flow.order.tolist():
+        meta = pool.rows[index].metadata
+        if meta.state != "confirmed" or meta.memory_layer in ("archive", "reflection"):
+            dropped[index] = Gate("state")
+        elif meta.suppressed_until_ms and pool.now_ms < meta.suppressed_until_ms:
+            dropped[index] = Gate("suppressed", float(pool.now_ms), float(meta.suppressed_until_ms))
+    states = np.array([f"{row.metadata.state}, {row.metadata.memory_layer}" for row in pool.rows], object)
+    kept = _indices([i for i in flow.order.tolist() if i not in dropped])
+    return Outcome(Flow(kept, flow.score), inputs={"state": states}, dropped=dropped, kind="filter")
+
+
+def adaptive_gate(flow: Flow, pool: Pool, *, rule: str | None) -> Outcome:
+    """When the gate skips the question, the agent recalls nothing: all that was found stops here."""
+    if rule is None:
+        return Outcome(flow, kind="filter")
+    dropped = {int(i): Gate("adaptive_gate") for i in flow.order}
+    return Outcome(Flow(_indices([]), flow.score), dropped=dropped, note=f"skipped: {rule}", kind="filter")
