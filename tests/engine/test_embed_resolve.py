@@ -59,6 +59,7 @@ WRONG = [
     (None, True, 384, None, f"{BUNDLED} gives 256 dimensions, this table holds 384."),
     (OPENAI, True, 1536, "nomic-embed-text", "made by nomic-embed-text, and the configured model is"),
     (None, True, 768, "nomic-embed-text", "made by nomic-embed-text, and no provider"),
+    (EmbeddingSettings(base_url="${JINA_URL}/v1"), False, 1536, None, "is not an http or https address."),
     (EmbeddingSettings(api_keys=(" ",)), False, 1536, None, "There is no API key for api.openai.com."),
 ]
 

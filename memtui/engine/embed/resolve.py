@@ -32,6 +32,11 @@ def resolve_embedder(
             "No embedding provider is configured for this store.",
             "Configure the provider and model that made its vectors.",
         )
+    if not settings.url.lower().startswith(("http://", "https://")):
+        return NoEmbedder(
+            "The address of the embedding service is not an http or https address.",
+            "Set embedding.baseURL, or the environment variable that it names.",
+        )
     if needs_key(settings) and not any(key.strip() for key in settings.api_keys):
         return NoEmbedder(
             f"There is no API key for {settings.host}.",
