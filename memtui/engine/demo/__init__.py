@@ -1,0 +1,8 @@
+"""The embedded demo store: a year in the memory of a small software team's agents. All of it is invented."""
+
+from __future__ import annotations
+
+from memtui.engine.demo.build import build_demo, is_complete
+from memtui.engine.demo.place import GENERATION, DemoMark, demo_folder, read_mark
+
+__all__ = ["GENERATION", "DemoMark", "build_demo", "demo_folder", "is_complete", "read_mark"]

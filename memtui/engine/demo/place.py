@@ -1,0 +1,39 @@
+"""Where the demo store lies, and how a folder is known to be one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+GENERATION = 1
+"""Counts up with every change of the demo's memories; a demo of another generation is made anew."""
+MARK_FILE = "demo.json"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoMark:
+    """What a demo store says of itself. `now_ms` is the midnight (UTC) that its ages count back from."""
+
+    generation: int
+    now_ms: int
+    rows: int
+
+
+def demo_folder(cache_dir: Path) -> Path:
+    """Where the demo store belongs below memtui's cache folder."""
+    return cache_dir / "demo"
+
+
+def write_mark(folder: Path, mark: DemoMark) -> None:
+    """Mark `folder` as a complete demo store."""
+    (folder / MARK_FILE).write_text(json.dumps(asdict(mark)) + "\n", encoding="utf-8")
+
+
+def read_mark(folder: Path) -> DemoMark | None:
+    """The mark of the demo store in `folder`; None when the folder does not hold one."""
+    try:
+        found = json.loads((folder / MARK_FILE).read_text("utf-8"))
+        return DemoMark(int(found["generation"]), int(found["now_ms"]), int(found["rows"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
