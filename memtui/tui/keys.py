@@ -110,6 +110,10 @@ TABLE: tuple[Key, ...] = (
     Key("browse.narrower", "less_than_sign", "narrower side panels", VIEW, shown="<"),
     Key("browse.wider", "greater_than_sign", "wider side panels", VIEW, shown=">"),
     Key("browse.ask", "R", "recall this text", ACT, help="ask Recall the text under the cursor"),
+    # the filter line while it is typed
+    Key("filter.take", "enter,down", "to the list", FIND, bar=10, shown="enter"),
+    Key("filter.complete", "tab", "complete", FIND, bar=20),
+    Key("filter.cancel", "escape", "take it back", FIND, bar=30),
     # the list of memories
     Key("list.down", "j,down", "next", MOVE, shown="j ↓"),
     Key("list.up", "k,up", "previous", MOVE, shown="k ↑"),
@@ -182,6 +186,10 @@ TABLE: tuple[Key, ...] = (
     Key("rows.first", "g,home", "first", MOVE, shown="g"),
     Key("rows.last", "G,end", "last", MOVE, shown="G"),
     Key("rows.open", "enter,space", "explain", VIEW, bar=20, shown="enter"),
+    # a list of which several can be chosen
+    Key("choice.toggle", "space", "mark", ACT, bar=10, shown="space"),
+    Key("choice.take", "enter", "take the marked", ACT, bar=20, shown="enter"),
+    Key("choice.close", "escape,q", "close", GO, bar=30, shown="esc"),
     # every stage of one memory
     Key("ledger.next", "n,right_square_bracket", "next memory", MOVE, bar=20, shown="n"),
     Key("ledger.previous", "p,left_square_bracket", "previous memory", MOVE, bar=25, shown="p"),
