@@ -1,4 +1,4 @@
-"""The two category vocabularies of memory-lancedb-pro, and how a request matches a row."""
+"""The two vocabularies of a memory's category: the stored column and the six smart words."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from memtui.engine.js import trim, utf16_len
 
 SMART = ("profile", "preferences", "entities", "events", "cases", "patterns")
 STORAGE = ("preference", "fact", "decision", "entity", "reflection", "other")
+TEMPORAL_VERSIONED = ("preferences", "entities")
+"""A change of such a memory supersedes the old row instead of rewriting it."""
+MAPPED_REFLECTION = "memory-reflection-mapped"
 
-_ALIASES = {
+_SINGULAR = {
     "preference": "preferences",
     "entity": "entities",
     "event": "events",
     "case": "cases",
     "pattern": "patterns",
 }
+_NORMAL = {word: word for word in SMART} | _SINGULAR
 _TO_STORAGE = {
     "profile": "fact",
     "preferences": "preference",
@@ -34,52 +38,67 @@ _TO_SMART = {
     "reflection": "patterns",
     "other": "patterns",
 }
-_PROFILE_WORDS = re.compile(r"\b(?:my |i am |i'm |name is |叫我|我的|我是)", re.ASCII | re.IGNORECASE)
-"""With the plugin's ASCII word boundary, so the Chinese words count only right after a Latin letter or digit."""
+_FROM_COLUMN = {word: word for word in SMART} | _TO_SMART
+_OF_THE_USER = re.compile(r"\b(?:my |i am |i'm |name is |叫我|我的|我是)\b", re.ASCII | re.IGNORECASE)
+"""The word boundaries are ASCII, so the Chinese phrases only count between ASCII letters or digits."""
 _PROFILE_LENGTH = 200
 
 
-def normalise(name: str) -> str | None:
-    """The six-word category that `name` means, singular aliases included; None for anything else."""
-    word = trim(name).lower()
-    return word if word in SMART else _ALIASES.get(word)
+def normalise_category(name: Any) -> str | None:
+    """The smart word that `name` stands for (case, padding and singular ignored), None for any other."""
+    return _NORMAL.get(_word(name)) if isinstance(name, str) else None
 
 
-def storage_of(smart: str) -> str:
-    """The category column for a six-word category; `other` for an unknown one."""
-    return _TO_STORAGE.get(smart, "other")
+def storage_of(smart: str) -> str | None:
+    """The column value in which a smart category is stored, None for an unknown word."""
+    return _TO_STORAGE.get(smart)
 
 
-def smart_of(stored: str | None, text: str = "", row_type: str | None = None) -> str:
-    """The six-word category that a row without a stored one is read as.
+def smart_of(stored: str | None, text: str = "", *, row_type: Any = None) -> str:
+    """The smart category of a row without `memory_category`: from its column, its text and metadata `type`.
 
-    A fact shorter than 200 units that speaks of its user is a profile; a mapped reflection's decision is a case.
+    A fact that speaks of the user is a profile; mapped reflections stored as decisions read like facts.
     """
-    word = stored or "other"
-    if word in SMART:
-        return word
-    as_fact = word == "fact" or (word == "decision" and row_type == "memory-reflection-mapped")
-    return _fact(text) if as_fact else _TO_SMART.get(word, "patterns")
+    if stored == "fact" or (stored == "decision" and row_type == MAPPED_REFLECTION):
+        about_user = utf16_len(text) < _PROFILE_LENGTH and _OF_THE_USER.search(text)
+        return "profile" if about_user else "cases"
+    return _FROM_COLUMN.get(stored or "", "patterns")
 
 
-def _fact(text: str) -> str:
-    speaks = utf16_len(text) < _PROFILE_LENGTH and _PROFILE_WORDS.search(text)
-    return "profile" if speaks else "cases"
+def resolve_input(name: str) -> tuple[str, str]:
+    """(smart category, column) for a category that a tool was given; unknown ones become patterns/other."""
+    word = _word(name)
+    if smart := _NORMAL.get(word):
+        return smart, _TO_STORAGE[smart]
+    return (_TO_SMART[word], word) if word in _TO_SMART else ("patterns", "other")
 
 
-def matches(stored: str | None, requested: str, metadata: Mapping[str, Any]) -> bool:
-    """Whether a row (category column, metadata object) answers a request for `requested` (spec/retrieval 11)."""
-    have, want = trim(stored or "").lower(), trim(requested).lower()
-    if have == want:
+def filter_candidates(name: str) -> list[str]:
+    """The column values that may hold a memory of the requested category, for a pre-filter."""
+    word = _word(name)
+    smart = _NORMAL.get(word)
+    if smart is None:
+        return [word]
+    aliases = [alias for alias, target in _SINGULAR.items() if target == smart and alias in STORAGE]
+    return list(dict.fromkeys([word, smart, _TO_STORAGE[smart], *aliases]))
+
+
+def matches(stored: str | None, requested: str, metadata_values: Mapping[str, Any]) -> bool:
+    """Whether a row of column category `stored` answers a request for a category.
+
+    Equal words always match; else a valid `memory_category` in the metadata decides; else the column
+    does, in the smart vocabulary. So `fact` matches every row stored as fact, whatever its smart word.
+    """
+    column, wanted = _word(stored or ""), _word(requested)
+    if column == wanted:
         return True
-    smart_want = normalise(want)
-    kept = metadata.get("memory_category")
-    smart_have = normalise(kept) if isinstance(kept, str) else None
-    if smart_have is not None and smart_want is not None:
-        return smart_have == smart_want
-    stored_as_smart = normalise(have)
-    if stored_as_smart is not None and smart_want is not None:
-        return stored_as_smart == smart_want
-    if smart_want is not None and have in STORAGE:
-        return _TO_SMART[have] == smart_want
-    return False
+    smart = _NORMAL.get(wanted)
+    if smart is None:
+        return False
+    if stamped := normalise_category(metadata_values.get("memory_category")):
+        return stamped == smart
+    return (_NORMAL.get(column) or _TO_SMART.get(column)) == smart
+
+
+def _word(name: str) -> str:
+    return trim(name).lower()

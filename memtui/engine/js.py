@@ -7,7 +7,11 @@ from typing import Any
 
 SPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 """What `\\s` matches and `trim` removes, as the inside of a character class."""
-_SPACES = "\t\n\v\f\r \u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
+_SPACES = (
+    "\t\n\v\f\r \u00a0\u1680"
+    + "".join(map(chr, range(0x2000, 0x200B)))
+    + "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
 _DECIMAL = re.compile(r"[+-]?(?:Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 _RADIX = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 SAFE_INTEGER = 2**53
@@ -30,11 +34,8 @@ def utf16_slice(text: str, end: int) -> str:
     if text.isascii():
         return text[:end]
     raw = text.encode("utf-16-le", "surrogatepass")[: 2 * end]
-    return raw.decode("utf-16-le", "surrogatepass") if raw[-1:] < b"\xd8" or raw[-1:] >= b"\xdc" else _half(raw)
-
-
-def _half(raw: bytes) -> str:
-    return raw[:-2].decode("utf-16-le", "surrogatepass") + chr(int.from_bytes(raw[-2:], "little"))
+    half = chr(int.from_bytes(raw[-2:], "little")) if b"\xd8" <= raw[-1:] < b"\xdc" else ""
+    return raw[: len(raw) - 2 * len(half)].decode("utf-16-le", "surrogatepass") + half
 
 
 def trim(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The metadata of a memory-lancedb-pro row, read exactly as the plugin reads it (spec/retrieval 1.1, 1.2)."""
+"""A row's metadata as memory-lancedb-pro reads it: every key normalised, every absent one defaulted."""
 
 from __future__ import annotations
 
@@ -9,79 +9,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from memtui.engine.categories import normalise as smart_name
-from memtui.engine.categories import smart_of
-from memtui.engine.js import number, trim, utf16_slice
+from memtui.engine.categories import MAPPED_REFLECTION, TEMPORAL_VERSIONED, normalise_category, smart_of
+from memtui.engine.js import SAFE_INTEGER, SPACE, number, trim, whole
+from memtui.engine.memory import LAYERS, STATES, TIERS
 
-SECONDS_BELOW = 1e12
-"""Timestamps below this are seconds."""
-DEFAULT_IMPORTANCE = 0.7
 DEFAULT_CONFIDENCE = 0.7
-TIERS = ("core", "working", "peripheral")
-STATES = ("pending", "confirmed", "archived")
+DEFAULT_IMPORTANCE = 0.7
+SECONDS_BELOW = 1e12
+"""A time below this is taken as seconds."""
 SOURCES = ("manual", "auto-capture", "reflection", "dreaming-engine", "session-summary", "legacy")
-LAYERS = ("durable", "working", "reflection", "archive")
-DURABLE_CATEGORIES = ("profile", "preferences", "events")
-VERSIONED_CATEGORIES = ("preferences", "entities")
-FACT_KEY_LENGTH = 120
+TEMPORAL_TYPES = ("static", "dynamic")
+_SOURCE_OF_TYPE = {
+    "session-summary": "session-summary",
+    "memory-reflection": "reflection",
+    "memory-reflection-item": "reflection",
+    MAPPED_REFLECTION: "reflection",
+}
+_REFLECTIVE = ("reflection", "dreaming-engine", "session-summary")
+_DURABLE = ("profile", "preferences", "events")
+_LONGEST_INT = 400
+"""More digits than a double can hold; Python refuses to parse very long ones."""
 
-
-def coerce_timestamp(value: Any) -> int:
-    """Milliseconds as the plugin reads the column: seconds are scaled, invalid or not positive is 0."""
-    x = number(value)
-    if not math.isfinite(x) or x <= 0:
-        return 0
-    return math.floor(x * 1000) if x < SECONDS_BELOW else math.floor(x)
-
-
-def coerce_importance(value: Any) -> float:
-    """Importance clamped to 0..1; anything that is no finite number is 0.7."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        return DEFAULT_IMPORTANCE
-    return float(min(1, max(0, value)))
-
-
-def parse_object(raw: str | None) -> tuple[dict[str, Any], bool]:
-    """The metadata object and whether what is stored is one; {} where it is not. NULL and empty count as valid."""
-    if raw is None or not raw:
-        return {}, True
-    try:
-        value = json.loads(raw, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
-        return {}, False
-    if isinstance(value, list):  # an array is an object of its indices to the plugin
-        return {str(index): item for index, item in enumerate(value)}, False
-    return (value, True) if isinstance(value, dict) else ({}, False)
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(name)
-
-
-def fact_key(category: str, abstract: str) -> str | None:
-    """What a versioned memory is about: `category:subject`, None where the category is not versioned (8.7)."""
-    if category not in VERSIONED_CATEGORIES:
-        return None
-    text = trim(abstract)
-    colon = re.match(r"^(.{1,120}?)[:：]", text)
-    arrow = re.match(r"^(.{1,120}?)\s*(?:->|=>)", text)
-    subject = colon.group(1) if colon else arrow.group(1) if arrow else text
-    subject = re.sub(r"[。.!?]+$", "", re.sub(r"\s+", " ", subject.lower()))
-    subject = trim(subject)
-    return f"{category}:{subject}" if subject else None
+_LINE = "[^\n\r\u2028\u2029]"
+_BEFORE_COLON = re.compile(f"({_LINE}{{1,120}}?)[：:]")
+_BEFORE_ARROW = re.compile(f"({_LINE}{{1,120}}?)[{SPACE}]*[-=]>")
+_SPACES = re.compile(f"[{SPACE}]+")
+_END_MARKS = "。.!?"
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
-    """A row's metadata with every key normalised; `values` is the object as stored, unknown keys included.
-
-    Times are milliseconds; None is absent.
-    """
+    """Normalised metadata; times in milliseconds since the epoch, None where absent."""
 
     l0_abstract: str
     l1_overview: str
     l2_content: str
     memory_category: str
+    """The stored word verbatim, whatever it is; derived from the column when there is none."""
     tier: str
     access_count: int
     confidence: float
@@ -90,129 +54,212 @@ class Metadata:
     invalidated_at: int | None
     valid_until: int | None
     memory_temporal_type: str | None
-    state: str
-    source: str
-    memory_layer: str
     fact_key: str | None
     supersedes: str | None
     superseded_by: str | None
     canonical_id: str | None
     source_session: str | None
+    state: str
+    source: str
+    memory_layer: str
     injected_count: int
-    bad_recall_count: int
-    suppressed_until_turn: int
     last_injected_at: int | None
     last_confirmed_use_at: int | None
+    bad_recall_count: int
+    suppressed_until_turn: int
     suppressed_until_ms: int | None
+    """None: never touched; 0: not suppressed."""
     values: Mapping[str, Any]
+    """The parsed object with all its keys, as stored."""
     valid: bool
+    """False when something is stored that is not a JSON object."""
 
-    def active(self, t_ms: int) -> bool:
-        """valid_from <= t and not invalidated by t."""
-        return self.valid_from <= t_ms and (self.invalidated_at is None or self.invalidated_at > t_ms)
+    def active(self, t_ms: float) -> bool:
+        """valid_from <= t, and not invalidated by then."""
+        return self.valid_from <= t_ms and (not self.invalidated_at or self.invalidated_at > t_ms)
 
-    def expired(self, t_ms: int) -> bool:
+    def expired(self, t_ms: float) -> bool:
         """valid_until <= t."""
         return self.valid_until is not None and self.valid_until <= t_ms
 
-    def suppressed(self, t_ms: int) -> bool:
+    def suppressed(self, t_ms: float) -> bool:
         """Whether auto-recall leaves the memory out at t."""
-        return bool(self.suppressed_until_ms) and t_ms < (self.suppressed_until_ms or 0)
+        return self.suppressed_until_ms is not None and t_ms < self.suppressed_until_ms
 
 
-_ABSENT: Any = object()
+def _whole_number(digits: str) -> int | float:
+    return int(digits) if len(digits) < _LONGEST_INT else float(digits)
 
 
-def _count(value: Any, default: int = 0) -> int:
-    """An integer of at least 0; absent, not a number or negative is `default`."""
-    x = math.nan if value is _ABSENT else number(value)
-    return math.floor(x) if math.isfinite(x) and x >= 0 else default
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is no JSON")
 
 
-def _moment(value: Any) -> int | None:
-    """A positive integer, else absent."""
-    x = math.nan if value is _ABSENT else number(value)
-    return math.floor(x) if math.isfinite(x) and x > 0 else None
+_decode = json.JSONDecoder(parse_int=_whole_number, parse_constant=_refuse).decode
 
 
-def _string(value: Any) -> str | None:
-    return trim(value) or None if isinstance(value, str) else None
+def parse_object(raw: str | None) -> tuple[dict[str, Any], bool]:
+    """The metadata object and whether what is stored is one.
 
+    Nothing stored is an empty object and no fault; an array gives its indices as keys; what does not
+    parse, and any other JSON value, gives an empty object.
+    """
+    if not raw:
+        return {}, True
+    try:
+        value = _decode(raw)
+    except RecursionError:
+        from memtui.engine.deep_json import loads
 
-def _unit(value: Any, default: float) -> float:
-    x = math.nan if value is _ABSENT else number(value)
-    return min(1.0, max(0.0, x)) if math.isfinite(x) else default
-
-
-def _source(values: Mapping[str, Any], row_type: str | None) -> str:
-    source = values.get("source")
-    if isinstance(source, str):
-        return source if source in SOURCES else "legacy"
-    if row_type == "session-summary":
-        return "session-summary"
-    reflects = row_type in ("memory-reflection", "memory-reflection-item", "memory-reflection-mapped")
-    return "reflection" if reflects else "legacy"
-
-
-def _layer(values: Mapping[str, Any], state: str, source: str, category: str, row_type: str | None) -> str:
-    layer = values.get("memory_layer")
-    if isinstance(layer, str):
-        return layer if layer in LAYERS else "working"
-    if source in ("reflection", "dreaming-engine", "session-summary") and row_type != "memory-reflection-mapped":
-        return "reflection"
-    if state == "archived":
-        return "archive"
-    return "durable" if (smart_name(category) or category) in DURABLE_CATEGORIES else "working"
+        try:
+            value = loads(raw)
+        except ValueError:
+            return {}, False
+    except ValueError:
+        return {}, False
+    if isinstance(value, dict):
+        return value, True
+    if isinstance(value, list):
+        return {str(i): item for i, item in enumerate(value)}, False
+    return {}, False
 
 
 def normalise(
-    raw: str | None, *, text: str, category: str | None, timestamp_ms: int, now_ms: int
+    raw: str | None, *, text: str, category: str | None, timestamp_ms: float | None, now_ms: int
 ) -> Metadata:
-    """The metadata of one row. `text`, `category` and `timestamp_ms` are its columns, `now_ms` dates rows without one."""
+    """Read the metadata of one row with the text, column category and time of that row.
+
+    `timestamp_ms` None means that the row has no time: `now_ms` stands in for it.
+    """
     values, valid = parse_object(raw)
     get = values.get
-    row_type = get("type") if isinstance(get("type"), str) else None
-    l0 = get("l0_abstract")
-    l0 = trim(l0) if isinstance(l0, str) and trim(l0) else text
-    l1, l2 = get("l1_overview"), get("l2_content")
-    kept = get("memory_category")
-    smart = kept if isinstance(kept, str) else smart_of(category, text, row_type)
-    source = _source(values, row_type)
-    state = get("state")
-    default_state = "archived" if source == "session-summary" else "confirmed"
-    state = (state if state in STATES else "confirmed") if isinstance(state, str) else default_state
+    stamp: Any = now_ms if timestamp_ms is None else timestamp_ms
+    row_type = get("type")
+    stored_category = get("memory_category")
+    word: str = (
+        stored_category if isinstance(stored_category, str) else smart_of(category, text, row_type=row_type)
+    )
+    l0 = text_or(get("l0_abstract"), text)
+    source = one_of(
+        SOURCES, get("source"), _SOURCE_OF_TYPE.get(row_type) if isinstance(row_type, str) else None, "legacy"
+    )
+    state = one_of(STATES, get("state"), "archived" if source == "session-summary" else None, "confirmed")
     tier = get("tier")
-    valid_from = _moment(get("valid_from", _ABSENT)) or timestamp_ms
-    invalidated = _moment(get("invalidated_at", _ABSENT))
-    suppressed = get("suppressed_until_ms")
     temporal = get("memory_temporal_type")
+    session = get("source_session")
+    valid_from = positive(get("valid_from"), stamp)
+    invalidated = positive(get("invalidated_at"), None)
+    suppressed = get("suppressed_until_ms")
     return Metadata(
         l0_abstract=l0,
-        l1_overview=trim(l1) if isinstance(l1, str) and trim(l1) else f"- {l0}",
-        l2_content=trim(l2) if isinstance(l2, str) and trim(l2) else text,
-        memory_category=smart,
+        l1_overview=text_or(get("l1_overview"), "- " + l0),
+        l2_content=text_or(get("l2_content"), text),
+        memory_category=word,
         tier=tier if isinstance(tier, str) and tier in TIERS else "working",
-        access_count=_count(get("access_count", _ABSENT)),
-        confidence=_unit(get("confidence", _ABSENT), DEFAULT_CONFIDENCE),
-        last_accessed_at=_count(get("last_accessed_at", _ABSENT), timestamp_ms),
+        access_count=count(get("access_count", _ABSENT), 0),
+        confidence=share(get("confidence", _ABSENT), DEFAULT_CONFIDENCE),
+        last_accessed_at=count(get("last_accessed_at", _ABSENT), stamp),
         valid_from=valid_from,
-        invalidated_at=invalidated if invalidated is not None and invalidated >= valid_from else None,
-        valid_until=_moment(get("valid_until", _ABSENT)),
-        memory_temporal_type=temporal if isinstance(temporal, str) and temporal in ("static", "dynamic") else None,
+        invalidated_at=invalidated if invalidated and invalidated >= valid_from else None,
+        valid_until=positive(get("valid_until"), None),
+        memory_temporal_type=temporal if isinstance(temporal, str) and temporal in TEMPORAL_TYPES else None,
+        fact_key=text_or(get("fact_key"), None) or fact_key(word, l0),
+        supersedes=text_or(get("supersedes"), None),
+        superseded_by=text_or(get("superseded_by"), None),
+        canonical_id=text_or(get("canonical_id"), None),
+        source_session=session if isinstance(session, str) else None,
         state=state,
         source=source,
-        memory_layer=_layer(values, state, source, smart, row_type),
-        fact_key=_string(get("fact_key")) or fact_key(smart, l0),
-        supersedes=_string(get("supersedes")),
-        superseded_by=_string(get("superseded_by")),
-        canonical_id=_string(get("canonical_id")),
-        source_session=_string(get("source_session")),
-        injected_count=_count(get("injected_count", _ABSENT)),
-        bad_recall_count=_count(get("bad_recall_count", _ABSENT)),
-        suppressed_until_turn=_count(get("suppressed_until_turn", _ABSENT)),
-        last_injected_at=_moment(get("last_injected_at", _ABSENT)),
-        last_confirmed_use_at=_moment(get("last_confirmed_use_at", _ABSENT)),
-        suppressed_until_ms=None if suppressed is None else _count(suppressed),
+        memory_layer=one_of(LAYERS, get("memory_layer"), _layer(source, state, word, row_type), "working"),
+        injected_count=count(get("injected_count", _ABSENT), 0),
+        last_injected_at=positive(get("last_injected_at"), None),
+        last_confirmed_use_at=positive(get("last_confirmed_use_at"), None),
+        bad_recall_count=count(get("bad_recall_count", _ABSENT), 0),
+        suppressed_until_turn=count(get("suppressed_until_turn", _ABSENT), 0),
+        suppressed_until_ms=None if suppressed is None else count(suppressed, 0),
         values=values,
         valid=valid,
     )
+
+
+def _layer(source: str, state: str, category: str, row_type: Any) -> str:
+    if source in _REFLECTIVE and row_type != MAPPED_REFLECTION:
+        return "reflection"
+    if state == "archived":
+        return "archive"
+    return "durable" if normalise_category(category) in _DURABLE else "working"
+
+
+def fact_key(category: str, abstract: str) -> str | None:
+    """`category:topic` of what a versioned memory is about: the abstract up to its first colon or arrow.
+
+    None for categories that are not versioned and for a blank abstract.
+    """
+    if category not in TEMPORAL_VERSIONED:
+        return None
+    topic = trim(abstract)
+    head = _BEFORE_COLON.match(topic) or _BEFORE_ARROW.match(topic)
+    if head:
+        topic = head[1]
+    topic = trim(_SPACES.sub(" ", topic.lower()).rstrip(_END_MARKS))
+    return f"{category}:{topic}" if topic else None
+
+
+_ABSENT: Any = object()
+"""A missing key, where a null is not the same: JavaScript reads null as the number 0."""
+
+
+def count(value: Any, default: Any) -> Any:
+    """A whole number of at least 0, rounded down; else `default`."""
+    if type(value) is int and 0 <= value <= SAFE_INTEGER:
+        return value
+    if value is _ABSENT:
+        return default
+    n = number(value)
+    return whole(n) if math.isfinite(n) and n >= 0 else default
+
+
+def positive(value: Any, default: Any) -> Any:
+    """A time above 0, rounded down; else `default`."""
+    if type(value) is int and 0 < value <= SAFE_INTEGER:
+        return value
+    if value is None or value is _ABSENT:
+        return default
+    n = number(value)
+    return whole(n) if math.isfinite(n) and n > 0 else default
+
+
+def share(value: Any, default: float) -> float:
+    """A number clamped to 0..1; `default` for what is no finite number."""
+    if value is _ABSENT:
+        return default
+    n = number(value)
+    return min(1.0, max(0.0, n)) if math.isfinite(n) else default
+
+
+def text_or(value: Any, default: Any) -> Any:
+    """A trimmed text that is not blank; else `default`."""
+    return (isinstance(value, str) and trim(value)) or default
+
+
+def one_of(words: tuple[str, ...], value: Any, derived: str | None, default: str) -> str:
+    """`value` when it is one of `words`; absent or null: `derived` or `default`; anything else: `default`."""
+    if value is None:
+        return derived or default
+    return value if isinstance(value, str) and value in words else default
+
+
+def coerce_importance(value: Any) -> float:
+    """An importance clamped to 0..1; 0.7 for what is not a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return DEFAULT_IMPORTANCE
+    return min(1.0, max(0.0, float(value)))
+
+
+def coerce_timestamp(value: Any) -> int:
+    """Milliseconds since the epoch, rounded down; seconds are recognised, 0 for what is no time."""
+    n = number(value)
+    if not math.isfinite(n) or n <= 0:
+        return 0
+    ms = whole(n)
+    return ms * 1000 if ms < SECONDS_BELOW else ms
