@@ -19,7 +19,7 @@ def plain_rows(table: pa.Table, vector: str | None) -> list[dict[str, Any]]:
     """
     import pyarrow as pa
 
-    states = vector_states(table.column(vector)) if vector in table.column_names else []
+    states = _vector_states(table.column(vector)) if vector in table.column_names else []
     names, columns = [], []
     for field in table.schema:
         if field.name in ENGINE_COLUMNS or is_vector(field.type):
@@ -36,18 +36,27 @@ def plain_rows(table: pa.Table, vector: str | None) -> list[dict[str, Any]]:
     return rows
 
 
-def vector_states(column: Any) -> list[str]:
-    """For each vector of a chunked column: "" when usable, "null" or "zero" when it can never be found."""
-    import numpy as np
-
+def _vector_states(column: Any) -> list[str]:
+    """For each vector "" when usable, "null" or "zero" when it can never be found."""
     states: list[str] = []
     for chunk in column.chunks:
-        null = chunk.is_null().to_numpy(zero_copy_only=False)
-        values = chunk.fill_null([0.0] * chunk.type.list_size) if null.any() else chunk
-        flat = values.flatten().to_numpy(zero_copy_only=False)
-        zero = ~np.any(flat.reshape(len(chunk), -1), axis=1) if len(chunk) else null
-        states += np.where(null, "null", np.where(zero, "zero", "")).tolist()
+        useless = unusable(chunk).tolist()
+        states += [
+            ("null" if null else "zero") if bad else ""
+            for null, bad in zip(chunk.is_null().to_pylist(), useless, strict=True)
+        ]
     return states
+
+
+def unusable(vectors: Any) -> Any:
+    """Which rows of an Arrow array of vectors are NULL or all zero: bool [n]."""
+    import numpy as np
+
+    null = vectors.is_null().to_numpy(zero_copy_only=False)
+    if null.any():
+        vectors = vectors.fill_null([0.0] * vectors.type.list_size)
+    flat = vectors.flatten().to_numpy(zero_copy_only=False)
+    return ~np.any(flat.reshape(len(vectors), vectors.type.list_size), axis=1)
 
 
 def is_vector(kind: pa.DataType) -> bool:

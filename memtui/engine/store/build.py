@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.dialects.lifecycle import LifecycleDialect
+from memtui.engine.metadata import DEFAULT_IMPORTANCE, SECONDS_BELOW
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store.catalog import CREATED, NO_TIME, SECONDS, Catalog
 from memtui.engine.store.codes import Coder
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
 
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.table import Store
-
-_SECONDS_BELOW = 1e12
-_UNKNOWN_IMPORTANCE = 0.7
 
 
 def build_catalog(
@@ -167,7 +165,7 @@ def _times(
 
 def _coerce(stored: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     whole = np.floor(np.where(np.isfinite(stored) & (stored > 0), stored, 0.0))
-    seconds = (whole > 0) & (whole < _SECONDS_BELOW)
+    seconds = (whole > 0) & (whole < SECONDS_BELOW)
     return np.where(seconds, whole * 1000.0, whole), seconds
 
 
@@ -176,5 +174,5 @@ def _importance(column: Any, dialect: Dialect) -> NDArray[np.float64]:
     stored = _numbers(column)
     if not isinstance(dialect, LifecycleDialect):
         return stored
-    known = np.where(np.isfinite(stored), np.clip(stored, 0.0, 1.0), _UNKNOWN_IMPORTANCE)
+    known = np.where(np.isfinite(stored), np.clip(stored, 0.0, 1.0), DEFAULT_IMPORTANCE)
     return np.where(column.is_null().to_numpy(zero_copy_only=False), 0.0, known)

@@ -55,8 +55,7 @@ class Meta:
     """What the metadata of each row says, normalised as its own program does.
 
     `tier`, `state` and `layer` are places in `memory.TIERS`, `STATES` and `LAYERS`; `memory_category`
-    is coded over `memory_categories`. `valid_from` is NaN for a row without any time (valid at once);
-    `last_accessed` falls back to the row's time.
+    is coded over `memory_categories`. `valid_from` and `last_accessed` fall back to the row's time.
     """
 
     memory_category: Codes
@@ -108,7 +107,7 @@ class Catalog:
     flags: NDArray[np.uint8]
     has_metadata: bool
     labels: Mapping[str, Coded] = field(default_factory=dict)
-    """The dialect's own columns: agentId, trust_tier, importance_label."""
+    """The dialect's own columns (agentId, trust_tier, importance_label), and `source` out of the metadata."""
     meta: Meta | None = None
     orders: dict[str, Positions] = field(default_factory=dict, repr=False)
     """Sort permutations made so far, by sort key; filled by `select.order`."""
@@ -125,6 +124,7 @@ class Catalog:
         """
         return self.ids.find(id_or_prefix)
 
-    def with_meta(self, meta: Meta) -> Catalog:
-        """The same catalog with its metadata read."""
-        return replace(self, meta=meta, orders={})
+    def with_meta(self, meta: Meta, source: Coded) -> Catalog:
+        """The same catalog with its metadata read; `source` becomes the label of that name."""
+        labels = {**self.labels, "source": source}
+        return replace(self, meta=meta, labels=labels, orders=dict(self.orders))

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.memory import LAYERS, STATES, TIERS
+from memtui.engine.metadata import DEFAULT_CONFIDENCE, normalise
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store import meta_json, meta_rules
-from memtui.engine.store.catalog import DYNAMIC, INVALID, STATIC, SUPERSEDED, SUPERSEDES, Catalog, Meta
+from memtui.engine.store.catalog import DYNAMIC, INVALID, STATIC, SUPERSEDED, SUPERSEDES, Catalog, Coded, Meta
 from memtui.engine.store.codes import Coder
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 _BATCH = 65_536
 _TEXTS_AT_ONCE = 4_096
 _COUNT_MAX = 2**32 - 1
-_NO_TIME = 2**53
-"""Stands for "now" while rows are read: a row without any time is valid from whenever it is looked at."""
 Rows = NDArray[np.int64]
 
 
@@ -54,7 +53,7 @@ def read_metadata(
         done += batch.num_rows
         if on_progress:
             on_progress(Progress("Reading tiers and access counts", done, catalog.n))
-    return catalog.with_meta(reader.meta())
+    return catalog.with_meta(reader.meta(), reader.source())
 
 
 class _Reader:
@@ -68,7 +67,7 @@ class _Reader:
         self._sorted_row_ids = catalog.row_ids[self._by_row_id]
         own = (columns.tier, columns.state, columns.access_count, columns.last_accessed)
         self.columns = [name for name in (columns.metadata, *own) if name]
-        self._category = Coder(n)
+        self._category, self._source = Coder(n), Coder(n)
         self._tier, self._state, self._layer, self._flags = (np.zeros(n, dtype=np.uint8) for _ in range(4))
         self._access_count = np.zeros(n, dtype=np.uint32)
         self._confidence = np.zeros(n, dtype=np.float32)
@@ -109,6 +108,10 @@ class _Reader:
             flags=self._flags,
         )
 
+    def source(self) -> Coded:
+        """Where each row came from."""
+        return self._source.coded()
+
     def _in_columns(self, rows: pa.StructArray, at: Rows) -> NDArray[np.bool_]:
         """Normalise rows in columns; returns which of them still need to go one by one."""
         number = {name: meta_rules.numbers(rows.field(name)) for name in meta_json.NUMBERS}
@@ -128,13 +131,16 @@ class _Reader:
         for word, flag in (("dynamic", DYNAMIC), ("static", STATIC)):
             is_word = meta_rules.equals(rows.field("memory_temporal_type"), word)
             flags |= np.where(is_word, flag, 0).astype(np.uint8)
-        valid_from = meta_rules.or_else(number["valid_from"], np.where(stamp > 0, stamp, np.nan))
+        source, odd_source = meta_rules.sources(rows.field("source"))
+        odd |= odd_source
+        valid_from = meta_rules.or_else(number["valid_from"], stamp)
         invalidated = number["invalidated_at"]
         self._category.fill(at, category)
+        self._source.fill(at, source)
         self._tier[at] = meta_rules.tiers(rows.field("tier"))
         self._state[at], self._layer[at], self._flags[at] = state, layer, flags
         self._access_count[at] = np.clip(meta_rules.or_else(number["access_count"], 0.0), 0, _COUNT_MAX)
-        self._confidence[at] = meta_rules.or_else(number["confidence"], meta_rules.DEFAULT_CONFIDENCE)
+        self._confidence[at] = meta_rules.or_else(number["confidence"], DEFAULT_CONFIDENCE)
         self._last_accessed[at] = meta_rules.or_else(number["last_accessed_at"], stamp)
         self._valid_from[at] = valid_from
         self._valid_until[at] = number["valid_until"]
@@ -143,8 +149,6 @@ class _Reader:
         return odd
 
     def _row_by_row(self, raw: list[str | None], row_ids: NDArray[np.uint64], at: Rows) -> None:
-        from memtui.engine.metadata import normalise
-
         catalog, text_column = self._catalog, self._pin.dialect.columns.text
         texts = self._pin.take(row_ids.tolist(), [text_column]).column(text_column).to_pylist()
         for metadata, text, row in zip(raw, texts, at.tolist(), strict=True):
@@ -153,19 +157,20 @@ class _Reader:
                 text=text or "",
                 category=catalog.categories[int(catalog.category_codes[row])],
                 timestamp_ms=int(catalog.timestamp[row]),
-                now_ms=_NO_TIME,
+                now_ms=0,  # only for rows without a time column
             )
             self._put(row, normalised)
 
     def _put(self, row: int, meta: Metadata) -> None:
         self._category.put(row, meta.memory_category)
+        self._source.put(row, meta.source)
         self._tier[row] = TIERS.index(meta.tier)
         self._state[row] = STATES.index(meta.state)
         self._layer[row] = LAYERS.index(meta.memory_layer)
         self._access_count[row] = min(meta.access_count, _COUNT_MAX)
         self._confidence[row] = meta.confidence
         self._last_accessed[row] = meta.last_accessed_at
-        self._valid_from[row] = np.nan if meta.valid_from == _NO_TIME else meta.valid_from
+        self._valid_from[row] = meta.valid_from
         self._valid_until[row] = _or_nan(meta.valid_until)
         self._invalidated_at[row] = _or_nan(meta.invalidated_at)
         self._suppressed_until[row] = _or_nan(meta.suppressed_until_ms)
@@ -189,7 +194,7 @@ class _Reader:
                 target[at[good]] = codes[good]
         for name, array, most in (
             (columns.access_count, self._access_count, _COUNT_MAX),
-            (columns.last_accessed, self._last_accessed, _NO_TIME),
+            (columns.last_accessed, self._last_accessed, meta_rules.WHOLE_MAX),
         ):
             if name:
                 values = meta_rules.numbers(batch.column(name))

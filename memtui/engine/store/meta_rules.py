@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memtui.engine.categories import SMART
 from memtui.engine.memory import LAYERS, STATES, TIERS
+from memtui.engine.metadata import SOURCES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,7 +24,6 @@ Bytes = NDArray[np.uint8]
 DURABLE = ("profile", "preferences", "events")
 PLAIN_SOURCES = ("manual", "auto-capture", "legacy")
 """Sources that leave the state and the layer of a row to the general rule."""
-DEFAULT_CONFIDENCE = 0.7
 WHOLE_MAX = 2.0**53
 """Above this a float no longer tells neighbouring whole numbers apart."""
 
@@ -61,17 +62,25 @@ def tiers(column: Any) -> Bytes:
 
 
 def states_and_layers(rows: pa.StructArray) -> tuple[Bytes, Bytes, Mask]:
-    """State codes, layer codes, and the rows that these rules do not decide."""
+    """State codes, layer codes, and the rows that these rules do not decide.
+
+    A state or layer that is not stored depends on the source, and the layer on the category too.
+    """
     state, no_state, odd_state = codes(rows.field("state"), STATES, STATES.index("confirmed"))
     layer, no_layer, odd_layer = codes(rows.field("memory_layer"), LAYERS, LAYERS.index("working"))
-    _, no_source, odd_source = codes(rows.field("source"), PLAIN_SOURCES, 0)
-    typed = rows.field("type").is_valid().to_numpy(zero_copy_only=False)
-    _, no_category, not_durable = codes(rows.field("memory_category"), DURABLE, 0)
-    derived = np.where(no_category | not_durable, LAYERS.index("working"), LAYERS.index("durable"))
+    _, no_source, other_source = codes(rows.field("source"), PLAIN_SOURCES, 0)
+    _, _, other_category = codes(rows.field("memory_category"), SMART, 0)
+    durable = ~codes(rows.field("memory_category"), DURABLE, 0)[2]
+    derived = np.where(durable, LAYERS.index("durable"), LAYERS.index("working"))
     derived = np.where(state == STATES.index("archived"), LAYERS.index("archive"), derived)
-    layer = np.where(no_layer, derived, layer).astype(np.uint8)
-    by_source = (no_state | no_layer) & (odd_source | (no_source & typed))
-    return state, layer, odd_state | odd_layer | by_source
+    undecided = (no_layer & other_category) | ((no_state | no_layer) & other_source)
+    undecided |= no_source & present(rows.field("type"))
+    return state, np.where(no_layer, derived, layer).astype(np.uint8), odd_state | odd_layer | undecided
+
+
+def sources(column: Any) -> tuple[pa.Array, Mask]:
+    """Where each row came from, "legacy" for an absent source; and the rows with an unknown one."""
+    return column.fill_null("legacy"), codes(column, tuple(SOURCES), 0)[2]
 
 
 def equals(column: Any, word: str) -> Mask:

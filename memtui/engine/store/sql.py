@@ -47,6 +47,11 @@ def contains(column: str, text: str) -> str:
     return f"contains(lower({name(column)}), {literal(text.lower())})"
 
 
+def regex(column: str, pattern: str) -> str:
+    """`pattern` is found in `column`, upper and lower case alike."""
+    return f"regexp_like({name(column)}, {literal(pattern)}, 'i')"
+
+
 def not_sentinel(column: str) -> str:
     """Every row but the sentinel, rows with a NULL id included."""
     return f"({name(column)} IS NULL OR {name(column)} <> {literal(SENTINEL)})"

@@ -1,0 +1,84 @@
+"""Terms of the filter language that need more than the catalog: the same text twice, vectors, noise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtui.engine.progress import CancelToken
+from memtui.engine.store.catalog import Catalog, Mask, Positions
+from memtui.engine.store.select import positions_of
+
+if TYPE_CHECKING:
+    from memtui.engine.store.table import Store
+
+_VECTOR_BYTES = 16 << 20
+"""Bytes of vectors in one batch: a scan of them must not fill the memory."""
+
+
+class StoreFacts:
+    """Decides `is:duplicate`, `is:noise`, `is:zero-vector`, `has:vector`: reads what the catalog lacks."""
+
+    def __init__(self, store: Store, catalog: Catalog, cancel: CancelToken | None = None) -> None:
+        self._catalog = catalog
+        self._pin = store.pin(catalog.version)
+        self._cancel = cancel
+
+    def provides(self) -> frozenset[str]:
+        """The terms it decides."""
+        return frozenset(self._decisions())
+
+    def rows(self, field: str, value: str) -> Mask:
+        """The rows of which `field:value` is true: bool [n] in catalog order."""
+        return self._decisions()[f"{field}:{value}"]()
+
+    def values(self, field: str) -> tuple[str, ...]:
+        """No field with free values is decided here."""
+        return ()
+
+    def _decisions(self) -> dict[str, Callable[[], Mask]]:
+        by_text = {"is:duplicate": self._duplicates, "is:noise": self._noise}
+        if self._pin.dims is None:
+            return by_text
+        return by_text | {"is:zero-vector": self.without_vector, "has:vector": lambda: ~self.without_vector()}
+
+    def without_vector(self) -> Mask:
+        """Rows whose vector is NULL or all zero: search by meaning cannot find them."""
+        from memtui.engine.dialects.rows import unusable
+
+        column, dims = self._pin.dialect.columns.vector, self._pin.dims
+        assert column is not None
+        assert dims is not None
+        mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        for at, vectors in self._batches(column, max(1, _VECTOR_BYTES // (4 * dims))):
+            mask[at[unusable(vectors)]] = True
+        return mask
+
+    def _duplicates(self) -> Mask:
+        """Rows whose text another row has too, surrounding white space aside; blank texts are not counted."""
+        digests = np.zeros(self._catalog.n, dtype=np.int64)
+        blank = np.zeros(self._catalog.n, dtype=np.bool_)
+        for at, texts in self._batches(self._pin.dialect.columns.text):
+            stripped = [(text or "").strip() for text in texts.to_pylist()]
+            digests[at] = [hash(text) for text in stripped]
+            blank[at] = [not text for text in stripped]
+        _, group, sizes = np.unique(digests, return_inverse=True, return_counts=True)
+        return np.asarray((sizes[group] > 1) & ~blank)
+
+    def _noise(self) -> Mask:
+        from memtui.engine.recall.noise import noise_rule
+
+        mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        for at, texts in self._batches(self._pin.dialect.columns.text):
+            mask[at] = [noise_rule(text or "") is not None for text in texts.to_pylist()]
+        return mask
+
+    def _batches(self, column: str, rows: int = 65_536) -> Iterator[tuple[Positions, Any]]:
+        for batch in self._pin.scan([column], with_row_id=True, batch_size=rows):
+            if self._cancel:
+                self._cancel.check()
+            row_ids: NDArray[np.uint64] = batch.column("_rowid").to_numpy()
+            yield positions_of(self._catalog, row_ids), batch.column(column)

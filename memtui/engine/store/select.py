@@ -1,0 +1,131 @@
+"""Choosing rows of the catalog: orders, masks and counts, all without touching the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtui.engine.errors import UsageError
+from memtui.engine.listing import SORT_KEYS, Facets
+from memtui.engine.memory import STATES, TIERS
+from memtui.engine.store.catalog import Catalog, Codes, Mask, Positions
+
+DEFAULT_SORT = "-timestamp"
+Value = TypeVar("Value", str, str | None)
+_BY_METADATA = ("access", "used", "tier", "confidence")
+
+
+def choose(catalog: Catalog, mask: Mask | None, sort: str = DEFAULT_SORT) -> Positions:
+    """The positions that `mask` keeps (None: all), in the order of `sort`."""
+    ordered = order(catalog, sort)
+    return ordered if mask is None else ordered[mask[ordered]]
+
+
+def order(catalog: Catalog, sort: str) -> Positions:
+    """All positions sorted by a key of `SORT_KEYS`, `-` for descending; made once for each catalog.
+
+    Equal rows stay newest first; rows without a value come last either way. A key of the metadata
+    sorts by time while that is not read. Raises `UsageError` for an unknown key.
+    """
+    key = sort.removeprefix("-")
+    if key not in SORT_KEYS:
+        raise UsageError(f"Nothing is sorted by {key!r}.", fix=f"Sort by {', '.join(SORT_KEYS)}.")
+    if key in _BY_METADATA and catalog.meta is None:
+        sort = DEFAULT_SORT
+    found = catalog.orders.get(sort)
+    if found is None:
+        found = catalog.orders[sort] = _order(catalog, sort)
+    return found
+
+
+def awaits_metadata(catalog: Catalog, sort: str) -> bool:
+    """Whether this order has to wait for tiers and access counts."""
+    return catalog.metadata_pending and sort.removeprefix("-") in _BY_METADATA
+
+
+def positions_of(catalog: Catalog, row_ids: NDArray[np.uint64]) -> Positions:
+    """Where rows with these row ids stand; row ids that are not in the catalog are left out."""
+    by_row_id = catalog.orders.get("row_id")
+    if by_row_id is None:
+        by_row_id = catalog.orders["row_id"] = np.argsort(catalog.row_ids)
+    if not catalog.n:
+        return by_row_id
+    place = np.searchsorted(catalog.row_ids, row_ids, sorter=by_row_id)
+    positions = by_row_id[np.minimum(place, catalog.n - 1)]
+    return np.asarray(positions[catalog.row_ids[positions] == row_ids])
+
+
+def in_scopes(catalog: Catalog, scopes: Sequence[str | None]) -> Mask:
+    """Rows whose stored scope is exactly one of `scopes` (None is NULL)."""
+    wanted = np.array([scope in scopes for scope in catalog.scopes], dtype=np.bool_)
+    return wanted[catalog.scope_codes] if wanted.size else np.zeros(catalog.n, dtype=np.bool_)
+
+
+def facets(catalog: Catalog, mask: Mask | None, scope_mask: Mask | None = None) -> Facets:
+    """Counts of the rows that `mask` keeps; scopes are counted over `scope_mask` where that is given.
+
+    So a scope tree can go on showing what the other scopes hold while one is chosen.
+    """
+    meta = catalog.meta
+    return Facets(
+        scopes=counts(catalog.scope_codes, catalog.scopes, mask if scope_mask is None else scope_mask),
+        categories=counts(catalog.category_codes, catalog.categories, mask),
+        tiers=counts(meta.tier, TIERS, mask) if meta else (),
+        states=counts(meta.state, STATES, mask) if meta else (),
+    )
+
+
+def counts(
+    codes: Codes | NDArray[np.uint8], values: Sequence[Value], mask: Mask | None
+) -> tuple[tuple[Value, int], ...]:
+    """How many of the kept rows have each value, largest first; values that no row has are left out."""
+    numbers = np.bincount(codes if mask is None else codes[mask], minlength=len(values))
+    pairs = [(value, int(number)) for value, number in zip(values, numbers, strict=True) if number]
+    return tuple(sorted(pairs, key=lambda pair: (-pair[1], pair[0] or "")))
+
+
+def _order(catalog: Catalog, sort: str) -> Positions:
+    key, descending = sort.removeprefix("-"), sort.startswith("-")
+    if sort == DEFAULT_SORT:
+        return np.arange(catalog.n, dtype=np.int64)
+    values = _values(catalog, key)
+    return np.argsort(-values if descending else values, kind="stable")
+
+
+def _values(catalog: Catalog, key: str) -> NDArray[np.float64] | NDArray[np.float32]:
+    """The column to sort by, NaN where a row has no value; the core tier counts as the highest."""
+    meta = catalog.meta
+    match key:
+        case "timestamp":
+            return _known(catalog.timestamp)
+        case "importance":
+            return catalog.importance
+        case "scope":
+            return _ranks(catalog.scopes)[catalog.scope_codes]
+        case "category":
+            return _ranks(catalog.categories)[catalog.category_codes]
+    assert meta is not None
+    match key:
+        case "access":
+            return meta.access_count.astype(np.float64)
+        case "used":
+            return _known(meta.last_accessed)
+        case "tier":
+            return -meta.tier.astype(np.float32)
+        case _:
+            return meta.confidence
+
+
+def _known(times: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.where(times > 0, times, np.nan)
+
+
+def _ranks(values: Sequence[str | None]) -> NDArray[np.float32]:
+    """The alphabetical rank of each value, NaN for None."""
+    ranked = {
+        value: rank for rank, value in enumerate(sorted(value for value in values if value is not None))
+    }
+    return np.array([np.nan if value is None else ranked[value] for value in values], dtype=np.float32)
