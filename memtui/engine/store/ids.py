@@ -60,6 +60,23 @@ class Ids:
         lower = id_or_prefix.lower()
         return np.sort(np.concatenate([self._odd(lower, exact=False), self._uuids(lower)]))
 
+    def duplicated(self) -> NDArray[np.bool_]:
+        """Which rows share their id with another row: bool [n]. NULL ids are no ids."""
+        twice = np.zeros(len(self.high), dtype=np.bool_)
+        order = self._order()
+        high = self.high[order]
+        near = np.flatnonzero(high[1:] == high[:-1])
+        rows = order[np.union1d(near, near + 1)]
+        rows = rows[~np.isin(rows, self.odd_at)]
+        pairs = np.stack([self.high[rows], self.low[rows]], axis=1)
+        _, group, sizes = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+        twice[rows[sizes[group.reshape(-1)] > 1]] = True
+        texts = np.array([text or "" for text in self.odd_texts.to_pylist()], dtype=object)
+        if texts.size:
+            _, group, sizes = np.unique(texts, return_inverse=True, return_counts=True)
+            twice[self.odd_at[(sizes[group] > 1) & (texts != "")]] = True
+        return twice
+
     def _uuids(self, prefix: str) -> NDArray[np.int64]:
         digits = _hex_digits(prefix)
         if digits is None:

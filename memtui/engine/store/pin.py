@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from memtui.engine.dialects.rows import is_vector
 from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.store import sql
 from memtui.engine.store.faults import explained
@@ -168,6 +169,11 @@ class Pin:
         """Numbers in each vector; None without a vector column."""
         column = self.dialect.columns.vector
         return None if column is None else int(self.schema.field(column).type.list_size)
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """All columns but the vectors: what a memory is made of."""
+        return tuple(field.name for field in self.schema if not is_vector(field.type))
 
     def _check_query(self, vector: Any, k: int) -> None:
         import numpy as np

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.dialects.detect import detect
 from memtui.engine.dialects.generic import generic
-from memtui.engine.dialects.rows import is_vector
 from memtui.engine.store import sql
 from memtui.engine.store.faults import explained
 from memtui.engine.store.fts import FtsStatus, fts_status
@@ -76,7 +75,7 @@ class Store:
     @property
     def row_columns(self) -> tuple[str, ...]:
         """All columns but the vectors: what a memory is made of."""
-        return tuple(field.name for field in self.schema if not is_vector(field.type))
+        return self._pin.row_columns
 
     @property
     def dims(self) -> int | None:
