@@ -9,6 +9,9 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+# At once, not on demand: a function named like its module would be replaced by the module when that is imported.
+from memtui.engine.clean import clean, one_line
+
 _HOME = {
     "CancelToken": "progress",
     "Cancelled": "errors",
@@ -36,15 +39,42 @@ _HOME = {
     "Trace": "recall.record",
     "UnknownDialectError": "errors",
     "UsageError": "errors",
-    "clean": "clean",
-    "one_line": "clean",
     "open_engine": "engine",
 }
 
-__all__ = sorted(_HOME)
+__all__ = [
+    "CancelToken",
+    "Cancelled",
+    "Candidate",
+    "ConfigError",
+    "DamagedStoreError",
+    "EmbeddingError",
+    "Engine",
+    "Facets",
+    "Finding",
+    "ListQuery",
+    "ListView",
+    "Memory",
+    "MemtuiError",
+    "Progress",
+    "Proof",
+    "RecallRequest",
+    "RefusedError",
+    "RerankError",
+    "StageSummary",
+    "Stats",
+    "Step",
+    "StoreInfo",
+    "StoreNotFoundError",
+    "Trace",
+    "UnknownDialectError",
+    "UsageError",
+    "clean",
+    "one_line",
+    "open_engine",
+]
 
 if TYPE_CHECKING:
-    from memtui.engine.clean import clean, one_line
     from memtui.engine.engine import Engine, open_engine
     from memtui.engine.errors import (
         Cancelled,

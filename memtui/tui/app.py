@@ -27,7 +27,8 @@ from memtui.tui.messages import (
     ShowMemory,
 )
 from memtui.tui.opener import WATCH_S, StoreOpener
-from memtui.tui.opening import Clock, Opener, default_now, open_target
+from memtui.tui.opening import DEMO, Clock, Opener, default_now
+from memtui.tui.opening import opener as real_opener
 from memtui.tui.paint.glyphs import choose
 from memtui.tui.session import Session
 from memtui.tui.theme.load import DEFAULT, load_themes, search_path
@@ -72,7 +73,7 @@ class MemtuiApp(App[None]):
         self,
         target: str | None = None,
         *,
-        opener: Opener = open_target,
+        opener: Opener | None = None,
         now: Clock = default_now,
         environ: Mapping[str, str] = os.environ,
         themes: Path | None = None,
@@ -80,8 +81,9 @@ class MemtuiApp(App[None]):
         super().__init__()
         self.glyphs = choose(environ)
         self._now = now
+        self._environ = environ
         self._target = target
-        self._store = StoreOpener(self, opener, now)
+        self._store = StoreOpener(self, opener or real_opener(environ, Path.cwd()), now)
         self._loaded = load_themes(search_path(themes))
         for theme in self._loaded.themes.values():
             self.register_theme(theme)
@@ -133,6 +135,44 @@ class MemtuiApp(App[None]):
 
     def on_flash(self, message: Flash) -> None:
         self.say(message.text, message.kind)
+
+    def copy(self, text: str, what: str) -> None:
+        """Copy `text`, and say how it went."""
+        self.run_worker(self._copy(text, what), group="copy", exclusive=True)
+
+    async def _copy(self, text: str, what: str) -> None:
+        from memtui.tui.clipboard import copy
+
+        try:
+            how = await copy(self, text, self._environ)
+        except ValueError as error:
+            self.say(f"not copied: {error}", "error")
+        else:
+            self.say(f"copied the {what} ({how})")
+
+    def take(self, name: str, value: object = None) -> None:
+        """A way out that a panel offered."""
+        if name == "demo":
+            self._store.open(DEMO)
+        elif name == "open":
+            self.action_open_path()
+        elif name == "store":
+            self._store.open(str(value))
+        elif name == "retry":
+            self.action_reload()
+
+    def action_open_demo(self) -> None:
+        self.take("demo")
+
+    def action_open_path(self) -> None:
+        from memtui.tui.dialogs.ask import Ask
+
+        def opened(path: str | None) -> None:
+            if path:
+                self._store.open(path)
+
+        hint = "A folder with a LanceDB table, a LanceDB URI, or the name of a discovered store."
+        self.push_screen(Ask("Open a store", hint), opened)
 
     def on_open_target(self, message: OpenTarget) -> None:
         self._store.open(message.target)
@@ -196,6 +236,12 @@ class MemtuiApp(App[None]):
         self.session = replace(self.session, **changes)
 
 
-def run(target: str | None = None) -> None:
-    """Run the app on `target` (None: the discovered store) until the person quits."""
-    MemtuiApp(target).run()
+def run(target: str | None = None, **options: Any) -> None:
+    """Run the app on `target` (None: the discovered store) until the person quits.
+
+    `options` are those of `open_engine`: settings, table, columns.
+    """
+    from memtui.paths import themes_dir
+
+    opener = real_opener(os.environ, Path.cwd(), **options)
+    MemtuiApp(target, opener=opener, themes=themes_dir()).run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 
@@ -11,12 +12,13 @@ _OSC52_LIMIT = 74_000
 """Terminals and multiplexers drop longer OSC 52 sequences without a word."""
 
 
-def copy(app: App[object], text: str, environ: Mapping[str, str] = os.environ) -> str:
+async def copy(app: App[None], text: str, environ: Mapping[str, str] = os.environ) -> str:
     """Copy `text` and say how: "clipboard" or "terminal clipboard". Raises `ValueError` when neither can.
 
-    Over SSH the system clipboard is the wrong machine's, so the terminal's is used.
+    Over SSH the system clipboard is the wrong machine's, so the terminal's is used. The system's is reached
+    through a program of its own, which may be slow: it runs in a thread.
     """
-    if not environ.get("SSH_CONNECTION") and _native(text):
+    if not environ.get("SSH_CONNECTION") and await asyncio.to_thread(_native, text):
         return "clipboard"
     if len(text.encode("utf-8", "replace")) > _OSC52_LIMIT:
         raise ValueError("too long for the terminal's clipboard, and there is no system clipboard here")

@@ -80,3 +80,8 @@ class Frame(Screen[None]):
     def flash(self, text: str, kind: FlashKind = "done") -> None:
         """Say one line above the key bar."""
         self.query_one(FlashLine).say(text, kind)
+
+    def dismiss_flash(self) -> bool:
+        """Take an error off the line above the key bar; False when there was none."""
+        line = self.query_one(FlashLine)
+        return line.kind == "error" and line.dismiss()

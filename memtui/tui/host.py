@@ -20,6 +20,14 @@ class Host(Protocol):
         """The clock, in milliseconds since the epoch."""
         ...
 
+    def copy(self, text: str, what: str) -> None:
+        """Copy `text` and say so; `what` names it: "id", "text"."""
+        ...
+
+    def take(self, name: str, value: object = None) -> None:
+        """A way out that any panel may offer: "demo", "open", "store" (value: its name), "retry"."""
+        ...
+
 
 def host(node: MessagePump) -> Host:
     """The app of this widget or screen."""

@@ -46,17 +46,16 @@ class BrowseShape:
     detail: bool = True
     overlay: bool = False
     """Scopes over the list on a narrow screen."""
+    filter_rows: int = 1
     nudge: int = 0
     """Columns by which the side panels are wider (or narrower) than their default."""
 
 
-FILTER_ROWS = 1
-
-
 def browse(width: int, height: int, shape: BrowseShape = BrowseShape()) -> Arrangement:
     """Filter line on top, then scopes, list and detail as the size allows."""
-    top, rest = FILTER_ROWS, max(1, height - FILTER_ROWS)
-    line = {"filter": Box(0, 0, width, FILTER_ROWS)}
+    top = min(shape.filter_rows, max(1, height - 1))
+    rest = max(1, height - top)
+    line = {"filter": Box(0, 0, width, top)}
     if shape.zoom:
         return line | {shape.zoom: Box(0, top, width, rest)}
     kind = size_class(width)

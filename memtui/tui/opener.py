@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine import CancelToken, Progress, one_line
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
-from memtui.tui.opening import Clock, Found, NothingFound, Opener, Read
+from memtui.tui.opening import Clock, Found, NothingFound, Opener, Read, SeveralFound
 from memtui.tui.runner import Report, Runner
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class StoreOpener:
 
         def work(token: CancelToken, report: Report) -> Any:
             engine = self._opener(target, self._now, report, token)
-            if isinstance(engine, NothingFound):
+            if isinstance(engine, NothingFound | SeveralFound):
                 return engine
             engine.load_catalog(report, token)
             report(Found(engine, engine.info))
@@ -96,7 +96,9 @@ class StoreOpener:
             if value:
                 app.set_session(newer=NEWER)
         elif isinstance(value, NothingFound):
-            app.set_session(phase="none", looked_at=value.looked_at, progress=None)
+            app.set_session(phase="none", looked_at=value.looked_at, choices=(), why="", progress=None)
+        elif isinstance(value, SeveralFound):
+            app.set_session(phase="none", choices=value.stores, why=value.why, progress=None)
         elif isinstance(value, Read):
             app.set_session(
                 phase="ready",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memtui.engine import CancelToken, Progress
+from memtui.engine import CancelToken, MemtuiError, Progress
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, StoreInfo
 
 Clock = Callable[[], int]
+DEMO = "demo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,15 @@ class NothingFound:
 
 
 @dataclass(frozen=True, slots=True)
+class SeveralFound:
+    """No target was given and discovery knows more than one store; it never guesses."""
+
+    why: str
+    stores: tuple[tuple[str, str, str], ...]
+    """Name, place and what discovery knows of it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Read:
     """Tiers, states and counters are known too."""
 
@@ -42,16 +53,57 @@ class Opener(Protocol):
 
     def __call__(
         self, target: str | None, now: Clock, report: Callable[[Progress], None], cancel: CancelToken
-    ) -> Engine | NothingFound: ...
+    ) -> Engine | NothingFound | SeveralFound:
+        """Open; called on a worker thread."""
+        ...
 
 
-def open_target(
-    target: str | None, now: Clock, report: Callable[[Progress], None], cancel: CancelToken
-) -> Engine | NothingFound:
-    """The opener of the real app: demo store, path, URI, discovered name, or the discovered store."""
-    from memtui.engine import open_engine
+def opener(environ: Mapping[str, str], cwd: Path, **options: Any) -> Opener:
+    """The opener of the real app: a path, a URI, a discovered name, "demo", or the discovered store.
 
-    return open_engine(target, now=now)
+    `options` (settings, table, columns) go to `open_engine`.
+    """
+
+    def open_target(
+        target: str | None, now: Clock, report: Callable[[Progress], None], cancel: CancelToken
+    ) -> Engine | NothingFound | SeveralFound:
+        from memtui.engine import open_engine
+
+        if target == DEMO:
+            target = str(_demo_store(environ, now))
+        elif target is None:
+            unsure = _look(environ, cwd, options.get("settings"))
+            if unsure is not None:
+                return unsure
+        return open_engine(target, now=now, environ=environ, cwd=cwd, **options)
+
+    return open_target
+
+
+def _look(environ: Mapping[str, str], cwd: Path, settings: Any) -> NothingFound | SeveralFound | None:
+    """What to say instead of opening, when discovery does not know exactly one store."""
+    from memtui.engine.discovery import discover, resolve_target
+
+    if settings is not None and settings.store.strip():
+        return None
+    found = discover(environ, cwd=cwd)
+    if not found.stores:
+        return NothingFound(tuple(str(place) for place in found.looked_at))
+    try:
+        resolve_target(None, None, environ, cwd)
+    except MemtuiError as error:
+        if len(found.stores) == 1:
+            raise
+        return SeveralFound(error.message, tuple((each.name, each.path, each.why) for each in found.stores))
+    return None
+
+
+def _demo_store(environ: Mapping[str, str], now: Clock) -> Path:
+    """The folder of the demo store, made on first use."""
+    from memtui.engine.demo import build_demo, demo_folder
+    from memtui.paths import cache_dir
+
+    return build_demo(demo_folder(cache_dir(environ)), now_ms=now())
 
 
 def default_now() -> int:

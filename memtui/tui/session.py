@@ -31,6 +31,10 @@ class Session:
     error: MemtuiError | None = None
     looked_at: tuple[str, ...] = ()
     """Where discovery looked, when it found nothing."""
+    choices: tuple[tuple[str, str, str], ...] = ()
+    """Name, place and reason of the stores to choose from, when discovery found several."""
+    why: str = ""
+    """Why none of them was chosen."""
     revision: int = 0
     newer: str = ""
     """Non-empty when another writer changed the store: what changed, "3 new"."""

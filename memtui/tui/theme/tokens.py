@@ -157,3 +157,10 @@ def scope_style(scope: str | None) -> str:
 def category_style(category: str | None) -> str:
     """Style of a category's code."""
     return f"${_CATEGORY_TOKENS.get(category or '', 'cat-other')}"
+
+
+def brightness(value: float) -> str:
+    """Style of a bar: brightness, not hue, says how much."""
+    if value >= 0.75:
+        return "$score-high"
+    return "$score-mid" if value >= 0.4 else "$score-low"

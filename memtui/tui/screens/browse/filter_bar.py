@@ -1,0 +1,251 @@
+"""The filter line: typed with colours, completion and carets under an error; shown as chips when at rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.highlighter import Highlighter
+from rich.text import Text
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.message import Message
+from textual.style import Style
+from textual.suggester import Suggester
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input, Static
+
+from memtui.engine import one_line
+from memtui.tui.keys import bindings
+from memtui.tui.paint.cells import crop
+from memtui.tui.screens.browse.filtering import Trouble, check, chip_texts, coloured, completed
+
+APPLY_S = 0.2
+"""After this pause the filter is applied: shorter runs a query for every letter, longer feels dead."""
+COMPLAIN_S = 0.7
+"""An unfinished word is not an error yet."""
+
+
+class _Colours(Highlighter):
+    """Colours the terms while they are typed, and underlines the characters that an error is about."""
+
+    def __init__(self) -> None:
+        self.trouble: Trouble | None = None
+
+    def highlight(self, text: Text) -> None:
+        for start, end, style in coloured(text.plain):
+            text.stylize(Style.parse(style).rich_style, start, end)
+        if self.trouble is not None:
+            text.stylize(Style.parse("underline $danger").rich_style, self.trouble.start, self.trouble.end)
+
+
+class _Completion(Suggester):
+    async def get_suggestion(self, value: str) -> str | None:
+        return completed(value)
+
+
+class FilterInput(Input):
+    """The input itself; Enter and Down leave it for the list, Escape takes back what was typed."""
+
+    BINDINGS = bindings("filter")
+
+    @dataclass
+    class Left(Message):
+        """The person is done typing; `keep` is whether the text counts."""
+
+        keep: bool
+
+    def action_take(self) -> None:
+        self.post_message(self.Left(True))
+
+    def action_cancel(self) -> None:
+        self.post_message(self.Left(False))
+
+    def action_complete(self) -> None:
+        if self.cursor_at_end and self._suggestion_text:
+            self.value = self._suggestion_text
+            self.cursor_position = len(self.value)
+
+    @property
+    def _suggestion_text(self) -> str:
+        found = completed(self.value)
+        return found or ""
+
+
+class FilterBar(Widget):
+    """Posts `Changed` while the person types and `Left` when the keyboard should go back to the list."""
+
+    DEFAULT_CSS = """
+    FilterBar { height: auto; background: $background; layout: vertical; }
+    FilterBar > Horizontal { height: 1; }
+    FilterBar #prompt { width: 3; color: $key; text-style: bold; }
+    FilterBar #info { width: auto; color: $dim; }
+    FilterBar #chips { width: 1fr; height: 1; color: $dim; }
+    FilterBar Input { width: 1fr; height: 1; border: none; padding: 0; background: $background; }
+    FilterBar Input { display: none; }
+    FilterBar #caret { height: 1; color: $danger; display: none; }
+    FilterBar #words { height: 1; color: $danger; display: none; }
+    FilterBar.-editing Input { display: block; }
+    FilterBar.-editing #chips { display: none; }
+    FilterBar.-trouble #caret, FilterBar.-trouble #words { display: block; }
+    """
+
+    @dataclass
+    class Changed(Message):
+        """The filter reads like this now."""
+
+        text: str
+
+    @dataclass
+    class Left(Message):
+        """Done typing."""
+
+    @dataclass
+    class ChipClosed(Message):
+        """A chip was clicked away."""
+
+        index: int
+
+    @dataclass
+    class Resized(Message):
+        """The bar needs more or fewer rows."""
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.text = ""
+        self._before = ""
+        self._scopes = ""
+        self._colours = _Colours()
+        self._apply: Timer | None = None
+        self._complain: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        with Horizontal():
+            yield Static(" / ", id="prompt", markup=False)
+            entry = FilterInput(
+                compact=True,
+                select_on_focus=False,
+                highlighter=self._colours,
+                suggester=_Completion(use_cache=False),
+                placeholder='words, "a phrase", tier:core, scope:agent:*, imp>.5, age<2d, -is:stale',
+            )
+            entry.cursor_blink = False
+            yield entry
+            yield Static(id="chips")
+            yield Static(id="info")
+        yield Static(id="caret")
+        yield Static(id="words")
+
+    def on_mount(self) -> None:
+        self._draw_chips()
+
+    @property
+    def rows(self) -> int:
+        """How many rows the bar needs."""
+        return 3 if self.has_class("-trouble") else 1
+
+    @property
+    def editing(self) -> bool:
+        """Whether the keyboard is in the input."""
+        return self.has_class("-editing")
+
+    def edit(self) -> None:
+        """Give the keyboard to the input."""
+        self._before = self.text
+        self.add_class("-editing")
+        entry = self.query_one(FilterInput)
+        entry.value = self.text
+        entry.cursor_position = len(self.text)
+        entry.focus()
+
+    def show(self, text: str, scopes: str, info: Content) -> None:
+        """Show the filter that is applied, the scopes beside it, and what it found."""
+        self._scopes = one_line(scopes)
+        self.query_one("#info", Static).update(info)
+        if not self.editing:
+            self.text = text
+        self._draw_chips()
+
+    def complain(self, trouble: Trouble | None) -> None:
+        """Say what is wrong, with carets under the exact characters; None when nothing is."""
+        before = self.rows
+        self._colours.trouble = trouble
+        self.set_class(trouble is not None, "-trouble")
+        entry = self.query_one(FilterInput)
+        if trouble is not None:
+            start = cell_len(self.text[: trouble.start])
+            wide = max(1, cell_len(self.text[trouble.start : trouble.end]))
+            left = max(0, 3 + start - int(entry.scroll_offset.x if self.editing else 0))
+            self.query_one("#caret", Static).update(Content(" " * left + "^" * wide))
+            words = f"   {trouble.message} {trouble.fix}".rstrip()
+            self.query_one("#words", Static).update(Content(crop(words, max(20, self.size.width - 1))))
+        entry.refresh()
+        if before != self.rows:
+            self.post_message(self.Resized())
+
+    def _draw_chips(self) -> None:
+        line = Content()
+        if self._scopes:
+            line = Content.assemble((f" {self._scopes} ", "$scope-agent on $cursor-idle"), " ")
+        for i, chip in enumerate(chip_texts(self.text)):
+            text = Content(f" {one_line(chip)} ").stylize_before("$foreground on $cursor-idle")
+            for start, end, style in coloured(one_line(chip)):
+                text = text.stylize(style, start + 1, end + 1)
+            line = Content.assemble(line, text.stylize(Style.from_meta({"chip": i})), " ")
+        if not line.plain:
+            line = Content.styled("all memories", "$dim")
+        self.query_one("#chips", Static).update(line)
+
+    def on_click(self, event: events.Click) -> None:
+        if self.editing:
+            return
+        chip = event.style.meta.get("chip")
+        if isinstance(chip, int):
+            self.post_message(self.ChipClosed(chip))
+        else:
+            self.edit()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if not self.editing or event.value == self.text:
+            return
+        self.text = event.value
+        self._stop_timers()
+        found = check(self.text)
+        if found is None:
+            self.complain(None)
+            self._apply = self.set_timer(APPLY_S, lambda: self.post_message(self.Changed(self.text)))
+        else:
+            self.complain(None)
+            self._complain = self.set_timer(COMPLAIN_S, lambda: self.complain(found))
+
+    def _stop_timers(self) -> None:
+        for timer in (self._apply, self._complain):
+            if timer is not None:
+                timer.stop()
+        self._apply = self._complain = None
+
+    @on(FilterInput.Left)
+    def _left(self, event: FilterInput.Left) -> None:
+        event.stop()
+        self._stop_timers()
+        if event.keep:
+            found = check(self.text)
+            if found is not None:
+                self.complain(found)
+                return
+        else:
+            self.text = self._before
+        self.leave()
+
+    def leave(self) -> None:
+        """Back to chips, with whatever the text is now."""
+        self.complain(None)
+        self.remove_class("-editing")
+        self._draw_chips()
+        self.post_message(self.Changed(self.text))
+        self.post_message(self.Left())

@@ -1,0 +1,149 @@
+"""The filter line's view of the filter language: terms that toggle, chips, colours, completion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from memtui.engine import MemtuiError, one_line
+from memtui.engine.query import ast
+from memtui.engine.query.chips import add, chips, remove, top_terms
+from memtui.engine.query.complete import complete
+from memtui.engine.query.errors import FilterError
+from memtui.engine.query.lex import lex
+from memtui.engine.query.parse import parse
+from memtui.engine.query.render import literal, render
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a filter does not work: the sentence, the remedy, and the characters that it is about."""
+
+    message: str
+    fix: str
+    start: int
+    end: int
+
+
+def term_of(field: str, value: str | None) -> str:
+    """The filter term for one stored value; the empty value stands for none."""
+    return f"{field}:{literal(value or '')}"
+
+
+def trouble_of(error: MemtuiError, text: str) -> Trouble:
+    """The place and the words of a filter error."""
+    span = getattr(error, "span", None)
+    start, end = (span.start, span.end) if span is not None else (0, len(text))
+    start = max(0, min(start, len(text)))
+    return Trouble(one_line(error.message), one_line(error.fix), start, max(start, min(end, len(text))))
+
+
+def check(text: str) -> Trouble | None:
+    """What is wrong with the spelling of a filter; None when it parses."""
+    try:
+        parse(text)
+    except FilterError as error:
+        return trouble_of(error, text)
+    return None
+
+
+def terms(text: str) -> frozenset[str]:
+    """The single values that the filter asks for: `tier:core,working` is two. The side panel marks them."""
+    try:
+        found = top_terms(parse(text))
+    except FilterError:
+        return frozenset()
+    return frozenset(
+        term_of(term.name, value.text)
+        for term in found
+        if isinstance(term, ast.Field) and term.op == ":"
+        for value in term.values
+        if isinstance(value, ast.Text) and not value.glob
+    )
+
+
+def toggled(text: str, term: str) -> str:
+    """The filter with a `field:value` put in or taken out; values of one field are joined by commas.
+
+    A text that does not parse is replaced: there is nothing in it to keep.
+    """
+    try:
+        return _toggled(text, term)
+    except FilterError:
+        return term
+
+
+def _toggled(text: str, term: str) -> str:
+    wanted = parse(term)
+    if not isinstance(wanted, ast.Field):
+        return add(text, term)
+    for index, old in enumerate(top_terms(parse(text))):
+        if not isinstance(old, ast.Field) or (old.name, old.op) != (wanted.name, wanted.op):
+            continue
+        value = wanted.values[0]
+        if value not in old.values:
+            better = replace(old, values=(*old.values, value))
+        elif len(old.values) == 1:
+            return remove(text, index)
+        else:
+            better = replace(old, values=tuple(each for each in old.values if each != value))
+        return text[: old.span.start] + render(better) + text[old.span.end :]
+    return add(text, term)
+
+
+def shorter(text: str) -> list[tuple[str, str]]:
+    """For each term: the term as written, and the filter without it. Empty for a single term."""
+    try:
+        found = chips(text)
+    except FilterError:
+        return []
+    return [(chip.text, remove(text, i)) for i, chip in enumerate(found)] if len(found) > 1 else []
+
+
+def chip_texts(text: str) -> list[str]:
+    """The terms of the filter as written; the whole text when it does not parse."""
+    try:
+        return [chip.text for chip in chips(text)]
+    except FilterError:
+        return [text] if text.strip() else []
+
+
+def without(text: str, index: int) -> str:
+    """The filter without its chip number `index`."""
+    try:
+        return remove(text, index)
+    except (FilterError, IndexError):
+        return ""
+
+
+def completed(text: str) -> str | None:
+    """The text with its last word completed by the best proposal; None when there is none."""
+    found = complete(text, len(text))
+    if not found.proposals or found.span.end != len(text) or found.span.start == found.span.end:
+        return None
+    best = text[: found.span.start] + found.proposals[0].insert
+    return best if best.startswith(text) and best != text else None
+
+
+_STYLES = {
+    "name": "$primary",
+    "op": "$dim",
+    "-": "bold $delta-down",
+    "|": "bold $key",
+    "(": "$dim",
+    ")": "$dim",
+    "phrase": "$match",
+    "regex": "$stage-rerank",
+    "~": "bold $stage-vector",
+    "value": "$foreground",
+}
+
+
+def coloured(text: str) -> list[tuple[int, int, str]]:
+    """Start, end and style of each token, for text that may not be finished."""
+    try:
+        tokens = lex(text, tolerant=True)
+    except FilterError:
+        return []
+    return [
+        (token.span.start, token.span.end, _STYLES[token.kind]) for token in tokens if token.kind in _STYLES
+    ]

@@ -1,0 +1,253 @@
+"""The side panel of Browse: scopes and facets as one list; choosing a line narrows the memories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+
+from memtui.engine import Facets
+from memtui.tui.host import host
+from memtui.tui.keys import bindings
+from memtui.tui.paint.cells import crop
+from memtui.tui.paint.numbers import full, short
+from memtui.tui.screens.browse.outline import Line, outline
+from memtui.tui.theme.tokens import category_style, scope_style, tier_style
+
+
+class ScopePane(ScrollView, can_focus=True):
+    """A cursor over the lines of `outline`; branches fold, leaves narrow."""
+
+    DEFAULT_CSS = """
+    ScopePane { height: 1fr; background: $background; overflow-x: hidden; overflow-y: auto; }
+    """
+    BINDINGS = bindings("scopes")
+
+    cursor: reactive[int] = reactive(0)
+
+    @dataclass
+    class ScopesChosen(Message):
+        """Narrow to these stored scopes; None for all."""
+
+        scopes: tuple[str | None, ...] | None
+
+    @dataclass
+    class TermToggled(Message):
+        """Put this term into the filter, or take it out."""
+
+        term: str
+
+    @dataclass
+    class Right(Message):
+        """The person wants to go to the list."""
+
+    @dataclass
+    class CopyWanted(Message):
+        """Copy this scope or facet name."""
+
+        text: str
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.lines: list[Line] = []
+        self._folded: frozenset[str] = frozenset()
+        self._facets = Facets()
+        self._scopes: tuple[tuple[str | None, int], ...] = ()
+        self._total = 0
+        self._chosen: tuple[str | None, ...] | None = None
+        self._terms: frozenset[str] = frozenset()
+
+    def show(
+        self,
+        facets: Facets,
+        scopes: tuple[tuple[str | None, int], ...],
+        total: int,
+        chosen: tuple[str | None, ...] | None,
+        terms: frozenset[str],
+    ) -> None:
+        """Show new counts; the cursor stays on the line it was on, wherever that has moved."""
+        self._facets, self._scopes, self._total = facets, scopes, total
+        self._chosen, self._terms = chosen, terms
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        here = self.lines[self.cursor].key if self.cursor < len(self.lines) else ""
+        self.lines = outline(self._facets, self._scopes, self._total, self._folded)
+        keys = [line.key for line in self.lines]
+        self.set_reactive(ScopePane.cursor, keys.index(here) if here in keys else 0)
+        self.virtual_size = Size(0, len(self.lines))
+        self._keep_in_sight()
+        self.refresh()
+
+    @property
+    def current(self) -> Line | None:
+        """The line under the cursor."""
+        return self.lines[self.cursor] if self.cursor < len(self.lines) else None
+
+    # drawing
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        index = self.scroll_offset.y + y
+        if index >= len(self.lines) or width <= 0:
+            return Strip.blank(self.size.width, self.visual_style.rich_style)
+        line = self.lines[index]
+        here = index == self.cursor
+        base = self.visual_style
+        if here:
+            base += Style.parse("on $cursor" if self.has_focus else "on $cursor-idle")
+        content = self._content(line, here, width)
+        return Strip(content.render_segments(base)).adjust_cell_length(width, base.rich_style)
+
+    def _content(self, line: Line, here: bool, width: int) -> Content:
+        glyphs = host(self).glyphs
+        lead = (glyphs.cursor if here and self.has_focus else " ", "$primary")
+        if line.kind == "gap":
+            return Content.assemble(lead)
+        if line.kind == "head":
+            return Content.assemble(lead, (line.label, "bold $heading"))
+        arrow = " " if line.is_open is None else (glyphs.open if line.is_open else glyphs.closed)
+        mark, style = self._mark_and_style(line)
+        chosen = self._is_chosen(line)
+        count = full(line.count) if line.count is not None else ""
+        indent = "  " * line.depth
+        head = f"{indent}{arrow} " if line.kind in ("all", "kind", "scope", "more") else f"{mark} "
+        room = width - 2 - cell_len(head) - 1
+        if cell_len(count) > room - 6:
+            count = short(line.count)
+        label = crop(line.label, max(1, room - cell_len(count) - 1), glyphs.ellipsis)
+        gap = " " * max(1, room - cell_len(label) - cell_len(count))
+        tail = glyphs.mark if chosen else " "
+        return Content.assemble(
+            lead,
+            (head, style if line.kind in ("tier",) else "$dim"),
+            (label, f"bold {style}" if chosen else style),
+            gap,
+            (count, "$dim"),
+            (f" {tail}", "bold $mark"),
+        )
+
+    def _mark_and_style(self, line: Line) -> tuple[str, str]:
+        if line.kind == "tier":
+            return host(self).glyphs.tier(line.raw), tier_style(line.raw)
+        if line.kind == "category":
+            return " ", category_style(line.raw)
+        if line.kind in ("kind", "scope"):
+            return " ", scope_style(line.raw)
+        return " ", "$foreground"
+
+    def _is_chosen(self, line: Line) -> bool:
+        if line.term:
+            return line.term in self._terms
+        if line.kind not in ("kind", "scope", "all"):
+            return False
+        if line.scopes is None or self._chosen is None:
+            return line.scopes is None and self._chosen is None and line.kind == "all"
+        return set(line.scopes) == set(self._chosen)
+
+    # moving and choosing
+
+    def validate_cursor(self, cursor: int) -> int:
+        return max(0, min(cursor, len(self.lines) - 1))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        self.refresh_line(old)
+        self.refresh_line(new)
+        self._keep_in_sight()
+
+    def _keep_in_sight(self) -> None:
+        height = max(1, self.size.height)
+        if self.cursor < self.scroll_offset.y:
+            self.scroll_to(y=self.cursor, animate=False)
+        elif self.cursor >= self.scroll_offset.y + height:
+            self.scroll_to(y=self.cursor - height + 1, animate=False)
+
+    def _step(self, by: int) -> None:
+        """Move to the next line that can be chosen, stopping at the ends."""
+        at = self.cursor + by
+        direction = 1 if by > 0 else -1
+        at = max(0, min(at, len(self.lines) - 1))
+        while 0 <= at < len(self.lines) and not self.lines[at].can_choose:
+            at += direction
+        if 0 <= at < len(self.lines):
+            self.cursor = at
+
+    def on_focus(self) -> None:
+        self.refresh_line(self.cursor)
+
+    def on_blur(self) -> None:
+        self.refresh_line(self.cursor)
+
+    def on_click(self, event: events.Click) -> None:
+        index = self.scroll_offset.y + event.y
+        if index < len(self.lines) and self.lines[index].can_choose:
+            self.cursor = index
+            line = self.lines[index]
+            if line.is_open is not None and event.x <= 3:
+                self._fold(line, line.is_open)
+            else:
+                self.action_choose()
+
+    def _fold(self, line: Line, folded: bool) -> None:
+        kind = line.raw or ""
+        self._folded = self._folded | {kind} if folded else self._folded - {kind}
+        self._rebuild()
+
+    def action_down(self) -> None:
+        self._step(1)
+
+    def action_up(self) -> None:
+        self._step(-1)
+
+    def action_page_down(self) -> None:
+        self._step(max(1, self.size.height - 1))
+
+    def action_page_up(self) -> None:
+        self._step(-max(1, self.size.height - 1))
+
+    def action_first(self) -> None:
+        self._step(-len(self.lines))
+
+    def action_last(self) -> None:
+        self._step(len(self.lines))
+
+    def action_open(self) -> None:
+        line = self.current
+        if line is not None and line.is_open is False:
+            self._fold(line, False)
+        else:
+            self.post_message(self.Right())
+
+    def action_close(self) -> None:
+        line = self.current
+        if line is None:
+            return
+        if line.is_open:
+            self._fold(line, True)
+        elif line.depth:
+            for index in range(self.cursor, -1, -1):
+                if self.lines[index].kind == "kind":
+                    self.cursor = index
+                    break
+
+    def action_choose(self) -> None:
+        line = self.current
+        if line is None or not line.can_choose:
+            return
+        if line.term:
+            self.post_message(self.TermToggled(line.term))
+        else:
+            self.post_message(self.ScopesChosen(None if self._is_chosen(line) else line.scopes))
+
+    def action_copy(self) -> None:
+        line = self.current
+        if line is not None and line.can_choose:
+            self.post_message(self.CopyWanted(line.raw if line.raw is not None else line.label))

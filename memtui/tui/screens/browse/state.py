@@ -1,0 +1,106 @@
+"""What a person has asked Browse to show: one frozen value and the pure functions that change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from memtui.engine import Facets, ListQuery, ListView
+from memtui.tui.layout import BrowseShape
+
+SORTS = (
+    ("timestamp", "age", "when it was created", "a"),
+    ("used", "last used", "when it last came back from a recall", "u"),
+    ("access", "times used", "how often it came back", "n"),
+    ("importance", "importance", "as the agent stored it", "i"),
+    ("confidence", "confidence", "how sure the agent was", "c"),
+    ("tier", "tier", "core, working, peripheral", "t"),
+    ("scope", "scope", "by name", "s"),
+    ("category", "category", "by name", "g"),
+)
+"""Sort key, name, explanation, letter in the chooser."""
+
+RISING = ("scope", "category")
+"""Keys that start with the smallest; the others start with the largest (newest, most used)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """The list that is wanted, and the panels around it."""
+
+    query: ListQuery = field(default_factory=ListQuery)
+    shape: BrowseShape = field(default_factory=BrowseShape)
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A filter that would show something where the present one shows nothing."""
+
+    filter: str
+    scopes: tuple[str | None, ...] | None
+    label: str
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the engine says to a `Wish`: the list, counts by scope without the scope narrowing, ways out."""
+
+    view: ListView
+    scopes: tuple[tuple[str | None, int], ...]
+    all_total: int
+    """Memories within the filter in all scopes."""
+    remedies: tuple[Remedy, ...] = ()
+
+    @property
+    def facets(self) -> Facets:
+        """Counts within filter and scopes."""
+        return self.view.facets
+
+
+def with_filter(wish: Wish, text: str) -> Wish:
+    """Another filter, the same scopes and order."""
+    return replace(wish, query=replace(wish.query, filter=text.strip()))
+
+
+def with_scopes(wish: Wish, scopes: tuple[str | None, ...] | None) -> Wish:
+    """Narrow to these stored scopes; None for all."""
+    return replace(wish, query=replace(wish.query, scopes=scopes))
+
+
+def cleared(wish: Wish) -> Wish:
+    """No filter, all scopes."""
+    return replace(wish, query=replace(wish.query, filter="", scopes=None))
+
+
+def sorted_by(wish: Wish, key: str) -> Wish:
+    """Order by `key`; by the same key again, the other way round."""
+    if wish.query.sort.lstrip("-") == key:
+        return reversed_order(wish)
+    sort = key if key in RISING else f"-{key}"
+    return replace(wish, query=replace(wish.query, sort=sort))
+
+
+def reversed_order(wish: Wish) -> Wish:
+    """The same key the other way round."""
+    sort = wish.query.sort
+    return replace(wish, query=replace(wish.query, sort=sort[1:] if sort.startswith("-") else f"-{sort}"))
+
+
+def sort_name(sort: str) -> str:
+    """The order in words."""
+    return next((name for key, name, _, _ in SORTS if key == sort.lstrip("-")), sort.lstrip("-"))
+
+
+def shaped(wish: Wish, **changes: object) -> Wish:
+    """Other panels around the same list."""
+    return replace(wish, shape=replace(wish.shape, **changes))  # type: ignore[arg-type]
+
+
+def scopes_phrase(scopes: tuple[str | None, ...] | None) -> str:
+    """The scopes a list is narrowed to, in words; empty for all."""
+    if scopes is None:
+        return ""
+    if len(scopes) == 1:
+        return scopes[0] or "no scope"
+    kinds = {(scope or "").split(":", 1)[0] for scope in scopes}
+    return f"{kinds.pop()}:* ({len(scopes)})" if len(kinds) == 1 else f"{len(scopes)} scopes"
