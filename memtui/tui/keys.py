@@ -187,7 +187,7 @@ TABLE: tuple[Key, ...] = (
     Key("rows.last", "G,end", "last", MOVE, shown="G"),
     Key("rows.open", "enter,space", "explain", VIEW, bar=20, shown="enter"),
     # a list of which several can be chosen
-    Key("choice.toggle", "space", "mark", ACT, bar=10, shown="space"),
+    Key("choice.mark", "space", "mark", ACT, bar=10, shown="space"),
     Key("choice.take", "enter", "take the marked", ACT, bar=20, shown="enter"),
     Key("choice.close", "escape,q", "close", GO, bar=30, shown="esc"),
     # every stage of one memory
