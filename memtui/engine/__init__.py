@@ -29,6 +29,7 @@ _HOME = {
     "Progress": "progress",
     "Proof": "recall.trace",
     "RecallRequest": "recall.request",
+    "RecipeInfo": "engine",
     "RefusedError": "errors",
     "RerankError": "errors",
     "StageSummary": "recall.trace",
@@ -59,6 +60,7 @@ __all__ = [
     "Progress",
     "Proof",
     "RecallRequest",
+    "RecipeInfo",
     "RefusedError",
     "RerankError",
     "StageSummary",
@@ -75,7 +77,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from memtui.engine.engine import Engine, open_engine
+    from memtui.engine.engine import Engine, RecipeInfo, open_engine
     from memtui.engine.errors import (
         Cancelled,
         ConfigError,
