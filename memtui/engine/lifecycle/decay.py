@@ -96,7 +96,9 @@ def decay_scores(
         recency = np.exp(-(np.log(2) / half_life) * days**beta)
     frequency = 1 - np.exp(-count / FREQUENCY_SCALE)
     gap = np.maximum(1.0, (last_active - created) / DAY_MS) / np.maximum(count - 1, 1)
-    frequency = np.where(count > 1, frequency * (GAP_FLOOR + (1 - GAP_FLOOR) * np.exp(-gap / GAP_DAYS)), frequency)
+    frequency = np.where(
+        count > 1, frequency * (GAP_FLOOR + (1 - GAP_FLOOR) * np.exp(-gap / GAP_DAYS)), frequency
+    )
     intrinsic = np.asarray(importance, np.float64) * np.asarray(confidence, np.float64)
     composite = (
         params.recency_weight * recency
@@ -110,4 +112,4 @@ def search_multiplier(scores: DecayScores, tier: NDArray[Any], params: DecayPara
     """What a recall score is multiplied with: b + (1-b) * max(tier floor, composite, recency), clamped to b..1."""
     low = params.search_boost_min
     best = np.maximum(params.floors[tier], np.maximum(scores.composite, scores.recency))
-    return np.clip(low + (1 - low) * best, low, 1.0)
+    return np.asarray(np.clip(low + (1 - low) * best, low, 1.0))
