@@ -12,7 +12,6 @@ from memtui.engine.discovery.found import PRO, Agent, Finding, Workspace
 from memtui.engine.discovery.owners import Claim
 from memtui.engine.discovery.places import user_path
 from memtui.engine.errors import MemtuiError
-from memtui.engine.scopes import ScopePolicy
 
 MEMORY_FILES = ("MEMORY.md", "memory.md")
 
@@ -26,6 +25,8 @@ def agents_of(config: Loaded, claims: Iterable[Claim], cwd: Path) -> tuple[list[
     pro = next((claim for claim in claims if claim.plugin == PRO), None)
     policy = None
     if pro is not None:
+        from memtui.engine.scopes import ScopePolicy
+
         try:
             policy = ScopePolicy.from_config(pro.block.get("scopes"), config.environ)
         except MemtuiError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
@@ -203,6 +204,18 @@ class Discovery:
     findings: tuple[Finding, ...]
     conflict: str = ""
     """Non-empty when the environment can be read in two ways: which, in one sentence."""
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        """`looked_at` in short: the folders that hold the configurations and default stores looked for."""
+        out = []
+        for place in self.looked_at:
+            folder = os.path.dirname(place.path)
+            is_default = place.what == "store" and os.path.basename(folder) == "memory"
+            out.append(
+                os.path.dirname(folder) if is_default else folder if place.what == "config" else place.path
+            )
+        return tuple(dict.fromkeys(out))
 
     @property
     def active_plugin(self) -> str | None:

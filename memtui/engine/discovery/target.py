@@ -15,7 +15,7 @@ from memtui.engine.discovery.search import discover
 from memtui.engine.discovery.secret import Hidden
 from memtui.engine.errors import MemtuiError, StoreNotFoundError
 
-NOTHING_FOUND = "Name a store with --store, or make a demonstration store with: memtui demo."
+NOTHING_FOUND = "Name a store with --store, or open a demonstration store with: memtui demo."
 
 
 class NamesStore(Protocol):
@@ -103,10 +103,10 @@ def _named(wanted: str, discovery: Discovery, environ: Mapping[str, str], cwd: P
 def _discovered(discovery: Discovery) -> Target:
     stores = discovery.stores
     if not stores:
-        looked = ", ".join(str(place) for place in discovery.looked_at)
+        looked = ", ".join(discovery.folders)
         hints = "".join(f" {finding.message}" for finding in discovery.findings if finding.severity != "note")
         raise StoreNotFoundError(
-            f"No memory store was found; looked at {looked or 'nothing, since HOME is not set'}.{hints}",
+            f"No memory store was found; looked in {looked or 'nothing, since HOME is not set'}.{hints}",
             fix=NOTHING_FOUND,
         )
     if discovery.conflict:

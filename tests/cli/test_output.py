@@ -1,0 +1,116 @@
+"""What is printed stays one document, exact and harmless."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import sys
+from pathlib import Path
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+
+from memtui.cli import output
+from memtui.engine.clean import clean
+from memtui.engine.errors import MemtuiError
+
+Capture = pytest.CaptureFixture[str]
+HOSTILE = "\x1b[31m \x07 \x7f \x9b \u202e \u2066 \ufeff \u2028 \ud800 \U000e0041 \r\n\t end"
+
+
+class Terminal(io.StringIO):
+    """Standard output of another kind."""
+
+    def __init__(self, *, tty: bool = False, encoding: str = "utf-8") -> None:
+        super().__init__()
+        self._tty, self._encoding = tty, encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._encoding
+
+    def isatty(self) -> bool:
+        return self._tty
+
+
+def test_hostile_text_is_escaped_and_comes_back_exactly(capsys: Capture) -> None:
+    output.print_json({"text": HOSTILE, "名前": "日本語 👩‍💻 é"})
+    text = capsys.readouterr().out
+    assert clean(text) == text
+    assert "日本語 👩‍💻 é" in text
+    back = json.loads(text)
+    assert back["text"] == HOSTILE
+    text.encode("utf-8")
+
+
+def test_numbers_and_types_that_json_does_not_know(capsys: Capture) -> None:
+    value = {
+        "nan": [math.nan, math.inf],
+        "array": np.arange(3, dtype=np.float32),
+        "scalar": np.int64(7),
+        "path": Path("/x"),
+        "mapping": MappingProxyType({"a": (1, None, True)}),
+    }
+    output.print_json(value, compact=True)
+    text = capsys.readouterr().out
+    assert text.count("\n") == 1
+    assert json.loads(text) == {
+        "nan": [None, None],
+        "array": [0.0, 1.0, 2.0],
+        "scalar": 7,
+        "path": "/x",
+        "mapping": {"a": [1, None, True]},
+    }
+
+
+def test_an_object_of_another_kind_is_an_error_not_a_guess(capsys: Capture) -> None:
+    with pytest.raises(TypeError):
+        output.print_json({"x": object()})
+    assert capsys.readouterr().out == ""
+
+
+def test_a_terminal_without_unicode_gets_ascii(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Terminal(encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    output.print_json({"a": "é"})
+    output.print_table([["é"]], ["A"])
+    output.print_text("é")
+    assert stream.getvalue().isascii()
+    assert '"\\u00e9"' in stream.getvalue()
+
+
+def test_a_table_is_aligned_by_cells(capsys: Capture) -> None:
+    output.print_table([["日本", 1], ["ab\x1b\ncd", 23], [None, ""]], ["NAME", "N"], right_aligned=(1,))
+    assert capsys.readouterr().out.splitlines() == ["NAME     N", "日本     1", "ab␛ cd  23", ""]
+
+
+def test_an_error_is_two_clean_lines_on_standard_error(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    err = Terminal()
+    monkeypatch.setattr(sys, "stderr", err)
+    output.error(MemtuiError("bad\nname \x1b[2J.", fix="Do that."))
+    assert err.getvalue() == "error: bad name ␛[2J.\n  Do that.\n"
+    assert capsys.readouterr().out == ""
+    output.error(MemtuiError("a.", fix="b."), ["one", "two"])
+    assert err.getvalue().endswith("error: a.\n  one\n  two\n  b.\n")
+
+
+@pytest.mark.parametrize(
+    ("tty", "environ", "coloured"),
+    [(True, {}, True), (False, {}, False), (True, {"NO_COLOR": "1"}, False), (True, {"TERM": "dumb"}, False)],
+)
+def test_colour_only_on_a_willing_terminal(
+    monkeypatch: pytest.MonkeyPatch, tty: bool, environ: dict[str, str], coloured: bool
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    out, err = Terminal(tty=tty), Terminal(tty=tty)
+    monkeypatch.setattr(sys, "stdout", out)
+    monkeypatch.setattr(sys, "stderr", err)
+    output.print_table([["a"]], ["A"])
+    output.warning("x")
+    assert ("\x1b[" in out.getvalue(), "\x1b[" in err.getvalue()) == (coloured, coloured)
