@@ -11,7 +11,9 @@ from memtui.cli.store import wall_clock
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui demo`."""
-    parser.add_argument("--make-only", action="store_true", help="make the store, print its folder, do not open the app")
+    parser.add_argument(
+        "--make-only", action="store_true", help="make the store, print its folder, do not open the app"
+    )
 
 
 def demo_store() -> Path:

@@ -14,8 +14,15 @@ PAGE = 500
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui ls`."""
-    parser.add_argument("filter", nargs="*", metavar="FILTER", help="for example: tier:core age<7d scope:agent:* deploy")
-    parser.add_argument("--sort", metavar="KEY", default="-timestamp", help="timestamp, importance, used, access, ...; - for descending")
+    parser.add_argument(
+        "filter", nargs="*", metavar="FILTER", help="for example: tier:core age<7d scope:agent:* deploy"
+    )
+    parser.add_argument(
+        "--sort",
+        metavar="KEY",
+        default="-timestamp",
+        help="timestamp, importance, used, access, ...; - for descending",
+    )
     parser.add_argument("--limit", type=int, metavar="N", help="how many (default: all with --json, else 50)")
     parser.add_argument("--offset", type=int, metavar="M", default=0, help="how many to skip")
 
@@ -34,15 +41,31 @@ def run(args: argparse.Namespace) -> int:
     for start in range(args.offset, end, PAGE):
         rows += engine.page(view, start, min(PAGE, end - start))
     if args.json:
-        print_json({"total": view.total, "offset": args.offset, "rows": [memory.as_json() for memory in rows]})
+        print_json(
+            {"total": view.total, "offset": args.offset, "rows": [memory.as_json() for memory in rows]}
+        )
         return 0
     now = wall_clock()
     print_table(
-        [(m.id[:8], m.tier or "-", m.category or "-", m.scope or "-", _number(m.importance), _age(now - m.timestamp_ms) if m.timestamp_ms else "-", m.title) for m in rows],
+        [
+            (
+                m.id[:8],
+                m.tier or "-",
+                m.category or "-",
+                m.scope or "-",
+                _number(m.importance),
+                _age(now - m.timestamp_ms) if m.timestamp_ms else "-",
+                m.title,
+            )
+            for m in rows
+        ],
         ("id", "tier", "category", "scope", "imp", "age", "memory"),
         right_aligned=(4, 5),
     )
-    print_text(f"{len(rows)} of {view.total}" + (f" ({view.table_total} in all)" if view.total != view.table_total else ""))
+    print_text(
+        f"{len(rows)} of {view.total}"
+        + (f" ({view.table_total} in all)" if view.total != view.table_total else "")
+    )
     return 0
 
 

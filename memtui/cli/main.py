@@ -30,18 +30,27 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
         parser = argparse.ArgumentParser(
             prog="memtui",
             description="See, trust and mend what an AI agent remembers.",
-            epilog="commands:\n" + "".join(f"  {name:<8} {what}\n" for name, what in COMMANDS.items()) + "\n" + _EPILOG,
+            epilog="commands:\n"
+            + "".join(f"  {name:<8} {what}\n" for name, what in COMMANDS.items())
+            + "\n"
+            + _EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         parser.add_argument("target", nargs="?", metavar="STORE", help="the store to open")
         parser.add_argument("--version", action="store_true", help="print the version and exit")
     else:
-        parser = argparse.ArgumentParser(prog=f"memtui {command}", description=COMMANDS[command], epilog=_EPILOG)
+        parser = argparse.ArgumentParser(
+            prog=f"memtui {command}", description=COMMANDS[command], epilog=_EPILOG
+        )
         import_module(f"memtui.cli.{command}").add_arguments(parser)
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument("--store", metavar="STORE", help="the store to open")
     parser.add_argument("--table", metavar="NAME", help="the table, where a folder has several")
-    parser.add_argument("--columns", metavar="ROLE=COLUMN,...", help="column map for a table of another program: id=...,text=...,vector=...")
+    parser.add_argument(
+        "--columns",
+        metavar="ROLE=COLUMN,...",
+        help="column map for a table of another program: id=...,text=...,vector=...",
+    )
     return parser
 
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from memtui.cli.output import print_json, print_text
 from memtui.cli.store import open_for
@@ -21,14 +21,31 @@ _BATCH_KEYS = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui recall`."""
     parser.add_argument("query", nargs="?", metavar="QUERY", help="what the agent would ask")
-    parser.add_argument("--batch", metavar="FILE.jsonl", help="one request a line (- for standard input), one trace a line out")
-    parser.add_argument("--recipe", metavar="NAME", default="", help="pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb")
-    parser.add_argument("--config", metavar="FILE", help="JSON or JSON5 with the plugin's retrieval and decay blocks")
-    parser.add_argument("--scope", metavar="SCOPE", action="append", help="only this scope; may be given several times")
+    parser.add_argument(
+        "--batch",
+        metavar="FILE.jsonl",
+        help="one request a line (- for standard input), one trace a line out",
+    )
+    parser.add_argument(
+        "--recipe",
+        metavar="NAME",
+        default="",
+        help="pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb",
+    )
+    parser.add_argument(
+        "--config", metavar="FILE", help="JSON or JSON5 with the plugin's retrieval and decay blocks"
+    )
+    parser.add_argument(
+        "--scope", metavar="SCOPE", action="append", help="only this scope; may be given several times"
+    )
     parser.add_argument("--category", metavar="NAME", help="only this category")
-    parser.add_argument("--agent", metavar="ID", default="", help="whose memories, where rows belong to agents")
+    parser.add_argument(
+        "--agent", metavar="ID", default="", help="whose memories, where rows belong to agents"
+    )
     parser.add_argument("--limit", type=int, metavar="K", help="how many results (the plugin allows 1 to 20)")
-    parser.add_argument("--now", type=int, metavar="MS", help="recall as of this time, milliseconds since the epoch")
+    parser.add_argument(
+        "--now", type=int, metavar="MS", help="recall as of this time, milliseconds since the epoch"
+    )
     parser.add_argument("--query-vector", metavar="FILE", help="JSON list or .npy in place of the embedder")
     parser.add_argument("--explain", action="store_true", help="every candidate, every stage, every number")
 
@@ -36,7 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask, print."""
     if (args.query is None) == (args.batch is None):
-        raise UsageError("recall needs a question or --batch, one of them.", fix='Try: memtui recall "deploy window"')
+        raise UsageError(
+            "recall needs a question or --batch, one of them.", fix='Try: memtui recall "deploy window"'
+        )
     engine = open_for(args)
     if args.batch is not None:
         return _batch(engine, args.batch)
@@ -67,11 +86,19 @@ def _read_config(path: str | None) -> dict[str, Any] | None:
     try:
         value = json5.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as failure:
-        raise UsageError(f"--config {path} cannot be read: {failure.strerror}.", fix="Name an existing file.") from None
+        raise UsageError(
+            f"--config {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
+        ) from None
     except ValueError as failure:
-        raise UsageError(f"--config {path} is not JSON.", fix="Give {\"retrieval\": {...}, \"decay\": {...}}.", details=str(failure)) from None
+        raise UsageError(
+            f"--config {path} is not JSON.",
+            fix='Give {"retrieval": {...}, "decay": {...}}.',
+            details=str(failure),
+        ) from None
     if not isinstance(value, dict):
-        raise UsageError(f"--config {path} is not an object.", fix="Give {\"retrieval\": {...}, \"decay\": {...}}.")
+        raise UsageError(
+            f"--config {path} is not an object.", fix='Give {"retrieval": {...}, "decay": {...}}.'
+        )
     return value
 
 
@@ -83,27 +110,32 @@ def _read_vector(path: str | None) -> list[float] | None:
             import numpy as np
 
             loaded = np.load(path, allow_pickle=False)
-            return [float(x) for x in loaded.reshape(-1)] if loaded.ndim <= 1 or loaded.shape[0] == 1 else _not_flat(path)
+            return (
+                [float(x) for x in loaded.reshape(-1)]
+                if loaded.ndim <= 1 or loaded.shape[0] == 1
+                else _not_flat(path)
+            )
         value = json.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as failure:
-        raise UsageError(f"--query-vector {path} cannot be read: {failure.strerror}.", fix="Name an existing file.") from None
+        raise UsageError(
+            f"--query-vector {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
+        ) from None
     except ValueError:
         return _not_flat(path)
     return value if isinstance(value, list) else _not_flat(path)
 
 
 def _not_flat(path: str) -> list[float]:
-    raise UsageError(f"--query-vector {path} does not hold one flat list of numbers.", fix="Give a JSON list or a one-dimensional .npy.")
+    raise UsageError(
+        f"--query-vector {path} does not hold one flat list of numbers.",
+        fix="Give a JSON list or a one-dimensional .npy.",
+    )
 
 
 def _batch(engine: Engine, path: str) -> int:
     """One request a line in, one document a line out, in order; a line that fails says why and the others run."""
-    try:
-        lines = sys.stdin if path == "-" else Path(path).open(encoding="utf-8-sig")
-    except OSError as failure:
-        raise UsageError(f"--batch {path} cannot be read: {failure.strerror}.", fix="Name an existing file.") from None
     failed = 0
-    with lines:
+    with _lines(path) as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue
@@ -114,6 +146,17 @@ def _batch(engine: Engine, path: str) -> int:
                 document = {"error": {"line": number, "message": failure.message, "fix": failure.fix}}
             print_json(document, compact=True)
     return 1 if failed else 0
+
+
+def _lines(path: str) -> TextIO:
+    if path == "-":
+        return sys.stdin
+    try:
+        return Path(path).open(encoding="utf-8-sig")
+    except OSError as failure:
+        raise UsageError(
+            f"--batch {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
+        ) from None
 
 
 def _request(line: str) -> RecallRequest:
@@ -139,12 +182,15 @@ def _request(line: str) -> RecallRequest:
 def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
     """The trace for a person at a terminal."""
     found = len(trace.candidates)
-    lines = [f"{trace.recipe}  {trace.mode}  {len(trace.results)} of {found} candidates  {trace.total_ms:.0f} ms"]
+    lines = [
+        f"{trace.recipe}  {trace.mode}  {len(trace.results)} of {found} candidates  {trace.total_ms:.0f} ms"
+    ]
     lines += [f"! {warning}" for warning in trace.warnings]
     for result in trace.results:
         memory = trace.memories[result.id]
         evidence = "  ".join(
-            f"{name} {source['score']:.3f}" + (f" #{source['rank']}" if source.get("rank") and name in ("vector", "bm25") else "")
+            f"{name} {source['score']:.3f}"
+            + (f" #{source['rank']}" if source.get("rank") and name in ("vector", "bm25") else "")
             for name, source in result.sources.items()
             if source.get("score") is not None
         )
@@ -153,7 +199,10 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
         if explain:
             lines += [f"            {_step_line(step)}" for step in result.steps]
     if not trace.results:
-        lines.append("nothing came back" + (": see the stages below" if found else "; no memory was found by any search"))
+        lines.append(
+            "nothing came back"
+            + (": see the stages below" if found else "; no memory was found by any search")
+        )
     if explain or not trace.results:
         lines.append("")
         lines += [_stage_line(stage) for stage in trace.stages]
@@ -161,8 +210,14 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
         for candidate in dropped if explain else dropped[:5]:
             limit = f", limit {candidate.limit:.4g}" if candidate.limit is not None else ""
             score = f"{candidate.score:.4f}" if candidate.score is not None else "-"
-            lines.append(f"    {candidate.reason:<14} {score}{limit}  {candidate.id}  {trace.memories[candidate.id].title[:60]}")
-    badge = "adds up" if trace.proof.recomputed else f"DOES NOT ADD UP: {trace.proof.failures[0] if trace.proof.failures else ''}"
+            lines.append(
+                f"    {candidate.reason:<14} {score}{limit}  {candidate.id}  {trace.memories[candidate.id].title[:60]}"
+            )
+    badge = (
+        "adds up"
+        if trace.proof.recomputed
+        else f"DOES NOT ADD UP: {trace.proof.failures[0] if trace.proof.failures else ''}"
+    )
     lines.append(f"\n{badge} ({trace.proof.checked} steps, largest error {trace.proof.max_error:.1g})")
     return "\n".join(lines)
 
@@ -170,10 +225,15 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
 def _step_line(step: Any) -> str:
     before = "     -" if step.before is None else f"{step.before:.4f}"
     after = "dropped" if step.after is None else f"{step.after:.4f}"
-    inputs = "  ".join(f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}" for k, v in step.inputs.items() if v is not None)
+    inputs = "  ".join(
+        f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}"
+        for k, v in step.inputs.items()
+        if v is not None
+    )
     return f"{step.stage:<21} {before} -> {after}  #{step.rank_after or '-'}  {step.rule}  {inputs}"
 
 
 def _stage_line(stage: Any) -> str:
     dropped = ", ".join(f"{count} {reason}" for reason, count in stage.dropped.items())
-    return f"    {stage.name:<21} {stage.n_in:>6} -> {stage.n_out:<4} {stage.ms:7.2f} ms  {dropped}{'  ' + stage.note if stage.note else ''}"
+    note = f"  {stage.note}" if stage.note else ""
+    return f"    {stage.name:<21} {stage.n_in:>6} -> {stage.n_out:<4} {stage.ms:7.2f} ms  {dropped}{note}"

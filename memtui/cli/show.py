@@ -42,7 +42,10 @@ def render(memory: Memory) -> str:
     fields = (
         ("id", memory.id),
         ("scope", memory.scope),
-        ("category", f"{memory.category} ({memory.memory_category})" if memory.memory_category else memory.category),
+        (
+            "category",
+            f"{memory.category} ({memory.memory_category})" if memory.memory_category else memory.category,
+        ),
         ("tier", memory.tier),
         ("state", f"{memory.state}, {memory.layer}" if memory.layer else memory.state),
         ("importance", memory.importance),
@@ -51,12 +54,29 @@ def render(memory: Memory) -> str:
         ("last used", moment(memory.last_accessed_ms)),
         ("used", None if memory.access_count is None else f"{memory.access_count} times"),
         ("source", memory.source),
-        ("valid", f"{moment(memory.valid_from_ms)} to {moment(memory.valid_until_ms)}" if memory.valid_until_ms else None),
+        (
+            "valid",
+            f"{moment(memory.valid_from_ms)} to {moment(memory.valid_until_ms)}"
+            if memory.valid_until_ms
+            else None,
+        ),
         ("invalidated", moment(memory.invalidated_at_ms) if memory.invalidated_at_ms else None),
         ("supersedes", memory.supersedes),
         ("superseded by", memory.superseded_by),
         ("fact key", memory.fact_key),
-        ("now", ", ".join(word for word, on in (("not active", not memory.active), ("expired", memory.expired), ("suppressed", memory.suppressed)) if on) or "active"),
+        (
+            "now",
+            ", ".join(
+                word
+                for word, on in (
+                    ("not active", not memory.active),
+                    ("expired", memory.expired),
+                    ("suppressed", memory.suppressed),
+                )
+                if on
+            )
+            or "active",
+        ),
         ("dialect", memory.dialect),
     )
     lines = [memory.text, ""]
@@ -65,7 +85,10 @@ def render(memory: Memory) -> str:
         lines += ["", "other columns"] + [f"  {key:<20} {value}" for key, value in memory.extra.items()]
     if memory.metadata_values:
         lines += ["", "metadata"]
-        lines += [f"  {key:<24} {json.dumps(value, ensure_ascii=False)}" for key, value in memory.metadata_values.items()]
+        lines += [
+            f"  {key:<24} {json.dumps(value, ensure_ascii=False)}"
+            for key, value in memory.metadata_values.items()
+        ]
     if not memory.metadata_valid:
         lines += ["", f"! the metadata is not a JSON object: {(memory.metadata or '')[:200]}"]
     return "\n".join(lines)

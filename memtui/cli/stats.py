@@ -23,11 +23,21 @@ def run(args: argparse.Namespace) -> int:
         print_json({"store": asdict(info), **asdict(stats)})
         return 0
     print_text(f"{info.name}  {info.dialect_title}\n{info.uri}")
-    print_text(f"{info.rows} memories, {stats.added_7d} in the last 7 days, version {info.version}, {info.size_bytes / 1e6:.1f} MB")
+    size = f"{info.size_bytes / 1e6:.1f} MB"
+    print_text(f"{info.rows} memories, {stats.added_7d} in the last 7 days, version {info.version}, {size}")
     print_text(f"vectors {info.dims or 'none'}   full text {info.fts}   embedder {info.embedder}\n")
-    for title, counts in (("scope", stats.scopes), ("category", stats.categories), ("tier", stats.tiers), ("state", stats.states)):
+    for title, counts in (
+        ("scope", stats.scopes),
+        ("category", stats.categories),
+        ("tier", stats.tiers),
+        ("state", stats.states),
+    ):
         if counts:
-            print_table([(str(key) if key is not None else "(none)", str(count)) for key, count in counts], (title, "memories"), right_aligned=(1,))
+            print_table(
+                [(str(key) if key is not None else "(none)", str(count)) for key, count in counts],
+                (title, "memories"),
+                right_aligned=(1,),
+            )
             print_text("")
     for finding in stats.findings:
         print_text(f"! {finding.count} {finding.title}: {finding.remedy}")

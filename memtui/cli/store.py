@@ -21,7 +21,10 @@ def column_map(text: str | None) -> dict[str, str] | None:
     for part in text.split(","):
         role, equals, column = part.partition("=")
         if not equals or role.strip() not in ROLES or not column.strip():
-            raise UsageError(f"--columns cannot read {part!r}.", fix=f"Write ROLE=COLUMN with the roles {', '.join(ROLES)}.")
+            raise UsageError(
+                f"--columns cannot read {part!r}.",
+                fix=f"Write ROLE=COLUMN with the roles {', '.join(ROLES)}.",
+            )
         out[role.strip()] = column.strip()
     return out
 

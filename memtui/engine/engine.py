@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], int]
 """Milliseconds since the epoch, now."""
 
+
 @dataclass(frozen=True, slots=True)
 class RecipeInfo:
     """A recipe as a person chooses it."""
@@ -67,7 +68,12 @@ class Engine:
     """An opened store. Reads may come from several threads; the catalog is swapped whole, never changed."""
 
     def __init__(
-        self, store: Store, *, now: Clock, target: Target | None = None, embedding: EmbeddingSettings | None = None
+        self,
+        store: Store,
+        *,
+        now: Clock,
+        target: Target | None = None,
+        embedding: EmbeddingSettings | None = None,
     ) -> None:
         from memtui.engine.embed.resolve import resolve_embedder
 
@@ -114,7 +120,11 @@ class Engine:
     def _embedder_phrase(self) -> str:
         from memtui.engine.embed.embedder import NoEmbedder
 
-        return f"none: {self._embedder.reason}" if isinstance(self._embedder, NoEmbedder) else self._embedder.describe()
+        return (
+            f"none: {self._embedder.reason}"
+            if isinstance(self._embedder, NoEmbedder)
+            else self._embedder.describe()
+        )
 
     @property
     def now_ms(self) -> int:
@@ -238,5 +248,3 @@ class Engine:
         block = {key: value for key, value in self._found.retrieval.items() if key != "rerankApiKey"}
         rerank = self._found.rerank
         return {**block, "rerankApiKey": rerank.api_key} if rerank and rerank.api_key else block
-
-

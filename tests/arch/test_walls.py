@@ -17,7 +17,12 @@ def loaded(code: str) -> set[str]:
     """Top-level modules in a fresh interpreter after `code`."""
     script = code + "\nimport sys\nprint(*sorted({name.split('.')[0] for name in sys.modules}))"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, check=True, env={**os.environ}
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=True,
+        env={**os.environ},
     )
     return set(done.stdout.split())
 

@@ -17,7 +17,7 @@ import numpy as np
 from memtui.engine import MemtuiError, RecallRequest
 from memtui.engine.recall.run import Bench, recall
 from memtui.engine.store.open import open_store
-from tests.conformance.compare import differences, stage_items
+from tests.conformance.compare import TIE, differences, stage_items
 
 EXACT = 1e-12
 OWN_SEARCH = 2e-5
@@ -164,7 +164,9 @@ class Peer:
             if stage["stage"] not in names:
                 return f"{stage['stage']} is missing"
             theirs = [(item[0], item[1]) for item in stage["items"]]
-            why = differences(stage_items(document, stage["stage"]), theirs, tolerance, ties=0 if recorded else tolerance)
+            why = differences(
+                stage_items(document, stage["stage"]), theirs, tolerance, ties=0 if recorded else tolerance
+            )
             if why:
                 return f"{stage['stage']}: {why}"
         theirs = [(result["id"], result["score"]) for result in trace["results"]]
@@ -180,7 +182,9 @@ class Peer:
                 continue
             name = f"{trace['config']}/{trace['qid']}"
             why = self.compare(trace, recorded=recorded)
-            if why and not trace["stable"]:
+            if why.endswith(TIE):
+                why = TIE
+            elif why and not trace["stable"]:
                 why = "the peer's own order is not defined (ties on the lived store)"
             elif why and not recorded and trace.get("bm25_flags"):
                 why = f"another BM25 in the newer engine: {', '.join(trace['bm25_flags'])}"

@@ -33,14 +33,18 @@ def l2_lane(search: Search, query: Floats, *, agent: str) -> Lane:
     for condition in wanted:
         where = " AND ".join(part for part in (by_agent, condition) if part) or None
         table = search.store.vector_search(
-            query.astype(np.float32), k=k, metric="l2", where=where, columns=[*search.columns]
+            query.astype(np.float32).tolist(), k=k, metric="l2", where=where, columns=[*search.columns]
         )
         distances = table.column("_distance").to_pylist()
         for row, distance in zip(rows_of(table, search.store.dialect, search.now_ms), distances, strict=True):
             score = 1.0 / (1.0 + distance)
-            hits.setdefault(row.id, Hit(row, 0, score, distance, "inverse_squared_l2", {"distance": distance}))
+            hits.setdefault(
+                row.id, Hit(row, 0, score, distance, "inverse_squared_l2", {"distance": distance})
+            )
     found = [hit for hit in hits.values() if search.matches(hit.row)]
-    refused = tuple(Dropped(hit.row, "category", hit.score) for hit in hits.values() if not search.matches(hit.row))
+    refused = tuple(
+        Dropped(hit.row, "category", hit.score) for hit in hits.values() if not search.matches(hit.row)
+    )
     return Lane(tuple(replace(hit, rank=rank) for rank, hit in enumerate(found, 1)), refused, "native")
 
 
@@ -48,4 +52,6 @@ def floor(flow: Flow, pool: Pool, setting: Setting) -> Outcome:
     """Keep score >= 0.1."""
     keep = flow.score[flow.order] >= MIN_SCORE
     dropped = {int(i): Gate("min_score", float(flow.score[i]), MIN_SCORE) for i in flow.order[~keep]}
-    return Outcome(Flow(flow.order[keep], flow.score), dropped=dropped, params={"minScore": MIN_SCORE}, kind="filter")
+    return Outcome(
+        Flow(flow.order[keep], flow.score), dropped=dropped, params={"minScore": MIN_SCORE}, kind="filter"
+    )

@@ -31,15 +31,15 @@ class NeighborEnrichment(_Block):
     """Attach memories whose words resemble a result's own text."""
 
     enabled: bool = False
-    max_per_result: int = Field(2, ge=1)
+    max_per_result: int = Field(default=2, ge=1)
 
 
 class Retrieval(_Block):
     """memory-lancedb-pro's `retrieval` block with the plugin's defaults (spec/retrieval 14)."""
 
     mode: Literal["hybrid", "vector"] = "hybrid"
-    vector_weight: float = Field(0.7, ge=0)
-    bm25_weight: float = Field(0.3, ge=0)
+    vector_weight: float = Field(default=0.7, ge=0)
+    bm25_weight: float = Field(default=0.3, ge=0)
     query_expansion: bool = True
     min_score: float = 0.3
     hard_min_score: float = 0.35
@@ -49,15 +49,15 @@ class Retrieval(_Block):
     rerank_endpoint: str = JINA_ENDPOINT
     rerank_api_key: str | dict[str, str] | None = None
     rerank_timeout_ms: float = 5000
-    candidate_pool_size: int = Field(20, ge=1)
-    recency_half_life_days: float = Field(14, ge=0)
-    recency_weight: float = Field(0.1, ge=0)
+    candidate_pool_size: int = Field(default=20, ge=1)
+    recency_half_life_days: float = Field(default=14, ge=0)
+    recency_weight: float = Field(default=0.1, ge=0)
     filter_noise: bool = True
-    length_norm_anchor: float = Field(500, ge=0)
-    time_decay_half_life_days: float = Field(60, ge=0)
-    reinforcement_factor: float = Field(0.5, ge=0)
-    max_half_life_multiplier: float = Field(3, ge=0)
-    tag_prefixes: tuple[str, ...] = Field(("proj", "env", "team", "scope"), strict=False)
+    length_norm_anchor: float = Field(default=500, ge=0)
+    time_decay_half_life_days: float = Field(default=60, ge=0)
+    reinforcement_factor: float = Field(default=0.5, ge=0)
+    max_half_life_multiplier: float = Field(default=3, ge=0)
+    tag_prefixes: tuple[str, ...] = Field(default=("proj", "env", "team", "scope"), strict=False)
     neighbor_enrichment: NeighborEnrichment = NeighborEnrichment()
     disable_native_cosine: bool = False
 
@@ -72,19 +72,19 @@ class Retrieval(_Block):
 class Decay(_Block):
     """memory-lancedb-pro's `decay` block with the plugin's defaults."""
 
-    recency_half_life_days: float = Field(30, gt=0)
-    recency_weight: float = Field(0.4, ge=0)
-    frequency_weight: float = Field(0.3, ge=0)
-    intrinsic_weight: float = Field(0.3, ge=0)
+    recency_half_life_days: float = Field(default=30, gt=0)
+    recency_weight: float = Field(default=0.4, ge=0)
+    frequency_weight: float = Field(default=0.3, ge=0)
+    intrinsic_weight: float = Field(default=0.3, ge=0)
     stale_threshold: float = 0.3
-    search_boost_min: float = Field(0.3, ge=0, le=1)
+    search_boost_min: float = Field(default=0.3, ge=0, le=1)
     importance_modulation: float = 1.5
-    beta_core: float = Field(0.8, gt=0)
-    beta_working: float = Field(1.0, gt=0)
-    beta_peripheral: float = Field(1.3, gt=0)
-    core_decay_floor: float = Field(0.9, ge=0, le=1)
-    working_decay_floor: float = Field(0.7, ge=0, le=1)
-    peripheral_decay_floor: float = Field(0.5, ge=0, le=1)
+    beta_core: float = Field(default=0.8, gt=0)
+    beta_working: float = Field(default=1.0, gt=0)
+    beta_peripheral: float = Field(default=1.3, gt=0)
+    core_decay_floor: float = Field(default=0.9, ge=0, le=1)
+    working_decay_floor: float = Field(default=0.7, ge=0, le=1)
+    peripheral_decay_floor: float = Field(default=0.5, ge=0, le=1)
 
     def as_block(self) -> dict[str, Any]:
         """The resolved block under the plugin's key names."""
@@ -112,6 +112,13 @@ _SCHEMA_RANGES: dict[str, tuple[float, float]] = {
     "lengthNormAnchor": (0, 5000),
 }
 _CODE_ONLY = ("queryExpansion", "tagPrefixes")
+_CLI_ONLY = (
+    "recencyHalfLifeDays",
+    "recencyWeight",
+    "timeDecayHalfLifeDays",
+    "reinforcementFactor",
+    "maxHalfLifeMultiplier",
+)
 
 
 def _refuse(block: str, model: type[_Block], error: ValidationError) -> ConfigError:
@@ -175,20 +182,31 @@ def findings(retrieval: Retrieval, decay: Decay | None) -> tuple[str, ...]:
     block = retrieval.as_block()
     for key, (low, high) in _SCHEMA_RANGES.items():
         if not low <= block[key] <= high:
-            out.append(f"retrieval.{key} = {block[key]:g} is outside {low:g} to {high:g}: the plugin's host would refuse it.")
-    for key in _CODE_ONLY:
-        if block[key] != Retrieval().as_block()[key]:
-            out.append(f"retrieval.{key} cannot be set in openclaw.json: the plugin's strict schema rejects it.")
+            out.append(
+                f"retrieval.{key} = {block[key]:g} is outside {low:g} to {high:g}: the plugin's host would refuse it."
+            )
+    default = Retrieval().as_block()
+    out += [
+        f"retrieval.{key} cannot be set in openclaw.json: the plugin's strict schema rejects it."
+        for key in _CODE_ONLY
+        if block[key] != default[key]
+    ]
     if retrieval.candidate_pool_size > 20:
         out.append("retrieval.candidatePoolSize above 20 has no effect: each search stops at 20 rows.")
     if retrieval.rerank == "cross-encoder" and not retrieval.rerank_api_key:
-        out.append("retrieval.rerank = cross-encoder has no API key: the cosine blend is used instead, silently.")
+        out.append(
+            "retrieval.rerank = cross-encoder has no API key: the cosine blend is used instead, silently."
+        )
     if retrieval.mode == "vector" and retrieval.min_score <= 1 / 3:
-        out.append("retrieval.minScore up to .333 rejects nothing in vector mode: 1/(1+distance) is never lower.")
+        out.append(
+            "retrieval.minScore up to .333 rejects nothing in vector mode: 1/(1+distance) is never lower."
+        )
     if decay is not None:
-        for key in ("recencyHalfLifeDays", "recencyWeight", "timeDecayHalfLifeDays", "reinforcementFactor", "maxHalfLifeMultiplier"):
-            if block[key] != Retrieval().as_block()[key]:
-                out.append(f"retrieval.{key} has no effect for agents: it is used only without a decay engine (CLI search).")
+        out += [
+            f"retrieval.{key} has no effect for agents: it is used only without a decay engine (CLI search)."
+            for key in _CLI_ONLY
+            if block[key] != default[key]
+        ]
     elif retrieval.recency_weight and retrieval.recency_half_life_days:
         out.append("half-lives here are e-folding times: 14 days halve after 9.7, 60 days after 41.6.")
     return tuple(out)

@@ -24,7 +24,11 @@ _TABLE: tuple[tuple[str, str, str], ...] = (
     ("权限", "permission|authorization", "权限 permission access 授权 认证"),
 )
 _ENTRIES = tuple(
-    (tuple(chinese.split()), re.compile(rf"\b(?:{english})\b", re.ASCII | re.IGNORECASE), tuple(words.replace("git push", "git\0push").split()))
+    (
+        tuple(chinese.split()),
+        re.compile(rf"\b(?:{english})\b", re.ASCII | re.IGNORECASE),
+        tuple(words.replace("git push", "git\0push").split()),
+    )
     for chinese, english, words in _TABLE
 )
 

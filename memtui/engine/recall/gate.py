@@ -8,7 +8,8 @@ from memtui.engine.js import trim, utf16_len
 
 _FLAGS = re.ASCII | re.IGNORECASE
 _UNTRUSTED = re.compile(
-    r"^(?:conversation info|sender) \(untrusted metadata\):.*?\n[^\S\n]*\n", re.IGNORECASE | re.DOTALL | re.MULTILINE
+    r"^(?:conversation info|sender) \(untrusted metadata\):.*?\n[^\S\n]*\n",
+    re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _CRON = re.compile(r"^\[cron:[^\]]+\]\s*", re.IGNORECASE)
 _STAMP = re.compile(r"^\[[A-Za-z]{3}\s\d{4}-\d{2}-\d{2}\s\d{2}:\d{2}[^\]]*\]\s*")
@@ -24,7 +25,8 @@ _SKIP = (
     (
         "greeting",
         re.compile(
-            r"^(?:hi|hello|hey|good\s*(?:morning|afternoon|evening|night)|greetings|yo|sup|howdy|what'?s up)\b", _FLAGS
+            r"^(?:hi|hello|hey|good\s*(?:morning|afternoon|evening|night)|greetings|yo|sup|howdy|what'?s up)\b",
+            _FLAGS,
         ),
     ),
     ("slash_command", re.compile(r"^/")),
@@ -43,7 +45,9 @@ _SKIP = (
     (
         "go_ahead",
         re.compile(
-            r"^(?:go ahead|continue|proceed|do it|start|begin|next|实施|實施|开始|開始|继续|繼續|好的|可以|行)\s*[.!]?$", _FLAGS
+            r"^(?:go ahead|continue|proceed|do it|start|begin|next"
+            r"|实施|實施|开始|開始|继续|繼續|好的|可以|行)\s*[.!]?$",
+            _FLAGS,
         ),
     ),
     ("heartbeat", re.compile(r"HEARTBEAT", _FLAGS)),
@@ -75,7 +79,24 @@ def _is_emoji(char: str) -> bool:
         or 0x2190 <= code <= 0x21FF
         or 0x2300 <= code <= 0x23FF
         or 0x2B00 <= code <= 0x2BFF
-        or code in (0xA9, 0xAE, 0x203C, 0x2049, 0x2122, 0x2139, 0x24C2, 0x25AA, 0x25AB, 0x25B6, 0x25C0, 0x3030, 0x303D, 0x3297, 0x3299)
+        or code
+        in (
+            0xA9,
+            0xAE,
+            0x203C,
+            0x2049,
+            0x2122,
+            0x2139,
+            0x24C2,
+            0x25AA,
+            0x25AB,
+            0x25B6,
+            0x25C0,
+            0x3030,
+            0x303D,
+            0x3297,
+            0x3299,
+        )
         or 0x25FB <= code <= 0x25FE
         or 0x2934 <= code <= 0x2935
     )

@@ -63,7 +63,17 @@ class Search:
     def columns(self) -> list[str]:
         """The columns recall reads."""
         c = self.store.dialect.columns
-        names = (c.id, c.text, c.vector, c.category, c.scope, c.importance, c.timestamp, c.created, c.metadata)
+        names = (
+            c.id,
+            c.text,
+            c.vector,
+            c.category,
+            c.scope,
+            c.importance,
+            c.timestamp,
+            c.created,
+            c.metadata,
+        )
         return [name for name in dict.fromkeys(names) if name]
 
     @property
@@ -89,9 +99,16 @@ def vector_lane(search: Search, query: Floats, *, min_score: float, exact: bool 
         rows, distances = _exact_scan(search, query)
     else:
         table = search.store.vector_search(
-            query.astype(np.float32), k=search.fetch, metric="cosine", where=search.where, columns=search.columns
+            query.astype(np.float32).tolist(),
+            k=search.fetch,
+            metric="cosine",
+            where=search.where,
+            columns=search.columns,
         )
-        rows, distances = rows_of(table, search.store.dialect, search.now_ms), table.column("_distance").to_pylist()
+        rows, distances = (
+            rows_of(table, search.store.dialect, search.now_ms),
+            table.column("_distance").to_pylist(),
+        )
     found: list[Hit] = []
     dropped: list[Dropped] = []
     for row, distance in zip(rows, distances, strict=True):
@@ -148,7 +165,11 @@ def bm25_lane(search: Search, text: str) -> Lane:
         table = search.store.fts_search(text, k=search.fetch, where=search.where, columns=search.columns)
         rows, raws = rows_of(table, search.store.dialect, search.now_ms), table.column("_score").to_pylist()
     except MemtuiError as error:
-        rows, raws, warning = [], [], f"full-text search failed ({error.message}); the words were looked for as a substring"
+        rows, raws, warning = (
+            [],
+            [],
+            f"full-text search failed ({error.message}); the words were looked for as a substring",
+        )
     for row, raw in zip(rows, raws, strict=True):
         score = logistic(raw)
         if not row.active:
@@ -200,15 +221,24 @@ def _substring_hit(row: Row, needle: str, base: float) -> Hit | None:
     if best is None:
         return None
     score, name, weight = best
-    return Hit(row, 0, score, None, "substring", {"field": name, "characters": utf16_len(needle), "weight": weight})
+    return Hit(
+        row, 0, score, None, "substring", {"field": name, "characters": utf16_len(needle), "weight": weight}
+    )
 
 
-def recorded_lane(search: Search, items: Sequence[Sequence[Any]], rows: Mapping[str, Row], *, lane: str) -> Lane:
+def recorded_lane(
+    search: Search, items: Sequence[Sequence[Any]], rows: Mapping[str, Row], *, lane: str
+) -> Lane:
     """Hits recorded elsewhere, used in place of a search, to replay a foreign trace."""
     found: list[Hit] = []
     missing = 0
     for item in items[: search.limit]:
-        if len(item) < 2 or not isinstance(item[0], str) or isinstance(item[1], bool) or not isinstance(item[1], int | float):
+        if (
+            len(item) < 2
+            or not isinstance(item[0], str)
+            or isinstance(item[1], bool)
+            or not isinstance(item[1], int | float)
+        ):
             raise UsageError(f"lanes.{lane} holds {str(item)[:60]}.", fix="Each hit is [id, score].")
         row = rows.get(item[0])
         if row is None:

@@ -80,7 +80,10 @@ def false_positive(text: str) -> bool:
     trimmed = trim(text)
     rule = noise_rule(trimmed)
     if rule == "short":
-        return any("\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7af" for char in trimmed) and len(trimmed) > 2
+        return (
+            any("\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7af" for char in trimmed)
+            and len(trimmed) > 2
+        )
     if rule != "boilerplate":
         return False
     return _WHOLE_GREETING.match(trimmed) is None or utf16_len(trimmed) > _SMALL_TALK

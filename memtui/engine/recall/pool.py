@@ -88,7 +88,14 @@ def rows_of(table: pa.Table, dialect: Dialect, now_ms: int) -> list[Row]:
             now_ms=now_ms,
         )
         for row_id, text, scope, category, importance, stamp, metadata, vector in zip(
-            column("id"), texts, column("scope"), column("category"), importances, stamps, column("metadata"), vectors,
+            column("id"),
+            texts,
+            column("scope"),
+            column("category"),
+            importances,
+            stamps,
+            column("metadata"),
+            vectors,
             strict=True,
         )
     ]

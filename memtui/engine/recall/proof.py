@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.recall.trace import Candidate, Proof, Step
@@ -50,11 +51,19 @@ def _multiplier(i: Inputs, d: Inputs) -> float:
     """The search boost from the memory's own fields (Weibull recency, frequency, intrinsic value)."""
     tier = str(i["tier"])
     beta = {"core": d["beta_core"], "working": d["beta_working"], "peripheral": d["beta_peripheral"]}[tier]
-    floor = {"core": d["core_decay_floor"], "working": d["working_decay_floor"], "peripheral": d["peripheral_decay_floor"]}[tier]
+    floor = {
+        "core": d["core_decay_floor"],
+        "working": d["working_decay_floor"],
+        "peripheral": d["peripheral_decay_floor"],
+    }[tier]
     count = i["access_count"]
     last = i["last_accessed_ms"] if count > 0 else i["created_ms"]
     days = max(0.0, i["now_ms"] - last) / 86_400_000
-    half_life = d["recency_half_life_days"] / (3 if i["dynamic"] else 1) * math.exp(d["importance_modulation"] * i["importance"])
+    half_life = (
+        d["recency_half_life_days"]
+        / (3 if i["dynamic"] else 1)
+        * math.exp(d["importance_modulation"] * i["importance"])
+    )
     recency = math.exp(-(math.log(2) / half_life) * days**beta)
     frequency = 1 - math.exp(-count / 5)
     if count > 1:
@@ -66,15 +75,17 @@ def _multiplier(i: Inputs, d: Inputs) -> float:
         + d["intrinsic_weight"] * i["importance"] * i["confidence"]
     )
     low = d["search_boost_min"]
-    return min(1.0, max(low, low + (1 - low) * max(floor, composite, recency)))
+    return float(min(1.0, max(low, low + (1 - low) * max(floor, composite, recency))))
 
 
 _SCORES: dict[str, Callable[[float, Inputs], float]] = {
     "inverse_distance": lambda _, i: 1 / (1 + i["distance"]),
     "inverse_squared_l2": lambda _, i: 1 / (1 + i["distance"]),
     "bm25_logistic": lambda _, i: 1 / (1 + math.exp(-i["raw_bm25"] / 5)) if i["raw_bm25"] > 0 else 0.5,
-    "substring": lambda _, i: min(0.95, 0.72 + 0.02 * i["characters"])
-    * {"text": 1.0, "l2_content": 0.96, "l0_abstract": 0.98, "l1_overview": 0.92}[i["field"]],
+    "substring": lambda _, i: (
+        min(0.95, 0.72 + 0.02 * i["characters"])
+        * {"text": 1.0, "l2_content": 0.96, "l0_abstract": 0.98, "l1_overview": 0.92}[i["field"]]
+    ),
     "recorded": lambda _, i: i["recorded"],
     "weighted_sum": _weighted,
     "exact_match_floor": _weighted,
@@ -188,7 +199,11 @@ class _Check:
             if step.after < limit:
                 self.fail(candidate, step, f"kept at {step.after}, below {limit}")
         cosine = step.inputs.get("cosine")
-        if step.stage == "mmr_diversity" and cosine is not None and (cosine > 0.85) != (step.rule == "deferred"):
+        if (
+            step.stage == "mmr_diversity"
+            and cosine is not None
+            and (cosine > 0.85) != (step.rule == "deferred")
+        ):
             self.fail(candidate, step, f"{step.rule} at cosine {cosine}")
 
     def orders(self) -> None:
@@ -197,5 +212,5 @@ class _Check:
             if record.kind != "score":
                 continue
             scores = record.outcome.flow.score[record.outcome.flow.order].tolist()
-            if any(a < b for a, b in zip(scores, scores[1:], strict=False)):
+            if any(a < b for a, b in pairwise(scores)):
                 self.failures.append(f"{record.name}: not in descending order")

@@ -65,7 +65,15 @@ def _lane_outcome(lane: Lane, hits: dict[int, Hit], pool: Pool) -> Outcome:
     dropped = {
         place[d.row.id]: Gate(d.reason, d.score, d.limit) for d in lane.dropped if place[d.row.id] not in hits
     }
-    return Outcome(Flow(order, score), rule=rule, inputs=inputs, dropped=dropped, note=lane.warning, params={"via": lane.via}, kind="search")
+    return Outcome(
+        Flow(order, score),
+        rule=rule,
+        inputs=inputs,
+        dropped=dropped,
+        note=lane.warning,
+        params={"via": lane.via},
+        kind="search",
+    )
 
 
 def _vector_ranked(flow: Flow, pool: Pool, s: Setting) -> Outcome:
@@ -81,9 +89,19 @@ def _scored_input(flow: Flow, pool: Pool, s: Setting) -> Outcome:
     if s.route in ("hybrid", "keyword"):
         return admit.admit(flow, pool, min_score=s.retrieval.min_score, window=None)
     found = _vector_ranked(flow, pool, s) if s.route == "vector" else _bm25_ranked(flow, pool, s)
-    admitted = admit.admit(found.flow, pool, min_score=None, window=None, tags=s.tags if s.route == "tag" else ())
+    admitted = admit.admit(
+        found.flow, pool, min_score=None, window=None, tags=s.tags if s.route == "tag" else ()
+    )
     dropped = {**found.dropped, **admitted.dropped}
-    return Outcome(admitted.flow, found.rule, found.inputs, dropped, {**found.params, **admitted.params}, found.note, "search")
+    return Outcome(
+        admitted.flow,
+        found.rule,
+        found.inputs,
+        dropped,
+        {**found.params, **admitted.params},
+        found.note,
+        "search",
+    )
 
 
 def _rerank_input(flow: Flow, pool: Pool, s: Setting) -> Outcome:
@@ -100,7 +118,9 @@ def _reranked(flow: Flow, pool: Pool, s: Setting, *, floors: bool = True) -> Out
         note = answer.note
     outcome = rerank.cosine(flow, pool, query=s.query_vector)
     joined = "; ".join(part for part in (note, outcome.note) if part)
-    return Outcome(outcome.flow, outcome.rule, outcome.inputs, outcome.dropped, outcome.params, joined, outcome.kind)
+    return Outcome(
+        outcome.flow, outcome.rule, outcome.inputs, outcome.dropped, outcome.params, joined, outcome.kind
+    )
 
 
 def _recency(flow: Flow, pool: Pool, s: Setting) -> Outcome:
@@ -125,9 +145,7 @@ def _decay_boost(flow: Flow, pool: Pool, s: Setting) -> Outcome:
 
 
 def _fused(flow: Flow, pool: Pool, s: Setting) -> Outcome:
-    return fuse.weighted(
-        flow, pool, vector_weight=s.retrieval.vector_weight, bm25_weight=s.retrieval.bm25_weight
-    )
+    return fuse.weighted(pool, vector_weight=s.retrieval.vector_weight, bm25_weight=s.retrieval.bm25_weight)
 
 
 def _both(s: Setting) -> bool:
@@ -165,19 +183,29 @@ _LENGTH = StageSpec(
     lambda f, p, s: length.length_normalization(f, p, anchor=s.retrieval.length_norm_anchor),
 )
 _RECENCY = StageSpec("recency_boost", "recency", "score", _recency, _without_decay)
-_IMPORTANCE = StageSpec("importance_weight", "importance", "score", lambda f, p, s: age.importance(f, p), _without_decay)
+_IMPORTANCE = StageSpec(
+    "importance_weight", "importance", "score", lambda f, p, s: age.importance(f, p), _without_decay
+)
 _TIME_DECAY = StageSpec("time_decay", "time decay", "score", _time_decay, _without_decay)
 _DECAY = StageSpec("decay_boost", "decay", "score", _decay_boost, _with_decay)
 _CUTOFF = StageSpec(
-    "hard_cutoff", "hard cutoff", "filter", lambda f, p, s: select.hard_cutoff(f, p, limit=s.retrieval.hard_min_score)
+    "hard_cutoff",
+    "hard cutoff",
+    "filter",
+    lambda f, p, s: select.hard_cutoff(f, p, limit=s.retrieval.hard_min_score),
 )
 _NOISE = StageSpec(
-    "noise_filter", "noise", "filter", lambda f, p, s: select.noise_filter(f, p, enabled=s.retrieval.filter_noise)
+    "noise_filter",
+    "noise",
+    "filter",
+    lambda f, p, s: select.noise_filter(f, p, enabled=s.retrieval.filter_noise),
 )
 _MMR = StageSpec("mmr_diversity", "mmr", "order", lambda f, p, s: select.mmr_diversity(f, p))
 _LIMIT = StageSpec("limit", "limit", "filter", lambda f, p, s: select.limit_cut(f, p, limit=s.limit))
 _CALLER = (
-    StageSpec("governance", "governance", "filter", lambda f, p, s: select.governance(f, p), lambda s: s.guarded),
+    StageSpec(
+        "governance", "governance", "filter", lambda f, p, s: select.governance(f, p), lambda s: s.guarded
+    ),
     StageSpec(
         "adaptive_gate",
         "adaptive gate",
@@ -204,7 +232,7 @@ PRO_STAGES = (
 )
 ARTICLE_STAGES = (
     *_LANES,
-    StageSpec("fused", "fusion +15 %", "score", lambda f, p, s: fuse.bump(f, p), _both, fresh=True),
+    StageSpec("fused", "fusion +15 %", "score", lambda f, p, s: fuse.bump(p), _both, fresh=True),
     *_ADMIT,
     StageSpec("reranked", "rerank", "score", partial(_reranked, floors=False), _reranks),
     _RECENCY,
@@ -238,7 +266,7 @@ PRO_TOOL = Recipe(
 PRO_CLI = Recipe(
     "pro/cli",
     "what the plugin's command line prints",
-    "The same plugin without its decay engine: recency, importance and time decay instead. Ranks differ from the agent's.",
+    "The plugin without its decay engine: recency, importance, time decay. It ranks differently from the agent.",
     PRO_STAGES,
     "cli",
     10,

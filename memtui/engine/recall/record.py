@@ -134,7 +134,9 @@ class Trace:
     total_ms: float = 0.0
     neighbors: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """Id of a result to the neighbours attached to it (neighbour enrichment)."""
-    load_memories: Callable[[Pool], Mapping[str, Memory]] | None = field(default=None, repr=False, compare=False)
+    load_memories: Callable[[Pool], Mapping[str, Memory]] | None = field(
+        default=None, repr=False, compare=False
+    )
     table_version: int = 0
 
     @cached_property
@@ -145,7 +147,11 @@ class Trace:
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """Everything any lane found: the returned ones in final order, then the others by the stage they reached."""
-        final = {int(i): rank for rank, i in enumerate(self.records[-1].outcome.flow.order, 1)} if self.records else {}
+        final = (
+            {int(i): rank for rank, i in enumerate(self.records[-1].outcome.flow.order, 1)}
+            if self.records
+            else {}
+        )
         made = [self._candidate(index, final) for index in range(self.pool.n)]
         last = {record.name: position for position, record in enumerate(self.records)}
         return tuple(
@@ -195,7 +201,10 @@ class Trace:
                 out[name] = {"score": hits[index].score, "rank": hits[index].rank}
         for record in self.records:
             if record.name == "fused" and index in record.rank_after:
-                out["fused"] = {"score": _number(record.outcome.flow.score[index]), "rank": record.rank_after[index]}
+                out["fused"] = {
+                    "score": _number(record.outcome.flow.score[index]),
+                    "rank": record.rank_after[index],
+                }
             if record.name == "reranked" and index in record.rank_after:
                 raw = record.outcome.inputs.get("reranked", record.outcome.inputs.get("cosine"))
                 if isinstance(raw, np.ndarray) and not np.isnan(raw[index]):
@@ -217,7 +226,14 @@ class Trace:
             "filters": dict(self.filters),
             "bm25_query": self.bm25_query,
             "stages": [
-                {"name": s.name, "in": s.n_in, "out": s.n_out, "ms": round(s.ms, 3), "dropped": dict(s.dropped), "note": s.note}
+                {
+                    "name": s.name,
+                    "in": s.n_in,
+                    "out": s.n_out,
+                    "ms": round(s.ms, 3),
+                    "dropped": dict(s.dropped),
+                    "note": s.note,
+                }
                 for s in self.stages
             ],
             "operations": [{"name": o.name, "ms": round(o.ms, 3), "note": o.note} for o in self.operations],
@@ -239,7 +255,12 @@ class Trace:
                 }
                 for c in self.candidates
             ]
-        document["proof"] = {"recomputed": self.proof.recomputed, "max_error": self.proof.max_error, "checked": self.proof.checked, "failures": list(self.proof.failures)}
+        document["proof"] = {
+            "recomputed": self.proof.recomputed,
+            "max_error": self.proof.max_error,
+            "checked": self.proof.checked,
+            "failures": list(self.proof.failures),
+        }
         return document
 
     def _result(self, c: Candidate, texts: Mapping[str, str], explain: bool) -> dict[str, Any]:
@@ -247,7 +268,9 @@ class Trace:
             "id": c.id,
             "rank": c.rank,
             "score": c.score,
-            "sources": {name: {k: v for k, v in source.items() if v is not None} for name, source in c.sources.items()},
+            "sources": {
+                name: {k: v for k, v in source.items() if v is not None} for name, source in c.sources.items()
+            },
             "text": texts[c.id],
         }
         if c.id in self.neighbors:

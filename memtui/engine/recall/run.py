@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtui.engine.categories import matches
-from memtui.engine.errors import MemtuiError, RerankError, UsageError
+from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.js import trim
 from memtui.engine.progress import CancelToken
 from memtui.engine.recall import builtin, config, lanes
+from memtui.engine.recall.ask_reranker import ask_reranker
 from memtui.engine.recall.expansion import expand
 from memtui.engine.recall.flow import Flow
 from memtui.engine.recall.gate import skip_rule
 from memtui.engine.recall.neighbors import attach_neighbors
 from memtui.engine.recall.pool import Floats, Hit, Pool, Row, rows_of
+from memtui.engine.recall.question import Embed, check_dims, question_vector
 from memtui.engine.recall.recipes import BUILTIN, Recipe, recipe_named
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import SOURCES, UNSET, RecallRequest
@@ -35,7 +37,6 @@ GATE_MIN_LENGTH = 15
 """What the host passes to the adaptive gate (autoRecallMinLength's schema default)."""
 
 OnStage = Callable[[StageSummary], None]
-Embed = Callable[[str], "np.ndarray[Any, np.dtype[np.float32]]"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,11 @@ class Bench:
 
 
 def recall(
-    request: RecallRequest, bench: Bench, *, on_stage: OnStage | None = None, cancel: CancelToken | None = None
+    request: RecallRequest,
+    bench: Bench,
+    *,
+    on_stage: OnStage | None = None,
+    cancel: CancelToken | None = None,
 ) -> Trace:
     """Answer `request`; the trace is the answer.
 
@@ -74,7 +79,9 @@ class _Run:
         self.now_ms = bench.now_ms if request.now_ms is None else request.now_ms
         self.source = self.recipe.source if request.source is UNSET else request.source
         if self.source is not None and self.source not in SOURCES:
-            raise UsageError(f"There is no source {self.source!r}.", fix=f"Known sources: {', '.join(SOURCES)}.")
+            raise UsageError(
+                f"There is no source {self.source!r}.", fix=f"Known sources: {', '.join(SOURCES)}."
+            )
         if not trim(request.query) and not request.lanes:
             raise UsageError("The question is empty.", fix="Type what the agent would ask.")
         self.retrieval, self.decay = config.resolve(
@@ -83,14 +90,19 @@ class _Run:
             base_decay=bench.base_decay,
             decay_on=self.recipe.decay_on,
         )
-        self.limit = lanes.clamp_limit(self.recipe.limit if request.limit is None else request.limit)
+        wanted = self.recipe.limit if request.limit is None else request.limit
+        self.limit = max(1, wanted) if self.recipe is BUILTIN else lanes.clamp_limit(wanted)
         self.warnings: list[str] = []
         self.operations: list[StageSummary] = []
         self.started = bench.clock()
 
     def trace(self) -> Trace:
         request, started = self.request, self.started
-        tags = tuple(tag_tokens(request.query, self.retrieval.tag_prefixes)) if self.recipe is not BUILTIN else ()
+        tags = (
+            tuple(tag_tokens(request.query, self.retrieval.tag_prefixes))
+            if self.recipe is not BUILTIN
+            else ()
+        )
         route = self._route(tags)
         vector = self._question_vector(route)
         if vector is None and route == "hybrid":
@@ -105,11 +117,16 @@ class _Run:
             self._matches,
         )
         bm25_query = self._bm25_query(route)
-        timed_vector = self._timed(lambda: self._vector_lane(search, vector, route), vector is not None or bool(request.lanes))
+        timed_vector = self._timed(
+            lambda: self._vector_lane(search, vector, route), vector is not None or bool(request.lanes)
+        )
         timed_bm25 = self._timed(lambda: self._bm25_lane(search, bm25_query), bm25_query is not None)
         vector_lane, bm25_lane = timed_vector[0], timed_bm25[0]
         if vector_lane is None and bm25_lane is None:
-            raise MemtuiError("Both searches failed: " + "; ".join(self.warnings) + ".", fix="Run `memtui stats` to see the state of the store.")
+            raise MemtuiError(
+                "Both searches failed: " + "; ".join(self.warnings) + ".",
+                fix="Run `memtui stats` to see the state of the store.",
+            )
         guarded = self.recipe.guarded and request.source is UNSET
         setting = Setting(
             query=request.query,
@@ -129,11 +146,24 @@ class _Run:
             if lane.warning:
                 self.warnings.append(lane.warning)
         pool = _pool(setting.vector_lane, setting.bm25_lane, self.now_ms)
-        records = self._stages(setting, pool, {"vector_ranked": timed_vector[1], "bm25_ranked": timed_bm25[1], "scored_input": max(timed_vector[1], timed_bm25[1])})
+        records = self._stages(
+            setting,
+            pool,
+            {
+                "vector_ranked": timed_vector[1],
+                "bm25_ranked": timed_bm25[1],
+                "scored_input": max(timed_vector[1], timed_bm25[1]),
+            },
+        )
         final = [pool.rows[int(i)] for i in records[-1].outcome.flow.order] if records else []
-        neighbors = attach_neighbors(search, final, self.retrieval, route) if self.recipe is not BUILTIN else {}
+        neighbors = (
+            attach_neighbors(search, final, self.retrieval, route) if self.recipe is not BUILTIN else {}
+        )
         if setting.gate_rule:
-            self.warnings.append(f"the adaptive gate skips this question ({setting.gate_rule.replace('_', ' ')}): the agent recalls nothing by itself")
+            rule = setting.gate_rule.replace("_", " ")
+            self.warnings.append(
+                f"the adaptive gate skips this question ({rule}): the agent recalls nothing by itself"
+            )
         return Trace(
             query=request.query,
             recipe=self.recipe.name,
@@ -142,7 +172,11 @@ class _Run:
             config=self._config_block(),
             now_ms=self.now_ms,
             limit=self.limit,
-            filters={"scopes": None if request.scopes is None else list(request.scopes), "category": request.category, "agent": request.agent or None},
+            filters={
+                "scopes": None if request.scopes is None else list(request.scopes),
+                "category": request.category,
+                "agent": request.agent or None,
+            },
             bm25_query=bm25_query,
             pool=pool,
             records=tuple(records),
@@ -158,7 +192,10 @@ class _Run:
     def _config_block(self) -> dict[str, Any]:
         if self.recipe is BUILTIN:
             return {"minScore": builtin.MIN_SCORE, "limit": self.limit}
-        return {"retrieval": self.retrieval.as_block(), "decay": self.decay.as_block() if self.decay else None}
+        return {
+            "retrieval": self.retrieval.as_block(),
+            "decay": self.decay.as_block() if self.decay else None,
+        }
 
     def _route(self, tags: tuple[str, ...]) -> Route:
         if self.recipe is BUILTIN:
@@ -170,56 +207,40 @@ class _Run:
             return "vector"
         if "bm25" not in recorded and not self.bench.store.fts_status().exists:
             if self.bench.embed is not None or self.request.query_vector is not None or "vector" in recorded:
-                self.warnings.append("no full-text index: the plugin falls back to vector mode, and so does this recall")
+                self.warnings.append(
+                    "no full-text index: the plugin falls back to vector mode, and so does this recall"
+                )
                 return "vector"
             return "keyword"
         return "hybrid"
 
     def _question_vector(self, route: Route) -> Floats | None:
         """The question as a vector, float64 [dims]; None when this recall has no vector lane."""
-        if route == "tag" or (route == "keyword" and self.request.query_vector is None):
-            if route == "keyword":
-                self.warnings.append(f"keyword only: {self.bench.no_embedder}")
+        if route == "tag":
             return None
-        if self.request.query_vector is not None:
-            vector = self._given_vector(self.request.query_vector)
-        elif self.bench.embed is None:
-            message = self.bench.no_embedder or "there is no embedder for this store"
-            if route == "vector" and not (self.request.lanes or {}).get("vector"):
-                raise MemtuiError(f"This recall needs a question vector, and {message}.", fix="Configure an embedder, or give --query-vector FILE.")
-            self.warnings.append(f"keyword only: {message}")
-            return None
-        else:
-            start = self.bench.clock()
-            try:
-                vector = np.asarray(self.bench.embed(self.request.query), np.float64)
-            except MemtuiError as error:
-                if route == "vector":
-                    raise
-                self.warnings.append(f"keyword only: {error}")
-                return None
-            ms = (self.bench.clock() - start) * 1000
-            self.operations.append(StageSummary("embed_query", "embed", "operation", 1, 1, ms))
-            self.on_stage(self.operations[-1])
-        dims = self.bench.store.dims
-        if dims is not None and len(vector) != dims:
-            raise UsageError(f"The question vector has {len(vector)} dimensions, the table's vectors {dims}.", fix="Use the embedding model that made the store's vectors.")
-        return vector
-
-    def _given_vector(self, given: Sequence[float]) -> Floats:
-        try:
-            vector = np.asarray(given, np.float64)
-        except (TypeError, ValueError):
-            raise UsageError("The question vector is not a list of numbers.", fix="Give one flat list of floats.") from None
-        if vector.ndim != 1 or not np.isfinite(vector).all():
-            raise UsageError("The question vector is not a flat list of finite numbers.", fix="Give one flat list of floats.")
-        return vector
+        answer = question_vector(
+            self.request,
+            self.bench.embed,
+            self.bench.no_embedder,
+            needed=route == "vector",
+            clock=self.bench.clock,
+        )
+        self.warnings += answer.warnings
+        if answer.operation is not None:
+            self.operations.append(answer.operation)
+            self.on_stage(answer.operation)
+        check_dims(answer.vector, self.bench.store.dims)
+        return answer.vector
 
     def _bm25_query(self, route: Route) -> str | None:
         """The text of the keyword lane; None when it does not run."""
         if route == "vector":
             return None
-        if route in ("hybrid", "keyword") and self.retrieval.query_expansion and self.source in ("manual", "cli"):
+        if (
+            route in ("hybrid", "keyword")
+            and self.retrieval.query_expansion
+            and self.source in ("manual", "cli")
+        ):
             return expand(self.request.query)
         return self.request.query
 
@@ -259,7 +280,9 @@ class _Run:
         if self.recipe is BUILTIN:
             return builtin.l2_lane(search, vector, agent=self.request.agent)
         minimum = self.retrieval.min_score if route == "vector" else HYBRID_LANE_MIN
-        return lanes.vector_lane(search, vector, min_score=minimum, exact=self.retrieval.disable_native_cosine)
+        return lanes.vector_lane(
+            search, vector, min_score=minimum, exact=self.retrieval.disable_native_cosine
+        )
 
     def _bm25_lane(self, search: lanes.Search, text: str | None) -> lanes.Lane:
         recorded = self.request.lanes or {}
@@ -283,7 +306,11 @@ class _Run:
             searched = spec.kind == "search" or (spec.name == "scored_input" and not before.order.size)
             n_in = self.bench.store.count() if searched else pool_in(spec.name, pool, before)
             ms += lane_ms.get(spec.name, 0.0) if searched else 0.0
-            records.append(StageRecord(spec.name, spec.title, "search" if searched else spec.kind, before, outcome, n_in, ms))
+            records.append(
+                StageRecord(
+                    spec.name, spec.title, "search" if searched else spec.kind, before, outcome, n_in, ms
+                )
+            )
             self.on_stage(records[-1].summary())
             if outcome.note and spec.name == "reranked":
                 self.warnings.append(f"rerank: {outcome.note}")
@@ -291,32 +318,16 @@ class _Run:
         return records
 
     def _ask_reranker(self, documents: Sequence[str], top_n: int) -> RerankAnswer:
-        """Ask the remote reranker within its time budget (spec/retrieval 4.5)."""
-        from memtui.engine.rerank import RerankSettings, rerank
-
-        r = self.retrieval
-        if not r.rerank_api_key:
-            return RerankAnswer(None, "no API key, so the cosine blend")
-        budget = r.rerank_timeout_ms if self.request.rerank_timeout_ms is None else self.request.rerank_timeout_ms
-        if budget <= 0:
-            return RerankAnswer(None, "timeout: no time left to ask, so the cosine blend")
-        if not documents:
-            return RerankAnswer(())
-        settings = RerankSettings(
-            provider=r.rerank_provider,
-            endpoint=r.rerank_endpoint,
-            model=r.rerank_model,
-            api_key=r.rerank_api_key if isinstance(r.rerank_api_key, str) else "",
-            timeout_ms=budget,
+        answer, operation = ask_reranker(
+            self.retrieval,
+            self.request.query,
+            documents,
+            top_n,
+            self.request.rerank_timeout_ms,
+            self.bench.clock,
         )
-        start = self.bench.clock()
-        try:
-            scores = rerank(settings, self.request.query, list(documents), top_n, timeout_ms=budget)
-            answer = RerankAnswer(scores)
-        except RerankError as error:
-            answer = RerankAnswer(None, f"{error.reason}: {error.message} so the cosine blend")
-        ms = (self.bench.clock() - start) * 1000
-        self.operations.append(StageSummary("rerank_request", "ask reranker", "operation", len(documents), len(answer.scores or ()), ms, note=answer.note))
+        if operation is not None:
+            self.operations.append(operation)
         return answer
 
     def _memories(self, pool: Pool) -> dict[str, Memory]:

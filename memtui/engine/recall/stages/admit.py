@@ -22,10 +22,12 @@ def admit(
         score = float(flow.score[index])
         if min_score is not None and not score >= min_score:
             dropped[index] = Gate("min_score", score, min_score)
-        elif any(tag not in pool.rows[index].text.lower() for tag in tags):
+        elif any(tag.lower() not in pool.rows[index].text.lower() for tag in tags):
             dropped[index] = Gate("tag")
         elif pool.expired[index]:
-            dropped[index] = Gate("expired", float(pool.rows[index].metadata.valid_until or 0), float(pool.now_ms))
+            dropped[index] = Gate(
+                "expired", float(pool.rows[index].metadata.valid_until or 0), float(pool.now_ms)
+            )
         else:
             kept.append(index)
     if window is not None:

@@ -36,7 +36,12 @@ def importance(flow: Flow, pool: Pool) -> Outcome:
     factor = IMPORTANCE_BASE + (1 - IMPORTANCE_BASE) * pool.importance
     score = clamp01(flow.score * factor, flow.score * IMPORTANCE_BASE)
     inputs = {"importance": pool.importance}
-    return Outcome(flow.sorted(_keep_nan(flow, score)), rule="importance", inputs=inputs, params={"base": IMPORTANCE_BASE})
+    return Outcome(
+        flow.sorted(_keep_nan(flow, score)),
+        rule="importance",
+        inputs=inputs,
+        params={"base": IMPORTANCE_BASE},
+    )
 
 
 def time_decay(

@@ -21,7 +21,9 @@ def _preservation(pool: Pool, strong: float, good: float, plain: float) -> Float
     return np.where(b >= STRONG_BM25, strong, np.where(b >= GOOD_BM25, good, plain))
 
 
-def cross_encoder(flow: Flow, pool: Pool, *, scores: Sequence[tuple[int, float]], floors: bool = True) -> Outcome:
+def cross_encoder(
+    flow: Flow, pool: Pool, *, scores: Sequence[tuple[int, float]], floors: bool = True
+) -> Outcome:
     """Blend 0.6 * reranker + 0.4 * prior, not below a share of the prior (spec/retrieval 4.5).
 
     `scores`: (position in `flow.order`, score as delivered, not normalised) in the provider's order. Positions
@@ -31,9 +33,9 @@ def cross_encoder(flow: Flow, pool: Pool, *, scores: Sequence[tuple[int, float]]
     prior = flow.score
     raw = np.full(pool.n, np.nan)
     returned: list[int] = []
-    for position, score in scores:
+    for position, delivered in scores:
         if 0 <= position < len(flow.order) and np.isnan(raw[flow.order[position]]):
-            raw[flow.order[position]] = score
+            raw[flow.order[position]] = delivered
             returned.append(int(flow.order[position]))
     has = ~np.isnan(raw)
     keep = np.where(has, _preservation(pool, 0.95, 0.90, 0.50), _preservation(pool, 1.0, 0.95, 0.80))
@@ -45,13 +47,16 @@ def cross_encoder(flow: Flow, pool: Pool, *, scores: Sequence[tuple[int, float]]
         clamp01(np.nan_to_num(raw) * CROSS_SHARE + prior * PRIOR_SHARE, floor),
         clamp01(prior * UNRETURNED_SHARE, floor),
     )
-    score = np.maximum(clamp01(floor, 0.0), blended)
-    score = np.where(np.isnan(prior), np.nan, score)
+    mixed = np.maximum(clamp01(floor, 0.0), blended)
+    score = np.where(np.isnan(prior), np.nan, mixed)
     rest = [index for index in flow.order.tolist() if not has[index]]
     rule = np.where(has, "rerank_blend", "rerank_unreturned").astype(object)
     inputs = {"reranked": raw, "keep": keep, "prior": prior}
     return Outcome(
-        Flow(np.array(returned + rest, np.int64), prior).sorted(score), rule=rule, inputs=inputs, params={"floors": floors}
+        Flow(np.array(returned + rest, np.int64), prior).sorted(score),
+        rule=rule,
+        inputs=inputs,
+        params={"floors": floors},
     )
 
 
@@ -63,7 +68,11 @@ def cosine(flow: Flow, pool: Pool, *, query: Floats | None) -> Outcome:
     """
     vectors = [pool.rows[index].vector for index in flow.order.tolist()]
     if query is None or any(vector is None or len(vector) != len(query) for vector in vectors):
-        note = "no question vector" if query is None else "cosine_error: a memory's vector is missing or of another length"
+        note = (
+            "no question vector"
+            if query is None
+            else "cosine_error: a memory's vector is missing or of another length"
+        )
         return Outcome(flow, note=f"order kept: {note}")
     if not len(flow.order):
         return Outcome(flow)
@@ -73,6 +82,8 @@ def cosine(flow: Flow, pool: Pool, *, query: Floats | None) -> Outcome:
     cos = np.full(pool.n, np.nan)
     cos[flow.order] = np.divide(dots, norms, out=np.zeros_like(dots), where=norms > 0)
     prior = flow.score
-    score = np.where(np.isnan(cos), prior, clamp01(prior * COSINE_PRIOR + np.nan_to_num(cos) * COSINE_SHARE, prior))
+    score = np.where(
+        np.isnan(cos), prior, clamp01(prior * COSINE_PRIOR + np.nan_to_num(cos) * COSINE_SHARE, prior)
+    )
     inputs = {"cosine": cos, "prior": prior}
     return Outcome(flow.sorted(score), rule="cosine_blend", inputs=inputs)

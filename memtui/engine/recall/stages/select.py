@@ -20,7 +20,9 @@ def hard_cutoff(flow: Flow, pool: Pool, *, limit: float) -> Outcome:
     """Keep score >= limit (spec/retrieval 4.11)."""
     keep = flow.score[flow.order] >= limit
     dropped = {int(i): Gate("hard_cutoff", float(flow.score[i]), limit) for i in flow.order[~keep]}
-    return Outcome(Flow(flow.order[keep], flow.score), dropped=dropped, params={"hardMinScore": limit}, kind="filter")
+    return Outcome(
+        Flow(flow.order[keep], flow.score), dropped=dropped, params={"hardMinScore": limit}, kind="filter"
+    )
 
 
 def noise_filter(flow: Flow, pool: Pool, *, enabled: bool) -> Outcome:
@@ -75,7 +77,9 @@ def mmr_diversity(flow: Flow, pool: Pool, *, drop: bool = False) -> Outcome:
         members.append(index)
         matrix[count] = unit
         chosen[len(unit)] = (members, matrix, count + 1)
-    dropped = {i: Gate("mmr_diversity", float(similarity[i]), NEAR_DUPLICATE) for i in deferred} if drop else {}
+    dropped = (
+        {i: Gate("mmr_diversity", float(similarity[i]), NEAR_DUPLICATE) for i in deferred} if drop else {}
+    )
     return Outcome(
         Flow(_indices(selected + ([] if drop else deferred)), flow.score),
         inputs={"nearest": partner, "cosine": similarity, "threshold": NEAR_DUPLICATE},
@@ -86,7 +90,9 @@ def mmr_diversity(flow: Flow, pool: Pool, *, drop: bool = False) -> Outcome:
     )
 
 
-def _unit(vector: np.ndarray[tuple[int], np.dtype[np.float32]] | None) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
+def _unit(
+    vector: np.ndarray[tuple[int], np.dtype[np.float32]] | None,
+) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
     if vector is None:
         return None
     wide = vector.astype(np.float64)
@@ -96,12 +102,16 @@ def _unit(vector: np.ndarray[tuple[int], np.dtype[np.float32]] | None) -> np.nda
 
 def limit_cut(flow: Flow, pool: Pool, *, limit: int) -> Outcome:
     """Keep the first `limit`."""
-    dropped = {int(i): Gate("limit", float(p), float(limit)) for p, i in enumerate(flow.order[limit:], limit + 1)}
-    return Outcome(Flow(flow.order[:limit], flow.score), dropped=dropped, params={"limit": limit}, kind="filter")
+    dropped = {
+        int(i): Gate("limit", float(p), float(limit)) for p, i in enumerate(flow.order[limit:], limit + 1)
+    }
+    return Outcome(
+        Flow(flow.order[:limit], flow.score), dropped=dropped, params={"limit": limit}, kind="filter"
+    )
 
 
 def governance(flow: Flow, pool: Pool) -> Outcome:
-    """What auto-recall withholds from the prompt: not confirmed, archive or reflection layer, suppressed (spec/retrieval 6)."""
+    """What auto-recall withholds: not confirmed, archive or reflection layer, suppressed (spec/retrieval 6)."""
     dropped: dict[int, Gate] = {}
     for index in flow.order.tolist():
         meta = pool.rows[index].metadata

@@ -1,0 +1,53 @@
+"""Asking the remote reranker within its time budget (spec/retrieval 4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memtui.engine.errors import RerankError
+from memtui.engine.recall.config import Retrieval
+from memtui.engine.recall.setting import RerankAnswer
+from memtui.engine.recall.trace import StageSummary
+
+_FALLBACK = "so the cosine blend"
+
+
+def ask_reranker(
+    retrieval: Retrieval,
+    query: str,
+    documents: Sequence[str],
+    top_n: int,
+    timeout_ms: float | None,
+    clock: Callable[[], float],
+) -> tuple[RerankAnswer, StageSummary | None]:
+    """The reranker's scores, or why there are none; and the call as an operation when one was made.
+
+    `timeout_ms` overrides the configured budget; 0 or less skips the call, as the peer does.
+    """
+    from memtui.engine.rerank import RerankSettings, rerank
+
+    if not retrieval.rerank_api_key:
+        return RerankAnswer(None, f"no API key, {_FALLBACK}"), None
+    budget = retrieval.rerank_timeout_ms if timeout_ms is None else timeout_ms
+    if budget <= 0:
+        return RerankAnswer(None, f"timeout: no time left to ask, {_FALLBACK}"), None
+    if not documents:
+        return RerankAnswer(()), None
+    key = retrieval.rerank_api_key if isinstance(retrieval.rerank_api_key, str) else ""
+    settings = RerankSettings(
+        provider=retrieval.rerank_provider,
+        endpoint=retrieval.rerank_endpoint,
+        model=retrieval.rerank_model,
+        api_key=key,
+        timeout_ms=budget,
+    )
+    start = clock()
+    try:
+        answer = RerankAnswer(rerank(settings, query, list(documents), top_n, timeout_ms=budget))
+    except RerankError as error:
+        answer = RerankAnswer(None, f"{error.reason}: {error.message} {_FALLBACK}")
+    ms = (clock() - start) * 1000
+    n_out = len(answer.scores or ())
+    return answer, StageSummary(
+        "rerank_request", "ask reranker", "operation", len(documents), n_out, ms, note=answer.note
+    )

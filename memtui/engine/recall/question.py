@@ -1,0 +1,81 @@
+"""The question as a vector: given, embedded, or not to be had."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.recall.pool import Floats
+from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.trace import StageSummary
+
+Embed = Callable[[str], "np.ndarray[Any, np.dtype[np.float32]]"]
+
+
+@dataclass(frozen=True)
+class QuestionVector:
+    """The vector, float64 [dims], or None and why; the embedding as an operation when it was asked for."""
+
+    vector: Floats | None
+    warnings: list[str] = field(default_factory=list)
+    operation: StageSummary | None = None
+
+
+def question_vector(
+    request: RecallRequest,
+    embed: Embed | None,
+    no_embedder: str,
+    *,
+    needed: bool,
+    clock: Callable[[], float],
+) -> QuestionVector:
+    """The vector that the request gives, else the embedder's.
+
+    Where neither is to be had the keyword lane works alone, which the warning says; with `needed` that is an
+    error, unless the request brings recorded vector hits.
+    """
+    if request.query_vector is not None:
+        return QuestionVector(_given(request.query_vector))
+    if embed is None:
+        why = no_embedder or "there is no embedder for this store"
+        if needed and not (request.lanes or {}).get("vector"):
+            raise MemtuiError(
+                f"This recall needs a question vector, and {why}",
+                fix="Configure an embedder, or give --query-vector FILE.",
+            )
+        return QuestionVector(None, [f"keyword only: {why}"])
+    start = clock()
+    try:
+        vector = np.asarray(embed(request.query), np.float64)
+    except MemtuiError as error:
+        if needed:
+            raise
+        return QuestionVector(None, [f"keyword only: {error}"])
+    return QuestionVector(
+        vector, [], StageSummary("embed_query", "embed", "operation", 1, 1, (clock() - start) * 1000)
+    )
+
+
+def _given(given: Sequence[float]) -> Floats:
+    try:
+        vector = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        vector = np.array([[]])
+    if vector.ndim != 1 or not np.isfinite(vector).all():
+        raise UsageError(
+            "The question vector is not a flat list of finite numbers.", fix="Give one flat list of floats."
+        )
+    return vector
+
+
+def check_dims(vector: Floats | None, dims: int | None) -> None:
+    """Raise UsageError when the question's vector does not fit the table's."""
+    if vector is not None and dims is not None and len(vector) != dims:
+        raise UsageError(
+            f"The question vector has {len(vector)} dimensions, the table's vectors {dims}.",
+            fix="Use the embedding model that made the store's vectors.",
+        )
