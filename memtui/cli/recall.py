@@ -6,11 +6,14 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from memtui.cli.output import print_json, print_text
 from memtui.cli.store import open_for
-from memtui.engine import Engine, MemtuiError, RecallRequest, Trace, UsageError
+from memtui.engine import MemtuiError, RecallRequest, UsageError
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine, Trace
 
 _BATCH_KEYS = (
     "query", "query_vector", "recipe", "config", "source", "now_ms", "scopes", "category", "limit", "lanes", "agent",

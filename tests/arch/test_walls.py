@@ -51,7 +51,7 @@ def test_import_contracts_hold() -> None:
         ("import memtui.tui.screens.browse.screen", ("lancedb", "pyarrow", "numpy", "httpx", "pydantic")),
         ("import memtui.tui.screens.recall.screen", ("lancedb", "pyarrow", "numpy", "httpx", "pydantic")),
         ("import memtui.engine.recall.run, memtui.engine.store.open", ("textual", "rich", "lancedb")),
-        ("import memtui.engine.discovery.discover", ("lancedb", "textual", "rich")),
+        ("import memtui.engine.discovery.search", ("lancedb", "textual", "rich")),
     ],
 )
 def test_a_fresh_interpreter_loads_only_what_it_may(code: str, forbidden: tuple[str, ...]) -> None:
