@@ -247,4 +247,6 @@ class Engine:
             return None
         block = {key: value for key, value in self._found.retrieval.items() if key != "rerankApiKey"}
         rerank = self._found.rerank
-        return {**block, "rerankApiKey": rerank.api_key} if rerank and rerank.api_key else block
+        if rerank is None or not rerank.api_key:
+            return block
+        return {**block, "rerankApiKey": rerank.api_key, "rerankEndpoint": rerank.endpoint}

@@ -188,10 +188,11 @@ def test_reranking(tmp_path: Path) -> None:
         tmp_path, {"retrieval": block, "decay": {"betaCore": 1}, "tier": {}, "scopes": {"default": "global"}}
     )
     assert store.rerank is not None
+    assert store.rerank.endpoint == "https://user:word@h/rerank"
     assert (store.rerank.provider, store.rerank.api_key, store.rerank.timeout_ms) == ("voyage", "rr", 5000.0)
     assert store.retrieval == {
         "rerankProvider": "voyage",
-        "rerankEndpoint": "https://user:word@h/rerank",
+        "rerankEndpoint": "https://********@h/rerank",
         "minScore": 0.2,
         "rerankApiKey": "********",
     }

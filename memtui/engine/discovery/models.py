@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.discovery.secret import MASK, Hidden, KeyRef, key_ref, key_refs
+from memtui.engine.discovery.secret import MASK, Hidden, KeyRef, key_ref, key_refs, masked
 from memtui.engine.discovery.variables import expand_field
 from memtui.engine.embed.settings import DEFAULT_MODEL, EmbeddingSettings
 from memtui.engine.rerank.settings import RerankSettings
@@ -75,11 +75,11 @@ def rerank_of(
 
 
 def retrieval_block(block: Mapping[str, Any], keys: tuple[KeyRef, ...]) -> dict[str, Any] | None:
-    """The `retrieval` block for the recall engine: an API key that is there is `MASK`, else left out."""
+    """The `retrieval` block for the recall engine, secrets masked; a key that is not there is left out."""
     given = block.get("retrieval")
     if not isinstance(given, Mapping):
         return None
-    out = {name: value for name, value in given.items() if name != "rerankApiKey"}
+    out: dict[str, Any] = masked({name: value for name, value in given.items() if name != "rerankApiKey"})
     if any(ref.state != "not set" for ref in keys):
         out["rerankApiKey"] = MASK
     return out
