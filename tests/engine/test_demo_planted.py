@@ -11,7 +11,7 @@ import pytest
 
 from memtui.engine.clean import clean
 from memtui.engine.demo.build import demo_table
-from memtui.engine.demo.content import Record, problems, questions, records
+from memtui.engine.demo.content import problems, questions, records
 from memtui.engine.demo.rows import DAY_MS, memory_id
 from memtui.engine.demo.wording import fake_token
 from memtui.engine.dialects.own import own
@@ -211,17 +211,14 @@ def test_twelve_questions_name_memories_and_say_what_they_show() -> None:
         assert each.shows.endswith(".")
 
 
-def test_the_paraphrase_shares_no_word_and_the_wrong_scope_is_outside() -> None:
+def test_questions_for_one_lane_are_out_of_reach_of_the_other() -> None:
     by_id = {each.id: each for each in questions()}
     asked, answer = by_id["paraphrase"], RECORDS[by_id["paraphrase"].expected[0]]
     assert not words(asked.query) & words(answer.text)
+    assert by_id["keyword-only"].expected == tuple(PLANTED["zero-vector"])
     outside = by_id["wrong-scope"]
     assert outside.scopes
-    assert record(outside.expected[0]).scope not in outside.scopes
-
-
-def record(key: str) -> Record:
-    return RECORDS[key]
+    assert RECORDS[outside.expected[0]].scope not in outside.scopes
 
 
 def words(text: str) -> set[str]:
