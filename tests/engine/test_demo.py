@@ -202,4 +202,4 @@ def test_making_it_costs_a_small_multiple_of_the_embedding(tmp_path: Path, folde
 
     embedding = min(seconds(lambda: bundled().embed_passages(texts)) for _ in range(3))
     making = min(seconds(lambda n=n: build_demo(tmp_path / f"demo{n}", now_ms=NOW_MS)) for n in range(3))
-    assert making < 25 * embedding, f"{making:.3f} s for {embedding:.3f} s of embedding"
+    assert making < 12 * embedding, f"{making:.3f} s for {embedding:.3f} s of embedding"
