@@ -23,7 +23,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Discover, open each store, print; 1 when there is none."""
     from memtui.engine.discovery import discover, inspect
+    from memtui.engine.discovery.target import NOTHING_FOUND
+    from memtui.engine.errors import StoreNotFoundError, UsageError
 
+    if args.store:
+        raise UsageError(
+            "memtui stores lists every store; it takes no --store.", fix="For one: memtui stats --store."
+        )
     found = discover(os.environ, cwd=Path.cwd())
     healths = [inspect(store) for store in found.stores]
     if args.json:
@@ -33,9 +39,6 @@ def run(args: Namespace) -> int:
     _tell(found)
     if healths:
         return 0
-    from memtui.engine.discovery.target import NOTHING_FOUND
-    from memtui.engine.errors import StoreNotFoundError
-
     places = [f"looked at {place}" for place in found.looked_at] or ["HOME is not set"]
     error(StoreNotFoundError("No memory store was found.", fix=NOTHING_FOUND), places)
     return 1

@@ -120,3 +120,9 @@ def test_a_damaged_store_is_listed_with_its_fault(tmp_path: Path) -> None:
     (store,) = json.loads(done.stdout)["stores"]
     assert (store["health"], store["rows"]) == ("damaged", None)
     assert store["notes"]
+
+
+def test_a_store_to_list_is_wrong_usage(tmp_path: Path) -> None:
+    done = stores(tmp_path, "--store", "x", HOME=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "takes no --store" in done.stderr

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.discovery import Discovery, discover
+from memtui.engine.discovery import Discovery, discover, inspect
 from memtui.engine.discovery.found import BUILTIN, ENGINE, PRO
 from memtui.engine.discovery.places import storage_path, user_path
 
@@ -131,6 +131,7 @@ def test_a_remote_store_is_listed_unopened_with_hidden_options(tmp_path: Path) -
     assert (store.path, store.is_remote, store.name) == ("s3://bucket/db", True, "db")
     assert store.storage_options == {"aws_secret_access_key": "hush", "region": "r"}
     assert "hush" not in repr(store)
+    assert (inspect(store).word, inspect(store).rows) == ("remote", None)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ class StoreHealth:
 
     found: FoundStore
     word: str
-    """ok, empty, left over, orphans, index v2, dims differ, damaged or unreadable: the gravest one."""
+    """ok, empty, left over, orphans, index v2, dims differ, damaged, unreadable, remote: the gravest one."""
     notes: tuple[str, ...] = ()
     """What stands behind the word, a sentence each."""
     dialect: str = ""
@@ -51,11 +51,12 @@ class StoreHealth:
 
 def inspect(found: FoundStore) -> StoreHealth:
     """Open the store read-only and look at it; a store that cannot be opened is reported, not raised."""
+    if found.is_remote:
+        return StoreHealth(found, "remote", ("a remote store is not opened to list it",))
     from memtui.engine.store.open import open_store
 
-    options = found.storage_options or None
     try:
-        return _look(found, open_store(found.path, table=found.table, storage_options=options))
+        return _look(found, open_store(found.path, table=found.table))
     except MemtuiError as error:
         word = "damaged" if isinstance(error, DamagedStoreError) else "unreadable"
         return StoreHealth(found, word, (str(error),), error=error.message)
