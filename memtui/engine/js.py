@@ -7,13 +7,14 @@ from typing import Any
 
 SPACE = "\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 """What `\\s` matches and `trim` removes, as the inside of a character class."""
-_SPACES = (
-    "\t\n\v\f\r \u00a0\u1680"
-    + "".join(map(chr, range(0x2000, 0x200B)))
-    + "\u2028\u2029\u202f\u205f\u3000\ufeff"
-)
+LINE = "[^\n\r\u2028\u2029]"
+"""What `.` matches."""
+LINE_START = "(?:\\A|(?<=[\n\r\u2028\u2029]))"
+"""What `^` matches with the flag m."""
+_SPACES = SPACE.replace("\u2000-\u200a", "".join(map(chr, range(0x2000, 0x200B))))
 _DECIMAL = re.compile(r"[+-]?(?:Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 _RADIX = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
+_POINT_FREE = 1e21
 SAFE_INTEGER = 2**53
 """Whole numbers up to this are exact as a double."""
 _NAN = float("nan")
@@ -85,3 +86,16 @@ def _listed(value: list[Any]) -> float:
     if isinstance(value, bool):
         return _NAN
     return number(value)
+
+
+def text_of(value: float) -> str:
+    """`String(value)` of a finite number of ordinary size: whole numbers without a point."""
+    return str(int(value)) if value == value // 1 and abs(value) < _POINT_FREE else repr(float(value))
+
+
+def to_fixed(value: float, digits: int) -> str:
+    """`value.toFixed(digits)`: the exact value rounded half up, away from zero."""
+    from decimal import ROUND_HALF_UP, Decimal
+
+    exact = Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)
+    return f"{exact:f}"

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtui.engine.categories import MAPPED_REFLECTION, TEMPORAL_VERSIONED, normalise_category, smart_of
-from memtui.engine.js import SAFE_INTEGER, SPACE, number, trim, whole
+from memtui.engine.js import LINE, SAFE_INTEGER, SPACE, number, trim, utf16_len, whole
 from memtui.engine.memory import LAYERS, STATES, TIERS
 
 DEFAULT_CONFIDENCE = 0.7
 DEFAULT_IMPORTANCE = 0.7
+_OLD_SCALE = {1: 0.2, 2: 0.4, 3: 0.6, 4: 0.8, 5: 0.95}
 SECONDS_BELOW = 1e12
 """A time below this is taken as seconds."""
 SOURCES = ("manual", "auto-capture", "reflection", "dreaming-engine", "session-summary", "legacy")
@@ -30,9 +31,9 @@ _DURABLE = ("profile", "preferences", "events")
 _LONGEST_INT = 400
 """More digits than a double can hold; Python refuses to parse very long ones."""
 
-_LINE = "[^\n\r\u2028\u2029]"
-_BEFORE_COLON = re.compile(f"({_LINE}{{1,120}}?)[：:]")
-_BEFORE_ARROW = re.compile(f"({_LINE}{{1,120}}?)[{SPACE}]*[-=]>")
+_TOPIC_LENGTH = 120
+_BEFORE_COLON = re.compile(f"({LINE}{{1,{_TOPIC_LENGTH}}}?)[：:]")
+_BEFORE_ARROW = re.compile(f"({LINE}{{1,{_TOPIC_LENGTH}}}?)[{SPACE}]*[-=]>")
 _SPACES = re.compile(f"[{SPACE}]+")
 _END_MARKS = "。.!?"
 
@@ -144,7 +145,6 @@ def normalise(
         SOURCES, get("source"), _SOURCE_OF_TYPE.get(row_type) if isinstance(row_type, str) else None, "legacy"
     )
     state = one_of(STATES, get("state"), "archived" if source == "session-summary" else None, "confirmed")
-    tier = get("tier")
     temporal = get("memory_temporal_type")
     session = get("source_session")
     valid_from = positive(get("valid_from"), stamp)
@@ -155,7 +155,7 @@ def normalise(
         l1_overview=text_or(get("l1_overview"), "- " + l0),
         l2_content=text_or(get("l2_content"), text),
         memory_category=word,
-        tier=tier if isinstance(tier, str) and tier in TIERS else "working",
+        tier=tier_of(get("tier")),
         access_count=count(get("access_count", _ABSENT), 0),
         confidence=share(get("confidence", _ABSENT), DEFAULT_CONFIDENCE),
         last_accessed_at=count(get("last_accessed_at", _ABSENT), stamp),
@@ -198,9 +198,8 @@ def fact_key(category: str, abstract: str) -> str | None:
     if category not in TEMPORAL_VERSIONED:
         return None
     topic = trim(abstract)
-    head = _BEFORE_COLON.match(topic) or _BEFORE_ARROW.match(topic)
-    if head:
-        topic = head[1]
+    heads = (pattern.match(topic) for pattern in (_BEFORE_COLON, _BEFORE_ARROW))
+    topic = next((head[1] for head in heads if head and utf16_len(head[1]) <= _TOPIC_LENGTH), topic)
     topic = trim(_SPACES.sub(" ", topic.lower()).rstrip(_END_MARKS))
     return f"{category}:{topic}" if topic else None
 
@@ -242,6 +241,11 @@ def text_or(value: Any, default: Any) -> Any:
     return (isinstance(value, str) and trim(value)) or default
 
 
+def tier_of(value: Any) -> str:
+    """A known tier, `working` for anything else."""
+    return value if isinstance(value, str) and value in TIERS else "working"
+
+
 def one_of(words: tuple[str, ...], value: Any, derived: str | None, default: str) -> str:
     """`value` when it is one of `words`; absent or null: `derived` or `default`; anything else: `default`."""
     if value is None:
@@ -254,6 +258,12 @@ def coerce_importance(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return DEFAULT_IMPORTANCE
     return min(1.0, max(0.0, float(value)))
+
+
+def legacy_importance(value: Any) -> float:
+    """An importance that may be on the old scale of 1 to 5; what is not on it is clamped to 0..1."""
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    return _OLD_SCALE.get(value, coerce_importance(value)) if known else DEFAULT_IMPORTANCE
 
 
 def coerce_timestamp(value: Any) -> int:

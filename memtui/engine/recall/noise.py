@@ -1,89 +1,124 @@
-"""The plugin's regex noise filter: which texts it will not store and not return (spec/retrieval 9.1)."""
+"""The plugin's regex noise filter: texts it will neither store nor return."""
 
 from __future__ import annotations
 
 import re
 
-from memtui.engine.js import trim, utf16_len
+from memtui.engine.js import LINE, LINE_START, SPACE, trim, utf16_len
 
 SHORTEST = 5
 """Trimmed texts shorter than this many UTF-16 units are noise."""
 
 _FLAGS = re.ASCII | re.IGNORECASE
+_NO_ANSWER = "(?:none|no explicit solution|unknown|not found)"
 _DENIAL = re.compile(
-    r"i don'?t have (?:any )?(?:information|data|memory|record)|i'?m not sure about|i don'?t recall"
-    r"|i don'?t remember|it looks like i don'?t|i wasn'?t able to find|no (?:relevant )?memories found"
-    r"|i don'?t have access to",
+    r"i don'?t have (?:any )?(?:information|data|memory|record)|i'?m not sure about|i don'?t (?:recall|remember)"
+    r"|it looks like i don'?t|i wasn'?t able to find|no (?:relevant )?memories found|i don'?t have access to",
     _FLAGS,
 )
 _META_QUESTION = re.compile(
     r"\bdo you (?:remember|recall|know about)\b|\bcan you (?:remember|recall)\b"
     r"|\bdid i (?:tell|mention|say|share)\b|\bhave i (?:told|mentioned|said)\b"
-    r"|\bwhat did i (?:tell|say|mention)\b"
-    r"|如果你知道[^\n\r\u2028\u2029]*只回复|如果不知道[^\n\r\u2028\u2029]*只回复\s*none|只回复精确代号|只回复\s*none"
-    r"|你还?记得|记不记得|还记得[^\n\r\u2028\u2029]*吗|你(?:知道|晓道)[^\n\r\u2028\u2029]*吗"
-    r"|我(?:之前|上次|以前)(?:说|提|讲)[^\n\r\u2028\u2029]*(?:吗|呢|？|\?)",
+    rf"|\bwhat did i (?:tell|say|mention)\b|只回复(?:精确代号|[{SPACE}]*none)|如果你知道{LINE}+只回复"
+    rf"|你还?记得|记不记得|还记得{LINE}*吗|你[知晓]道{LINE}+吗|我(?:之前|上次|以前)[说提讲]{LINE}*[吗呢？?]",
     _FLAGS,
 )
 _META_FRUSTRATION = re.compile(
     r"\byou (?:never|don'?t|do not|can'?t|cannot) (?:remember|recall|get|understand)\b"
-    r"|\b(?:why do|can) you (?:keep )?(?:forget|not remember|never remember)\b"
+    r"|\bwhy (?:do|can) you (?:keep )?(?:forget|not remember|never remember)\b"
     r"|\bdid you (?:get|understand) what i (?:said|told you|meant)\b"
-    r"|^\s*what (?:just )?changed\??\s*$"
-    r"|\bwhy (?:is|are) (?:my|the) (?:memory|memories) (?:wrong|missing|broken|not working)\b",
+    rf"|\A[{SPACE}]*what (?:just )?changed\??[{SPACE}]*\Z"
+    r"|\bwhy (?:is|are) (?:my|the) memor(?:y|ies) (?:wrong|missing|broken|not working)\b",
     _FLAGS,
 )
 _BOILERPLATE = re.compile(
-    r"^(?:hi|hello|hey|good morning|good evening|greetings|fresh session|new session|heartbeat)", _FLAGS
+    r"(?:hi|hello|hey|good morning|good evening|greetings|fresh session|new session|heartbeat)", _FLAGS
 )
 _DIAGNOSTIC = re.compile(
-    r"\bquery\s*->\s*(?:none|no explicit solution|unknown|not found)\b"
-    r"|\buser asked for\b[^\n\r\u2028\u2029]*\b(?:none|no explicit solution|unknown|not found)\b"
+    rf"\bquery[{SPACE}]*->[{SPACE}]*{_NO_ANSWER}\b|\buser asked for\b{LINE}*\b{_NO_ANSWER}\b"
     r"|\bno explicit solution\b",
     _FLAGS,
 )
-_RULES = (
-    ("denial", _DENIAL, "denials"),
-    ("meta_question", _META_QUESTION, "meta"),
-    ("meta_frustration", _META_FRUSTRATION, "meta"),
-    ("boilerplate", _BOILERPLATE, "boilerplate"),
-    ("diagnostic", _DIAGNOSTIC, ""),
+_ENVELOPE = re.compile(
+    rf"{LINE_START}(?:<<<(?:END_)?EXTERNAL_UNTRUSTED_CONTENT\b"
+    rf"|(?:Sender|Conversation info|Forwarded message context)[{SPACE}]*\(untrusted metadata\):"
+    rf"|Thread starter[{SPACE}]*\(untrusted, for context\):"
+    rf"|\[Queued messages while agent was busy\]|System:[{SPACE}]*\[[0-9\-: +GMT]+\])",
+    _FLAGS,
 )
-_WHOLE_GREETING = re.compile(
-    r"(?:hi|hello|hey|good morning|good evening|greetings|fresh session|new session|heartbeat)\b", _FLAGS
+
+_GREETING_ONLY = re.compile(
+    r"(?:hi|hello|hey|good morning|good evening|greetings)(?: [\w']+)?[!,.]?", re.IGNORECASE
 )
-_SMALL_TALK = 24
-"""Greetings longer than this many units say something after the greeting."""
+_SESSION_ONLY = re.compile(r"(?:fresh|new) session(?: \w+)?[!,.]?", _FLAGS)
+_HEARTBEAT_ONLY = re.compile(r"heartbeat(?:[ _]\w+)?[!,.]?", _FLAGS)
+_HEARTBEAT_SIGNAL = "HEARTBEAT"
+_REPORTED = re.compile(r"[:\"“‘「『]\s*\Z")
+_FOUR_IDEOGRAPHS = re.compile("[\u4e00-\u9fff]{3}(?![吗呢])[\u4e00-\u9fff]")
+_REMARK_LENGTH = 30
+"""A text longer than this that says "no explicit solution" somewhere says more than that."""
 
 
 def noise_rule(text: str, *, denials: bool = True, meta: bool = True, boilerplate: bool = True) -> str | None:
     """The rule that makes `text` noise, None when it is not.
 
-    short, denial, meta_question, meta_frustration, boilerplate or diagnostic; the switches turn classes off.
+    short, denial, meta_question, meta_frustration, boilerplate or diagnostic; the switches turn classes
+    off, `meta` both meta rules.
     """
     trimmed = trim(text)
     if utf16_len(trimmed) < SHORTEST:
         return "short"
-    switches = {"denials": denials, "meta": meta, "boilerplate": boilerplate, "": True}
-    for name, pattern, switch in _RULES:
-        if switches[switch] and pattern.search(trimmed):
-            return name
-    return None
+    if denials and _DENIAL.search(trimmed):
+        return "denial"
+    if meta and _META_QUESTION.search(trimmed):
+        return "meta_question"
+    if meta and _META_FRUSTRATION.search(trimmed):
+        return "meta_frustration"
+    if boilerplate and _BOILERPLATE.match(trimmed):
+        return "boilerplate"
+    return "diagnostic" if _DIAGNOSTIC.search(trimmed) else None
 
 
-def false_positive(text: str) -> bool:
-    """Whether the filter takes `text` for noise by a known mistake.
+def is_frustration(text: str) -> bool:
+    """Whether the text complains about the memory itself."""
+    return _META_FRUSTRATION.search(text) is not None
 
-    The greeting rule has no word boundary ("High availability" begins with "hi") and no end ("Hello world program
-    in Rust"); short Chinese texts say much in four characters.
+
+def is_envelope(text: str) -> bool:
+    """Whether a line of the text is a header that a channel put around the message."""
+    return _ENVELOPE.search(text) is not None
+
+
+def false_positive(text: str) -> str | None:
+    """Why the filter is wrong about `text`, in a few words; None where it is right or lets it pass.
+
+    The known mistakes: prefixes without a word boundary, phrases that are only quoted, a remark taken for
+    a diagnosis, and four ideographs taken for nothing said.
     """
     trimmed = trim(text)
     rule = noise_rule(trimmed)
+    if rule == "boilerplate":
+        return _false_prefix(trimmed)
     if rule == "short":
-        return (
-            any("\u3040" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7af" for char in trimmed)
-            and len(trimmed) > 2
-        )
-    if rule != "boilerplate":
-        return False
-    return _WHOLE_GREETING.match(trimmed) is None or utf16_len(trimmed) > _SMALL_TALK
+        return "four ideographs say as much as a sentence" if _FOUR_IDEOGRAPHS.fullmatch(trimmed) else None
+    if rule == "diagnostic":
+        return "a remark, not a diagnosis" if _is_remark(trimmed) else None
+    pattern = {"denial": _DENIAL, "meta_question": _META_QUESTION}.get(rule or "")
+    hit = pattern.search(trimmed) if pattern else None
+    return "the phrase is only quoted" if hit and _REPORTED.search(trimmed[: hit.start()]) else None
+
+
+def _false_prefix(trimmed: str) -> str | None:
+    hit = _BOILERPLATE.match(trimmed)
+    word = hit[0] if hit else ""
+    if trimmed[len(word) : len(word) + 1].isalnum():
+        return f"a word that begins with {word}"
+    if trimmed.startswith(_HEARTBEAT_SIGNAL):
+        return None
+    whole = any(only.fullmatch(trimmed) for only in (_GREETING_ONLY, _SESSION_ONLY, _HEARTBEAT_ONLY))
+    return None if whole else f"says something after {word}"
+
+
+def _is_remark(trimmed: str) -> bool:
+    bare = _DIAGNOSTIC.search(trimmed)
+    return bare is not None and bare[0].lower() == "no explicit solution" and len(trimmed) > _REMARK_LENGTH

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
+
+TAG_PREFIXES = ("proj", "env", "team", "scope")
 
 
-@lru_cache(maxsize=16)
-def _pattern(prefixes: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"(?:{'|'.join(map(re.escape, prefixes))}):[\w-]+", re.ASCII | re.IGNORECASE)
-
-
-def tag_tokens(query: str, prefixes: Sequence[str]) -> list[str]:
+def tag_tokens(query: str, prefixes: Sequence[str] = TAG_PREFIXES) -> list[str]:
     """The tag tokens of `query` as written: a prefix, a colon, ASCII word characters or hyphens.
 
-    There is no word boundary on the left, so `http://myproj:8080` has the token `proj:8080`, as in the peer.
+    There is no word boundary on the left, so `http://myproj:8080` has the token `proj:8080`, as in the
+    plugin.
     """
-    return _pattern(tuple(prefixes)).findall(query) if prefixes else []
+    if not prefixes:
+        return []
+    alternatives = "|".join(map(re.escape, prefixes))
+    return re.findall(rf"(?:{alternatives}):[\w-]+", query, re.ASCII | re.IGNORECASE)
