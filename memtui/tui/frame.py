@@ -23,8 +23,6 @@ class TooSmall(Widget):
 
     DEFAULT_CSS = """
     TooSmall { display: none; width: 100%; height: 100%; content-align: center middle; color: $stale; }
-    .-too-small TooSmall { display: block; }
-    .-too-small TopBar, .-too-small KeyBar, .-too-small FlashLine, .-too-small Arranged { display: none; }
     """
 
     def render(self) -> Content:

@@ -92,7 +92,6 @@ TABLE: tuple[Key, ...] = (
     Key("app.quit", "q,ctrl+q", "quit", GO, shown="q"),
     # Home
     Key("home.filter", "slash", "filter memories", FIND, bar=10),
-    Key("home.recall", "3", "try a recall", GO),
     Key("home.open-demo", "d", "demo store", ACT),
     Key("home.open-path", "o", "open a store", ACT, bar=40),
     # a list of links on Home
@@ -124,7 +123,7 @@ TABLE: tuple[Key, ...] = (
     Key("list.first", "g,home", "first", MOVE, shown="g"),
     Key("list.last", "G,end", "last", MOVE, shown="G"),
     Key("list.left", "h,left", "to the scopes", MOVE, shown="h"),
-    Key("list.right", "l,right,enter", "to the detail", MOVE, bar=20, shown="enter"),
+    Key("list.right", "l,right,enter", "open", MOVE, bar=20, shown="enter"),
     Key("list.copy", "y", "copy", ACT, bar=40, help="id, text or JSON"),
     # scopes and facets
     Key("scopes.down", "j,down", "next", MOVE, shown="j ↓"),
@@ -145,8 +144,8 @@ TABLE: tuple[Key, ...] = (
     Key("detail.first", "g,home", "top", MOVE, shown="g"),
     Key("detail.last", "G,end", "bottom", MOVE, shown="G"),
     Key("detail.left", "h,left,escape", "back to the list", MOVE, shown="h esc"),
-    Key("detail.next", "n", "next memory", MOVE, bar=20),
-    Key("detail.previous", "p", "previous memory", MOVE, bar=25),
+    Key("detail.next", "n", "next", MOVE, bar=20),
+    Key("detail.previous", "p", "previous", MOVE, bar=25),
     Key("detail.older", "o", "what it supersedes", GO),
     Key("detail.newer", "u", "what supersedes it", GO),
     Key("detail.copy", "y", "copy", ACT, bar=40, help="id, text or JSON"),
@@ -191,8 +190,8 @@ TABLE: tuple[Key, ...] = (
     Key("choice.take", "enter", "take the marked", ACT, bar=20, shown="enter"),
     Key("choice.close", "escape,q", "close", GO, bar=30, shown="esc"),
     # every stage of one memory
-    Key("ledger.next", "n,right_square_bracket", "next memory", MOVE, bar=20, shown="n"),
-    Key("ledger.previous", "p,left_square_bracket", "previous memory", MOVE, bar=25, shown="p"),
+    Key("ledger.next", "n,right_square_bracket", "next", MOVE, bar=20, shown="n"),
+    Key("ledger.previous", "p,left_square_bracket", "previous", MOVE, bar=25, shown="p"),
     Key("ledger.copy", "y", "copy", ACT, bar=40, help="this account as JSON"),
     Key("ledger.close", "escape,q,enter,x", "close", GO, bar=50, shown="esc"),
     # a chooser (sort, copy)

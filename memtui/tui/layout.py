@@ -87,45 +87,47 @@ def _browse_narrow(width: int, top: int, rest: int, shape: BrowseShape) -> Arran
 
 
 def home(width: int, height: int) -> Arrangement:
-    """Home in three sizes: two columns, three columns, four columns."""
+    """Home in three sizes: two columns, three columns, three wide columns with categories."""
     kind = size_class(width)
     if kind == "narrow":
-        left = width // 2
-        upper = max(6, min(8, height // 3))
-        lower = max(3, height - 2 * upper)
-        return {
-            "store": Box(0, 0, left, upper),
-            "tiers": Box(left, 0, width - left, upper),
-            "attention": Box(0, upper, left, upper),
-            "growth": Box(left, upper, width - left, upper),
-            "scopes": Box(0, 2 * upper, width, lower),
-        }
+        return _home_narrow(width, height)
     if kind == "normal":
         columns = _split(width, (38, 50, 32))
-        upper = max(10, height * 2 // 5)
-        lower = height - upper
-        return {
-            "store": Box(0, 0, columns[0], upper),
-            "growth": Box(columns[0], 0, columns[1], upper),
-            "attention": Box(columns[0] + columns[1], 0, columns[2], upper),
-            "tiers": Box(0, upper, columns[0], lower),
-            "scopes": Box(columns[0], upper, columns[1], lower),
-            "start": Box(columns[0] + columns[1], upper, columns[2], lower),
-        }
-    columns = _split(width, (44, 90, 66))
-    upper = max(12, height * 2 // 5)
-    middle = (height - upper) // 2
-    lower = height - upper - middle
+        heights = _split(height, (12, 10, 12)) if height >= SHORT_HEIGHT - 2 else _split(height, (12, 10, 0))
+        upper = _row(("store", "growth", "attention"), columns, 0, heights[0])
+        middle = _row(("tiers", "scopes", "start"), columns, heights[0], heights[1])
+        lower = {"newest": Box(0, heights[0] + heights[1], width, heights[2])} if heights[2] else {}
+        return upper | middle | lower
+    columns, heights = _split(width, (44, 90, 66)), _split(height, (16, 14, 18))
     second, third = columns[0], columns[0] + columns[1]
+    lower_at = heights[0] + heights[1]
     return {
-        "store": Box(0, 0, columns[0], upper),
-        "growth": Box(second, 0, columns[1], upper),
-        "attention": Box(third, 0, columns[2], upper + middle),
-        "tiers": Box(0, upper, columns[0], middle),
-        "categories": Box(0, upper + middle, columns[0], lower),
-        "scopes": Box(second, upper, columns[1], middle + lower),
-        "start": Box(third, upper + middle, columns[2], lower),
+        "store": Box(0, 0, columns[0], heights[0]),
+        "growth": Box(second, 0, columns[1], heights[0]),
+        "attention": Box(third, 0, columns[2], lower_at),
+        "tiers": Box(0, heights[0], columns[0], heights[1]),
+        "scopes": Box(second, heights[0], columns[1], heights[1]),
+        "categories": Box(0, lower_at, columns[0], heights[2]),
+        "newest": Box(second, lower_at, columns[1], heights[2]),
+        "start": Box(third, lower_at, columns[2], heights[2]),
     }
+
+
+def _home_narrow(width: int, height: int) -> Arrangement:
+    halves = [width // 2, width - width // 2]
+    row = max(4, min(9, height * 7 // 22))
+    found = _row(("store", "tiers"), halves, 0, row) | _row(("attention", "growth"), halves, row, row)
+    rest = height - 2 * row
+    if rest >= 16:
+        found["scopes"] = Box(0, 2 * row, width, 8)
+        rest -= 8
+    found["newest"] = Box(0, height - rest, width, rest)
+    return found
+
+
+def _row(names: tuple[str, ...], widths: list[int], y: int, height: int) -> Arrangement:
+    """Panels side by side."""
+    return {name: Box(sum(widths[:i]), y, widths[i], height) for i, name in enumerate(names)}
 
 
 def _split(width: int, weights: tuple[int, ...]) -> list[int]:

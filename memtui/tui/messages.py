@@ -54,6 +54,8 @@ class ShowInBrowse(Message):
 
     filter: str = ""
     scopes: tuple[str | None, ...] | None = None
+    edit: bool = False
+    """Put the keyboard into the filter line."""
 
 
 @dataclass

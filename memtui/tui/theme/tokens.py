@@ -5,6 +5,8 @@ Style strings and TCSS write `$tier-core`, never a colour. The defaults make any
 
 from __future__ import annotations
 
+from memtui.engine import one_line
+
 TEXT_DARK: dict[str, str] = {
     "dim": "#93a5b8",
     "heading": "#a9bccf",
@@ -95,6 +97,9 @@ TEXT_LIGHT: dict[str, str] = {
 
 SURFACE_DARK: dict[str, str] = {
     "faint": "#3d4f61",
+    "bar-high": "#8ba5bf",
+    "bar-mid": "#657d95",
+    "bar-low": "#4c6075",
     "frame": "#2a3a4a",
     "frame-focus": "#5fb3d4",
     "cursor": "#1c3347",
@@ -106,6 +111,9 @@ SURFACE_DARK: dict[str, str] = {
 
 SURFACE_LIGHT: dict[str, str] = {
     "faint": "#c9c2b4",
+    "bar-high": "#5d6b78",
+    "bar-mid": "#8a96a0",
+    "bar-low": "#b1b9be",
     "frame": "#cfc7b6",
     "frame-focus": "#1f6487",
     "cursor": "#dce8ee",
@@ -162,5 +170,31 @@ def category_style(category: str | None) -> str:
 def brightness(value: float) -> str:
     """Style of a bar: brightness, not hue, says how much."""
     if value >= 0.75:
-        return "$score-high"
-    return "$score-mid" if value >= 0.4 else "$score-low"
+        return "$bar-high"
+    return "$bar-mid" if value >= 0.4 else "$bar-low"
+
+
+_CODES = {
+    "preference": "pref",
+    "preferences": "pref",
+    "fact": "fact",
+    "decision": "deci",
+    "entity": "enti",
+    "entities": "enti",
+    "event": "even",
+    "events": "even",
+    "reflection": "refl",
+    "other": "othr",
+    "profile": "prof",
+    "case": "case",
+    "cases": "case",
+    "pattern": "patt",
+    "patterns": "patt",
+}
+
+
+def category_code(category: str | None) -> str:
+    """Four letters for a category."""
+    if not category:
+        return "-"
+    return _CODES.get(category, one_line(category)[:4])

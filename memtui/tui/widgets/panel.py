@@ -20,20 +20,6 @@ class Panel(Widget):
         background: $background;
         &:focus-within { border: round $frame-focus; }
     }
-    .-narrow Panel {
-        border: none;
-        border-top: solid $frame;
-        &:focus-within { border-top: solid $frame-focus; }
-    }
-    .-ascii Panel {
-        border: ascii $frame;
-        &:focus-within { border: ascii $frame-focus; }
-    }
-    .-narrow.-ascii Panel {
-        border: none;
-        border-top: ascii $frame;
-        &:focus-within { border-top: ascii $frame-focus; }
-    }
     """
 
     def __init__(
@@ -82,7 +68,7 @@ class Panel(Widget):
             return
         self._painted = state
         rule = host(self).glyphs.rule
-        room = self.outer_size.width - (2 if narrow else 4)
+        room = self.outer_size.width - (2 if narrow else 6)
         which = self._which
         if narrow and self._where.plain:
             which = Content("  ").join([which, self._where]) if which.plain else self._where
@@ -91,7 +77,7 @@ class Panel(Widget):
         title = Content.assemble(pad, title, pad) if narrow else title
         if which.plain:
             which = which.stylize_before("$dim")
-            gap = room - title.cell_length - which.cell_length - (1 if narrow else 2)
+            gap = room - title.cell_length - which.cell_length - 2
             if gap >= 1:
                 line = Content.styled(rule * gap, "$frame-focus" if focused else "$frame")
                 space = "" if narrow else " "

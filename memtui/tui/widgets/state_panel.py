@@ -55,7 +55,6 @@ class StatePanel(Widget, can_focus=True):
 
     DEFAULT_CSS = """
     StatePanel { height: 1fr; background: $background; color: $foreground; padding: 1 2; }
-    .-narrow StatePanel { padding: 0 1; }
     """
     BINDINGS = bindings("state")
 

@@ -13,7 +13,7 @@ from memtui.engine import Memory, clean, one_line
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import fit
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import ago, date, full, score
+from memtui.tui.paint.numbers import age, ago, date, full, score
 from memtui.tui.theme.tokens import brightness, category_style, scope_style, tier_style
 
 LABEL = 12
@@ -120,7 +120,7 @@ def _facts(memory: Memory, width: int, glyphs: Glyphs) -> Iterator[Content]:
     category = Content.styled(one_line(memory.category or "(none)"), category_style(memory.category))
     if memory.memory_category and memory.memory_category != memory.category:
         smart = Content.styled(one_line(memory.memory_category), category_style(memory.memory_category))
-        category = Content.assemble(category, ("  as ", "$dim"), smart)
+        category = Content.assemble(category, ("  (", "$dim"), smart, (")", "$dim"))
     yield from _row("category", category, width)
     bar = max(4, min(14, width - LABEL - 6))
     for label, value in (("importance", memory.importance), ("confidence", memory.confidence)):
@@ -134,7 +134,12 @@ def _facts(memory: Memory, width: int, glyphs: Glyphs) -> Iterator[Content]:
 
 def _times(memory: Memory, width: int, now_ms: int) -> Iterator[Content]:
     def moment(ms: float | None) -> Content:
-        return Content.assemble((date(ms), "$foreground"), (f"  {ago(ms, now_ms)}", "$dim"))
+        day, since = date(ms), f"  {ago(ms, now_ms)}"
+        if len(day) + len(since) > width - LABEL:
+            day = day[:10]
+        if len(day) + len(since) > width - LABEL:
+            since = f"  {age(ms, now_ms)}"
+        return Content.assemble((day, "$foreground"), (since, "$dim"))
 
     if memory.timestamp_ms:
         yield from _row("created", moment(memory.timestamp_ms), width)
@@ -180,7 +185,7 @@ def _layers(memory: Memory, width: int) -> Iterator[Content]:
         ("OVERVIEW", memory.l1_overview),
         ("CONTENT", memory.l2_content),
     ):
-        flat = " ".join(text.split())
+        flat = " ".join(text.split()).removeprefix("- ")
         if flat and flat not in seen:
             seen.add(flat)
             yield _head(heading)

@@ -11,6 +11,7 @@ from memtui.tui.screens.browse.filtering import term_of
 
 Kind = Literal["all", "kind", "scope", "head", "tier", "category", "state", "more", "gap"]
 KIND_ORDER = ("global", "agent", "project", "user", "custom", "reflection")
+_TIERS = ("core", "working", "peripheral")
 CAP = 200
 """Leaves of one kind that are drawn; a store with more has the filter line for them."""
 
@@ -58,7 +59,7 @@ def outline(
         by_kind.setdefault(scope_kind(scope), []).append((scope, count))
     for kind in sorted(by_kind, key=lambda k: (_rank(k), -sum(n for _, n in by_kind[k]), k)):
         lines += _kind_lines(kind, by_kind[kind], kind in closed)
-    lines += _facet("TIER", "tier", ((name, n) for name, n in facets.tiers))
+    lines += _facet("TIER", "tier", sorted(facets.tiers, key=lambda pair: _TIERS.index(pair[0])))
     lines += _facet("CATEGORY", "category", facets.categories)
     states = [(name, n) for name, n in facets.states if name != "confirmed"]
     lines += _facet("STATE", "state", states)

@@ -10,7 +10,7 @@ from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import age, score, short
-from memtui.tui.theme.tokens import brightness, category_style, scope_style, tier_style
+from memtui.tui.theme.tokens import brightness, category_code, category_style, scope_style, tier_style
 
 Piece = tuple[str, str]
 """Text and style; the style is a string of tokens such as `bold $tier-core`."""
@@ -29,33 +29,15 @@ class Column:
     """The sort key that orders by it, empty where there is none."""
 
 
-_CODES = {
-    "preference": "pref",
-    "preferences": "pref",
-    "fact": "fact",
-    "decision": "deci",
-    "entity": "enti",
-    "entities": "enti",
-    "event": "even",
-    "events": "even",
-    "reflection": "refl",
-    "other": "othr",
-    "profile": "prof",
-    "case": "case",
-    "cases": "case",
-    "pattern": "patt",
-    "patterns": "patt",
-}
-
 FLAG = Column("flag", "", 1)
 TIER = Column("tier", "t", 1, "tier")
 CATEGORY = Column("cat", "cat", 4, "category")
 IMPORTANCE = Column("imp", "imp", 4, "importance")
 SCOPE = Column("scope", "scope", 16, "scope")
 CONFIDENCE = Column("conf", "conf", 4, "confidence")
-AGE = Column("age", " age", 4, "timestamp")
+AGE = Column("age", "age", 4, "timestamp")
 USED = Column("used", "used", 4, "used")
-COUNT = Column("n", "   n", 4, "access")
+COUNT = Column("n", "n", 4, "access")
 SOURCE = Column("source", "source", 12)
 LEAST_TEXT = 24
 """The text column is never narrower than this: other columns give way first."""
@@ -107,8 +89,8 @@ def heading(shown: tuple[Column, ...], sort: str, glyphs: Glyphs) -> list[Piece]
             arrow = glyphs.down if falling else glyphs.up
             style = "bold $primary"
             text = (text.strip() + arrow)[-column.width :] if column.width < 5 else text + arrow
-            text = text.rjust(column.width) if column.name in ("age", "used", "n") else text
-        pieces += [(fit(text, column.width, ""), style), (" ", "")]
+        put = right if column.name in ("age", "used", "n", "conf") else fit
+        pieces += [(put(text, column.width, ""), style), (" ", "")]
     return pieces
 
 
@@ -119,7 +101,7 @@ def row(memory: Memory, shown: tuple[Column, ...], *, now_ms: int, glyphs: Glyph
     for column in shown:
         text, style = _cell(memory, column, now_ms, glyphs)
         if faded and column.name != "flag":
-            style = "$dim"
+            style = "$bar-low" if column.name == "imp" else "$dim"
         pieces += [(text, style), (" ", "")]
     return pieces
 
@@ -160,13 +142,6 @@ def _cell(memory: Memory, column: Column, now_ms: int, glyphs: Glyphs) -> Piece:
             return right(short(memory.access_count), width), "$dim"
         case "source":
             return fit(one_line(memory.source or "-"), width, glyphs.ellipsis), "$dim"
-
-
-def category_code(category: str | None) -> str:
-    """Four letters for a category."""
-    if not category:
-        return "-"
-    return _CODES.get(category, one_line(category)[:4])
 
 
 def flag(memory: Memory, glyphs: Glyphs) -> Piece:

@@ -45,6 +45,7 @@ from memtui.tui.session import Session
 from memtui.tui.widgets.arranged import Arranged
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.state_panel import State, StatePanel
+from memtui.tui.words import of_session
 
 
 class BrowseScreen(BrowsePanels):
@@ -70,13 +71,13 @@ class BrowseScreen(BrowsePanels):
         )
 
     def on_mount(self) -> None:
-        self._state(words.of_session(self.session))
+        self._state(of_session(self.session))
         self.query_one(MemoryList).focus()
 
     # the store
 
     def session_changed(self, session: Session) -> None:
-        said = words.of_session(session)
+        said = of_session(session)
         if said is not None:
             self.answer, self._revision = None, -1
             self._state(said)
@@ -93,6 +94,9 @@ class BrowseScreen(BrowsePanels):
             self.want(with_scopes(with_filter(self.wish, f"id:{message.id}"), None))
         else:
             self.want(with_scopes(with_filter(self.wish, message.filter), message.scopes))
+            if message.edit:
+                self.query_one(FilterBar).edit()
+                return
         self.query_one(MemoryList).focus()
 
     # asking
@@ -185,13 +189,10 @@ class BrowseScreen(BrowsePanels):
         view, glyphs = self.answer.view, host(self).glyphs
         query = view.query
         arrow = glyphs.down if query.sort.startswith("-") else glyphs.up
-        counted = (
-            full(view.total)
-            if view.total == view.table_total
-            else f"{full(view.total)} of {full(view.table_total)}"
-        )
-        if size_class(self.size.width) == "narrow":
-            counted = f"{short(view.total)}/{short(view.table_total)}"
+        narrow, all_shown = size_class(self.size.width) == "narrow", view.total == view.table_total
+        counted = short(view.total) if narrow else full(view.total)
+        if not all_shown:
+            counted += f"/{short(view.table_total)}" if narrow else f" of {full(view.table_total)}"
         info = Content.assemble("  ", (counted, "$foreground"), f"   {sort_name(query.sort)} {arrow} ")
         self.query_one(FilterBar).show(query.filter, scopes_phrase(query.scopes), info)
         pending = one_line(view.pending)

@@ -1,34 +1,226 @@
-"""Home: the store at a glance."""
+"""Home: is my memory healthy, what is in it, what should I do. Every number is a link into Browse."""
 
 from __future__ import annotations
 
-from textual.app import ComposeResult
+from collections.abc import Callable, Sequence
+from typing import ClassVar
 
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.content import Content
+from textual.style import Style
+
+from memtui.engine import ListQuery, Memory, Stats, StoreInfo, one_line
 from memtui.tui.frame import Frame
-from memtui.tui.keys import bindings
+from memtui.tui.host import host
+from memtui.tui.keys import BY_ID, bindings
+from memtui.tui.layout import Arrangement, Box, home
+from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
+from memtui.tui.paint.numbers import full, short
+from memtui.tui.screens.home.growth import growth_lines
+from memtui.tui.screens.home.links import Links, Row
+from memtui.tui.screens.home.rows import (
+    attention_rows,
+    category_rows,
+    newest_rows,
+    scope_rows,
+    store_rows,
+    tier_rows,
+)
 from memtui.tui.session import Session
 from memtui.tui.widgets.arranged import Arranged
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.state_panel import State, StatePanel
+from memtui.tui.widgets.state_panel import StatePanel
+from memtui.tui.words import of_session
+
+TITLES = {
+    "store": "Store",
+    "growth": "Growth",
+    "attention": "Needs attention",
+    "tiers": "Tiers",
+    "scopes": "Scopes by size",
+    "categories": "Categories",
+    "start": "Start",
+    "newest": "Newest memories",
+}
+NEWEST_ROWS = 40
+START = (
+    "home.filter",
+    "app.go-browse",
+    "app.go-recall",
+    "home.open-path",
+    "home.open-demo",
+    "app.help",
+    "app.palette",
+)
 
 
 class HomeScreen(Frame):
-    """The first screen."""
+    """The first screen: panels of counts, or what to do when there is no store."""
 
     MODE = "home"
-    BINDINGS = bindings("home")
+    CSS_PATH = "home.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
     def body(self) -> ComposeResult:
-        from memtui.tui.layout import home
-
+        builders: dict[str, Callable[[int, int], list[Row]]] = {
+            "store": self._store,
+            "growth": self._growth,
+            "attention": self._attention,
+            "tiers": self._tiers,
+            "scopes": self._scopes,
+            "categories": self._categories,
+            "start": self._start,
+            "newest": self._newest,
+        }
         yield Arranged(
-            *(
-                Panel(StatePanel(), title=name, id=name)
-                for name in ("store", "growth", "attention", "tiers", "scopes", "categories", "start")
-            ),
-            arrange=home,
+            Panel(StatePanel(), title="memtui", id="state"),
+            *(Panel(Links(build), title=TITLES[name], id=name) for name, build in builders.items()),
+            arrange=self._arrange,
         )
 
+    def _arrange(self, width: int, height: int) -> Arrangement:
+        if not self.session.open:
+            return {"state": Box(0, 0, width, height)}
+        return home(width, height)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._newest_memories: Sequence[Memory] = ()
+        self._revision = -1
+
     def session_changed(self, session: Session) -> None:
-        for panel in self.query(StatePanel):
-            panel.state = State("loading", session.phase, progress=session.progress)
+        said = of_session(session)
+        had = isinstance(self.focused, StatePanel) or self.focused is None
+        if said is not None:
+            self.query_one(StatePanel).state = said
+        self.query_one(Arranged).rearrange()
+        if said is not None:
+            self.call_after_refresh(self.query_one(StatePanel).focus)
+            return
+        engine = session.engine
+        if engine is not None and session.revision != self._revision:
+            self._revision = session.revision
+            self.runner.start(
+                "newest", lambda token, report: engine.page(engine.view(ListQuery(), token), 0, NEWEST_ROWS)
+            )
+        for links in self.query(Links):
+            links.rebuild()
+        self._headlines(session)
+        if had:
+            self.call_after_refresh(self._focus_first)
+
+    def _focus_first(self) -> None:
+        """The keyboard goes to what needs attention, else to the first panel with a link."""
+        for name in ("#attention Links", "#store Links"):
+            links = self.query_one(name, Links)
+            if links.can_focus and links.display:
+                links.focus()
+                return
+
+    def _headlines(self, session: Session) -> None:
+        info, stats = session.info, session.stats
+        if info is not None:
+            self.query_one("#store", Panel).headline(which=one_line(info.name))
+        if stats is None:
+            return
+        days = len(stats.daily)
+        narrow = self.has_class("-narrow")
+        which = f"{days} days" if narrow else f"{days} days, by tier and creation day"
+        self.query_one("#growth", Panel).headline(which=which)
+        self.query_one("#scopes", Panel).headline(which=f"{len(stats.scopes):,}")
+        count = sum(1 for finding in stats.findings if finding.severity != "info")
+        self.query_one("#attention", Panel).headline(which=short(count) if count else "")
+        self.query_one("#tiers", Panel).headline(which="last 7 days" if stats.tiers else "")
+
+    def on_resize_panels(self) -> None:
+        """Titles depend on the size class."""
+        self._headlines(self.session)
+
+    @on(RunFinished)
+    def _newest_read(self, message: RunFinished) -> None:
+        message.stop()
+        if self.runner.done(message):
+            self._newest_memories = message.value
+            self.query_one("#newest Links", Links).rebuild()
+
+    @on(RunFailed)
+    def _newest_failed(self, message: RunFailed) -> None:
+        message.stop()
+        if self.runner.done(message):
+            self.flash(str(message.error), "error")
+
+    # the panels
+
+    def _known(self) -> tuple[StoreInfo | None, Stats | None]:
+        return self.session.info, self.session.stats
+
+    def _store(self, width: int, height: int) -> list[Row]:
+        info, stats = self._known()
+        app = host(self)
+        return store_rows(info, stats, width, height, app.now_ms(), app.glyphs) if info is not None else []
+
+    def _growth(self, width: int, height: int) -> list[Row]:
+        stats = self._known()[1]
+        if stats is None:
+            return self._waiting()
+        app = host(self)
+        return [Row(line) for line in growth_lines(stats, width, height, app.now_ms(), app.glyphs)]
+
+    def _attention(self, width: int, height: int) -> list[Row]:
+        info, stats = self._known()
+        return attention_rows(info, stats, width, height, host(self).glyphs) if info is not None else []
+
+    def _tiers(self, width: int, height: int) -> list[Row]:
+        stats = self._known()[1]
+        return tier_rows(stats, width, height, host(self).glyphs) if stats is not None else self._waiting()
+
+    def _scopes(self, width: int, height: int) -> list[Row]:
+        stats = self._known()[1]
+        return scope_rows(stats, width, height, host(self).glyphs) if stats is not None else self._waiting()
+
+    def _categories(self, width: int, height: int) -> list[Row]:
+        stats = self._known()[1]
+        return (
+            category_rows(stats, width, height, host(self).glyphs) if stats is not None else self._waiting()
+        )
+
+    def _newest(self, width: int, height: int) -> list[Row]:
+        app = host(self)
+        return newest_rows(self._newest_memories, width, height, app.now_ms(), app.glyphs)
+
+    def _waiting(self) -> list[Row]:
+        """What stands in a panel whose numbers are still being counted."""
+        progress = self.session.progress
+        words = "counting"
+        if progress is not None and progress.total:
+            words = f"{one_line(progress.what)}  {full(progress.done)} of {full(progress.total)}"
+        return [Row(Content.styled(words, "$dim"))]
+
+    def _start(self, width: int, height: int) -> list[Row]:
+        rows = []
+        for name in START[: max(1, height)]:
+            key = BY_ID[name]
+            press = Style.from_meta({"@click": f"app.simulate_key('{key.keys.split(',')[0]}')"})
+            cap = key.caps.split(" ")[0]
+            rows.append(Row(Content.assemble((cap.ljust(4), "bold $key"), key.title).stylize(press)))
+        return rows
+
+    # actions
+
+    @on(StatePanel.Chosen)
+    def _chosen(self, message: StatePanel.Chosen) -> None:
+        host(self).take(message.choice.name, message.choice.value)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return None if action == "filter" and not self.session.open else True
+
+    def action_filter(self) -> None:
+        self.post_message(ShowInBrowse(edit=True))
+
+    def action_open_demo(self) -> None:
+        host(self).take("demo")
+
+    def action_open_path(self) -> None:
+        host(self).take("open")
