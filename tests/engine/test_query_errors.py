@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine.errors import UsageError
-from memtui.engine.query.ast import MAX_PATTERN
 from memtui.engine.query.errors import FilterError, nearest, quote
 from memtui.engine.query.lex import MAX_LENGTH
 from memtui.engine.query.parse import MAX_DEPTH, parse
+from memtui.engine.query.pattern import MAX_PATTERN, expanded_size
 
 WRONG = [
     # text, the characters underlined, the corrected filter
@@ -109,8 +109,36 @@ def test_length_is_bounded() -> None:
     parse("a " * (MAX_LENGTH // 2))
     with pytest.raises(FilterError, match="longer than"):
         parse("a" * (MAX_LENGTH + 1))
-    with pytest.raises(FilterError, match="longer than"):
+    with pytest.raises(FilterError, match="too large"):
         parse(f"/{'a' * (MAX_PATTERN + 1)}/")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "size"),
+    [
+        ("abc", 3),
+        ("a{5}", 5),
+        ("a{2}{3}", 6),
+        ("a{0}", 1),
+        ("(ab|c){3}x", 13),
+        (r"(\d{1,3}\.){3}\d{1,3}", 123),
+        (r"\p{Greek}{3}\pL", 40),
+        (r"[a-z\]{9}]{3}[]{9}]{2}", 5),
+        (r"\({4}", 4),
+        (")){3}(a{2", 3),
+        ("((((a{9}){9}){9}){9})", 6561),
+    ],
+)
+def test_size_of_a_pattern_written_out(pattern: str, size: int) -> None:
+    assert expanded_size(pattern) == size
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"(.{0,60}){0,40}#", r"(\w? ?){0,500}", r"\w?" * 60, r"a{99999999999999999999}"]
+)
+def test_patterns_that_measured_slow_are_refused(pattern: str) -> None:
+    with pytest.raises(FilterError, match="too large"):
+        parse(f"/{pattern}/")
 
 
 def test_nearest() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memtui.engine.clean import one_line
 from memtui.engine.query.ast import Span
 from memtui.engine.query.context import FilterContext, TextSearch
 from memtui.engine.query.errors import FilterError, NotProvidedError, NotReadyError
@@ -58,13 +59,13 @@ class Asking:
         try:
             return self.mask(ask(self.context.text))
         except ValueError as error:
-            reason = " ".join(str(error).split())
+            reason = _reason(str(error))
             raise FilterError(
-                "The text search does not accept this.",
+                f"The text search does not accept this: {reason}.",
                 text=self.text,
                 span=self.span,
-                fix="Simplify it, or search for words.",
-                details=reason,
+                fix="Correct it, or search for words.",
+                details=str(error),
             ) from error
 
     def mask(self, found: Positions | Mask) -> Mask:
@@ -74,3 +75,11 @@ class Asking:
         mask = np.zeros(self.catalog.n, dtype=np.bool_)
         mask[found] = True
         return mask
+
+
+def _reason(message: str) -> str:
+    """The one line of the engine's message that says what is wrong with a pattern."""
+    if "CompiledTooBig" in message:
+        return "it is too large"
+    line = one_line(message.rpartition("error: ")[2])
+    return line.removesuffix(")") if line.count(")") > line.count("(") else line

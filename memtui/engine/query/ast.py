@@ -25,9 +25,6 @@ class Span:
 
 NOWHERE = Span(0, 0)
 
-MAX_PATTERN = 300
-"""Longest regular expression in characters."""
-
 
 @dataclass(frozen=True, slots=True)
 class Text:

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from memtui.engine.metadata import SOURCES
 from memtui.engine.query.asking import Asking
 from memtui.engine.query.ast import Text
 from memtui.engine.query.errors import FilterError, nearest, quote
 from memtui.engine.query.fields import SMART_CATEGORIES, SMART_SINGULAR, STORAGE_CATEGORIES
+from memtui.engine.query.render import literal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,12 +35,11 @@ def scope_mask(asking: Asking, value: Text) -> Mask:
 
     A glob never fits a missing scope, so that `-scope:*` finds the rows without one.
     """
+    codes, scopes = asking.catalog.scope_codes, asking.catalog.scopes
     if value.glob:
         fits = glob_pattern(value.text).match
-        return spread(
-            asking.catalog.scope_codes, asking.catalog.scopes, lambda s: s is not None and bool(fits(s))
-        )
-    return spread(asking.catalog.scope_codes, asking.catalog.scopes, lambda s: (s or "") == value.text)
+        return spread(codes, scopes, lambda scope: scope is not None and bool(fits(scope)))
+    return spread(codes, scopes, lambda scope: (scope or "") == value.text)
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:
@@ -54,16 +55,13 @@ def category_mask(asking: Asking, value: Text) -> Mask:
     """
     catalog = asking.catalog
     word = value.text.strip().lower()
-    stored = spread(catalog.category_codes, catalog.categories, lambda c: (c or "").strip().lower() == word)
-    if not word or word in STORAGE_CATEGORIES or not catalog.has_metadata:
-        _check_category(asking, value, word)
-        return stored
-    meta = asking.meta(f"cat:{quote(value.text)}")
-    smart = SMART_SINGULAR.get(word, word)
-    _check_category(asking, value, word)
-    return stored | spread(
-        meta.memory_category, meta.memory_categories, lambda c: (c or "").strip().lower() == smart
-    )
+    mask = spread(catalog.category_codes, catalog.categories, lambda stored: _same(stored, word))
+    if word and word not in STORAGE_CATEGORIES and catalog.has_metadata:
+        meta, smart = asking.meta(f"cat:{quote(value.text)}"), SMART_SINGULAR.get(word, word)
+        mask |= spread(meta.memory_category, meta.memory_categories, lambda stored: _same(stored, smart))
+    if word:
+        check_known(asking, value, "category", category_words(asking))
+    return mask
 
 
 def category_words(asking: Asking) -> list[str]:
@@ -73,15 +71,30 @@ def category_words(asking: Asking) -> list[str]:
     return words + ([c for c in catalog.meta.memory_categories if c] if catalog.meta is not None else [])
 
 
-def _check_category(asking: Asking, value: Text, word: str) -> None:
-    known = category_words(asking)
-    if not word or any(word == each.strip().lower() for each in known):
+def source_mask(asking: Asking, value: Text) -> Mask:
+    """Rows that came from the source, upper and lower case alike."""
+    label = asking.catalog.labels.get("source")
+    if label is None and asking.catalog.metadata_pending:
+        asking.meta("source")
+    if label is None:
+        return asking.provided("source", value.text, whole_field=True)
+    check_known(asking, value, "source", [*SOURCES, *filter(None, label.values)])
+    return spread(label.codes, label.values, lambda source: _same(source, value.text))
+
+
+def check_known(asking: Asking, value: Text, what: str, known: Sequence[str]) -> None:
+    """Raise FilterError with the nearest of the `known` words when `value` is none of them."""
+    if any(_same(each, value.text) for each in known):
         return
-    meant = nearest(word, known)
+    meant = nearest(value.text, known)
     raise FilterError(
-        f'No memory here has the category "{quote(value.text)}".',
+        f'No memory here has the {what} "{quote(value.text)}".',
         text=asking.text,
         span=value.span,
-        fix=f"Did you mean {quote(meant)}?" if meant else f"It takes one of {', '.join(STORAGE_CATEGORIES)}.",
-        nearest=meant,
+        fix=f"Did you mean {quote(meant)}?" if meant else f"There are {', '.join(map(quote, known[:12]))}.",
+        nearest=meant and literal(meant),
     )
+
+
+def _same(stored: str | None, word: str) -> bool:
+    return (stored or "").strip().lower() == word.strip().lower()

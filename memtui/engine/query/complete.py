@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,11 @@ from memtui.engine.query.lex import Token, lex
 from memtui.engine.query.render import literal
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from memtui.engine.query.context import FilterContext
+    from memtui.engine.store.catalog import Codes
 
 MOST = 50
 """Proposals at most: more than a person reads, far fewer than the scopes of a large store."""
@@ -139,11 +143,14 @@ def known_values(name: str, context: FilterContext | None) -> list[tuple[str, in
         ]
         counts = _choice_counts(name, context)
         return [(each, counts.get(each)) for each in (*spec.choices, *further)]
-    if name == "scope":
-        return _scopes(context)
+    if name == "scope" and context is not None:
+        return list(_counted(context.catalog.scope_codes, context.catalog.scopes).items())
     if name == "cat":
-        return _categories(context)
-    if name in ("lang", "source") and context is not None and context.provides(name):
+        return list(_categories(context).items())
+    if context is not None and name in context.catalog.labels:
+        label = context.catalog.labels[name]
+        return list(_counted(label.codes, label.values).items())
+    if context is not None and context.provides(name):
         assert context.facts is not None
         return [(each, None) for each in context.facts.values(name)]
     return []
@@ -153,32 +160,19 @@ def _choice_counts(name: str, context: FilterContext | None) -> dict[str, int]:
     words = {"tier": TIERS, "state": STATES, "layer": LAYERS}.get(name)
     if context is None or context.catalog.meta is None or words is None:
         return {}
-    import numpy as np
-
-    counted = np.bincount(getattr(context.catalog.meta, name), minlength=len(words))
-    return dict(zip(words, counted.tolist(), strict=False))
+    return _counted(getattr(context.catalog.meta, name), words)
 
 
-def _scopes(context: FilterContext | None) -> list[tuple[str, int | None]]:
+def _categories(context: FilterContext | None) -> dict[str, int | None]:
     if context is None:
-        return []
-    return _counted(context.catalog.scope_codes, context.catalog.scopes)
+        return dict.fromkeys((*STORAGE_CATEGORIES, *SMART_CATEGORIES))
+    catalog, meta = context.catalog, context.catalog.meta
+    smart = _counted(meta.memory_category, meta.memory_categories) if meta is not None else {}
+    stored = _counted(catalog.category_codes, catalog.categories)
+    return {**stored, **{word: count for word, count in smart.items() if word not in stored}}
 
 
-def _categories(context: FilterContext | None) -> list[tuple[str, int | None]]:
-    if context is None:
-        return [(each, None) for each in (*STORAGE_CATEGORIES, *SMART_CATEGORIES)]
-    found = _counted(context.catalog.category_codes, context.catalog.categories)
-    meta = context.catalog.meta
-    if meta is None:
-        return found
-    smart = _counted(meta.memory_category, meta.memory_categories)
-    return found + [pair for pair in smart if pair[0] not in dict(found)]
+def _counted(codes: Codes | NDArray[np.uint8], values: Sequence[str | None]) -> dict[str, int]:
+    from memtui.engine.store.select import counts
 
-
-def _counted(codes: object, values: tuple[str | None, ...]) -> list[tuple[str, int | None]]:
-    import numpy as np
-
-    counts = np.bincount(np.asarray(codes), minlength=len(values)).tolist()
-    pairs = [(value, count) for value, count in zip(values, counts, strict=False) if value and count]
-    return [(value, count) for value, count in sorted(pairs, key=lambda pair: -pair[1])]
+    return {value: count for value, count in counts(codes, values, None) if value}

@@ -58,7 +58,7 @@ def _stale(asking: Asking, meta: Meta) -> Mask:
         now_ms=asking.context.now_ms,
         params=params,
     )
-    return np.asarray(scores.composite < params.stale_threshold)
+    return scores.stale(params)
 
 
 def _in_state(state: str) -> Callable[[Asking, Meta], Mask]:

@@ -9,6 +9,7 @@ from memtui.engine.query.ast import Node, Span
 from memtui.engine.query.errors import FilterError, nearest, quote
 from memtui.engine.query.fields import NAMES, SCOPE_KINDS, FieldSpec
 from memtui.engine.query.lex import Token, lex
+from memtui.engine.query.pattern import MAX_EXPANDED, MAX_PATTERN, expanded_size
 from memtui.engine.query.values import read_value
 
 MAX_DEPTH = 50
@@ -129,11 +130,11 @@ class _Parser:
     def regex(self, token: Token) -> Node:
         if not token.text:
             raise self.error("The regular expression is empty.", token.span, fix="Write one between the /.")
-        if len(token.text) > ast.MAX_PATTERN:
+        if len(token.text) > MAX_PATTERN or expanded_size(token.text) > MAX_EXPANDED:
             raise self.error(
-                f"The regular expression is longer than {ast.MAX_PATTERN} characters.",
+                "The regular expression is too large.",
                 token.span,
-                fix="Shorten it.",
+                fix="Shorten it, or repeat less in it: counted repetitions count as written out.",
             )
         return ast.Regex(token.text, token.span)
 

@@ -12,7 +12,7 @@ from memtui.engine.memory import LAYERS, STATES, TIERS
 from memtui.engine.query import ast
 from memtui.engine.query.asking import Asking
 from memtui.engine.query.ast import Field, Node, Number, Range, Text, Value
-from memtui.engine.query.coded import category_mask, scope_mask, spread
+from memtui.engine.query.coded import category_mask, scope_mask, source_mask
 from memtui.engine.query.conditions import carried_mask, condition_mask
 from memtui.engine.query.context import FilterContext
 from memtui.engine.query.errors import FilterError
@@ -77,14 +77,6 @@ def _layer(asking: Asking, term: Field, value: Value) -> Mask:
     return np.asarray(asking.meta("layer").layer == LAYERS.index(_word(value)))
 
 
-def _source(asking: Asking, term: Field, value: Value) -> Mask:
-    label = asking.catalog.labels.get("source")
-    if label is None:
-        return asking.provided("source", _word(value), whole_field=True)
-    word = _word(value).lower()
-    return spread(label.codes, label.values, lambda source: (source or "").lower() == word)
-
-
 def _share(asking: Asking, term: Field, value: Value, column: NDArray[np.float32]) -> Mask:
     """A comparison with a share of 1; imp>70 is an error, unless the store has such rows."""
     if _largest(value) > 1 and not (column > 1).any():
@@ -131,5 +123,5 @@ _DECIDE: dict[str, Callable[[Asking, Field, Value], Mask]] = {
     "lang": lambda asking, term, value: asking.provided("lang", _word(value).lower(), whole_field=True),
     "state": _state,
     "layer": _layer,
-    "source": _source,
+    "source": lambda asking, term, value: source_mask(asking, _text(value)),
 }
