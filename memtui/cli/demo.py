@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from memtui.cli.output import print_json, print_text
-from memtui.cli.store import wall_clock
+from memtui.cli.store import DEMO, app_options, demo_store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,23 +15,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def demo_store() -> Path:
-    """The demo store's folder; made now when it is not there yet."""
-    from memtui.engine.demo import build_demo, demo_folder
-    from memtui.paths import cache_dir
-
-    return build_demo(demo_folder(cache_dir()), now_ms=wall_clock())
-
-
 def run(args: argparse.Namespace) -> int:
     """Make it when needed, then open the app on it."""
-    folder = demo_store()
     if args.json:
-        print_json({"store": str(folder)})
+        print_json({"store": str(demo_store())})
     elif args.make_only:
-        print_text(str(folder))
+        print_text(str(demo_store()))
     else:
         from memtui.tui.app import run as run_app
 
-        run_app(str(folder))
+        run_app(DEMO, **app_options(args))
     return 0

@@ -83,8 +83,8 @@ def _app(args: argparse.Namespace) -> int:
 
         print(f"memtui {__version__}")
         return 0
-    from memtui.cli.store import column_map
+    from memtui.cli.store import app_options
     from memtui.tui.app import run as run_app
 
-    run_app(args.store or args.target, table=args.table, columns=column_map(args.columns))
+    run_app(args.store or args.target, **app_options(args))
     return 0

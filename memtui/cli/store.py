@@ -7,9 +7,14 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from memtui.engine import Engine, UsageError, open_engine
+from memtui.paths import settings_file
+from memtui.settings import load_settings
 
+DEMO = "demo"
+"""The target that means the demonstration store, made when it is not there."""
 ROLES = ("id", "text", "vector", "scope", "category", "importance", "timestamp", "metadata")
 
 
@@ -34,13 +39,26 @@ def wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
+def demo_store() -> Path:
+    """The demo store's folder; made now when it is not there yet."""
+    from memtui.engine.demo import build_demo, demo_folder
+    from memtui.paths import cache_dir
+
+    return build_demo(demo_folder(cache_dir()), now_ms=wall_clock())
+
+
+def app_options(args: argparse.Namespace) -> dict[str, Any]:
+    """What `open_engine` needs beside the target: settings, embedding, table, columns."""
+    settings = load_settings(settings_file(), os.environ)
+    return {
+        "settings": settings,
+        "embedding": settings.embedding(os.environ),
+        "table": args.table,
+        "columns": column_map(args.columns),
+    }
+
+
 def open_for(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> Engine:
-    """The engine on the store that `args` name, else on the discovered one."""
-    return open_engine(
-        args.store,
-        now=now,
-        environ=os.environ,
-        cwd=Path.cwd(),
-        table=args.table,
-        columns=column_map(args.columns),
-    )
+    """The engine on the store that `args` name, else the settings, else discovery."""
+    target = demo_store() if args.store == DEMO else args.store
+    return open_engine(target, now=now, environ=os.environ, cwd=Path.cwd(), **app_options(args))
