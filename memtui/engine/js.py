@@ -15,6 +15,7 @@ _SPACES = SPACE.replace("\u2000-\u200a", "".join(map(chr, range(0x2000, 0x200B))
 _DECIMAL = re.compile(r"[+-]?(?:Infinity|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)")
 _RADIX = re.compile(r"0(?:[xX][0-9a-fA-F]+|[oO][0-7]+|[bB][01]+)")
 _POINT_FREE = 1e21
+_EXPONENT_FREE = 1e-6
 SAFE_INTEGER = 2**53
 """Whole numbers up to this are exact as a double."""
 _NAN = float("nan")
@@ -89,8 +90,17 @@ def _listed(value: list[Any]) -> float:
 
 
 def text_of(value: float) -> str:
-    """`String(value)` of a finite number of ordinary size: whole numbers without a point."""
-    return str(int(value)) if value == value // 1 and abs(value) < _POINT_FREE else repr(float(value))
+    """`String(value)` of a finite number: whole ones without a point, an exponent only below 1e-6 or from 1e21."""
+    if value == value // 1 and abs(value) < _POINT_FREE:
+        return str(int(value))
+    mantissa, _, exponent = repr(float(value)).partition("e")
+    if not exponent:
+        return mantissa
+    if _EXPONENT_FREE <= abs(value) < _POINT_FREE:
+        from decimal import Decimal
+
+        return f"{Decimal(repr(float(value))):f}"
+    return f"{mantissa}e{int(exponent):+d}"
 
 
 def to_fixed(value: float, digits: int) -> str:
