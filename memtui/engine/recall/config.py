@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
+from memtui.engine.discovery.secret import mask_text
 from memtui.engine.errors import ConfigError
 from memtui.engine.lifecycle.decay import DecayParams
 
@@ -62,10 +63,11 @@ class Retrieval(_Block):
     disable_native_cosine: bool = False
 
     def as_block(self) -> dict[str, Any]:
-        """The resolved block under the plugin's key names; the API key masked."""
+        """The resolved block under the plugin's key names; the API key and secrets in the address masked."""
         block: dict[str, Any] = self.model_dump(by_alias=True, mode="json")
         if block["rerankApiKey"] is not None:
             block["rerankApiKey"] = MASKED
+        block["rerankEndpoint"] = mask_text(block["rerankEndpoint"])
         return block
 
 
@@ -167,7 +169,7 @@ def resolve(
         raise ConfigError(
             f"{unknown[0]} is not a known block.", path=unknown[0], fix="Use retrieval and decay."
         )
-    retrieval = _resolve("retrieval", Retrieval, config.get("retrieval") or {}, base_retrieval)
+    retrieval = _resolve("retrieval", Retrieval, config.get("retrieval", {}), base_retrieval)
     if "decay" in config:
         given = config["decay"]
         decay = None if given is None else _resolve("decay", Decay, given, base_decay)

@@ -160,16 +160,15 @@ def bm25_lane(search: Search, text: str) -> Lane:
         return Lane(via="denied")
     found: list[Hit] = []
     dropped: list[Dropped] = []
+    rows: list[Row] = []
+    raws: list[float] = []
     warning = ""
     try:
-        table = search.store.fts_search(text, k=search.fetch, where=search.where, columns=search.columns)
-        rows, raws = rows_of(table, search.store.dialect, search.now_ms), table.column("_score").to_pylist()
+        if search.store.fts_status().exists:
+            table = search.store.fts_search(text, k=search.fetch, where=search.where, columns=search.columns)
+            rows, raws = rows_of(table, search.store.dialect, search.now_ms), table.column("_score").to_pylist()
     except MemtuiError as error:
-        rows, raws, warning = (
-            [],
-            [],
-            f"full-text search failed ({error.message}); the words were looked for as a substring",
-        )
+        warning = f"full-text search failed ({error.message}); the words were looked for as a substring"
     for row, raw in zip(rows, raws, strict=True):
         score = logistic(raw)
         if not row.active:

@@ -1,0 +1,163 @@
+"""A lane, an embedder or a reranker that fails: the other parts work, and the trace says what happened."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError
+from memtui.engine.embed.openai import OpenAIEmbedder
+from memtui.engine.embed.settings import EmbeddingSettings
+from memtui.engine.errors import EmbeddingError
+from memtui.engine.recall.run import Bench, recall
+from memtui.engine.store.open import open_store
+from memtui.engine.store.table import Store
+from tests.engine.loopback import Loopback, loopback
+from tests.engine.pro_store import NOW_MS, row, write_store
+
+ROWS = [
+    row("a", "The gateway listens on port 8443", (1, 0)),
+    row("b", "The gateway listened on port 8080", (0.9, 0.436)),
+    row("z", "A memory with a zero vector about the gateway", (0, 0)),
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Loopback]:
+    with loopback() as running:
+        yield running
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(write_store(tmp_path / "store", ROWS, dims=2))
+
+
+def question(text: str) -> np.ndarray[Any, np.dtype[np.float32]]:
+    return np.array([1, 0], np.float32)
+
+
+def ask(store: Store, *, embed: Any = question, **more: Any) -> Trace:
+    request = RecallRequest(**({"query": "gateway port", "recipe": "pro/tool", "limit": 5} | more))
+    return recall(request, Bench(store, NOW_MS, embed, no_embedder="no provider is configured."))
+
+
+def test_without_an_embedder_the_keyword_lane_works_and_says_so(store: Store) -> None:
+    trace = ask(store, embed=None)
+    assert trace.mode == "keyword"
+    assert {result.id for result in trace.results} == {"a", "b", "z"}
+    assert any("no provider is configured" in warning for warning in trace.warnings)
+
+
+def test_an_unreachable_embedder_is_a_warning_and_in_vector_mode_an_error(store: Store) -> None:
+    settings = EmbeddingSettings(model="any", base_url="http://127.0.0.1:9/v1", timeout_s=1)
+    embed = OpenAIEmbedder(settings).embed_query
+    trace = ask(store, embed=embed)
+    assert trace.mode == "keyword"
+    assert trace.results
+    assert any("keyword only" in warning and "127.0.0.1:9" in warning for warning in trace.warnings)
+    with pytest.raises(EmbeddingError):
+        ask(store, embed=embed, config={"retrieval": {"mode": "vector"}})
+
+
+def test_a_zero_question_vector_and_zero_rows_find_nothing_by_meaning(store: Store) -> None:
+    trace = ask(store, query_vector=[0, 0])
+    assert all("vector" not in result.sources for result in trace.results)
+    assert {result.id for result in trace.results} == {"a", "b", "z"}
+
+
+def test_an_embedder_of_another_dimension_is_refused_with_a_remedy(store: Store) -> None:
+    with pytest.raises(UsageError, match="3 dimensions") as caught:
+        ask(store, embed=lambda text: np.ones(3, np.float32))
+    assert "embedding model" in caught.value.fix
+
+
+def test_without_a_full_text_index_the_plugin_goes_by_vectors_and_so_do_we(tmp_path: Path) -> None:
+    store = open_store(write_store(tmp_path, ROWS, dims=2, fts=False))
+    trace = ask(store)
+    assert (trace.mode, trace.results[0].id) == ("vector", "a")
+    assert any("no full-text index" in warning for warning in trace.warnings)
+    words = ask(store, embed=None, query="listens on port")
+    assert [result.id for result in words.results] == ["a"]
+    assert words.results[0].steps[0].rule == "substring"
+
+
+def test_a_missing_data_file_is_an_error_and_never_an_empty_answer(store: Store) -> None:
+    shutil.rmtree(Path(store.uri) / "memories.lance" / "data")
+    with pytest.raises(MemtuiError) as caught:
+        ask(store)
+    assert caught.value.fix
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("fail", "http_error"),
+        ("garbage", "invalid_response"),
+        ("invalid", "invalid_response"),
+        ("empty", "invalid_response"),
+    ],
+)
+def test_a_reranker_that_fails_falls_back_to_the_cosine_blend(
+    store: Store, server: Loopback, path: str, reason: str
+) -> None:
+    retrieval = {"rerankEndpoint": f"{server.url}/{path}/v1/rerank", "rerankApiKey": "k-secret"}
+    trace = ask(store, config={"retrieval": retrieval}, limit=1)
+    warning = next(w for w in trace.warnings if w.startswith("rerank"))
+    assert reason in warning
+    assert "k-secret" not in str(trace.as_json())
+    assert {s.rule for result in trace.results for s in result.steps if s.stage == "reranked"} == {"cosine_blend"}
+    assert trace.proof.recomputed
+
+
+def test_a_slow_reranker_costs_its_budget_and_no_more(store: Store, server: Loopback) -> None:
+    retrieval = {
+        "rerankEndpoint": f"{server.url}/slow/v1/rerank",
+        "rerankApiKey": "k",
+        "rerankTimeoutMs": 200,
+    }
+    trace = ask(store, config={"retrieval": retrieval})
+    assert any("timeout" in warning for warning in trace.warnings)
+    assert trace.results
+
+
+def test_a_working_reranker_is_blended_in_and_the_trace_proves_it(store: Store, server: Loopback) -> None:
+    retrieval = {"rerankEndpoint": f"{server.url}/v1/rerank", "rerankApiKey": "k"}
+    trace = ask(store, config={"retrieval": retrieval})
+    rules = {step.rule for result in trace.results for step in result.steps if step.stage == "reranked"}
+    assert rules <= {"rerank_blend", "rerank_unreturned"}
+    assert trace.proof.recomputed
+    assert any(operation.name == "rerank_request" for operation in trace.operations)
+
+
+@pytest.mark.parametrize(
+    ("config", "path"),
+    [
+        ({"retrieval": {"minScoer": 0.1}}, "retrieval.minScoer"),
+        ({"retrieval": {"minScore": "high"}}, "retrieval.minScore"),
+        ({"retrieval": {"neighborEnrichment": {"enabled": 1}}}, "retrieval.neighborEnrichment.enabled"),
+        ({"decay": {"betaCore": -1}}, "decay.betaCore"),
+        ({"retrieval": []}, "retrieval"),
+        ({"decy": {}}, "decy"),
+    ],
+)
+def test_a_setting_that_is_unknown_or_ill_typed_is_named_by_its_path(
+    store: Store, config: dict[str, Any], path: str
+) -> None:
+    with pytest.raises(UsageError, match=path.replace(".", r"\.")):
+        ask(store, config=config)
+
+
+def test_knobs_without_effect_are_named() -> None:
+    from memtui.engine.recall.config import findings, resolve
+
+    retrieval, decay = resolve({"retrieval": {"candidatePoolSize": 60, "recencyWeight": 0.2}})
+    told = " ".join(findings(retrieval, decay))
+    assert "candidatePoolSize above 20 has no effect" in told
+    assert "recencyWeight has no effect for agents" in told
+    assert "cross-encoder has no API key" in told
