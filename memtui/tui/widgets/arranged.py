@@ -74,4 +74,5 @@ class Arranged(Widget):
         boxes = self._arrange(*self.size)
         for child in self.children:
             child.display = child.id in boxes
+            child.refresh(layout=True)  # clears our cached arrangement, which our own refresh would not
         self.refresh(layout=True)

@@ -1,0 +1,206 @@
+"""The dialogs of Recall: options, settings, ledger, copying, and the ways out of an empty panel."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine import Facets, ListQuery, one_line
+from memtui.tui.clipboard import copy
+from memtui.tui.dialogs.ledger import Ledger, Page
+from memtui.tui.dialogs.pick import Option, Pick
+from memtui.tui.dialogs.scopes import ScopePick
+from memtui.tui.dialogs.sheet import Sheet
+from memtui.tui.host import host
+from memtui.tui.screens.recall import account, knobs, options, pages, present
+from memtui.tui.screens.recall import state as reduce
+from memtui.tui.widgets.question import QuestionLine
+from memtui.tui.widgets.state_panel import Choice
+
+if TYPE_CHECKING:
+    from memtui.engine import RecipeInfo
+    from memtui.tui.screens.recall.screen import RecallScreen
+
+
+class Choosers:
+    """Opens the dialogs of one Recall screen and does what they return."""
+
+    def __init__(self, screen: RecallScreen) -> None:
+        self._screen = screen
+        self._facets: tuple[object, Facets] | None = None
+        self._waiting = ""
+
+    @property
+    def recipe(self) -> RecipeInfo | None:
+        """The recipe that is chosen."""
+        recipes = options.recipes_of(self._screen.session.engine)
+        return options.recipe_named(recipes, self._screen.state.form.recipe)
+
+    @property
+    def recipe_limit(self) -> int:
+        """How many results the chosen recipe returns by itself."""
+        recipe = self.recipe
+        return recipe.limit if recipe is not None else 10
+
+    def open(self, name: str) -> None:
+        """Let the person choose the option called `name`."""
+        screen, form = self._screen, self._screen.state.form
+        if screen.session.engine is None:
+            screen.flash("The store is not open yet.", "note")
+        elif name == "recipe":
+            recipes = options.recipes_of(screen.session.engine)
+            self._pick("Recipe", options.recipe_options(recipes), form.recipe, self._take_recipe)
+        elif name == "limit":
+            current = "" if form.limit is None else str(form.limit)
+            self._pick("How many", options.limit_options(self.recipe), current, self._take_limit)
+        elif name == "source":
+            self._pick("Who asks", options.source_options(self.recipe), form.source or "", self._take_source)
+        else:
+            self._with_facets(name)
+
+    def _pick(self, title: str, choices: list[Option], current: str, take: Any) -> None:
+        def taken(value: str | None) -> None:
+            if value is not None:
+                take(value)
+
+        self._screen.app.push_screen(Pick(title, choices, current), taken)
+
+    def _take_recipe(self, value: str) -> None:
+        self._screen.choose(recipe=value, limit=None, source=None)
+
+    def _take_limit(self, value: str) -> None:
+        self._screen.choose(limit=int(value) if value else None)
+
+    def _take_source(self, value: str) -> None:
+        self._screen.choose(source=value or None)
+
+    def _take_category(self, value: str) -> None:
+        self._screen.choose(category=None if value == options.ANY else value)
+
+    # ------------------------------------------------------------------ scopes and categories, which must be counted
+
+    def _with_facets(self, name: str) -> None:
+        """Count scopes and categories off the event loop, once for each version of the store."""
+        engine = self._screen.session.engine
+        assert engine is not None  # `open` has looked
+        known = (engine, self._screen.session.revision)
+        if self._facets is not None and self._facets[0] == known:
+            self._choose_facet(name, self._facets[1])
+            return
+        self._waiting = name
+        self._screen.runner.start(
+            "facets", lambda cancel, report: (known, engine.view(ListQuery(), cancel).facets)
+        )
+
+    def facets_known(self, value: tuple[object, Facets]) -> None:
+        """The counting has finished."""
+        self._facets = value
+        self._choose_facet(self._waiting, value[1])
+
+    def _choose_facet(self, name: str, facets: Facets) -> None:
+        form = self._screen.state.form
+        if name == "category":
+            found = options.category_options(facets.categories)
+            self._pick("Category", found, form.category or options.ANY, self._take_category)
+            return
+        scopes = [(scope, count) for scope, count in facets.scopes if scope is not None]
+
+        def taken(chosen: tuple[str, ...] | None) -> None:
+            if chosen is not None:
+                self._screen.choose(scopes=chosen or None)
+
+        self._screen.app.push_screen(ScopePick(scopes, form.scopes or ()), taken)
+
+    # ------------------------------------------------------------------ reading
+
+    def settings(self) -> None:
+        """The resolved configuration, read-only, with what a person should know of it."""
+        screen, recipe = self._screen, self.recipe
+        trace = screen.state.trace
+        intro = [recipe.description] if recipe is not None else []
+        answered = trace is not None and trace.recipe == screen.state.form.recipe
+        if trace is None or not answered:
+            intro.append("Its settings are shown as they were resolved, once it has answered a question.")
+        name = trace.recipe if trace is not None and answered else screen.state.form.recipe
+        screen.app.push_screen(
+            Sheet(
+                f"Settings of {one_line(name) or 'the recipe'}",
+                intro,
+                trace.findings if trace is not None and answered else (),
+                knobs.sections(trace.config) if trace is not None and answered else [],
+            )
+        )
+
+    def ledger(self) -> None:
+        """Every stage of the selected memory; closing selects the one that was shown last."""
+        screen = self._screen
+        trace, selected = screen.state.trace, screen.state.selected
+        ids = account.in_order(trace) if trace is not None else []
+        if trace is None or selected not in ids:
+            return
+
+        def page_of(id: str) -> Page:
+            candidate = present.candidate_of(trace, id)
+            assert candidate is not None  # `ids` are the trace's own
+            return pages.page(trace, candidate, host(screen).glyphs, screen.now_ms)
+
+        def closed(id: str | None) -> None:
+            if id is not None and screen.state.trace is trace:
+                screen.state = reduce.select(screen.state, id)
+
+        screen.app.push_screen(Ledger(ids, ids.index(selected), page_of), closed)
+
+    def copy(self) -> None:
+        """Copy the id, the text, or the whole trace."""
+        trace, selected = self._screen.state.trace, self._screen.state.selected
+        if trace is None or not selected:
+            return
+        found = [
+            Option("id", "id", selected, "i"),
+            Option("text", "text", "as it is stored", "t"),
+            Option("trace", "whole trace", "JSON, as the command line prints it", "j"),
+        ]
+
+        def take(value: str) -> None:
+            memory = trace.memories.get(selected)
+            if value == "id":
+                self._copied("id", selected)
+            elif value == "text":
+                self._copied("text", memory.raw_text if memory else "")
+            else:
+                self._copied("trace", json.dumps(trace.as_json(explain=True), ensure_ascii=False, indent=2))
+
+        self._pick("Copy", found, "id", take)
+
+    def _copied(self, what: str, text: str) -> None:
+        try:
+            way = copy(self._screen.app, text)
+        except ValueError as error:
+            self._screen.flash(f"{what} not copied: {error}", "error")
+        else:
+            self._screen.flash(f"copied the {what} ({way})")
+
+    # ------------------------------------------------------------------ ways out
+
+    def way_out(self, choice: Choice) -> None:
+        """Do what an empty or failed panel offers."""
+        screen = self._screen
+        if choice.name == "again":
+            screen.action_again()
+        elif choice.name == "dropped":
+            screen.action_missing()
+        elif choice.name == "back":
+            screen.state = reduce.give_up(screen.state)
+        elif choice.name == "home":
+            screen.app.simulate_key("1")
+        elif choice.name == "scope":
+            screen.choose(scopes=None)
+        elif choice.name == "category":
+            screen.choose(category=None)
+        elif choice.name == "recipe" and isinstance(choice.value, str):
+            self._take_recipe(choice.value)
+            screen.query_one(QuestionLine).focus()
+        elif choice.name == "recipe":
+            self.open("recipe")
+        else:
+            screen.query_one(QuestionLine).focus()

@@ -1,0 +1,72 @@
+"""The options of a question as chips, and what each of them can be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memtui.engine import one_line
+from memtui.tui.dialogs.pick import Option
+from memtui.tui.screens.recall.state import Form
+from memtui.tui.widgets.question import Chip
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine, RecipeInfo
+
+ANY = "\0any"
+"""The value of "no filter" in a chooser; no stored name is this."""
+LIMIT_STEPS = (1, 3, 5, 6, 10, 20)
+SOURCE_HINTS = {
+    "manual": "the memory_recall tool: keywords are expanded",
+    "cli": "the command line: keywords are expanded",
+    "auto-recall": "before each prompt: keywords as they are",
+}
+
+
+def recipes_of(engine: Engine | None) -> tuple[RecipeInfo, ...]:
+    """The engine's recipes; none while no store is open."""
+    return engine.recipes() if engine is not None else ()
+
+
+def recipe_named(recipes: Sequence[RecipeInfo], name: str) -> RecipeInfo | None:
+    """The recipe called `name`."""
+    return next((recipe for recipe in recipes if recipe.name == name), None)
+
+
+def chips(form: Form, recipe: RecipeInfo | None) -> tuple[Chip, ...]:
+    """The options in the order of the line."""
+    own_limit = recipe.limit if recipe else 0
+    limit = form.limit if form.limit is not None else own_limit
+    own_source = (recipe.source if recipe else None) or "nobody"
+    return (
+        Chip("recipe", "recipe", form.recipe or "-"),
+        Chip("limit", "k", str(limit or "-"), form.limit is not None and form.limit != own_limit),
+        Chip("scope", "scope", ", ".join(form.scopes) if form.scopes else "all scopes", bool(form.scopes)),
+        Chip("category", "category", form.category or "any kind", form.category is not None),
+        Chip("source", "asked by", form.source or own_source, form.source not in (None, own_source)),
+    )
+
+
+def recipe_options(recipes: Sequence[RecipeInfo]) -> list[Option]:
+    """Every recipe with what it stands for."""
+    return [Option(r.name, r.name, r.title, str(i)) for i, r in enumerate(recipes, 1)]
+
+
+def limit_options(recipe: RecipeInfo | None) -> list[Option]:
+    """A few numbers of results, the recipe's own first."""
+    own = recipe.limit if recipe else 0
+    first = [Option("", f"{own}", "the recipe's own")] if own else []
+    return [*first, *(Option(str(n), str(n)) for n in LIMIT_STEPS if n != own)]
+
+
+def category_options(categories: Sequence[tuple[str | None, int]]) -> list[Option]:
+    """No filter, then the stored categories with their counts."""
+    known = [(name, count) for name, count in categories if name]
+    return [Option(ANY, "any kind"), *(Option(name, one_line(name), f"{count:,}") for name, count in known)]
+
+
+def source_options(recipe: RecipeInfo | None) -> list[Option]:
+    """Who may ask, the recipe's own caller first."""
+    own = (recipe.source if recipe else None) or "nobody"
+    rest = [Option(name, name, hint) for name, hint in SOURCE_HINTS.items() if name != own]
+    return [Option("", own, "as the recipe has it"), *rest]

@@ -1,0 +1,114 @@
+"""The ledger of one memory: its recorded steps as the entries of a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.engine import one_line
+from memtui.tui.dialogs.ledger import Entry, Page
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import plural, score
+from memtui.tui.screens.recall import account, present, rules
+from memtui.tui.widgets.memory_text import text_lines
+
+if TYPE_CHECKING:
+    from memtui.engine import Candidate, Proof, StageSummary, Step, Trace
+
+
+def page(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Page:
+    """Everything that happened to `candidate`, in the order of the stages."""
+    stages = {stage.name: stage for stage in trace.stages}
+    memory = trace.memories.get(candidate.id)
+    proof = trace.proof
+    fall = account.fall(trace, candidate, glyphs)
+    name = memory.title if memory else candidate.id
+    place = f"#{candidate.rank}" if candidate.rank else "dropped"
+    failures = [text for text in proof.failures if text.startswith(candidate.id)]
+
+    def below(width: int) -> Sequence[Content]:
+        lines = [Content(), _result_line(candidate, glyphs), _proof_line(proof)]
+        for text in failures:
+            lines += [
+                Content.styled(f" {glyphs.warn} {part.plain}", "$danger")
+                for part in Content(one_line(text)).wrap(width - 4)
+            ]
+        lines += [Content(), Content.styled(" MEMORY", "bold $heading")]
+        lines += text_lines(
+            memory, present.words_of(trace.query), present.facts(memory, glyphs, now_ms), width
+        )
+        return lines
+
+    return Page(
+        title=f"{place}  {one_line(name[:300])}",
+        badge=present.trust(trace, candidate, fall, glyphs),
+        entries=tuple(_entry(step, stages.get(step.stage)) for step in candidate.steps),
+        below=below,
+        document=document(candidate),
+    )
+
+
+def document(candidate: Candidate) -> str:
+    """The candidate as in the command line's JSON."""
+    return json.dumps(
+        {
+            "id": candidate.id,
+            "disposition": candidate.disposition,
+            "reason": candidate.reason,
+            "score": candidate.score,
+            "limit": candidate.limit,
+            "rank": candidate.rank,
+            "sources": {name: dict(source) for name, source in candidate.sources.items()},
+            "steps": [step.as_json() for step in candidate.steps],
+        },
+        ensure_ascii=False,
+        indent=2,
+    )
+
+
+def _entry(step: Step, stage: StageSummary | None) -> Entry:
+    return Entry(
+        stage=account.stage_title(stage) if stage else one_line(step.stage),
+        style=account.stage_style(step.stage, stage.kind if stage else "score"),
+        before=step.before,
+        after=step.after,
+        rank_before=step.rank_before,
+        rank_after=step.rank_after,
+        rule=_rule(step, stage),
+        stopped=step.after is None,
+    )
+
+
+def _rule(step: Step, stage: StageSummary | None) -> str:
+    if step.after is None:
+        gate = str(step.inputs.get("gate", ""))
+        missed = rules.missed(gate, step.inputs.get("value"), step.inputs.get("limit"), step.inputs)
+        return f"{rules.gate(gate)}{f': {missed}' if missed else ''}"
+    if step.rule == "unchanged" and stage is not None:
+        asked = present.asked(step, stage)
+        note = one_line(stage.note) if account.warns(stage) else ""
+        return note or (f"passes: {asked}" if asked else "passes")
+    return rules.formula(step.rule, step.before, step.inputs)
+
+
+def _proof_line(proof: Proof) -> Content:
+    error = f"largest error {proof.max_error:.1g}" if proof.max_error else "no error"
+    return Content.styled(
+        f"   {plural(proof.checked, 'step')} of this recall recomputed by other formulas, {error}", "$dim"
+    )
+
+
+def _result_line(candidate: Candidate, glyphs: Glyphs) -> Content:
+    if candidate.rank is not None:
+        return Content.assemble(
+            " ",
+            (f"{glyphs.mark} returned at #{candidate.rank}", "bold $ok"),
+            ("  with ", "$dim"),
+            (score(candidate.score), "bold $foreground"),
+        )
+    return Content.assemble(
+        " ", (f"{glyphs.cross} not returned: {rules.gate(candidate.reason)}", "bold $stage-cut")
+    )

@@ -1,0 +1,246 @@
+"""State to panels: which panel must be painted anew, and with what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+from textual.widget import Widget
+
+from memtui.engine import one_line
+from memtui.tui.host import host
+from memtui.tui.layout import NORMAL_WIDTH, WIDE_WIDTH, size_class
+from memtui.tui.paint.cells import crop
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.timeline import Lap, columns
+from memtui.tui.screens.recall import account, arrange, present
+from memtui.tui.screens.recall.arrange import RecallShape
+from memtui.tui.screens.recall.empty import results_state
+from memtui.tui.screens.recall.options import chips, recipe_named, recipes_of
+from memtui.tui.screens.recall.state import RecallState, title_of
+from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.breakdown import Breakdown
+from memtui.tui.widgets.dropped_list import DroppedList
+from memtui.tui.widgets.memory_text import MemoryText
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.question import OptionsLine, QuestionLine
+from memtui.tui.widgets.result_list import ResultList
+from memtui.tui.widgets.stage_table import StageTable
+from memtui.tui.widgets.state_panel import StatePanel
+
+if TYPE_CHECKING:
+    from memtui.engine import StageSummary
+    from memtui.tui.screens.recall.screen import RecallScreen
+
+
+class Painting:
+    """Paints the panels of one Recall screen."""
+
+    def __init__(self, screen: RecallScreen) -> None:
+        self._screen = screen
+        self._shape = RecallShape()
+
+    @property
+    def _state(self) -> RecallState:
+        return self._screen.state
+
+    @property
+    def _glyphs(self) -> Glyphs:
+        return host(self._screen).glyphs
+
+    def shape(self, width: int, height: int) -> RecallShape:
+        """What the arrangement needs to know of the state."""
+        state = self._state
+        rows = len(self._laps(width)) + len(self._notes(width))
+        moves = 8
+        candidate = present.candidate_of(state.trace, state.selected)
+        if state.trace is not None and candidate is not None:
+            moves = max(
+                5, max((len(account.fall(state.trace, c).moves) for c in state.trace.results), default=5)
+            )
+        alone = state.trace is None and width < NORMAL_WIDTH
+        return RecallShape(
+            stages=0 if alone and not state.stages else rows,
+            results=len(state.trace.results) if state.trace is not None else 0,
+            moves=moves,
+            dropped=state.shown == "dropped",
+            zoom=state.zoom,
+            answered=candidate is not None,
+        )
+
+    def everything(self) -> None:
+        """Paint all panels."""
+        self.change(None, self._state)
+
+    def change(self, old: RecallState | None, new: RecallState) -> None:
+        """Paint the panels whose part of the state has changed."""
+        screen = self._screen
+        if not screen.query(Arranged):
+            return
+
+        def differs(*names: str) -> bool:
+            return old is None or any(getattr(old, name) is not getattr(new, name) for name in names)
+
+        screen.set_class(new.stale, "-stale")
+        screen.set_class(new.phase == "running", "-running")
+        if differs("form", "phase", "trace", "answered"):
+            self._ask(new)
+        if differs("trace", "stages", "phase", "form"):
+            self._stages(new)
+        if differs("trace", "phase", "error"):
+            self._lists(new)
+        elif differs("selected"):
+            screen.query_one(ResultList).choose(new.selected)
+            screen.query_one(DroppedList).choose(new.selected)
+            self._places(new)
+        if differs("trace", "selected"):
+            self._why(new)
+        if differs("shown", "zoom", "trace", "stages", "phase"):
+            screen.query_one(Arranged).rearrange()
+        if differs("trace", "phase", "selected"):
+            screen.refresh_bindings()
+
+    def _panel(self, name: str) -> Panel:
+        return self._screen.query_one(f"#{name}", Panel)
+
+    # ------------------------------------------------------------------ question and stages
+
+    def _ask(self, state: RecallState) -> None:
+        screen = self._screen
+        line = screen.query_one(QuestionLine)
+        if title_of(line.value) != title_of(state.form.query):  # what is being typed stays as it is
+            line.show(title_of(state.form.query))
+        options = screen.query_one(OptionsLine)
+        recipes = recipes_of(screen.session.engine)
+        options.chips = chips(state.form, recipe_named(recipes, state.form.recipe))
+        said = Content()
+        if state.phase == "running":
+            said = Content.styled("asking", "$primary")
+        elif state.trace is not None:
+            said = Content.styled(present.counts(state.trace), "$dim")
+            if state.edited:
+                said = Content.assemble(("changed, enter asks", "$stale"), "   ", said)
+        narrow = screen.app.size.width < NORMAL_WIDTH
+        options.aside = said if narrow and screen.app.size.width >= 72 else Content()
+        self._panel("ask").headline(which="" if narrow else said, where="/ question   enter run   ^r again")
+
+    def _arrived(self, state: RecallState) -> tuple[list[StageSummary], list[StageSummary]]:
+        """The stages to show now, and those of the recall before that have not been replaced yet."""
+        before = list(account.ran(state.trace)) if state.trace is not None else []
+        if state.phase != "running":
+            return before, []
+        now = list(state.stages)
+        names = {stage.name for stage in now}
+        seen = max((i for i, stage in enumerate(before) if stage.name in names), default=-1)
+        return now, [stage for stage in before[seen + 1 :] if stage.name not in names]
+
+    def _laps(self, width: int) -> list[Lap]:
+        now, awaited = self._arrived(self._state)
+        return account.laps(now, stale=awaited, merged=size_class(width) == "narrow")
+
+    def _notes(self, width: int) -> tuple[Content, ...]:
+        state = self._state
+        if state.trace is None or state.phase == "running":
+            info = recipe_named(recipes_of(self._screen.session.engine), state.form.recipe)
+            if info is None or state.phase == "running":
+                return ()
+            return (
+                Content.styled(one_line(info.title), "$foreground"),
+                Content.styled(one_line(info.description), "$dim"),
+            )
+        notes = present.notes(state.trace, self._glyphs, brief=size_class(width) == "narrow")
+        return notes[:1] if size_class(width) == "narrow" else notes
+
+    def _stages(self, state: RecallState) -> None:
+        width = self._screen.app.size.width
+        table = self._screen.query_one(StageTable)
+        narrow = width < NORMAL_WIDTH
+        table.show(self._laps(width), self._notes(width), brief=narrow)
+        panel = self._panel("stages")
+        if state.trace is None and not state.stages:
+            panel.headline(
+                what="Recipe", which=one_line(state.form.recipe), where="" if narrow else "e another"
+            )
+        else:
+            panel.headline(
+                what="Stages",
+                which=columns(table.size.width or width),
+                where="" if narrow else "enter what it dropped",
+            )
+
+    def stage_words(self, name: str) -> None:
+        """Say in the panel's corner what the stage under the cursor asked for."""
+        trace = self._state.trace
+        stage = next((s for s in account.ran(trace) if s.name == name), None) if trace is not None else None
+        if stage is not None and self._screen.app.size.width >= NORMAL_WIDTH:
+            said = one_line(stage.note) if account.warns(stage) else present.limits(stage)
+            self._panel("stages").headline(where=said[:40] or "enter what it dropped")
+
+    def _width_of(self, name: str) -> int:
+        """The width that the arrangement gives a panel: it may not have been laid out yet."""
+        size = self._screen.query_one(Arranged).size
+        box = arrange.recall(*size, self.shape(*size)).get(name) if size.width else None
+        return box.width if box is not None else self._screen.app.size.width
+
+    def first_dropped_by(self, name: str) -> str:
+        """Id of the nearest miss of a stage; empty when it dropped nothing."""
+        if self._state.trace is None:
+            return ""
+        groups = account.dropped(self._state.trace)
+        return next((group.candidates[0].id for group in groups if group.stage == name), "")
+
+    # ------------------------------------------------------------------ lists and account
+
+    def _lists(self, state: RecallState) -> None:
+        screen = self._screen
+        results, missing = screen.query_one(ResultList), screen.query_one(DroppedList)
+        trace = state.trace
+        results.show(present.hits(trace) if trace is not None else (), state.selected)
+        missing.show(present.gates(trace) if trace is not None else ())
+        missing.choose(state.selected)
+        said = results_state(state, screen.session, recipes_of(screen.session.engine))
+        for rows in (results, missing):
+            panel = rows.parent
+            if not isinstance(panel, Widget):
+                continue
+            instead = said if rows is results or trace is None else None
+            panel.set_class(instead is not None, "-state")
+            if instead is not None and panel.query(StatePanel):
+                panel.query_one(StatePanel).state = instead
+        self._places(state)
+
+    def _places(self, state: RecallState) -> None:
+        screen = self._screen
+        trace = state.trace
+        ids = [c.id for c in trace.results] if trace is not None else []
+        at = str(ids.index(state.selected) + 1) if state.selected in ids else "-"
+        where = f"{at} / {len(ids)}" if ids else ""
+        self._panel("results").headline(which="score  rank" if ids else "", where=where)
+        gone = sum(1 for c in trace.candidates if c.rank is None) if trace is not None else 0
+        self._panel("dropped").headline(
+            which=f"{gone} of {len(trace.candidates)}" if trace is not None else "",
+            where="m results" if NORMAL_WIDTH <= screen.app.size.width < WIDE_WIDTH else "",
+        )
+
+    def _why(self, state: RecallState) -> None:
+        screen, glyphs = self._screen, self._glyphs
+        breakdown, text, panel = screen.query_one(Breakdown), screen.query_one(MemoryText), self._panel("why")
+        candidate = present.candidate_of(state.trace, state.selected)
+        if state.trace is None or candidate is None:
+            breakdown.show(None)
+            text.show(None)
+            panel.headline(what="Why", which="", where="")
+            return
+        why = present.why(state.trace, candidate, glyphs, screen.now_ms)
+        memory = state.trace.memories.get(candidate.id)
+        breakdown.show(why)
+        text.show(memory, present.words_of(state.trace.query), why.facts)
+        mark = present.trust(state.trace, candidate, why.fall, glyphs)
+        place = f"#{candidate.rank}"
+        width = screen.app.size.width
+        who = f"Why {place}" if candidate.rank else "Why not"
+        if width >= NORMAL_WIDTH and memory is not None:
+            room = max(8, self._width_of("why") - len(who) - mark.cell_length - 14)
+            who = f"{who}  {crop(one_line(memory.text[:400]), room, glyphs.ellipsis)}"
+        panel.headline(what=who, which=mark, where="" if width < NORMAL_WIDTH else "enter every stage")
+        self._panel("memory").headline(which=place if candidate.rank else "dropped")

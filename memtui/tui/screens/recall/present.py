@@ -1,0 +1,235 @@
+"""A trace as the panels show it: results, the dropped by gate, one memory's account, notes, empty states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+
+from memtui.engine import one_line
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import age, ago, plural, score
+from memtui.tui.paint.waterfall import Fall, badge, number
+from memtui.tui.screens.recall import account, rules
+from memtui.tui.theme.tokens import scope_style, tier_style
+from memtui.tui.widgets.breakdown import GateWords, Why
+from memtui.tui.widgets.dropped_list import Gate, Miss
+from memtui.tui.widgets.result_list import Hit
+
+if TYPE_CHECKING:
+    from memtui.engine import Candidate, Memory, StageSummary, Step, Trace
+
+_LANES = (
+    ("vector", "vec", "$stage-vector"),
+    ("bm25", "bm25", "$stage-lexical"),
+    ("reranked", "rr", "$stage-rerank"),
+)
+_WORD = re.compile(r"\w{2,}")
+_COMMON_WORDS = """
+a about after all an and any are as at be been but by can could did do does for from had has have how i if in is it
+its me my no not of on or our should so that the their them there they this to was we were what when where which who
+why will with would you your
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+"""Words that say nothing about a match; the keyword lane leaves most of them out too."""
+MOST_WORDS = 24
+TITLE_CHARS = 400
+
+
+def words_of(query: str) -> tuple[str, ...]:
+    """The words of a question that are lit in what came back; only the first ones of a very long question."""
+    words = dict.fromkeys(word for word in _WORD.findall(query[:2000].lower()) if word not in _COMMON)
+    return tuple(words)[:MOST_WORDS]
+
+
+def hits(trace: Trace) -> tuple[Hit, ...]:
+    """The results in final order."""
+    words = words_of(trace.query)
+    return tuple(_hit(candidate, trace.memories.get(candidate.id), words) for candidate in trace.results)
+
+
+def _hit(candidate: Candidate, memory: Memory | None, words: tuple[str, ...]) -> Hit:
+    return Hit(
+        id=candidate.id,
+        rank=candidate.rank or 0,
+        text=memory.text[:TITLE_CHARS] if memory else candidate.id,
+        tier=memory.tier if memory else None,
+        category=memory.category if memory else None,
+        scope=memory.scope if memory else None,
+        score=candidate.score or 0.0,
+        climbed=account.climbed(candidate),
+        evidence=tuple((short, _evidence(candidate, lane), style) for lane, short, style in _LANES),
+        matches=words,
+    )
+
+
+def _evidence(candidate: Candidate, lane: str) -> str:
+    found = candidate.sources.get(lane)
+    if not found or found.get("score") is None:
+        return ""
+    rank = found.get("rank")
+    return score(found["score"]) + (f" #{rank}" if rank is not None and lane != "reranked" else "")
+
+
+def gates(trace: Trace) -> tuple[Gate, ...]:
+    """The dropped memories by gate, in the order of the stages."""
+    kinds = {stage.name: stage.kind for stage in trace.stages}
+    return tuple(
+        Gate(
+            stage=group.title,
+            why=rules.gate(group.reason),
+            style=account.stage_style(group.stage, kinds.get(group.stage, "filter")),
+            misses=tuple(_miss(trace, candidate) for candidate in group.candidates),
+            note=group.note if group.reason == "adaptive_gate" else "",
+        )
+        for group in account.dropped(trace)
+    )
+
+
+def _miss(trace: Trace, candidate: Candidate) -> Miss:
+    memory = trace.memories.get(candidate.id)
+    return Miss(
+        id=candidate.id,
+        text=memory.text[:TITLE_CHARS] if memory else candidate.id,
+        tier=memory.tier if memory else None,
+        category=memory.category if memory else None,
+        score=candidate.score,
+        missed=_missed(trace, candidate, memory),
+    )
+
+
+def _missed(trace: Trace, candidate: Candidate, memory: Memory | None) -> str:
+    inputs = account.gate_step(candidate)
+    if memory is not None and candidate.reason == "inactive":
+        if memory.invalidated_at_ms is not None and memory.invalidated_at_ms <= trace.now_ms:
+            return f"replaced {age(memory.invalidated_at_ms, trace.now_ms)} ago"
+        return f"true {ago(memory.valid_from_ms, trace.now_ms)}"
+    if memory is not None and candidate.reason == "category":
+        return f"is {one_line(memory.category or 'without one')}"
+    return rules.missed(candidate.reason, inputs.get("value"), inputs.get("limit", candidate.limit), inputs)
+
+
+def candidate_of(trace: Trace | None, id: str) -> Candidate | None:
+    """The candidate with this id."""
+    return next((c for c in trace.candidates if c.id == id), None) if trace is not None else None
+
+
+def why(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Why:
+    """The account of one memory for the panel below the lists."""
+    memory = trace.memories.get(candidate.id)
+    gates = gates_of(trace, candidate, glyphs)
+    return Why(account.fall(trace, candidate, glyphs), facts(memory, glyphs, now_ms), gates)
+
+
+def trust(trace: Trace, candidate: Candidate, fall: Fall, glyphs: Glyphs) -> Content:
+    """The badge of one account: nothing where there is no score to take apart."""
+    if not fall.moves:
+        return Content()
+    wrong = any(text.startswith(candidate.id) for text in trace.proof.failures)
+    return badge(fall, proved=not wrong, error=trace.proof.max_error, glyphs=glyphs)
+
+
+def facts(memory: Memory | None, glyphs: Glyphs, now_ms: int) -> tuple[Content, ...]:
+    """What decides a memory's weight beside its words."""
+    if memory is None:
+        return ()
+    out = []
+    if memory.tier:
+        out.append(Content.assemble((f"{glyphs.tier(memory.tier)} {memory.tier}", tier_style(memory.tier))))
+    out.append(Content.styled(one_line(memory.scope or "no scope"), scope_style(memory.scope)))
+    if memory.importance is not None:
+        out.append(Content.styled(f"importance {score(memory.importance)}", "$dim"))
+    if memory.access_count is not None:
+        used = plural(memory.access_count, "time") if memory.access_count else "never"
+        last = (
+            f", {ago(memory.last_accessed_ms, now_ms)}"
+            if memory.access_count and memory.last_accessed_ms
+            else ""
+        )
+        out.append(Content.styled(f"used {used}{last}", "$dim"))
+    if memory.timestamp_ms:
+        out.append(Content.styled(f"learned {ago(memory.timestamp_ms, now_ms)}", "$dim"))
+    if not memory.active or memory.expired:
+        out.append(Content.styled("expired" if memory.expired else "not valid now", "$stale"))
+    return tuple(out)
+
+
+def gates_of(trace: Trace, candidate: Candidate, glyphs: Glyphs) -> tuple[GateWords, ...]:
+    """The gates on the candidate's way: those that it passed, and the one that stopped it."""
+    out: list[GateWords] = []
+    stages = {stage.name: stage for stage in trace.stages}
+    for step in candidate.steps:
+        stage = stages.get(step.stage)
+        if stage is None or (stage.kind not in ("filter", "order") and step.after is not None):
+            continue
+        title = account.stage_title(stage)
+        if step.after is None:
+            gate = str(step.inputs.get("gate", ""))
+            missed = rules.missed(gate, step.inputs.get("value"), step.inputs.get("limit"), step.inputs)
+            said = f"{glyphs.cross} {title}: {rules.gate(gate)}{f' ({missed})' if missed else ''}"
+            out.append(GateWords(Content.styled(said, "bold $stage-cut")))
+            continue
+        late = step.rule == "deferred"
+        mark = (f"{glyphs.down} ", "$delta-down") if late else (f"{glyphs.mark} ", "$ok")
+        out.append(
+            GateWords(Content.assemble(mark, (title, "$dim")), Content.styled(asked(step, stage), "$dim"))
+        )
+    return tuple(out)
+
+
+def asked(step: Step, stage: StageSummary) -> str:
+    """What a gate asked of a memory that passed it."""
+    if step.rule != "unchanged":
+        return rules.formula(step.rule, step.before, step.inputs)
+    if stage.name == "noise_filter" and stage.params.get("filterNoise"):
+        return "no noise rule matches"
+    if stage.name == "adaptive_gate":
+        return "the agent would ask this"
+    if stage.name == "governance" and step.inputs.get("state"):
+        return one_line(str(step.inputs["state"]))
+    return limits(stage)
+
+
+def limits(stage: StageSummary) -> str:
+    """What a gate asked for, from the parameters it ran with."""
+    p: Mapping[str, Any] = stage.params
+    floors = [p[key] for key in ("minScore", "hardMinScore") if isinstance(p.get(key), int | float)]
+    parts = [f"at least {number(float(floor))}" for floor in floors]
+    if isinstance(p.get("window"), int | float):
+        parts.append(f"the first {p['window']:.0f} go to the reranker")
+    if isinstance(p.get("threshold"), int | float):
+        parts.append(f"near-duplicates above cosine {number(float(p['threshold']), 2)} go last")
+    if isinstance(p.get("limit"), int | float):
+        parts.append(f"the first {p['limit']:.0f}")
+    if p.get("tags"):
+        parts.append("with " + ", ".join(one_line(str(tag)) for tag in p["tags"]))
+    if p.get("filterNoise") is False:
+        parts.append("off")
+    return ", ".join(parts)
+
+
+def notes(trace: Trace, glyphs: Glyphs, *, brief: bool = False) -> tuple[Content, ...]:
+    """What a person should know of this run, for the stage panel: warnings first, then who was dropped."""
+    out = [
+        Content.assemble((f"{glyphs.warn} ", "bold $stale"), (one_line(text), "$stale"))
+        for text in trace.warnings
+    ]
+    if not trace.proof.recomputed:
+        first = one_line(trace.proof.failures[0]) if trace.proof.failures else "the orders differ"
+        out.insert(0, Content.styled(f"{glyphs.warn} this account does not add up: {first}", "bold $danger"))
+    if brief:
+        return tuple(out)
+    groups = account.dropped(trace)
+    gone = sum(len(group.candidates) for group in groups)
+    if gone:
+        parts = [f"{len(group.candidates)} {group.reason.replace('_', ' ')}" for group in groups]
+        out.append(Content.assemble(("m", "bold $key"), f" {gone} missing: ", (", ".join(parts), "$dim")))
+    return tuple(out)
+
+
+def counts(trace: Trace) -> str:
+    """`hybrid   71 ms   31 candidates to 6`."""
+    ms = f"{trace.total_ms:,.0f} ms" if trace.total_ms >= 1 else "<1 ms"
+    return f"{trace.mode}   {ms}   {plural(len(trace.candidates), 'candidate')} to {len(trace.results)}"

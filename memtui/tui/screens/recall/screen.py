@@ -1,0 +1,296 @@
+"""Recall: ask what the agent asked, and see why these memories came back and those did not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.app import ComposeResult
+from textual.reactive import reactive
+from textual.widgets import Input
+
+from memtui.engine import CancelToken, StageSummary
+from memtui.tui.dialogs.palette import Entry
+from memtui.tui.frame import Frame
+from memtui.tui.host import host
+from memtui.tui.keys import bindings
+from memtui.tui.layout import Arrangement
+from memtui.tui.messages import AskRecall, RunAdvanced, RunFailed, RunFinished, ShowMemory
+from memtui.tui.runner import Report
+from memtui.tui.screens.recall import arrange
+from memtui.tui.screens.recall import state as reduce
+from memtui.tui.screens.recall.choosers import Choosers
+from memtui.tui.screens.recall.painting import Painting
+from memtui.tui.screens.recall.state import RecallState
+from memtui.tui.session import Session
+from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.breakdown import Breakdown
+from memtui.tui.widgets.dropped_list import DroppedList
+from memtui.tui.widgets.memory_text import MemoryText
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.question import OptionsLine, QuestionLine
+from memtui.tui.widgets.result_list import ResultList
+from memtui.tui.widgets.rows import RowList
+from memtui.tui.widgets.stage_table import StageTable
+from memtui.tui.widgets.state_panel import StatePanel
+
+if TYPE_CHECKING:
+    from memtui.engine import Trace
+
+
+class RecallScreen(Frame):
+    """One state, panels that paint it, and engine calls that change it."""
+
+    MODE = "recall"
+    CSS_PATH = "recall.tcss"
+    BINDINGS = bindings("recall")
+
+    state: reactive[RecallState] = reactive(RecallState(), init=False)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._painting = Painting(self)
+        self._choosers = Choosers(self)
+        self._engine: Any = None
+        self._wanted = False
+        """A question came before the store was open: it runs when it is."""
+
+    def body(self) -> ComposeResult:
+        yield Arranged(
+            Panel(QuestionLine(), OptionsLine(), title="Question", id="ask"),
+            Panel(StageTable(), title="Stages", id="stages"),
+            Panel(ResultList(), StatePanel(), title="Results", id="results"),
+            Panel(DroppedList(), title="Missing", id="dropped"),
+            Panel(Breakdown(), title="Why", id="why"),
+            Panel(MemoryText(), title="Memory", id="memory"),
+            arrange=self._arrange,
+        )
+
+    def _arrange(self, width: int, height: int) -> Arrangement:
+        return arrange.recall(width, height, self._painting.shape(width, height))
+
+    def on_mount(self) -> None:
+        self.query_one(QuestionLine).focus()
+        self._painting.everything()
+
+    def session_changed(self, session: Session) -> None:
+        if session.engine is not self._engine:
+            self._engine = session.engine
+            self.runner.cancel("recall")
+            recipe = session.engine.default_recipe if session.engine is not None else ""
+            form = reduce.edit(self.state, recipe=recipe, scopes=None, category=None).form
+            self.state = RecallState(form=form, history=self.state.history)
+        self._painting.everything()
+        if self._wanted and session.open:
+            self._run()
+
+    def receive(self, message: AskRecall) -> None:
+        """A question from another screen."""
+        self.state = reduce.edit(self.state, query=message.query)
+        if message.run:
+            self._run()
+
+    def ask(self, query: str) -> None:
+        """Ask this question with the present options."""
+        self.state = reduce.edit(self.state, query=query)
+        self._run()
+
+    # ------------------------------------------------------------------ asking
+
+    def _run(self) -> None:
+        if not reduce.can_ask(self.state):
+            self.flash("Type a question first.", "note")
+            self.query_one(QuestionLine).focus()
+            return
+        engine = self.session.engine
+        self._wanted = engine is None
+        if engine is None:
+            self.flash("The question runs as soon as the store is open.", "note")
+            return
+        self.state = reduce.submit(self.state)
+        request = self.state.form.request()
+
+        def work(cancel: CancelToken, report: Report) -> Trace:
+            trace = engine.recall(request, report, cancel)
+            _ = trace.candidates, trace.memories, trace.proof  # made here: no cursor movement waits for them
+            return trace
+
+        self.runner.start("recall", work)
+
+    def on_run_advanced(self, message: RunAdvanced) -> None:
+        if self.runner.is_current(message) and isinstance(message.value, StageSummary):
+            self.state = reduce.add_stage(self.state, message.value)
+
+    def on_run_finished(self, message: RunFinished) -> None:
+        if not self.runner.done(message):
+            return
+        if message.slot == "recall":
+            self.state = reduce.finish(self.state, message.value)
+            if isinstance(self.focused, QuestionLine):
+                self._focus_list()
+        elif message.slot == "facets":
+            self._choosers.facets_known(message.value)
+
+    def on_run_failed(self, message: RunFailed) -> None:
+        if not self.runner.done(message):
+            return
+        if message.slot == "recall":
+            self.state = reduce.fail(self.state, message.error)
+        else:
+            self.flash(str(message.error), "error")
+
+    def watch_state(self, old: RecallState, new: RecallState) -> None:
+        self._painting.change(old, new)
+
+    # ------------------------------------------------------------------ what the panels say
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self.state = reduce.typed(self.state, event.input.value)  # the event may be older than the line
+
+    @on(Input.Submitted)
+    def _submitted(self) -> None:
+        self._run()
+
+    @on(QuestionLine.Walked)
+    def _walked(self, event: QuestionLine.Walked) -> None:
+        self.state = reduce.earlier(self.state) if event.by < 0 else reduce.later(self.state)
+
+    @on(QuestionLine.Left)
+    def _left(self) -> None:
+        if self.runner.busy("recall"):
+            self.action_back()
+        else:
+            self._focus_list()
+
+    @on(OptionsLine.Opened)
+    def _option(self, event: OptionsLine.Opened) -> None:
+        self._choosers.open(event.name)
+
+    @on(RowList.Highlighted)
+    def _highlighted(self, event: RowList.Highlighted) -> None:
+        if isinstance(event.rows, StageTable):
+            self._painting.stage_words(event.key)
+        else:
+            self.state = reduce.select(self.state, event.key)
+
+    @on(RowList.Opened)
+    def _opened(self, event: RowList.Opened) -> None:
+        if not isinstance(event.rows, StageTable):
+            self.state = reduce.select(self.state, event.key)
+            self._choosers.ledger()
+            return
+        missed = self._painting.first_dropped_by(event.key)
+        if missed:
+            self.state = reduce.select(reduce.show(self.state, "dropped"), missed)
+            self._focus_list()
+
+    @on(StatePanel.Chosen)
+    def _chosen(self, event: StatePanel.Chosen) -> None:
+        self._choosers.way_out(event.choice)
+
+    def choose(self, *, run: bool = True, **changes: Any) -> None:
+        """Change options; with a question that was answered before, ask it again with them."""
+        self.state = reduce.edit(self.state, **changes)
+        if run and self.state.answered is not None and self.state.edited:
+            self._run()
+
+    def _focus_list(self) -> None:
+        wanted = DroppedList if self.state.shown == "dropped" else ResultList
+        rows = self.query_one(wanted)
+        panel = rows.parent
+        if panel is not None and panel.has_class("-state"):
+            panel.query_one(StatePanel).focus()
+        else:
+            rows.focus()
+
+    # ------------------------------------------------------------------ keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("missing", "copy", "explain", "browse", "previous", "next", "again", "zoom"):
+            if self.state.trace is None or (action == "missing" and not self.state.trace.candidates):
+                return None
+            if action in ("copy", "explain", "browse"):
+                return True if self.state.selected else None
+        if action in ("recipe", "scope", "category", "source", "limit", "more", "fewer"):
+            return True if self.session.engine is not None else None
+        return True
+
+    def action_ask(self) -> None:
+        self.query_one(QuestionLine).focus()
+
+    def action_again(self) -> None:
+        self._run()
+
+    def action_missing(self) -> None:
+        self.state = reduce.show(self.state, "results" if self.state.shown == "dropped" else "dropped")
+        self._focus_list()
+
+    def action_settings(self) -> None:
+        self._choosers.settings()
+
+    def action_recipe(self) -> None:
+        self._choosers.open("recipe")
+
+    def action_scope(self) -> None:
+        self._choosers.open("scope")
+
+    def action_category(self) -> None:
+        self._choosers.open("category")
+
+    def action_source(self) -> None:
+        self._choosers.open("source")
+
+    def action_limit(self) -> None:
+        self._choosers.open("limit")
+
+    def action_more(self) -> None:
+        self.state = reduce.limit_by(self.state, 1, self._choosers.recipe_limit)
+
+    def action_fewer(self) -> None:
+        self.state = reduce.limit_by(self.state, -1, self._choosers.recipe_limit)
+
+    def action_previous(self) -> None:
+        self.state = reduce.step_result(self.state, -1)
+
+    def action_next(self) -> None:
+        self.state = reduce.step_result(self.state, 1)
+
+    def action_explain(self) -> None:
+        self._choosers.ledger()
+
+    def action_browse(self) -> None:
+        if self.state.selected:
+            self.app.post_message(ShowMemory(self.state.selected))
+
+    def action_copy(self) -> None:
+        self._choosers.copy()
+
+    def action_zoom(self) -> None:
+        around = self.focused.ancestors if self.focused else ()
+        panel = next((node.id for node in around if isinstance(node, Panel)), None)
+        self.state = reduce.zoomed(self.state, panel if panel and panel != "ask" else "results")
+
+    def action_back(self) -> None:
+        if self.runner.busy("recall"):
+            self.runner.cancel("recall")
+            self.state = reduce.give_up(self.state)
+            self.flash("stopped", "note")
+        elif self.state.zoom:
+            self.state = reduce.zoomed(self.state, "")
+        elif self.state.shown == "dropped":
+            self.state = reduce.show(self.state, "results")
+            self._focus_list()
+        elif self.state.phase == "failed" and self.state.trace is not None:
+            self.state = reduce.give_up(self.state)
+
+    def palette_entries(self) -> list[Entry]:
+        """What the palette can do here beside the keys."""
+        from memtui.tui.screens.recall.commands import entries
+
+        return entries(self)
+
+    @property
+    def now_ms(self) -> int:
+        """The app's clock."""
+        return host(self).now_ms()

@@ -1,0 +1,212 @@
+"""What the Recall screen knows: one frozen value, and the pure functions that make the next one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine import RecallRequest, one_line
+
+if TYPE_CHECKING:
+    from memtui.engine import MemtuiError, StageSummary, Trace
+
+Phase = Literal["idle", "running", "done", "failed"]
+Shown = Literal["results", "dropped"]
+MOST_HISTORY = 100
+LIMITS = (1, 20)
+"""The engine clamps to this many results, as the plugin does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A question and its options. None and empty mean: as the recipe has it."""
+
+    query: str = ""
+    recipe: str = ""
+    limit: int | None = None
+    scopes: tuple[str, ...] | None = None
+    """None is no filter."""
+    category: str | None = None
+    source: str | None = None
+    """The caller; None keeps the recipe's own."""
+
+    def request(self) -> RecallRequest:
+        """The same for the engine."""
+        options: dict[str, Any] = {} if self.source is None else {"source": self.source}
+        return RecallRequest(
+            query=self.query,
+            recipe=self.recipe,
+            limit=self.limit,
+            scopes=self.scopes,
+            category=self.category,
+            **options,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RecallState:
+    """`trace` is on the screen; while a recall runs or after it failed it answers an older form."""
+
+    form: Form = Form()
+    phase: Phase = "idle"
+    asked: Form | None = None
+    """What runs now, or what ran last."""
+    answered: Form | None = None
+    """What `trace` answers."""
+    stages: tuple[StageSummary, ...] = ()
+    """What has finished of the running recall."""
+    trace: Trace | None = None
+    error: MemtuiError | None = None
+    selected: str = ""
+    """Id of the memory whose score is taken apart: a result or a dropped one."""
+    shown: Shown = "results"
+    """Which list is on the screen where there is room for one only."""
+    zoom: str = ""
+    history: tuple[str, ...] = ()
+    """Questions asked in this session, oldest first, each once."""
+    at: int | None = None
+    """Place in `history` while walking through it."""
+    draft: str = ""
+    """What was being typed before walking through the history."""
+
+    @property
+    def stale(self) -> bool:
+        """Whether the screen shows an answer to another question than the one that is asked."""
+        return self.trace is not None and self.phase in ("running", "failed")
+
+    @property
+    def edited(self) -> bool:
+        """Whether question or options have changed since the answer."""
+        return self.answered is not None and self.form != self.answered
+
+
+def title_of(query: str) -> str:
+    """A question as its line shows it: on one line, harmless."""
+    return one_line(query)
+
+
+def edit(state: RecallState, **changes: Any) -> RecallState:
+    """Change the question or an option; nothing runs."""
+    return replace(state, form=replace(state.form, **changes))
+
+
+def typed(state: RecallState, text: str) -> RecallState:
+    """The question line changed. A line that still shows the present question keeps it whole."""
+    if text == title_of(state.form.query):
+        return state
+    return replace(edit(state, query=text), at=None)
+
+
+def limit_by(state: RecallState, by: int, default: int) -> RecallState:
+    """One result more or fewer, within what the engine allows."""
+    low, high = LIMITS
+    now = default if state.form.limit is None else state.form.limit
+    return edit(state, limit=max(low, min(high, now + by)))
+
+
+def toggle_scope(state: RecallState, scope: str) -> RecallState:
+    """Add a scope to the filter, or take it out; without any left there is no filter."""
+    now = state.form.scopes or ()
+    after = tuple(s for s in now if s != scope) if scope in now else (*now, scope)
+    return edit(state, scopes=after or None)
+
+
+def can_ask(state: RecallState) -> bool:
+    """Whether there is a question."""
+    return bool(state.form.query.strip())
+
+
+def submit(state: RecallState) -> RecallState:
+    """Ask: the old answer stays until the new one is there."""
+    query = state.form.query
+    history = (*(q for q in state.history if q != query), query)[-MOST_HISTORY:]
+    return replace(
+        state,
+        phase="running",
+        asked=state.form,
+        stages=(),
+        error=None,
+        history=history,
+        at=None,
+        draft="",
+    )
+
+
+def add_stage(state: RecallState, stage: StageSummary) -> RecallState:
+    """One more stage of the running recall has finished."""
+    return replace(state, stages=(*state.stages, stage))
+
+
+def finish(state: RecallState, trace: Trace) -> RecallState:
+    """The answer is there. The selection stays where the memory is still a result."""
+    ids = [candidate.id for candidate in trace.results]
+    selected = state.selected if state.selected in ids else (ids[0] if ids else "")
+    if not ids and trace.candidates:
+        selected = trace.candidates[0].id
+    return replace(
+        state,
+        phase="done",
+        trace=trace,
+        answered=state.asked,
+        stages=(),
+        error=None,
+        selected=selected,
+        shown="results",
+    )
+
+
+def fail(state: RecallState, error: MemtuiError) -> RecallState:
+    """The recall ended with an error; what was on the screen stays."""
+    return replace(state, phase="failed", error=error)
+
+
+def give_up(state: RecallState) -> RecallState:
+    """The person stopped the running recall, or put the error away."""
+    return replace(state, phase="done" if state.trace is not None else "idle", stages=(), error=None)
+
+
+def select(state: RecallState, id: str) -> RecallState:
+    """Another memory is taken apart."""
+    return replace(state, selected=id)
+
+
+def step_result(state: RecallState, by: int) -> RecallState:
+    """The result before or after the selected one, stopping at the ends."""
+    ids = [c.id for c in state.trace.results] if state.trace is not None else []
+    if not ids:
+        return state
+    if state.selected not in ids:
+        return replace(state, selected=ids[0], shown="results")
+    at = max(0, min(len(ids) - 1, ids.index(state.selected) + by))
+    return replace(state, selected=ids[at], shown="results")
+
+
+def show(state: RecallState, shown: Shown) -> RecallState:
+    """Which of the two lists is on the screen."""
+    return replace(state, shown=shown)
+
+
+def zoomed(state: RecallState, panel: str) -> RecallState:
+    """One panel fills the screen, or all are back."""
+    return replace(state, zoom="" if state.zoom else panel)
+
+
+def earlier(state: RecallState) -> RecallState:
+    """The question before this one in the history."""
+    if not state.history or state.at == 0:
+        return state
+    draft = state.form.query if state.at is None else state.draft
+    last = len(state.history) - 1
+    at = last if state.at is None else state.at - 1
+    if state.at is None and at > 0 and state.history[at] == state.form.query:
+        at -= 1
+    return replace(edit(state, query=state.history[at]), at=at, draft=draft)
+
+
+def later(state: RecallState) -> RecallState:
+    """The question after this one; after the newest what was being typed."""
+    if state.at is None:
+        return state
+    if state.at >= len(state.history) - 1:
+        return replace(edit(state, query=state.draft), at=None, draft="")
+    return replace(edit(state, query=state.history[state.at + 1]), at=state.at + 1)

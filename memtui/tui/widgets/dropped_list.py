@@ -1,0 +1,100 @@
+"""What did not come back, by the stage that stopped it: why, with which score, and how much it missed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from memtui.engine import one_line
+from memtui.tui.host import host
+from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import score
+from memtui.tui.theme.tokens import category_style, tier_style
+from memtui.tui.widgets.rows import Row, RowList
+
+SCORE_CELLS = 6
+MISSED_CELLS = 21
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """One dropped memory: the score it had, and by how much it missed the gate."""
+
+    id: str
+    text: str
+    tier: str | None
+    category: str | None
+    score: float | None
+    missed: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """A gate that stopped something: the stage, the reason in words, and whom."""
+
+    stage: str
+    why: str
+    style: str
+    misses: tuple[Miss, ...]
+    note: str = ""
+
+
+def gate_line(gate: Gate, width: int, glyphs: Glyphs) -> Content:
+    """The heading over the memories that one gate stopped."""
+    count = f"{len(gate.misses):,} "
+    why = gate.why + (f": {one_line(gate.note)}" if gate.note else "")
+    head = Content.assemble(" ", (gate.stage.upper(), f"bold {gate.style}"), "  ", (why, "$dim"))
+    room = width - len(count) - 1
+    if head.cell_length > room:
+        head = Content.assemble(head.truncate(max(1, room - 1)), glyphs.ellipsis)
+    return Content.assemble(head, " " * max(1, width - head.cell_length - len(count)), (count, "$dim"))
+
+
+def miss_line(miss: Miss, width: int, glyphs: Glyphs) -> Content:
+    """One dropped memory in `width` cells."""
+    missed_cells = MISSED_CELLS if width >= 56 else 0
+    text_cells = max(6, width - 11 - SCORE_CELLS - missed_cells)
+    text = crop(one_line(miss.text), text_cells, glyphs.ellipsis)
+    return Content.assemble(
+        "  ",
+        (glyphs.tier(miss.tier), tier_style(miss.tier)),
+        " ",
+        (fit((miss.category or "")[:4], 4, ""), category_style(miss.category)),
+        " ",
+        (text, "$foreground"),
+        " " * (text_cells - cell_len(text)),
+        (right(score(miss.score), SCORE_CELLS), "$foreground"),
+        "  " if missed_cells else "",
+        (fit(miss.missed, max(0, missed_cells - 1), glyphs.ellipsis), "$stage-cut"),
+        " ",
+    )
+
+
+class DroppedList(RowList):
+    """All candidates that some lane found and some gate stopped."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._gates: tuple[Gate, ...] = ()
+
+    def show(self, gates: Sequence[Gate]) -> None:
+        """Show these gates and whom they stopped."""
+        self._gates = tuple(gates)
+        self.repaint()
+
+    def first_of(self, stage: str) -> str:
+        """The first memory that a stage stopped; empty when it stopped none."""
+        return next((g.misses[0].id for g in self._gates if g.stage == stage and g.misses), "")
+
+    def paint(self, width: int) -> Sequence[Row]:
+        glyphs = host(self).glyphs
+        rows: list[Row] = []
+        for i, gate in enumerate(self._gates):
+            heading = gate_line(gate, width, glyphs)
+            rows.append(Row((Content(), heading) if i else (heading,)))
+            rows += [Row((miss_line(miss, width, glyphs),), miss.id) for miss in gate.misses]
+        return rows

@@ -1,0 +1,118 @@
+"""What came back: place, tier, category, text, score bar, change of rank, and the evidence of each lane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from memtui.engine import one_line
+from memtui.tui.host import host
+from memtui.tui.paint.bars import padded_bar
+from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import score
+from memtui.tui.theme.tokens import category_style, scope_style, tier_style
+from memtui.tui.widgets.rows import Row, RowList
+
+BAR_CELLS = 8
+TAIL = BAR_CELLS + 13
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One result as it is painted. `climbed`: places won or lost, None where nothing can be compared."""
+
+    id: str
+    rank: int
+    text: str
+    tier: str | None
+    category: str | None
+    scope: str | None
+    score: float
+    climbed: int | None
+    evidence: tuple[tuple[str, str, str], ...]
+    """(lane, "score #rank", style), empty text where the lane did not find it."""
+    matches: tuple[str, ...] = ()
+    """Words of the question, lower case, to be lit in the text."""
+
+
+def lit(text: str, words: Sequence[str]) -> Content:
+    """`text` with the words of the question brightened wherever they occur."""
+    content, low = Content(text), text.lower()
+    if len(low) != len(text):
+        return content
+    for word in words:
+        at = low.find(word)
+        while at >= 0 and word:
+            if (
+                not word.isascii() or not low[at - 1 : at].isalnum()
+            ):  # a word begins here; scripts without spaces
+                content = content.stylize("$match", at, at + len(word))
+            at = low.find(word, at + len(word))
+    return content
+
+
+def hit_lines(hit: Hit, width: int, glyphs: Glyphs, *, evidence: bool) -> tuple[Content, ...]:
+    """One result in one line, or two with its evidence below, each of `width` cells."""
+    text_cells = max(8, width - 12 - TAIL)
+    text = crop(one_line(hit.text), text_cells, glyphs.ellipsis)
+    moved, moved_style = _moved(hit.climbed, glyphs)
+    bright = "$score-high" if hit.score >= 0.6 else "$score-mid" if hit.score >= 0.4 else "$score-low"
+    first = Content.assemble(
+        (right(str(hit.rank), 3), "bold $foreground"),
+        " ",
+        (glyphs.tier(hit.tier), tier_style(hit.tier)),
+        " ",
+        (fit((hit.category or "")[:4], 4, ""), category_style(hit.category)),
+        " ",
+        lit(text, hit.matches).stylize_before("bold" if hit.tier == "core" else ""),
+        " " * (text_cells - cell_len(text) + 1),
+        (padded_bar(hit.score, BAR_CELLS, glyphs), bright),
+        (right(score(hit.score), 5), "bold $foreground"),
+        (right(moved, 5), moved_style),
+        "  ",
+    )
+    return (first, _evidence(hit, width, glyphs)) if evidence else (first,)
+
+
+def _evidence(hit: Hit, width: int, glyphs: Glyphs) -> Content:
+    scope_cells = max(8, min(20, width - 11 - 42))
+    parts: list[str | tuple[str, str]] = [
+        " " * 11,
+        (fit(one_line(hit.scope or "-"), scope_cells, glyphs.ellipsis), scope_style(hit.scope)),
+    ]
+    for lane, found, style in hit.evidence:
+        parts += ["  ", (lane + " ", style), (fit(found or "-", 8), "$dim")]
+    line = Content.assemble(*parts)
+    return line.truncate(width - 1) if line.cell_length >= width else line
+
+
+def _moved(climbed: int | None, glyphs: Glyphs) -> tuple[str, str]:
+    if climbed is None:
+        return "", "$dim"
+    if climbed == 0:
+        return "=", "$dim"
+    return (
+        (f"{glyphs.up}{climbed}", "$delta-up") if climbed > 0 else (f"{glyphs.down}{-climbed}", "$delta-down")
+    )
+
+
+class ResultList(RowList):
+    """The results in final order; two lines each where there is room for the evidence."""
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._hits: tuple[Hit, ...] = ()
+
+    def show(self, hits: Sequence[Hit], selected: str | None = None) -> None:
+        """Show these results with the cursor on `selected`."""
+        self._hits = tuple(hits)
+        self.repaint(selected)
+
+    def paint(self, width: int) -> Sequence[Row]:
+        glyphs = host(self).glyphs
+        evidence = self.app.size.width >= 100
+        return [Row(hit_lines(hit, width, glyphs, evidence=evidence), hit.id) for hit in self._hits]

@@ -1,0 +1,246 @@
+"""A list of painted rows with a cursor: each a few lines high, headings among them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import Visual
+
+from memtui.tui.host import host
+from memtui.tui.keys import bindings
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its lines, and the key that it is known by. Without a key it is a heading."""
+
+    lines: tuple[Content, ...]
+    key: str = ""
+
+
+class RowList(ScrollView, can_focus=True):
+    """Draws the rows that `paint` makes; paints anew only when the width or the data changes."""
+
+    DEFAULT_CSS = """
+    RowList {
+        height: 1fr;
+        background: $background;
+        overflow-x: hidden;
+        text-wrap: nowrap;
+        text-overflow: clip;
+    }
+    """
+    auto_links = False
+    IDLE_CURSOR = True
+    """Whether the cursor is painted while another panel has the keyboard."""
+    BINDINGS = bindings("rows")
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor came to rest on a row."""
+
+        rows: RowList
+        key: str
+
+        @property
+        def control(self) -> RowList:
+            """The list."""
+            return self.rows
+
+    @dataclass
+    class Opened(Message):
+        """Enter or a second click on a row."""
+
+        rows: RowList
+        key: str
+
+        @property
+        def control(self) -> RowList:
+            """The list."""
+            return self.rows
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows: list[Row] = []
+        self._lines: list[tuple[int, int]] = []
+        self._tops: list[int] = []
+        self._key = ""
+        self._strips: dict[tuple[int, bool, bool], Strip] = {}
+
+    def paint(self, width: int) -> Sequence[Row]:
+        """The rows for a line of `width` cells; subclasses give it."""
+        raise NotImplementedError
+
+    @property
+    def key(self) -> str:
+        """The key of the row under the cursor; empty without rows."""
+        return self._key
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """1-based place of the cursor among the rows that can be chosen, and how many there are."""
+        keys = self._keys()
+        return (keys.index(self._key) + 1 if self._key in keys else 0, len(keys))
+
+    def repaint(self, key: str | None = None) -> None:
+        """Paint anew; the cursor goes to `key`, else stays on its row; on no row where that is not there."""
+        if not self.size.width:
+            self._key = self._key if key is None else key
+            return
+        width = self.container_size.width or self.size.width
+        rows = list(self.paint(width))
+        if sum(len(row.lines) for row in rows) > self.container_size.height:
+            rows = list(self.paint(max(1, width - self.styles.scrollbar_size_vertical)))
+        self._rows, self._strips = rows, {}
+        self._lines = [(i, n) for i, row in enumerate(rows) for n in range(len(row.lines))]
+        self._tops = []
+        top = 0
+        for row in rows:
+            self._tops.append(top)
+            top += len(row.lines)
+        wanted = self._key if key is None else key
+        self._key = wanted if wanted in self._keys() else ""
+        self.virtual_size = Size(width, len(self._lines))
+        self._keep_in_sight()
+        self.refresh()
+
+    def choose(self, key: str) -> None:
+        """Move the cursor to `key` without telling anybody; to no row where it is not there."""
+        if key != self._key:
+            self._move_to(key if key in self._keys() else "")
+
+    def _keys(self) -> list[str]:
+        return [row.key for row in self._rows if row.key]
+
+    def _index(self, key: str) -> int:
+        return next((i for i, row in enumerate(self._rows) if key and row.key == key), -1)
+
+    def _move_to(self, key: str) -> None:
+        for changed in (self._index(self._key), self._index(key)):
+            if changed >= 0:
+                self.refresh_lines(self._tops[changed], len(self._rows[changed].lines))
+        self._key = key
+        self._keep_in_sight()
+
+    def _keep_in_sight(self) -> None:
+        """Scroll as little as needed; at the first row also show the headings above it."""
+        index = self._index(self._key)
+        height = self.container_size.height
+        if index < 0 or not height:
+            return
+        keys = self._keys()
+        top = 0 if keys and keys[0] == self._key else self._tops[index]
+        bottom = self._tops[index] + len(self._rows[index].lines)
+        at = self.scroll_offset.y
+        if top < at:
+            self.scroll_to(y=top, animate=False)
+        elif bottom > at + height:
+            self.scroll_to(y=bottom - height, animate=False)
+
+    def on_resize(self, _: events.Resize) -> None:
+        self.repaint()
+
+    def notify_style_update(self) -> None:
+        self._strips = {}
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        line = y + self.scroll_offset.y
+        width = self.size.width
+        if not 0 <= line < len(self._lines):
+            return Strip.blank(width, self.visual_style.rich_style)
+        index, part = self._lines[line]
+        row = self._rows[index]
+        here = bool(row.key) and row.key == self._key and (self.IDLE_CURSOR or self.has_focus)
+        cached = self._strips.get((line, here, self.has_focus))
+        if cached is not None and cached.cell_length == width:
+            return cached
+        content = row.lines[part]
+        if here:
+            content = content.extend_right(max(0, width - content.cell_length))
+            if part == 0 and content.plain.startswith(" "):  # every row begins with a cell for the cursor
+                content = Content.assemble((host(self).glyphs.cursor, "$primary"), content[1:])
+            content = content.stylize_before("on $cursor" if self.has_focus else "on $cursor-idle")
+        if row.key:
+            content = content.stylize(Style.from_meta({"row": row.key}))
+        strips = Visual.to_strips(self, content, width, 1, self.visual_style, apply_selection=False)
+        strip = strips[0] if strips else Strip.blank(width)
+        strip = strip.adjust_cell_length(width, self.visual_style.rich_style)
+        self._strips[line, here, self.has_focus] = strip
+        return strip
+
+    def on_focus(self) -> None:
+        keys = self._keys()
+        if keys and not self._key:
+            self._go(keys[0])
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        key = event.style.meta.get("row")
+        if not isinstance(key, str):
+            return
+        if key == self._key:
+            self.post_message(self.Opened(self, key))
+        else:
+            self._go(key)
+
+    def _go(self, key: str) -> None:
+        if key != self._key:
+            self._move_to(key)
+            self.post_message(self.Highlighted(self, key))
+
+    def _step(self, by: int) -> None:
+        keys = self._keys()
+        if keys:
+            at = keys.index(self._key) + by if self._key in keys else 0
+            self._go(keys[max(0, min(len(keys) - 1, at))])
+
+    def action_down(self) -> None:
+        if self._keys():
+            self._step(1)
+        else:
+            self.scroll_relative(y=1, animate=False)
+
+    def action_up(self) -> None:
+        if self._keys():
+            self._step(-1)
+        else:
+            self.scroll_relative(y=-1, animate=False)
+
+    def action_page_down(self) -> None:
+        self._page(1)
+
+    def action_page_up(self) -> None:
+        self._page(-1)
+
+    def _page(self, direction: int) -> None:
+        height = max(1, self.container_size.height - 1)
+        if not self._keys():
+            self.scroll_relative(y=direction * height, animate=False)
+            return
+        lines = max((len(row.lines) for row in self._rows), default=1)
+        self._step(direction * max(1, height // lines))
+
+    def action_first(self) -> None:
+        self._step(-len(self._rows))
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        self._step(len(self._rows))
+        if not self._keys():
+            self.scroll_end(animate=False)
+
+    def action_open(self) -> None:
+        if self._key:
+            self.post_message(self.Opened(self, self._key))

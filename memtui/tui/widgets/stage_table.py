@@ -1,0 +1,46 @@
+"""The stage waterfall: what ran, in which order, how long it took and how many candidates it let through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from memtui.tui.host import host
+from memtui.tui.paint.timeline import Lap, stage_row, total
+from memtui.tui.widgets.rows import Row, RowList
+
+
+class StageTable(RowList):
+    """One row a stage; below them what a person should know of this run."""
+
+    IDLE_CURSOR = False
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._laps: tuple[Lap, ...] = ()
+        self._notes: tuple[Content, ...] = ()
+        self._brief = False
+
+    def show(self, laps: Sequence[Lap], notes: Sequence[Content] = (), *, brief: bool = False) -> None:
+        """Show these stages; `notes` stand below them, wrapped, or one line each when `brief`."""
+        self._laps, self._notes, self._brief = tuple(laps), tuple(notes), brief
+        self.repaint()
+
+    def paint(self, width: int) -> Sequence[Row]:
+        glyphs = host(self).glyphs
+        end = total(self._laps)
+        rows = [
+            Row((stage_row(lap, end, width, glyphs),), "" if lap.stale else lap.name) for lap in self._laps
+        ]
+        lines = self._note_lines(max(10, width - 3), self.container_size.height - len(rows))
+        if lines:
+            rows.append(Row(tuple(lines)))
+        return rows
+
+    def _note_lines(self, room: int, height: int) -> list[Content]:
+        """The notes wrapped after an empty line; where they do not fit, one line each."""
+        lines = [Content.assemble(" ", line) for note in self._notes for line in note.wrap(room)]
+        if self._brief or len(lines) > height:
+            lines = [Content.assemble(" ", note.truncate(room, ellipsis=True)) for note in self._notes]
+        return [Content(), *lines] if self._laps and lines and len(lines) < height else lines
