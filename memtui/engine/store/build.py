@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from memtui.engine.dialects.lifecycle import LifecycleDialect
 from memtui.engine.metadata import DEFAULT_IMPORTANCE, SECONDS_BELOW
 from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.store.catalog import CREATED, NO_TIME, SECONDS, Catalog
+from memtui.engine.store.catalog import CREATED, NO_TIME, SECONDS, Catalog, Coded
 from memtui.engine.store.codes import Coder
 from memtui.engine.store.ids import Ids, pack
 
@@ -83,26 +83,30 @@ class _Arrays:
         self.filled = rows.stop
 
     def catalog(self, version: int) -> Catalog:
-        """All columns in the order of time, newest first; equal times stay in storage order."""
+        """All columns in the order of time, newest first; equal times stay in storage order.
+
+        The columns in storage order are given up one by one: a million rows twice would be too much.
+        """
         columns = self.dialect.columns
-        order = np.argsort(-self.timestamp, kind="stable")
-        coded = {name: coder.coded(order) for name, coder in self.coders.items()}
-        nothing = Coder(self.n)
-        nothing.code(None)
-        scope = coded[columns.scope] if columns.scope else nothing.coded()
-        category = coded[columns.category] if columns.category else nothing.coded()
+        order = np.argsort(np.negative(self.timestamp), kind="stable")
+        for name in ("timestamp", "row_ids", "high", "low", "importance", "flags"):
+            setattr(self, name, getattr(self, name)[order])
+        coded = {name: self.coders.pop(name).coded(order) for name in list(self.coders)}
+        nothing = Coded(np.zeros(self.n, dtype=np.uint16), (None,))
+        scope = coded[columns.scope] if columns.scope else nothing
+        category = coded[columns.category] if columns.category else nothing
         return Catalog(
             version=version,
             n=self.n,
-            row_ids=self.row_ids[order],
+            row_ids=self.row_ids,
             ids=self._ids(order),
-            timestamp=self.timestamp[order],
-            importance=self.importance[order],
+            timestamp=self.timestamp,
+            importance=self.importance,
             scope_codes=scope.codes,
             scopes=scope.values,
             category_codes=category.codes,
             categories=category.values,
-            flags=self.flags[order],
+            flags=self.flags,
             has_metadata=self.dialect.reads_metadata,
             labels={name: coded[name] for name in self.dialect.labels},
         )
@@ -111,15 +115,13 @@ class _Arrays:
         import pyarrow as pa
 
         if not self.odd_at:
-            return Ids(
-                self.high[order], self.low[order], np.empty(0, dtype=np.int64), pa.array([], pa.string())
-            )
+            return Ids(self.high, self.low, np.empty(0, dtype=np.int64), pa.array([], pa.string()))
         place = np.empty(self.n, dtype=np.int64)
         place[order] = np.arange(self.n)
         odd_at = place[np.concatenate(self.odd_at)]
         ascending = np.argsort(odd_at)
         texts = pa.chunked_array(self.odd_texts).combine_chunks().take(pa.array(ascending))
-        return Ids(self.high[order], self.low[order], odd_at[ascending], texts)
+        return Ids(self.high, self.low, odd_at[ascending], texts)
 
 
 def _as_text(column: Any) -> Any:

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from memtui.engine.progress import CancelToken
 from memtui.engine.store.catalog import Catalog, Mask, Positions
+from memtui.engine.store.pin import WINDOW
 from memtui.engine.store.select import positions_of
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
 _VECTOR_BYTES = 16 << 20
-"""Bytes of vectors in one batch: a scan of them must not fill the memory."""
+"""Bytes of vectors that are held at a time."""
 
 
 class StoreFacts:
@@ -53,7 +54,7 @@ class StoreFacts:
         assert column is not None
         assert dims is not None
         mask = np.zeros(self._catalog.n, dtype=np.bool_)
-        for at, vectors in self._batches(column, max(1, _VECTOR_BYTES // (4 * dims))):
+        for at, vectors in self._batches(column, min(WINDOW, 1 + _VECTOR_BYTES // (4 * dims))):
             mask[at[unusable(vectors)]] = True
         return mask
 
@@ -76,8 +77,8 @@ class StoreFacts:
             mask[at] = [noise_rule(text or "") is not None for text in texts.to_pylist()]
         return mask
 
-    def _batches(self, column: str, rows: int = 65_536) -> Iterator[tuple[Positions, Any]]:
-        for batch in self._pin.scan([column], with_row_id=True, batch_size=rows):
+    def _batches(self, column: str, rows: int = WINDOW) -> Iterator[tuple[Positions, Any]]:
+        for batch in self._pin.read_through([column], rows=rows):
             if self._cancel:
                 self._cancel.check()
             row_ids: NDArray[np.uint64] = batch.column("_rowid").to_numpy()

@@ -10,41 +10,43 @@ from memtui.engine.errors import DamagedStoreError, MemtuiError, StoreNotFoundEr
 
 _RUST_SOURCE = re.compile(r",? (?:location: )?/\S+\.rs:\d+:\d+")
 _FILE = re.compile(r"Not found: (?!Wrapped)(?:\S*?\.lance/)?([^\s,]+)")
+_CUT = {"file size is too small": "cut short", "Invalid range 0..0": "empty"}
 _BACKUP = "Restore the folder from a backup, or go back to an earlier version of the table."
 
 
 @contextmanager
-def explained(where: str) -> Iterator[None]:
+def explained(where: str, newest: str = "") -> Iterator[None]:
     """Turn the engine's `ValueError`, `RuntimeError` and `OSError` into errors with a remedy.
 
-    `where` is the place of the table, named in the message.
+    `where` is the place of the table, `newest` the name of its newest version file where that is known.
     """
     try:
         yield
     except MemtuiError:
         raise
     except (ValueError, RuntimeError, OSError, NotImplementedError) as error:
-        raise explain(error, where) from error
+        raise explain(error, where, newest) from error
 
 
-def explain(error: Exception, where: str) -> MemtuiError:
+def explain(error: Exception, where: str, newest: str = "") -> MemtuiError:
     """The error of ours that says what `error` means for the table at `where`."""
     text = _RUST_SOURCE.sub("", str(error)).strip()
-    if "file size is too small" in text:
-        return DamagedStoreError(
-            f"The newest version file of {where} is cut short.",
-            fix="Move that file out of _versions to open the version before it (its change is lost).",
-            details=text,
-        )
-    if "Invalid range 0..0" in text or "size 0 bytes" in text:
-        return DamagedStoreError(
-            f"The newest version file of {where} is empty.",
-            fix="Move that file out of _versions to open the version before it (its change is lost).",
-            details=text,
-        )
+    for sign, state in _CUT.items():
+        if sign in text:
+            return DamagedStoreError(
+                f"{where}: its newest version file {newest or '(in _versions)'} is {state}.",
+                fix="Move that file out of _versions to open the version before it (its change is lost).",
+                details=text,
+            )
     if "no longer exists" in text:
         return MemtuiError(
             f"That version of {where} is gone.", fix="Reload; another program has cleaned up.", details=text
+        )
+    if "_indices/" in text and "Not found" in text:
+        return DamagedStoreError(
+            f"The files of the full-text index of {where} are missing.",
+            fix="Search by meaning, or have the agent's program rebuild its index.",
+            details=text,
         )
     if found := _FILE.search(text):
         return DamagedStoreError(f"A file of {where} is missing: {found[1]}.", fix=_BACKUP, details=text)

@@ -15,8 +15,19 @@ from memtui.engine.memory import LAYERS, STATES, TIERS
 from memtui.engine.metadata import DEFAULT_CONFIDENCE, normalise
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store import meta_json, meta_rules
-from memtui.engine.store.catalog import DYNAMIC, INVALID, STATIC, SUPERSEDED, SUPERSEDES, Catalog, Coded, Meta
+from memtui.engine.store.catalog import (
+    DYNAMIC,
+    INVALID,
+    STATIC,
+    SUPERSEDED,
+    SUPERSEDES,
+    Catalog,
+    Coded,
+    Meta,
+    Times,
+)
 from memtui.engine.store.codes import Coder
+from memtui.engine.store.select import positions_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,7 +36,6 @@ if TYPE_CHECKING:
     from memtui.engine.store.pin import Pin
     from memtui.engine.store.table import Store
 
-_BATCH = 65_536
 _TEXTS_AT_ONCE = 4_096
 _COUNT_MAX = 2**32 - 1
 Rows = NDArray[np.int64]
@@ -46,7 +56,7 @@ def read_metadata(
     pin = store.pin(catalog.version)
     reader = _Reader(pin, catalog)
     done = 0
-    for batch in pin.scan(reader.columns, with_row_id=True, batch_size=_BATCH):
+    for batch in pin.read_through(reader.columns):
         if cancel:
             cancel.check()
         reader.add(batch)
@@ -63,8 +73,6 @@ class _Reader:
         n, columns = catalog.n, pin.dialect.columns
         self._pin = pin
         self._catalog = catalog
-        self._by_row_id = np.argsort(catalog.row_ids)
-        self._sorted_row_ids = catalog.row_ids[self._by_row_id]
         own = (columns.tier, columns.state, columns.access_count, columns.last_accessed)
         self.columns = [name for name in (columns.metadata, *own) if name]
         self._category, self._source = Coder(n), Coder(n)
@@ -72,13 +80,12 @@ class _Reader:
         self._access_count = np.zeros(n, dtype=np.uint32)
         self._confidence = np.zeros(n, dtype=np.float32)
         self._last_accessed = np.zeros(n)
-        self._valid_from, self._valid_until, self._invalidated_at, self._suppressed_until = (
-            np.full(n, np.nan) for _ in range(4)
-        )
+        self._valid_from = np.zeros(n)
+        self._valid_until, self._invalidated_at, self._suppressed_until = (_Sparse(n) for _ in range(3))
 
     def add(self, batch: pa.RecordBatch) -> None:
         row_ids = batch.column("_rowid").to_numpy()
-        at = self._by_row_id[np.searchsorted(self._sorted_row_ids, row_ids)]
+        at = positions_of(self._catalog, row_ids)
         raw = batch.column(self._pin.dialect.columns.metadata)
         plain = np.flatnonzero(meta_json.plain_rows(raw))
         odd = np.ones(len(raw), dtype=np.bool_)
@@ -102,9 +109,9 @@ class _Reader:
             confidence=self._confidence,
             last_accessed=self._last_accessed,
             valid_from=self._valid_from,
-            valid_until=self._valid_until,
-            invalidated_at=self._invalidated_at,
-            suppressed_until=self._suppressed_until,
+            valid_until=self._valid_until.times,
+            invalidated_at=self._invalidated_at.times,
+            suppressed_until=self._suppressed_until.times,
             flags=self._flags,
         )
 
@@ -143,9 +150,9 @@ class _Reader:
         self._confidence[at] = meta_rules.or_else(number["confidence"], DEFAULT_CONFIDENCE)
         self._last_accessed[at] = meta_rules.or_else(number["last_accessed_at"], stamp)
         self._valid_from[at] = valid_from
-        self._valid_until[at] = number["valid_until"]
-        self._invalidated_at[at] = np.where(invalidated >= valid_from, invalidated, np.nan)
-        self._suppressed_until[at] = number["suppressed_until_ms"]
+        self._valid_until.fill(at, number["valid_until"])
+        self._invalidated_at.fill(at, np.where(invalidated >= valid_from, invalidated, np.nan))
+        self._suppressed_until.fill(at, number["suppressed_until_ms"])
         return odd
 
     def _row_by_row(self, raw: list[str | None], row_ids: NDArray[np.uint64], at: Rows) -> None:
@@ -171,9 +178,9 @@ class _Reader:
         self._confidence[row] = meta.confidence
         self._last_accessed[row] = meta.last_accessed_at
         self._valid_from[row] = meta.valid_from
-        self._valid_until[row] = _or_nan(meta.valid_until)
-        self._invalidated_at[row] = _or_nan(meta.invalidated_at)
-        self._suppressed_until[row] = _or_nan(meta.suppressed_until_ms)
+        self._valid_until.put(row, meta.valid_until)
+        self._invalidated_at.put(row, meta.invalidated_at)
+        self._suppressed_until.put(row, meta.suppressed_until_ms)
         self._flags[row] = (
             (0 if meta.valid else INVALID)
             | (SUPERSEDED if meta.superseded_by else 0)
@@ -208,5 +215,21 @@ def _arrow(indices: Rows) -> Any:
     return pa.array(indices)
 
 
-def _or_nan(value: int | None) -> float:
-    return np.nan if value is None else float(value)
+class _Sparse:
+    """Times that most tables do not have: no memory is taken before the first one appears."""
+
+    def __init__(self, n: int) -> None:
+        self.times: Times = np.broadcast_to(np.float64(np.nan), (n,))
+
+    def fill(self, at: Rows, times: Times) -> None:
+        if self.times.flags.writeable or not np.isnan(times).all():
+            self._writeable()[at] = times
+
+    def put(self, row: int, time: int | None) -> None:
+        if self.times.flags.writeable or time is not None:
+            self._writeable()[row] = np.nan if time is None else time
+
+    def _writeable(self) -> Times:
+        if not self.times.flags.writeable:
+            self.times = self.times.copy()
+        return self.times

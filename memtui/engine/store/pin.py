@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.dialects.rows import is_vector
-from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.errors import DamagedStoreError, MemtuiError, UsageError
 from memtui.engine.store import sql
 from memtui.engine.store.faults import explained
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 BATCH = 65_536
 """Rows in a batch of a scan: measured three times as fast as the engine's own 1,024."""
+WINDOW = 4_096
+"""Rows of wide columns that are held at a time."""
 
 Metric = Literal["cosine", "l2"]
 
@@ -38,12 +40,15 @@ class Pin:
 
     @cached_property
     def sentinels(self) -> int:
-        """How many sentinel rows the table has."""
+        """How many sentinel rows the table has; 0 where a damaged file hides them."""
         column = self.dialect.columns.id
         if not _is_text(self.schema.field(column).type):
             return 0
-        with explained(self.where):
-            return int(self.table.count_rows(sql.is_in(column, [sql.SENTINEL])))
+        try:
+            with explained(self.where):
+                return int(self.table.count_rows(sql.is_in(column, [sql.SENTINEL])))
+        except DamagedStoreError:  # the count comes from the manifest; reading rows will tell what is wrong
+            return 0
 
     def count(self, where: str | None = None) -> int:
         """Number of memories that `where` keeps."""
@@ -70,6 +75,20 @@ class Pin:
             if condition := self._visible(where):
                 query = query.where(condition)
             yield from query.limit(None).to_batches(batch_size=batch_size)
+
+    def read_through(self, columns: Sequence[str], *, rows: int = WINDOW) -> Iterator[pa.RecordBatch]:
+        """Every memory with wide columns (texts, metadata, vectors), in storage order, with `_rowid`.
+
+        Each window of `rows` is a query of its own: one query over everything would read ahead and hold
+        hundreds of megabytes.
+        """
+        total = self.count()
+        for offset in range(0, total, rows):
+            with explained(self.where):
+                query = self.table.search().select(list(columns)).with_row_id(True)
+                if condition := self._visible(None):
+                    query = query.where(condition)
+                yield from query.limit(rows).offset(offset).to_batches(batch_size=rows)
 
     def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
         """The rows with these row ids, in the order asked for, with `_rowid`; absent ones are left out.

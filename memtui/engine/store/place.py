@@ -11,6 +11,7 @@ from memtui.engine.errors import DamagedStoreError, MemtuiError, StoreNotFoundEr
 TABLE = "memories"
 """The table's name in every program's store."""
 _SUFFIX = ".lance"
+_INVERTED_DIGITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,19 @@ class Place:
     def name(self) -> str:
         """The last part of the path: what a person calls the store."""
         return self.uri.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or self.uri
+
+    def newest_version_file(self) -> str:
+        """Name of the newest manifest of a local table, empty for a remote one.
+
+        Manifests carry their version, or in later tables 2^64 - 1 minus it, so that the newest sorts first.
+        """
+        if self.folder is None:
+            return ""
+        versions = self.folder / f"{self.table}{_SUFFIX}" / "_versions"
+        numbers = [each.stem for each in versions.glob("*.manifest") if each.stem.isdigit()]
+        inverted = [number for number in numbers if len(number) == _INVERTED_DIGITS]
+        newest = min(inverted) if inverted else max(numbers, key=int, default="")
+        return f"{newest}.manifest" if newest else ""
 
 
 def find_place(target: str | Path, table: str | None = None) -> Place:

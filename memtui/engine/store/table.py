@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.dialects.base import Dialect
@@ -205,7 +204,7 @@ class Store:
         return sql.is_in(column, values)
 
     def _open(self) -> Any:
-        with explained(self.where):
+        with explained(self.where, self._place.newest_version_file()):
             return self._connection.open_table(self.table_name)
 
     def _newest(self) -> Pin:
@@ -225,7 +224,7 @@ class Store:
     def _index_warnings(self) -> tuple[str, ...]:
         status = self.fts_status()
         if status.exists and not status.readable:
-            return ("The files of the full-text index are missing: every word search reads the whole table.",)
+            return ("The files of the full-text index are missing: recall by keywords cannot use it.",)
         return ()
 
 
@@ -237,8 +236,3 @@ def open_place(place: Place, columns: Mapping[str, str] | None, options: Mapping
     with explained(place.uri):
         connection = lancedb.connect(place.uri, storage_options=dict(options) if options else None)
     return Store(connection, place, columns)
-
-
-def folder_of(store: Store) -> Path | None:
-    """The local folder of a store, None for a remote one."""
-    return store._place.folder

@@ -13,6 +13,7 @@ from memtui.engine.progress import CancelToken
 from memtui.engine.store import sql
 from memtui.engine.store.catalog import Catalog, Positions
 from memtui.engine.store.fts import FtsStatus, fts_status
+from memtui.engine.store.pin import WINDOW
 from memtui.engine.store.select import positions_of
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ class TextLookup:
 
     def _scan(self, where: str) -> Positions:
         found = [np.empty(0, dtype=np.int64)]
-        for batch in self._pin.scan([], where=where, with_row_id=True):
+        for batch in self._pin.scan([], where=where, with_row_id=True, batch_size=WINDOW):
             if self._cancel:
                 self._cancel.check()
             found.append(positions_of(self._catalog, batch.column("_rowid").to_numpy()))
