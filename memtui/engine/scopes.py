@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -86,7 +86,7 @@ class ScopePolicy:
             for scope in scopes
             if scope not in definitions and not is_built_in(scope)
         )
-        team = _team(environ)
+        team = _team(environ, definitions)
         return cls(default, tuple(dict.fromkeys((*definitions, *team))), access, team, warnings)
 
     def accessible(self, agent: str | None) -> list[str]:
@@ -156,10 +156,10 @@ def _access(block: Any) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _team(environ: Mapping[str, str]) -> tuple[str, ...]:
+def _team(environ: Mapping[str, str], definitions: Sequence[str]) -> tuple[str, ...]:
     scopes = tuple(scope for part in environ.get(TEAM_VARIABLE, "").split(",") if (scope := trim(part)))
     for scope in scopes:
-        if not _DEFINABLE.fullmatch(scope):
+        if scope not in definitions and not _DEFINABLE.fullmatch(scope):
             raise ConfigError(
                 f"{TEAM_VARIABLE} names a scope that cannot be defined: {scope}.",
                 path=TEAM_VARIABLE,

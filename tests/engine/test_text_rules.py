@@ -197,8 +197,10 @@ def test_team_scopes_come_from_the_environment():
     assert policy.definitions == ("global", "team-a")
     assert policy.accessible("main")[-1] == "team-a"
     assert policy.is_valid("team-a")
+    spaced = {"CLAWTEAM_MEMORY_SCOPE": "has blank"}
     with pytest.raises(ConfigError):
-        ScopePolicy.from_config(None, {"CLAWTEAM_MEMORY_SCOPE": "has blank"})
+        ScopePolicy.from_config(None, spaced)
+    assert ScopePolicy.from_config({"definitions": {"has blank": {}}}, spaced).team == ("has blank",)
 
 
 @pytest.mark.parametrize("block", [{"default": "nowhere"}, {"agentAccess": {" system ": []}}])
