@@ -67,8 +67,8 @@ def world(folder: Path) -> World:
     store = open_store(folder)
     bare = build_catalog(store)
     catalog = read_metadata(store, bare)
-    rows = pa.Table.from_batches(list(store.scan(list(store.columns))))
-    by_id = {memory.id: memory for memory in store.dialect.to_memories(rows, NOW_MS)}
+    tables = [pa.Table.from_batches([batch]) for batch in store.scan(list(store.columns))]
+    by_id = {memory.id: memory for table in tables for memory in store.dialect.to_memories(table, NOW_MS)}
     ids = catalog.ids.texts(np.arange(catalog.n))
     memories = tuple(by_id[str(each)] for each in ids)
     listed = ListedTexts([memory.raw_text for memory in memories])

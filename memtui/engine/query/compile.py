@@ -9,6 +9,7 @@ import numpy as np
 
 from memtui.engine.query import ast
 from memtui.engine.query.ast import Node
+from memtui.engine.query.errors import FilterError
 from memtui.engine.query.parse import parse
 from memtui.engine.query.render import render
 from memtui.engine.query.terms import term_mask
@@ -16,6 +17,11 @@ from memtui.engine.query.terms import term_mask
 if TYPE_CHECKING:
     from memtui.engine.query.context import FilterContext
     from memtui.engine.store.catalog import Mask
+
+MAX_TEXTS = 40
+"""Words, phrases and patterns at most: each may read all texts, and nobody types more."""
+
+_BY_TEXT = (ast.Word, ast.Phrase, ast.Regex, ast.Semantic)
 
 
 def compile(node: Node, context: FilterContext, *, text: str | None = None) -> Mask:
@@ -28,6 +34,14 @@ def compile(node: Node, context: FilterContext, *, text: str | None = None) -> M
     if text is None:
         text = render(node)
         node = parse(text)
+    texts = [each for each in ast.walk(node) if isinstance(each, _BY_TEXT)]
+    if len(texts) > MAX_TEXTS:
+        raise FilterError(
+            f"The filter looks for {len(texts)} texts, more than {MAX_TEXTS}.",
+            text=text,
+            span=texts[MAX_TEXTS].span | texts[-1].span,
+            fix="Put a sentence in quotes to look for it as a whole.",
+        )
     return _mask(node, context, text)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from memtui.engine.memory import LAYERS, STATES, TIERS
@@ -64,21 +65,22 @@ def complete(text: str, cursor: int, context: FilterContext | None = None) -> Co
         tokens = lex(text, tolerant=True)
     except FilterError:
         return Completion(Span(cursor, cursor), ())
-    at = next((i for i, token in enumerate(tokens) if token.span.start <= cursor <= token.span.end), None)
-    # A token that ends where the next begins: the cursor belongs to the later one.
-    while at is not None and at + 1 < len(tokens) and tokens[at + 1].span.start <= cursor:
-        at += 1
-    token = tokens[at] if at is not None else None
-    if at is not None and token is not None and token.kind in ("value", "op", ","):
-        return _values(text, tokens, at, cursor, context)
-    if token is not None and token.kind not in ("word", "name", "-", "(", "|"):
-        return Completion(Span(cursor, cursor), ())
-    if token is None or token.kind not in ("word", "name"):
+    # Where two tokens meet, the later one counts; behind an operator or a comma there always is a value.
+    here = [i for i, token in enumerate(tokens) if token.span.start <= cursor <= token.span.end]
+    here = [i for i in here if tokens[i].kind not in ("op", ",") or tokens[i].span.start < cursor]
+    if not here or tokens[here[-1]].kind in ("-", "(", "|"):
         return Completion(Span(cursor, cursor), tuple(_names("")))
+    token = tokens[here[-1]]
     written = text[token.span.start : cursor].lower()
-    if token.kind == "name":
-        return Completion(token.span, tuple(Proposal(spec.name, spec.help) for spec in _fields(written)))
-    return Completion(token.span, (*_names(written), *_terms(written, context)))
+    match token.kind:
+        case "value":
+            return Completion(token.span, tuple(_values(tokens, here[-1], written, context)))
+        case "name":
+            return Completion(token.span, tuple(Proposal(spec.name, spec.help) for spec in _fields(written)))
+        case "word":
+            return Completion(token.span, (*_names(written), *_terms(written, context)))
+        case _:
+            return Completion(Span(cursor, cursor), ())
 
 
 def _fields(written: str) -> list[FieldSpec]:
@@ -101,32 +103,20 @@ def _terms(written: str, context: FilterContext | None) -> list[Proposal]:
     ][:MOST]
 
 
-def _values(
-    text: str, tokens: list[Token], at: int, cursor: int, context: FilterContext | None
-) -> Completion:
-    start = max(i for i in range(at + 1) if tokens[i].kind in ("name", "op"))
-    name = tokens[start - 1] if tokens[start].kind == "op" else tokens[start]
-    spec = NAMES.get(name.text.lower())
-    value = tokens[at] if tokens[at].kind == "value" else None
-    span = value.span if value else Span(cursor, cursor)
+def _values(tokens: list[Token], at: int, written: str, context: FilterContext | None) -> list[Proposal]:
+    """Values for the value token number `at`, of which `written` stands before the cursor."""
+    op = max(i for i in range(at) if tokens[i].kind == "op")
+    spec = NAMES.get(tokens[op - 1].text.lower())
     if spec is None:
-        return Completion(span, ())
-    written = text[span.start : cursor].lstrip('"').lower()
-    taken = {token.text for token in _listed(tokens, start + 1) if token is not value}
-    proposals = [
+        return []
+    listed = takewhile(lambda token: token.kind in ("value", ","), tokens[op + 1 :])
+    taken = {token.text for token in listed if token is not tokens[at]}
+    ranges = tokens[op].text in (":", "=", "!=")
+    return [
         Proposal(literal(each), describe(spec.name, each), count)
         for each, count in known_values(spec.name, context)
-        if each.lower().startswith(written) and each not in taken
-    ]
-    return Completion(span, tuple(proposals[:MOST]))
-
-
-def _listed(tokens: list[Token], start: int) -> Iterable[Token]:
-    for token in tokens[start:]:
-        if token.kind == "value":
-            yield token
-        elif token.kind != ",":
-            return
+        if each.lower().startswith(written.lstrip('"')) and each not in taken and (ranges or ".." not in each)
+    ][:MOST]
 
 
 def known_values(name: str, context: FilterContext | None) -> list[tuple[str, int | None]]:
