@@ -12,7 +12,13 @@ import numpy as np
 from memtui.engine.js import utf16_len
 from memtui.engine.lifecycle.access import access_metadata
 from memtui.engine.memory import TIERS
-from memtui.engine.metadata import Metadata, coerce_importance, coerce_timestamp, normalise
+from memtui.engine.metadata import (
+    DEFAULT_IMPORTANCE,
+    Metadata,
+    coerce_importance,
+    coerce_timestamp,
+    normalise,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -102,7 +108,10 @@ def rows_of(table: pa.Table, dialect: Dialect, now_ms: int) -> list[Row]:
 
 
 def _importance(value: Any, has_column: bool) -> float:
-    return coerce_importance(value) if has_column else 0.7
+    """As the plugin reads the column: its NULL is 0 to JavaScript, a missing column the default."""
+    if not has_column:
+        return DEFAULT_IMPORTANCE
+    return 0.0 if value is None else coerce_importance(value)
 
 
 def _vectors(table: pa.Table, name: str | None) -> list[np.ndarray[Any, np.dtype[np.float32]] | None]:

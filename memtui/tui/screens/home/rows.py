@@ -9,7 +9,6 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import Finding, Memory, Stats, StoreInfo, one_line
-from memtui.engine.query.render import literal
 from memtui.tui.messages import ShowInBrowse, ShowMemory
 from memtui.tui.paint.bars import bar, resample, spark
 from memtui.tui.paint.cells import crop, fit, right
@@ -112,6 +111,8 @@ def scope_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Ro
 
 def category_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Row]:
     """Stored categories by size."""
+    from memtui.engine.query.render import literal  # not before the first frame
+
     top = max((count for _, count in stats.categories), default=1) or 1
     strip = max(0, width - 14 - COUNT - 1)
     rows = []

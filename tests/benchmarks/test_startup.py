@@ -1,0 +1,111 @@
+"""How long until something can be seen: ratios of CPU time against a bare interpreter and an empty app."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from statistics import median
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.benchmark
+
+RUNS = 5
+VERSION_RATIO = 4.0
+FRAME_RATIO = 1.5
+HEAVY = ("lancedb", "pyarrow", "numpy", "httpx", "pydantic")
+
+_OURS = """
+import json, sys, time
+from memtui.tui.app import MemtuiApp
+def measure(self):
+    cpu = time.process_time()
+    tree = []
+    def walk(node, depth):
+        for child in node.children:
+            base = next(c for c in type(child).__mro__ if c.__module__.startswith("textual."))
+            tree.append([depth, base.__module__, base.__qualname__])
+            walk(child, depth + 1)
+    walk(self.screen, 0)
+    modules = sorted({m.split(".")[0] for m in sys.modules})
+    print(json.dumps({"cpu": cpu, "tree": tree, "modules": modules}), file=sys.__stdout__, flush=True)
+    self.exit()
+MemtuiApp._start = measure
+MemtuiApp("/nowhere").run(headless=True, size=(120, 36))
+"""
+_EMPTY = """
+import json, sys, time
+from importlib import import_module
+from textual.app import App
+tree = json.loads(sys.argv[1])
+class Empty(App):
+    def compose(self):
+        made = []
+        def make(position, depth):
+            nodes = []
+            while position < len(tree) and tree[position][0] == depth:
+                _, module, name = tree[position]
+                kind = getattr(import_module(module), name)
+                children, after = make(position + 1, depth + 1)
+                node = kind(*children) if children else build(kind)
+                nodes.append(node)
+                position = after
+            return nodes, position
+        def build(kind):
+            try:
+                return kind()
+            except TypeError:
+                return kind("")
+        yield from make(0, 0)[0]
+    def on_mount(self):
+        self.call_after_refresh(self.done)
+    def done(self):
+        print(json.dumps({"cpu": time.process_time()}), file=sys.__stdout__, flush=True)
+        self.exit()
+Empty().run(headless=True, size=(120, 36))
+"""
+
+
+def _cpu(*arguments: str) -> float:
+    """CPU seconds of a fresh interpreter run with `arguments`."""
+    script = (
+        "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);"
+        " u = resource.getrusage(resource.RUSAGE_CHILDREN); print(u.ru_utime + u.ru_stime)"
+    )
+    command = [sys.executable, "-c", script, sys.executable, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
+    return float(done.stdout)
+
+
+def _told(code: str, *arguments: str) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    told: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    return told
+
+
+def test_the_version_is_said_in_at_most_four_bare_starts() -> None:
+    bare, ours = [], []
+    for _ in range(RUNS):
+        bare.append(_cpu("-c", "pass"))
+        ours.append(_cpu("-m", "memtui", "--version"))
+    ratio = median(ours) / median(bare)
+    print(f"memtui --version: {ratio:.2f} x python -c pass")
+    assert ratio <= VERSION_RATIO
+
+
+def test_the_first_frame_costs_little_more_than_an_empty_app_with_the_same_widgets() -> None:
+    ours, empty = [], []
+    for _ in range(RUNS):
+        told = _told(_OURS)
+        assert set(told["modules"]).isdisjoint(HEAVY)
+        ours.append(told["cpu"])
+        empty.append(_told(_EMPTY, json.dumps(told["tree"]))["cpu"])
+    ratio = median(ours) / median(empty)
+    print(f"first frame: {ratio:.2f} x an empty app with the same {len(told['tree'])} widgets")
+    assert ratio <= FRAME_RATIO
