@@ -80,6 +80,7 @@ def _deeper(inner: st.SearchStrategy) -> st.SearchStrategy:
 TREES = st.just(ast.Everything()) | st.recursive(LEAVES, _deeper, max_leaves=8)
 
 
+@settings(deadline=None)
 @given(TREES)
 def test_parsing_what_was_rendered_gives_the_same_tree(tree: ast.Node) -> None:
     assert parse(render(tree)) == tree
@@ -96,6 +97,7 @@ def outcome(text: str) -> ast.Node | FilterError:
         return error
 
 
+@settings(deadline=None)
 @given(JUNK)
 def test_junk_gives_a_tree_or_a_filter_error_with_a_span_inside(text: str) -> None:
     found = outcome(text)
@@ -108,6 +110,7 @@ def test_junk_gives_a_tree_or_a_filter_error_with_a_span_inside(text: str) -> No
     assert all(0 <= span.start <= span.end <= len(text) for span in spans)
 
 
+@settings(deadline=None)
 @given(JUNK, st.data())
 def test_junk_can_be_coloured_and_completed(text: str, data: st.DataObject) -> None:
     tokens = lex(text, tolerant=True)
@@ -117,6 +120,7 @@ def test_junk_can_be_coloured_and_completed(text: str, data: st.DataObject) -> N
     assert 0 <= span.start <= span.end <= len(text)
 
 
+@settings(deadline=None)
 @given(TREES, st.data())
 def test_removing_a_chip_leaves_exactly_the_others(tree: ast.Node, data: st.DataObject) -> None:
     text = render(tree)
@@ -128,6 +132,7 @@ def test_removing_a_chip_leaves_exactly_the_others(tree: ast.Node, data: st.Data
     assert top_terms(parse(remove(text, index))) == _one_level(terms[:index] + terms[index + 1 :])
 
 
+@settings(deadline=None)
 @given(TREES, LEAVES)
 def test_adding_a_term_keeps_the_others(tree: ast.Node, term: ast.Node) -> None:
     text = render(tree)
