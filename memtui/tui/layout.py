@@ -143,6 +143,8 @@ def ascii_art(arrangement: Arrangement, width: int, height: int) -> str:
     grid = [[" "] * width for _ in range(height)]
     for name, box in arrangement.items():
         right, bottom = box.x + box.width - 1, box.y + box.height - 1
+        for y in range(box.y, bottom + 1):
+            grid[y][box.x : right + 1] = " " * box.width
         for x in range(box.x, right + 1):
             grid[box.y][x] = grid[bottom][x] = "-"
         for y in range(box.y, bottom + 1):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine import CancelToken, Progress, one_line
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 from memtui.tui.opening import Clock, Found, NothingFound, Opener, Read, SeveralFound
+from memtui.tui.paint.numbers import plural
 from memtui.tui.runner import Report, Runner
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 WATCH_S = 4.0
 """Asking a table for its newest version lists one directory; slower would feel stale, faster is waste."""
-NEWER = "changed, r"
+NEWER = "changed, press r"
 
 
 class StoreOpener:
@@ -23,6 +24,7 @@ class StoreOpener:
     def __init__(self, app: MemtuiApp, opener: Opener, now: Clock) -> None:
         self._app, self._opener, self._now = app, opener, now
         self._runner = Runner(app)
+        self._reloading = False
 
     def open(self, target: str | None) -> None:
         """Open `target`; None means whatever discovery finds."""
@@ -36,6 +38,7 @@ class StoreOpener:
             engine.load_metadata(report, token)
             return Read(engine.info, engine.stats())
 
+        self._reloading = False
         app = self._app
         app.set_session(
             phase="opening" if target else "looking",
@@ -60,6 +63,7 @@ class StoreOpener:
             engine.refresh(report, token)
             return Read(engine.info, engine.stats())
 
+        self._reloading = True
         self._app.set_session(phase="reading", error=None)
         self._runner.start("store", work)
 
@@ -100,6 +104,8 @@ class StoreOpener:
         elif isinstance(value, SeveralFound):
             app.set_session(phase="none", choices=value.stores, why=value.why, progress=None)
         elif isinstance(value, Read):
+            before = app.session.info if self._reloading else None
+            self._reloading = False
             app.set_session(
                 phase="ready",
                 info=value.info,
@@ -108,6 +114,8 @@ class StoreOpener:
                 newer="",
                 revision=app.session.revision + 1,
             )
+            if before is not None:
+                app.say(_difference(value.info.rows - before.rows))
 
     def failed(self, message: RunFailed) -> None:
         """Opening failed: every screen says so. Reloading failed: the old content stays, a line says why."""
@@ -123,3 +131,10 @@ class StoreOpener:
     def close(self) -> None:
         """Stop whatever runs."""
         self._runner.cancel_all()
+
+
+def _difference(rows: int) -> str:
+    """What a reload brought, in words."""
+    if rows > 0:
+        return f"reloaded: {plural(rows, 'memory', 'memories')} more"
+    return f"reloaded: {plural(-rows, 'memory', 'memories')} fewer" if rows else "reloaded"

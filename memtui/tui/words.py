@@ -6,9 +6,9 @@ from memtui.engine import one_line
 from memtui.tui.session import Session
 from memtui.tui.widgets.state_panel import Choice, State, failed
 
-DEMO = Choice("demo", "open the demo store", "d")
-OPEN = Choice("open", "open a store by its path", "o")
-RETRY = Choice("retry", "try again", "r")
+DEMO = Choice("demo", "open the demo store", "a year of an invented team, ready in seconds", key="d")
+OPEN = Choice("open", "open a store", "a folder, a LanceDB URI, a discovered name", key="o")
+RETRY = Choice("retry", "try again", key="r")
 
 
 def of_session(session: Session) -> State | None:

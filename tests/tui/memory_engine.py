@@ -14,7 +14,15 @@ from memtui.engine.query.parse import parse
 from tests.conftest import NOW_MS
 
 DAY = 86_400_000
-SCOPES = ("global", "agent:main", "agent:research", "project:atlas", "project:mango", "user:ines", "custom:ops")
+SCOPES = (
+    "global",
+    "agent:main",
+    "agent:research",
+    "project:atlas",
+    "project:mango",
+    "user:ines",
+    "custom:ops",
+)
 CATEGORIES = ("preference", "fact", "decision", "entity", "reflection", "other")
 TIERS = ("core", "working", "working", "peripheral")
 TEXTS = (
@@ -148,7 +156,9 @@ class MemoryEngine:
             findings=(
                 Finding("error", "memories without a scope", 3, 'scope:""', "Give them a scope."),
                 Finding("warning", "stale memories", 118, "is:stale", "Look whether they are still wanted."),
-                Finding("info", "rows not in the full-text index", 40, "", "The agent's next optimise adds them."),
+                Finding(
+                    "info", "rows not in the full-text index", 40, "", "The agent's next optimise adds them."
+                ),
             ),
         )
 
@@ -168,6 +178,8 @@ def _predicate(query: ListQuery) -> Callable[[Memory], bool] | None:
 
 
 def _matches(row: Memory, term: ast.Node) -> bool:
+    if isinstance(term, ast.Not):
+        return not _matches(row, term.term)
     if isinstance(term, ast.Field):
         stored = {"tier": row.tier, "scope": row.scope, "cat": row.category}.get(term.name)
         values = [value.text for value in term.values if isinstance(value, ast.Text)]

@@ -60,7 +60,8 @@ class HelpOverlay(ModalScreen[None]):
                 found.setdefault(key.id, HelpLine(key, active.enabled, active.tooltip))
         contexts = [line.key.context for line in found.values() if line.key.context != "app"]
         title = CONTEXTS.get(contexts[0], contexts[0].capitalize()) if contexts else "memtui"
-        return cls(title, list(found.values()))
+        order = list(BY_ID)
+        return cls(title, sorted(found.values(), key=lambda line: order.index(line.key.id)))
 
     def compose(self) -> ComposeResult:
         with Panel(title=f"Keys: {self._title}") as panel, VerticalScroll():

@@ -13,6 +13,7 @@ def score(value: float | None) -> str:
     """A share or score in at most four characters: `.914`, `1.00`, `-.08`, `12.4`; `-` for none."""
     if value is None or not isfinite(value):
         return "-"
+    value += 0.0  # minus zero is zero
     if abs(value) < 0.9995:
         digits = 3 if value >= 0 else 2
         text = f"{value:.{digits}f}"

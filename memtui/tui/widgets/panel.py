@@ -7,7 +7,6 @@ from textual.content import Content
 from textual.widget import Widget
 
 from memtui.tui.host import host
-from memtui.tui.layout import NORMAL_WIDTH
 
 
 class Panel(Widget):
@@ -62,7 +61,7 @@ class Panel(Widget):
     def _paint_frame(self) -> None:
         if not self.is_attached or not self.outer_size.width:
             return
-        narrow, focused = self.app.size.width < NORMAL_WIDTH, self.has_focus_within
+        narrow, focused = not self.styles.border_left[0], self.has_focus_within
         state = (self._what, self._which, self._where, narrow, focused, self.outer_size.width, self.app.theme)
         if state == self._painted:
             return

@@ -22,12 +22,13 @@ from memtui.tui.paint.numbers import short
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One way out: what it does, what it gives, and the name the screen knows it by."""
+    """One way out: what it does, what it gives, and the name the screen knows it by; `key` takes it at once."""
 
     name: str
     label: str
     hint: str = ""
     value: object = None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,13 @@ class StatePanel(Widget, can_focus=True):
         if self.state.choices:
             self.post_message(self.Chosen(self.state.choices[self.index]))
 
+    def on_key(self, event: events.Key) -> None:
+        for choice in self.state.choices:
+            if choice.key and choice.key == event.character:
+                event.stop()
+                self.post_message(self.Chosen(choice))
+                return
+
     def on_click(self, event: events.Click) -> None:
         row = event.style.meta.get("choice")
         if isinstance(row, int):
@@ -129,7 +137,9 @@ class StatePanel(Widget, can_focus=True):
     def _choice(self, index: int, choice: Choice, width: int) -> Content:
         here = index == self.index
         cursor = host(self).glyphs.cursor if here and self.has_focus else " "
-        text = across(f"{cursor} {one_line(choice.label)}", one_line(choice.hint), min(width, 64))
+        cap = f"{choice.key or ' '}  " if any(each.key for each in self.state.choices) else ""
+        line = f"{cursor} {cap}{one_line(choice.label)}"
+        text = across(line, one_line(choice.hint), min(width, 72))
         style = "bold $foreground on $cursor" if here and self.has_focus else "$foreground"
         return Content.styled(text, style).stylize(Style.from_meta({"choice": index}))
 

@@ -292,7 +292,9 @@ class BrowseScreen(BrowsePanels):
     # actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("sort", "reverse", "filter", "ask_recall", "ask") and not self.session.open:
+        if action == "filter" and self.query_one(FilterBar).editing:
+            return False
+        if action in ("sort", "reverse", "filter", "ask") and not self.session.open:
             return None
         return True
 

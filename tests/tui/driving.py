@@ -1,0 +1,109 @@
+"""Driving the app in tests: start it on an engine, wait until it is quiet, read the screen as text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.app import App
+from textual.pilot import Pilot
+
+from memtui.tui.app import MemtuiApp
+from memtui.tui.opening import NothingFound, SeveralFound
+from memtui.tui.screens.browse.memory_list import MemoryList
+from tests.conftest import NOW_MS
+
+SIZES = ((80, 24), (120, 36), (200, 50))
+GOLDEN = Path(__file__).parent / "golden"
+QUIET_S = 20.0
+"""A test that waits longer than this has found something that never ends."""
+
+
+def make_app(engine: Any, *, environ: dict[str, str] | None = None) -> MemtuiApp:
+    """The app on this engine (or on what an opener returns: NothingFound, an exception to raise)."""
+
+    def opener(target: object, now: object, report: object, cancel: object) -> Any:
+        if isinstance(engine, Exception):
+            raise engine
+        return engine() if callable(engine) else engine
+
+    found = None if isinstance(engine, NothingFound | SeveralFound) else "test"
+    return MemtuiApp(
+        found, opener=opener, now=lambda: NOW_MS, environ={"MEMTUI_GLYPHS": "unicode", **(environ or {})}
+    )
+
+
+@asynccontextmanager
+async def running(
+    engine: Any, size: tuple[int, int] = (120, 36), **options: Any
+) -> AsyncIterator[tuple[MemtuiApp, Pilot[None]]]:
+    """The app, started and settled."""
+    app = make_app(engine, **options)
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        yield app, pilot
+
+
+async def settle(pilot: Pilot[None]) -> None:
+    """Wait until no worker runs, every page has arrived and everything has been drawn."""
+    app = pilot.app
+    async with asyncio.timeout(QUIET_S):
+        for _ in range(2):
+            await pilot.pause()
+            await app.workers.wait_for_complete(list(app.workers))
+            await pilot.pause()
+            while not all(listing.settled for listing in app.screen.query(MemoryList)):
+                await asyncio.sleep(0.005)
+            await pilot.pause()
+
+
+async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
+    """Wait until something has happened."""
+    async with asyncio.timeout(QUIET_S):
+        while not true():
+            await pilot.pause(0.01)
+
+
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys and wait until everything has settled."""
+    await pilot.press(*keys)
+    await settle(pilot)
+
+
+async def type_text(pilot: Pilot[None], text: str) -> None:
+    """Type into whatever has the keyboard."""
+    names = {
+        " ": "space",
+        ":": "colon",
+        ">": "greater_than_sign",
+        "=": "equals_sign",
+        '"': "quotation_mark",
+        "-": "minus",
+    }
+    await pilot.press(*(names.get(char, char) for char in text))
+
+
+def screen_text(app: App[Any]) -> str:
+    """The screen as lines of text, without trailing spaces."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in strips)
+
+
+def lines(app: App[Any]) -> list[str]:
+    """The screen, line by line."""
+    return screen_text(app).split("\n")
+
+
+def check_golden(name: str, text: str) -> None:
+    """Compare with the recorded text; `WRITE_GOLDEN=1` in the environment records it anew."""
+    import os
+
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("WRITE_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text + "\n", encoding="utf-8")
+    assert path.is_file(), f"{path} is missing: record it with WRITE_GOLDEN=1"
+    assert text + "\n" == path.read_text(encoding="utf-8")

@@ -1,0 +1,95 @@
+"""Home: real numbers only, and every number leads into Browse."""
+
+from __future__ import annotations
+
+from memtui.tui.screens.browse.screen import BrowseScreen
+from memtui.tui.screens.home.growth import growth_lines, running as running_counts
+from memtui.tui.screens.home.links import Links
+from memtui.tui.paint.glyphs import ASCII, UNICODE
+from tests.conftest import NOW_MS
+from tests.tui.driving import lines, press, running, screen_text, settle
+from tests.tui.memory_engine import MemoryEngine
+
+
+async def test_the_numbers_are_the_engines():
+    engine = MemoryEngine(400)
+    async with running(engine) as (app, pilot):
+        text = screen_text(app)
+        stats = engine.stats()
+        assert "memories   400" in text
+        assert f"+{stats.added_7d}" in text
+        assert "118 stale memories" in text
+        assert "Needs attention" in text
+        for tier, count in stats.tiers:
+            line = next(line for line in lines(app) if tier in line)
+            assert str(count) in line
+
+
+async def test_a_finding_opens_browse_with_its_filter():
+    async with running(MemoryEngine(400)) as (app, pilot):
+        app.screen.query_one("#attention Links", Links).focus()
+        await press(pilot, "enter")
+        assert isinstance(app.screen, BrowseScreen)
+        assert app.screen.wish.query.filter == 'scope:""'
+
+
+async def test_a_scope_opens_browse_narrowed_to_it():
+    async with running(MemoryEngine(400)) as (app, pilot):
+        app.screen.query_one("#scopes Links", Links).focus()
+        await press(pilot, "j", "enter")
+        assert app.screen.wish.query.scopes == ("agent:main",)
+        assert app.screen.wish.query.filter == ""
+
+
+async def test_a_click_on_a_tier_opens_browse():
+    async with running(MemoryEngine(400)) as (app, pilot):
+        y = next(i for i, line in enumerate(lines(app)) if "working" in line)
+        await pilot.click(offset=(6, y))
+        await settle(pilot)
+        assert app.screen.wish.query.filter == "tier:working"
+
+
+async def test_the_cursor_goes_from_panel_to_panel():
+    async with running(MemoryEngine(400)) as (app, pilot):
+        app.screen.query_one("#store Links", Links).focus()
+        await press(pilot, "j", "j")
+        focused = app.screen.focused
+        assert focused is not None
+        assert focused.parent is not None
+        assert focused.parent.id == "attention"
+        await press(pilot, "k")
+        assert app.screen.focused.parent.id == "store"
+
+
+async def test_slash_goes_to_the_filter_line_of_browse():
+    async with running(MemoryEngine(400)) as (app, pilot):
+        await press(pilot, "slash")
+        assert isinstance(app.screen, BrowseScreen)
+        await pilot.press("r", "o", "t", "a")
+        await press(pilot, "enter")
+        assert app.screen.wish.query.filter == "rota"
+
+
+async def test_a_newest_memory_opens_in_browse():
+    engine = MemoryEngine(400)
+    async with running(engine) as (app, pilot):
+        app.screen.query_one("#newest Links", Links).focus()
+        await press(pilot, "j", "enter")
+        assert app.screen.wish.query.filter == "id:00000001-0000-4000-8000-000000000001"
+
+
+def test_growth_ends_at_the_counts_of_today():
+    assert running_counts(10, [1, 0, 4]) == [6, 6, 10]
+    stats = MemoryEngine(400).stats()
+    chart = [line.plain for line in growth_lines(stats, 60, 10, NOW_MS, UNICODE)]
+    assert len(chart) == 10
+    assert all(len(line) <= 60 for line in chart)
+    assert "400" in "".join(chart)
+    assert chart[-1].endswith("today")
+    assert all(line.isascii() for line in (c.plain for c in growth_lines(stats, 60, 10, NOW_MS, ASCII)))
+
+
+def test_growth_without_room_is_one_sentence():
+    assert [line.plain for line in growth_lines(MemoryEngine(400).stats(), 10, 3, NOW_MS, UNICODE)] == [
+        "400 memories"
+    ]

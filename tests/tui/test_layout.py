@@ -1,0 +1,141 @@
+"""Layouts as ASCII art, and what holds at every size."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtui.tui.layout import Arrangement, BrowseShape, ascii_art, browse, home, size_class
+
+
+def art(text: str) -> str:
+    return "\n".join(line.rstrip() for line in text.strip("\n").split("\n"))
+
+
+@pytest.mark.parametrize(
+    ("width", "kind"), [(60, "narrow"), (99, "narrow"), (100, "normal"), (159, "normal"), (160, "wide")]
+)
+def test_size_classes(width, kind):
+    assert size_class(width) == kind
+
+
+def test_browse_narrow():
+    assert ascii_art(browse(60, 16), 60, 16) == art("""
++filter----------------------------------------------------+
++list------------------------------------------------------+
+|                                                          |
+|                                                          |
+|                                                          |
+|                                                          |
+|                                                          |
+|                                                          |
+|                                                          |
+|                                                          |
++----------------------------------------------------------+
++detail----------------------------------------------------+
+|                                                          |
+|                                                          |
+|                                                          |
++----------------------------------------------------------+
+""")
+
+
+def test_browse_narrow_with_the_scopes_over_the_list():
+    assert ascii_art(browse(60, 12, BrowseShape(overlay=True)), 60, 12) == art("""
++filter----------------------------------------------------+
++scopes--------------------------+-------------------------+
+|                                |                         |
+|                                |                         |
+|                                |                         |
+|                                |                         |
+|                                |-------------------------+
+|                                |-------------------------+
+|                                |                         |
+|                                |                         |
+|                                |                         |
++--------------------------------+-------------------------+
+""")
+
+
+def test_browse_normal():
+    assert ascii_art(browse(100, 8), 100, 8) == art("""
++filter--------------------------------------------------------------------------------------------+
++scopes-------------------++list-------------------------------++detail----------------------------+
+|                         ||                                   ||                                  |
+|                         ||                                   ||                                  |
+|                         ||                                   ||                                  |
+|                         ||                                   ||                                  |
+|                         ||                                   ||                                  |
++-------------------------++-----------------------------------++----------------------------------+
+""")
+
+
+def test_browse_zoom_fills_the_body():
+    assert ascii_art(browse(60, 4, BrowseShape(zoom="detail")), 60, 4) == art("""
++filter----------------------------------------------------+
++detail----------------------------------------------------+
+|                                                          |
++----------------------------------------------------------+
+""")
+
+
+def test_home_narrow():
+    assert ascii_art(home(60, 14), 60, 14) == art("""
++store-----------------------++tiers-----------------------+
+|                            ||                            |
+|                            ||                            |
++----------------------------++----------------------------+
++attention-------------------++growth----------------------+
+|                            ||                            |
+|                            ||                            |
++----------------------------++----------------------------+
++newest----------------------------------------------------+
+|                                                          |
+|                                                          |
+|                                                          |
+|                                                          |
++----------------------------------------------------------+
+""")
+
+
+def test_home_normal_without_room_for_the_newest():
+    assert ascii_art(home(100, 10), 100, 10) == art("""
++store------------------------++growth-----------------------------------++attention---------------+
+|                             ||                                         ||                        |
+|                             ||                                         ||                        |
+|                             ||                                         ||                        |
++-----------------------------++-----------------------------------------++------------------------+
++tiers------------------------++scopes-----------------------------------++start-------------------+
+|                             ||                                         ||                        |
+|                             ||                                         ||                        |
+|                             ||                                         ||                        |
++-----------------------------++-----------------------------------------++------------------------+
+""")
+
+
+SHAPES = [
+    BrowseShape(),
+    BrowseShape(scopes=False),
+    BrowseShape(detail=False),
+    BrowseShape(nudge=20),
+    BrowseShape(filter_rows=3),
+]
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("width", [60, 79, 80, 99, 100, 120, 159, 160, 200, 320])
+@pytest.mark.parametrize("height", [13, 22, 34, 48, 90])
+def test_panels_tile_the_body(width, height, shape):
+    for arrangement in (browse(width, height, shape), home(width, height)):
+        check_tiles(arrangement, width, height)
+
+
+def check_tiles(arrangement: Arrangement, width: int, height: int) -> None:
+    """Every cell belongs to exactly one panel, and no panel is too small to hold a frame."""
+    covered = [[0] * width for _ in range(height)]
+    for name, box in arrangement.items():
+        assert box.width >= 18, (name, box)
+        assert box.height >= (1 if name == "filter" else 3), (name, box)
+        for y in range(box.y, box.y + box.height):
+            for x in range(box.x, box.x + box.width):
+                covered[y][x] += 1
+    assert {count for row in covered for count in row} == {1}

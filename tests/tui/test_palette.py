@@ -1,0 +1,71 @@
+"""The palette: everything that can be done from here, by a part of its name."""
+
+from __future__ import annotations
+
+from memtui.tui.dialogs.palette import Entry, Palette, rank
+from tests.tui.driving import press, running, screen_text, settle, type_text
+from tests.tui.memory_engine import MemoryEngine
+
+
+def entry(name: str, group: str = "COMMANDS", disabled: str = "") -> Entry:
+    return Entry(group, name, lambda: None, disabled=disabled)
+
+
+def test_matches_are_ranked_within_their_groups_and_disabled_ones_come_last():
+    pool = [
+        entry("Sort by age"),
+        entry("Reload", disabled="no store"),
+        entry("agent:main", "SCOPES"),
+        entry("Age"),
+    ]
+    names = [found.name for found, _ in rank(pool, "age")]
+    assert names[0] == "Age"
+    assert set(names) == {"Age", "Sort by age", "agent:main"} or "agent:main" in names
+    assert [found.name for found, _ in rank(pool, "re")][-1] == "Reload"
+    assert [found.name for found, _ in rank(pool, ":")] == ["agent:main"]
+    assert len(rank(pool, "")) == 4
+    assert rank(pool, "zzz") == []
+
+
+def test_a_long_hostile_name_is_matched_quickly():
+    import time
+
+    start = time.process_time()
+    rank([entry("a" * 60 + "b" * 5_000)] * 50, "aaabbbx")
+    assert time.process_time() - start < 2
+
+
+async def test_a_command_is_run_on_the_screen_below():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "2", "ctrl+p")
+        assert isinstance(app.screen, Palette)
+        await type_text(pilot, "importance")
+        await press(pilot, "enter")
+        assert app.screen.wish.query.sort == "-importance"
+
+
+async def test_a_scope_is_gone_to_by_name():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "2", "colon")
+        await type_text(pilot, "ines")
+        await press(pilot, "enter")
+        assert app.screen.wish.query.scopes == ("user:ines",)
+
+
+async def test_a_theme_is_previewed_and_taken_back():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "%paper")
+        await settle(pilot)
+        assert app.theme == "paper"
+        await press(pilot, "escape")
+        assert app.theme == "deep-sea"
+
+
+async def test_the_direct_key_is_shown_beside_the_command():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "2", "ctrl+p")
+        await type_text(pilot, "zoom")
+        await settle(pilot)
+        line = next(line for line in screen_text(app).split("\n") if "Zoom" in line)
+        assert line.rstrip(" │").endswith(" z") or " z " in line
