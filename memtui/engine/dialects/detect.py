@@ -19,7 +19,13 @@ def detect(schema: pa.Schema, where: str) -> Dialect:
     Raises `UnknownDialectError`, with the columns found and the way to open it, for a table that
     belongs to no program we know, or that mixes two.
     """
-    dialect = _by_names(schema)
+    layout = _own_layout(schema)
+    if layout not in ("", own.LAYOUT):
+        raise UnknownDialectError(
+            f"{where} was made by a newer memtui (layout {layout}); its columns are {_listing(schema)}.",
+            fix=f"Update memtui. {_remedy(schema)}",
+        )
+    dialect = _by_names(schema, layout)
     if dialect is None:
         raise UnknownDialectError(
             f"{where} is not a table of memories that memtui knows; its columns are {_listing(schema)}.",
@@ -35,11 +41,16 @@ def detect(schema: pa.Schema, where: str) -> Dialect:
     return dialect
 
 
-def _by_names(schema: pa.Schema) -> Dialect | None:
+def _own_layout(schema: pa.Schema) -> str:
+    """The number that memtui writes into its own tables, empty for all others."""
+    stored: bytes = (schema.metadata or {}).get(own.MARK.encode(), b"")
+    return stored.decode(errors="replace")
+
+
+def _by_names(schema: pa.Schema, layout: str) -> Dialect | None:
     names = set(schema.names)
-    if own.MARK.encode() in (schema.metadata or {}):
-        layout = schema.metadata[own.MARK.encode()].decode(errors="replace")
-        return own.own() if layout == own.LAYOUT and names >= set(own.COLUMNS.known()) else None
+    if layout:
+        return own.own() if names >= set(own.COLUMNS.known()) else None
     marks = names.intersection(mem_engine.MARKS)
     if names >= set(pro.REQUIRED):
         if marks:

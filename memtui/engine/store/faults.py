@@ -54,12 +54,6 @@ def explain(error: Exception, where: str, newest: str = "") -> MemtuiError:
         return DamagedStoreError(f"A data file of {where} is damaged.", fix=_BACKUP, details=text)
     if "was not found" in text:
         return StoreNotFoundError(f"There is no table at {where}.", fix="Check the path.", details=text)
-    if "INVERTED index" in text:
-        return MemtuiError(
-            f"{where} has no full-text index.",
-            fix="Search by meaning, or let the agent's program build its index.",
-            details=text,
-        )
     if "position is not found" in text:
         return MemtuiError(
             "The full-text index has no positions, so it cannot find a phrase.",

@@ -10,6 +10,7 @@ from memtui.engine.dialects.rows import is_vector
 from memtui.engine.errors import DamagedStoreError, MemtuiError, UsageError
 from memtui.engine.store import sql
 from memtui.engine.store.faults import explained
+from memtui.engine.store.fts import FtsStatus, fts_status
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -49,6 +50,11 @@ class Pin:
                 return int(self.table.count_rows(sql.is_in(column, [sql.SENTINEL])))
         except DamagedStoreError:  # the count comes from the manifest; reading rows will tell what is wrong
             return 0
+
+    @cached_property
+    def fts(self) -> FtsStatus:
+        """The state of the full-text index on the text column."""
+        return fts_status(self.table, self.dialect.columns.text, self.where)
 
     def count(self, where: str | None = None) -> int:
         """Number of memories that `where` keeps."""
@@ -176,6 +182,11 @@ class Pin:
         """
         if k < 1:
             raise UsageError(f"A search for {k} rows makes no sense.", fix="Ask for 1 or more.")
+        if not self.fts.exists:  # the engine would search without one, by rules that no program here has
+            raise MemtuiError(
+                f"{self.where} has no full-text index.",
+                fix="Search by meaning, or let the agent's program build its index.",
+            )
         with explained(self.where):
             query = self.table.search(text, query_type="fts", fts_columns=self.dialect.columns.text)
             if condition := self._visible(where):
@@ -198,7 +209,7 @@ class Pin:
         import numpy as np
 
         if self.dims is None:
-            raise MemtuiError(f"{self.where} has no vector column.", fix="Search by words instead.")
+            raise UsageError(f"{self.where} has no vector column.", fix="Search by words instead.")
         if vector.shape != (self.dims,):
             raise UsageError(
                 f"The query vector has {vector.size} numbers, the vectors of {self.where} have {self.dims}.",

@@ -12,7 +12,7 @@ from memtui.engine.dialects.detect import detect
 from memtui.engine.dialects.generic import generic
 from memtui.engine.store import sql
 from memtui.engine.store.faults import explained
-from memtui.engine.store.fts import FtsStatus, fts_status
+from memtui.engine.store.fts import FtsStatus
 from memtui.engine.store.pin import BATCH, Metric, Pin
 from memtui.engine.store.place import Place
 
@@ -139,7 +139,7 @@ class Store:
 
     def fts_status(self) -> FtsStatus:
         """The state of the full-text index on the text column, at the pinned version."""
-        return fts_status(self._pin.table, self.dialect.columns.text, self.where)
+        return self._pin.fts
 
     def scan(
         self,

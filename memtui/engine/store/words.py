@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +11,6 @@ from memtui.engine.errors import MemtuiError
 from memtui.engine.progress import CancelToken
 from memtui.engine.store import sql
 from memtui.engine.store.catalog import Catalog, Positions
-from memtui.engine.store.fts import FtsStatus, fts_status
 from memtui.engine.store.pin import WINDOW
 from memtui.engine.store.select import positions_of
 
@@ -39,7 +37,7 @@ class TextLookup:
         """
         if not term.strip():
             return np.arange(self._catalog.n, dtype=np.int64)
-        if self._index.exists and term.isalnum() and not self._unsplit(term):
+        if self._pin.fts.exists and term.isalnum() and not self._unsplit(term):
             try:
                 found = self._pin.fts_search(term, k=max(1, self._pin.count()), columns=(), with_row_id=True)
             except MemtuiError:  # the index went away or cannot be read: the text is still there
@@ -73,13 +71,9 @@ class TextLookup:
             found.append(positions_of(self._catalog, batch.column("_rowid").to_numpy()))
         return np.concatenate(found)
 
-    @cached_property
-    def _index(self) -> FtsStatus:
-        return fts_status(self._pin.table, self._pin.dialect.columns.text, self._pin.where)
-
     def _unsplit(self, term: str) -> bool:
         """Whether the index keeps runs of the term's script as one word each."""
-        return not self._index.tokenizer.startswith(_SPLITS_CJK) and any(map(_is_cjk, term))
+        return not self._pin.fts.tokenizer.startswith(_SPLITS_CJK) and any(map(_is_cjk, term))
 
 
 def _is_cjk(character: str) -> bool:
