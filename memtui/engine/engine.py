@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,12 +48,13 @@ def open_engine(
     table: str | None = None,
     columns: Mapping[str, str] | None = None,
     embedding: EmbeddingSettings | None = None,
+    timer: Callable[[], float] = time.perf_counter,
 ) -> Engine:
     """Open the store that `target` names: a folder, a LanceDB URI, a discovered name, or None for the discovered one.
 
     `settings` may name the store where `target` does not. `columns` maps roles to column names for tables of
-    other programs. `embedding` overrides what the store's agent uses. Opening never writes. Raises
-    StoreNotFoundError, UnknownDialectError, DamagedStoreError or UsageError, each with what to do.
+    other programs. `embedding` overrides what the store's agent uses. `timer` (seconds) measures durations.
+    Opening never writes. Raises StoreNotFoundError, UnknownDialectError, DamagedStoreError or UsageError, each with what to do.
     """
     from memtui.engine.discovery import resolve_target
     from memtui.engine.store.open import open_store
@@ -61,7 +63,7 @@ def open_engine(
     store = open_store(
         found.uri, table=table or found.table, columns=columns, storage_options=found.storage_options
     )
-    return Engine(store, now=now, target=found, embedding=embedding)
+    return Engine(store, now=now, target=found, embedding=embedding, timer=timer)
 
 
 class Engine:
@@ -74,11 +76,13 @@ class Engine:
         now: Clock,
         target: Target | None = None,
         embedding: EmbeddingSettings | None = None,
+        timer: Callable[[], float] = time.perf_counter,
     ) -> None:
         from memtui.engine.embed.resolve import resolve_embedder
 
         self._store = store
         self._now = now
+        self._timer = timer
         self._target = target
         self._found = target.found if target else None
         self._catalog: Catalog | None = None
@@ -236,6 +240,7 @@ class Engine:
             no_embedder=f"{embedder.reason} {embedder.fix}" if isinstance(embedder, NoEmbedder) else "",
             base_retrieval=self._base_retrieval(),
             base_decay=self._found.decay if self._found else None,
+            clock=self._timer,
         )
         if not request.recipe:
             request = replace(request, recipe=self.default_recipe)

@@ -14,6 +14,7 @@ from memtui.tui.paint.bars import bar, resample, spark
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import age, ago, full, short, size
+from memtui.tui.paint.places import tilde
 from memtui.tui.screens.home.links import Row
 from memtui.tui.theme.tokens import category_code, category_style, scope_style, tier_style
 
@@ -42,7 +43,7 @@ def store_rows(
         ("on disk", f"{size(info.size_bytes)}, version {info.version}"),
         ("kind", one_line(info.dialect_title)),
         ("table", one_line(info.table)),
-        ("place", one_line(info.uri)),
+        ("place", one_line(tilde(info.uri))),
     ]
     rows += [Row(_pair(label, text, width)) for label, text in facts]
     return rows[: max(1, height)]

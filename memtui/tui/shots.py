@@ -1,0 +1,88 @@
+"""Pictures of the app, made by driving it: the same demo store, clock and keys give the same picture."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+
+from memtui.tui.app import MemtuiApp
+from memtui.tui.opening import Opener
+from memtui.tui.screens.browse.memory_list import MemoryList
+
+QUIET_S = 60.0
+"""A picture that takes longer than this never will be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """A picture: the keys that lead to it, and the sizes to take it at."""
+
+    name: str
+    keys: tuple[str, ...]
+    sizes: tuple[tuple[int, int], ...]
+    theme: str = "deep-sea"
+    text: str = ""
+    """What to type into the line that the keys have opened."""
+
+
+NARROW, NORMAL, WIDE = (80, 24), (120, 36), (200, 50)
+QUESTION = "Which port do I use for SSH to the bastion?"
+SHOTS = (
+    Shot("home", (), (NARROW, NORMAL, WIDE)),
+    Shot("browse", ("2",), (NARROW, NORMAL, WIDE)),
+    Shot("recall", ("3",), (NARROW, NORMAL, WIDE), text=QUESTION),
+    Shot("recall-paper", ("3",), (NORMAL,), theme="paper", text=QUESTION),
+    Shot("help", ("2", "question_mark"), (NORMAL,)),
+    Shot("palette", ("2", "ctrl+p"), (NORMAL,)),
+)
+
+
+def file_name(shot: Shot, size: tuple[int, int]) -> str:
+    """The picture's file."""
+    return f"{shot.name}-{size[0]}x{size[1]}.svg"
+
+
+async def take(
+    shot: Shot,
+    size: tuple[int, int],
+    folder: Path,
+    *,
+    opener: Opener,
+    now: Callable[[], int],
+    environ: Mapping[str, str],
+) -> Path:
+    """Run the app without a terminal at `size`, press the keys, write the picture into `folder`."""
+    app = MemtuiApp("demo", opener=opener, now=now, environ={**environ, "MEMTUI_THEME": shot.theme})
+    async with app.run_test(size=size) as pilot:
+        await _settle(pilot)
+        for key in shot.keys:
+            await pilot.press(key)
+            await _settle(pilot)
+        if shot.text:
+            await pilot.press(*(_key(char) for char in shot.text), "enter")
+            await _settle(pilot)
+        picture = app.export_screenshot(title=f"memtui  {shot.name}  {size[0]}x{size[1]}")
+    path = folder / file_name(shot, size)
+    path.write_text(picture, encoding="utf-8")
+    return path
+
+
+def _key(char: str) -> str:
+    return {" ": "space", "?": "question_mark"}.get(char, char)
+
+
+async def _settle(pilot: Pilot[Any]) -> None:
+    """Wait until no worker runs, every page has arrived and everything has been drawn."""
+    app = pilot.app
+    async with asyncio.timeout(QUIET_S):
+        for _ in range(3):
+            await pilot.pause()
+            await app.workers.wait_for_complete(list(app.workers))
+            while not all(listing.settled for listing in app.screen.query(MemoryList)):
+                await asyncio.sleep(0.005)
+            await pilot.pause()
