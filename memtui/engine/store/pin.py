@@ -56,12 +56,23 @@ class Pin:
         """The state of the full-text index on the text column."""
         return fts_status(self.table, self.dialect.columns.text, self.where)
 
+    @cached_property
+    def rows(self) -> int:
+        """Number of memories; a version never changes, so it is counted once."""
+        with explained(self.where):
+            return int(self.table.count_rows()) - self.sentinels
+
     def count(self, where: str | None = None) -> int:
         """Number of memories that `where` keeps."""
+        if where is None:
+            return self.rows
         with explained(self.where):
-            if where is None:
-                return int(self.table.count_rows()) - self.sentinels
             return int(self.table.count_rows(self._visible(where)))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the table, in order."""
+        return tuple(self.schema.names)
 
     def scan(
         self,
@@ -194,13 +205,13 @@ class Pin:
             query = query.select([*columns, "_score"]).with_row_id(with_row_id)
             return query.limit(k).to_arrow()
 
-    @property
+    @cached_property
     def dims(self) -> int | None:
         """Numbers in each vector; None without a vector column."""
         column = self.dialect.columns.vector
         return None if column is None else int(self.schema.field(column).type.list_size)
 
-    @property
+    @cached_property
     def row_columns(self) -> tuple[str, ...]:
         """All columns but the vectors: what a memory is made of."""
         return tuple(field.name for field in self.schema if not is_vector(field.type))
