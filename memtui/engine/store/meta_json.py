@@ -79,8 +79,10 @@ def _parse_all(raw: pa.Array) -> pa.StructArray | None:
     import pyarrow.compute as pc
     import pyarrow.json as pj
 
-    lines = pc.binary_join_element_wise('{"m":', raw, "}\n", "")
-    offsets = np.frombuffer(lines.buffers()[1], dtype=np.int32)[lines.offset : lines.offset + len(lines) + 1]
+    large = pa.large_string()
+    before, after, nothing = (pa.scalar(text, large) for text in ('{"m":', "}\n", ""))
+    lines = pc.binary_join_element_wise(before, raw.cast(large), after, nothing)
+    offsets = np.frombuffer(lines.buffers()[1], dtype=np.int64)[lines.offset : lines.offset + len(lines) + 1]
     text = lines.buffers()[2].slice(int(offsets[0]), int(offsets[-1] - offsets[0]))
     block = max(1 << 20, int(np.diff(offsets).max()) + 1)
     fields = [(name, pa.string()) for name in TEXTS] + [(name, pa.float64()) for name in NUMBERS]
