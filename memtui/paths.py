@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,11 @@ def config_dir(environ: Mapping[str, str] = os.environ) -> Path:
 def state_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """Where journals, saved questions and the state of the screen are kept."""
     return _folder("state", environ)
+
+
+def store_state_dir(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """What memtui keeps about one store: its cases, its journal, its questions. `uri` as in `StoreInfo`."""
+    return state_dir(environ) / "stores" / hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:

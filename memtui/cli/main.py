@@ -13,6 +13,7 @@ COMMANDS = {
     "show": "one memory with all its fields",
     "recall": "ask a question and see why each memory came back",
     "stats": "counts, mix and findings",
+    "cases": "saved questions, and how well recall answers them",
     "demo": "the app on the embedded demo store",
     "shot": "make the pictures in screenshots/",
 }

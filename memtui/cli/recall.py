@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from memtui.cli.config_file import read_config
 from memtui.cli.output import print_json, print_text
 from memtui.cli.store import open_for
 from memtui.engine import MemtuiError, RecallRequest, UsageError
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     request = RecallRequest(
         query=args.query,
         recipe=args.recipe,
-        config=_read_config(args.config),
+        config=read_config(args.config),
         scopes=args.scope,
         category=args.category,
         limit=args.limit,
@@ -79,30 +80,6 @@ def run(args: argparse.Namespace) -> int:
     else:
         print_text(render(engine, trace, explain=args.explain))
     return 0
-
-
-def _read_config(path: str | None) -> dict[str, Any] | None:
-    if path is None:
-        return None
-    import json5
-
-    try:
-        value = json5.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except OSError as failure:
-        raise UsageError(
-            f"--config {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
-        ) from None
-    except ValueError as failure:
-        raise UsageError(
-            f"--config {path} is not JSON.",
-            fix='Give {"retrieval": {...}, "decay": {...}}.',
-            details=str(failure),
-        ) from None
-    if not isinstance(value, dict):
-        raise UsageError(
-            f"--config {path} is not an object.", fix='Give {"retrieval": {...}, "decay": {...}}.'
-        )
-    return value
 
 
 def _read_vector(path: str | None) -> list[float] | None:

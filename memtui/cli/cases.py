@@ -1,0 +1,267 @@
+"""`memtui cases`: saved questions, and how well recall answers them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtui.cli.config_file import read_config
+from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.store import open_for, wall_clock
+from memtui.engine import UsageError
+from memtui.paths import store_state_dir
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.cases.book import CaseBook
+    from memtui.engine.cases.case import Case
+    from memtui.engine.cases.run import Report
+
+ACTIONS = ("list", "run", "tune", "add", "remove", "import", "demo")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui cases`."""
+    parser.add_argument("action", choices=ACTIONS, help="what to do")
+    parser.add_argument(
+        "words", nargs="*", metavar="WORDS", help="add: the question; remove: the id; import: the file"
+    )
+    parser.add_argument(
+        "--expect", metavar="ID", action="append", default=[], help="add: a memory that should come back"
+    )
+    parser.add_argument(
+        "--reject", metavar="ID", action="append", default=[], help="add: a memory that should not"
+    )
+    parser.add_argument("--scope", metavar="SCOPE", action="append", help="add: only this scope")
+    parser.add_argument("--category", metavar="NAME", help="add: only this category")
+    parser.add_argument("--k", type=int, default=5, help="run: how many results count (default 5)")
+    parser.add_argument("--recipe", metavar="NAME", default="", help="run: the recipe")
+    parser.add_argument("--config", metavar="FILE", help="run: the plugin's retrieval and decay blocks")
+    parser.add_argument("--b-recipe", metavar="NAME", help="run: compare with this recipe")
+    parser.add_argument("--b-config", metavar="FILE", help="run: compare with these settings")
+    parser.add_argument(
+        "--budget", type=int, default=60, help="tune: settings to try at the most (default 60)"
+    )
+    parser.add_argument("--now", type=int, metavar="MS", help="run: recall as of this time")
+    parser.add_argument(
+        "--bar",
+        metavar="MEASURE=VALUE",
+        action="append",
+        default=[],
+        help="run: exit 1 when missed, e.g. hit=.8",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do it."""
+    from memtui.engine.cases.book import CaseBook
+
+    engine = open_for(args)
+    book = CaseBook(store_state_dir(engine.info.uri) / "cases.json")
+    code: int = {
+        "list": _list, "run": _run, "tune": _tune, "add": _add, "remove": _remove, "import": _import, "demo": _demo,
+    }[args.action](args, engine, book)  # fmt: skip
+    return code
+
+
+def _list(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
+    cases = book.cases()
+    if args.json:
+        print_json({"cases": [case.as_json() for case in cases]})
+    elif cases:
+        print_table(
+            [(c.id, len(c.expected), len(c.rejected), c.query) for c in cases],
+            ("id", "expect", "reject", "question"),
+            right_aligned=(1, 2),
+        )
+    else:
+        print_text('There are no cases yet. Add one: memtui cases add "the question" --expect ID')
+    return 0
+
+
+def _add(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
+    from memtui.engine.cases.case import Case, case_id
+
+    query = " ".join(args.words)
+    if not query.strip():
+        raise UsageError("cases add needs a question.", fix='Try: memtui cases add "which port?" --expect ID')
+    scopes = None if args.scope is None else tuple(args.scope)
+    case = Case(
+        id=case_id(query, scopes, args.category, ""),
+        query=query,
+        expected=tuple(engine.get(each).id for each in args.expect),
+        rejected=tuple(engine.get(each).id for each in args.reject),
+        scopes=scopes,
+        category=args.category,
+        created_ms=wall_clock(),
+    )
+    book.put(case)
+    if args.json:
+        print_json(case.as_json())
+    else:
+        print_text(f"saved {case.id}: {len(case.expected)} expected, {len(case.rejected)} rejected")
+    return 0
+
+
+def _remove(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
+    if len(args.words) != 1:
+        raise UsageError("cases remove needs one id.", fix="See: memtui cases list.")
+    case = book.remove(args.words[0])
+    if args.json:
+        print_json({"removed": case.as_json()})
+    else:
+        print_text(f"removed {case.id}: {case.query}")
+    return 0
+
+
+def _import(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
+    """Read cases from JSON lines; a line that is no case is reported with its number, the others are taken."""
+    from memtui.engine.cases.case import case_from
+
+    if len(args.words) != 1:
+        raise UsageError(
+            "cases import needs one file.", fix='One JSON object a line: {"query": ..., "expected": [...]}.'
+        )
+    try:
+        lines = Path(args.words[0]).read_text(encoding="utf-8-sig").splitlines()
+    except OSError as failure:
+        raise UsageError(
+            f"{args.words[0]} cannot be read: {failure.strerror}.", fix="Name an existing file."
+        ) from None
+    taken, rejected = [], []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            taken.append(case_from(json.loads(line), f"line {number}"))
+        except (ValueError, TypeError, UsageError) as failure:
+            rejected.append({"where": f"line {number}", "why": str(failure)})
+    book.put_all(taken)
+    if args.json:
+        print_json({"taken": len(taken), "rejected": rejected})
+    else:
+        print_text(
+            "\n".join([f"{len(taken)} cases taken", *(f"! {r['where']}: {r['why']}" for r in rejected)])
+        )
+    return 1 if rejected else 0
+
+
+def _demo(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
+    """The demo store's own telling questions as cases."""
+    from memtui.engine.cases.demo import demo_cases
+
+    cases = demo_cases(wall_clock())
+    book.put_all(cases)
+    if args.json:
+        print_json({"taken": len(cases), "rejected": []})
+    else:
+        print_text(f"{len(cases)} cases taken from the demo store's questions")
+    return 0
+
+
+def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
+    from memtui.engine.cases.run import Setup, compare, missed_bars, run_cases
+
+    cases = book.cases()
+    if not cases:
+        raise UsageError(
+            "There are no cases to run.", fix='Add one: memtui cases add "the question" --expect ID'
+        )
+    a = Setup("A", args.recipe or engine.default_recipe, read_config(args.config))
+    report = run_cases(cases, a, engine.recall, engine.memories, k=args.k, now_ms=args.now)
+    if args.b_recipe or args.b_config:
+        b = Setup("B", args.b_recipe or a.recipe, read_config(args.b_config))
+        report = compare(
+            report, run_cases(cases, b, engine.recall, engine.memories, k=args.k, now_ms=args.now)
+        )
+    missed = missed_bars(report, _bars(args.bar))
+    if args.json:
+        print_json({**report.as_json(), "missed": list(missed)})
+    else:
+        _print(report)
+        for sentence in missed:
+            print_text(f"! {sentence}")
+    return 1 if missed else 0
+
+
+def _tune(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
+    from memtui.engine.cases.run import Setup, run_cases
+    from memtui.engine.cases.tune import tune
+
+    def ask(some: Sequence[Case], setup: Setup) -> Report:
+        return run_cases(some, setup, engine.recall, engine.memories, k=args.k, now_ms=args.now)
+
+    start = Setup("A", args.recipe or engine.default_recipe, read_config(args.config))
+    found = tune(book.cases(), start, ask, budget=args.budget)
+    held = found.held_out
+    if args.json:
+        print_json(
+            {
+                "config": found.block,
+                "tried": found.tried,
+                "stopped": found.stopped,
+                "train_gain": found.train_gain,
+                "held_out": {
+                    "cases": held.cases,
+                    "difference": held.difference,
+                    "p": held.p,
+                    "verdict": held.verdict,
+                },
+            }
+        )
+    else:
+        print_json(found.block)
+        print_text(
+            f"tried {found.tried} settings, {found.stopped}; on the cases that chose them: {found.train_gain:+.3f}"
+        )
+        print_text(
+            f"on {held.cases} cases kept apart: {held.difference:+.3f}, {held.verdict.replace('B', 'the new one')}"
+        )
+    return 0
+
+
+def _bars(given: list[str]) -> Mapping[str, float]:
+    bars = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        try:
+            bars[name.strip()] = float(value)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise UsageError(f"--bar cannot read {text!r}.", fix="Write a measure and a number: --bar hit=.8")
+    return bars
+
+
+def _print(report: Report) -> None:
+    reports = [report] + ([report.other] if report.other else [])
+    print_table(
+        [(name, *(_number(each.mean[name]) for each in reports)) for name in report.mean],
+        ("measure", *(f"{each.setup.name} {each.setup.recipe}" for each in reports)),
+        right_aligned=range(1, len(reports) + 1),
+    )
+    if report.paired is not None:
+        print_text(
+            f"\n{report.paired.verdict}: B better in {report.paired.better}, worse in {report.paired.worse}"
+        )
+        for flip in report.flips:
+            print_text(f"  {_number(flip.a)} -> {_number(flip.b)}  {flip.case.query}")
+    print_text("")
+    for answer in report.answers:
+        note = (
+            f"  ! {answer.error}"
+            if answer.error
+            else f"  ! gone: {', '.join(answer.missing)}"
+            if answer.missing
+            else ""
+        )
+        ndcg = answer.measures.ndcg if answer.measures else None
+        silence = answer.measures.silence if answer.measures else None
+        print_text(f"  {_number(ndcg if ndcg is not None else silence)}  {answer.case.query}{note}")
+
+
+def _number(value: float | None) -> str:
+    return "   -" if value is None else f"{value:.3f}"

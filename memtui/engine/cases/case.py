@@ -1,0 +1,103 @@
+"""A case: a question with the memories that should, and should not, come back."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from memtui.engine.errors import UsageError
+
+Verdict = Literal["right", "wrong", "expected"]
+"""right: it came back and should. wrong: it came back and should not. expected: it should come back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One saved question.
+
+    A case without expected memories asks for silence: nothing should come back. `scopes` None is no filter;
+    `recipe` empty is whatever the run uses.
+    """
+
+    id: str
+    query: str
+    expected: tuple[str, ...] = ()
+    rejected: tuple[str, ...] = ()
+    scopes: tuple[str, ...] | None = None
+    category: str | None = None
+    agent: str = ""
+    query_vector: tuple[float, ...] | None = None
+    note: str = ""
+    created_ms: int = 0
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing should come back."""
+        return not self.expected
+
+    def marked(self, memory_id: str, verdict: Verdict) -> Case:
+        """The case with one memory judged; a later judgement replaces an earlier one."""
+        expected = tuple(each for each in self.expected if each != memory_id)
+        rejected = tuple(each for each in self.rejected if each != memory_id)
+        if verdict == "wrong":
+            return replace(self, expected=expected, rejected=(*rejected, memory_id))
+        return replace(self, expected=(*expected, memory_id), rejected=rejected)
+
+    def as_json(self) -> dict[str, Any]:
+        """The case as it is saved."""
+        return {
+            "id": self.id,
+            "query": self.query,
+            "expected": list(self.expected),
+            "rejected": list(self.rejected),
+            "scopes": None if self.scopes is None else list(self.scopes),
+            "category": self.category,
+            "agent": self.agent,
+            "query_vector": None if self.query_vector is None else list(self.query_vector),
+            "note": self.note,
+            "created_ms": self.created_ms,
+        }
+
+
+def case_id(query: str, scopes: tuple[str, ...] | None, category: str | None, agent: str) -> str:
+    """The same question under the same filters is the same case."""
+    parts = [query, "\0".join(scopes) if scopes is not None else "-", category or "-", agent]
+    return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def case_from(value: Any, where: str) -> Case:
+    """A case from its saved form; UsageError that names `where` when it is not one."""
+    if (
+        not isinstance(value, Mapping)
+        or not isinstance(value.get("query"), str)
+        or not value["query"].strip()
+    ):
+        raise UsageError(f"{where} is not a case.", fix='Write {"query": "...", "expected": ["<id>", ...]}.')
+    lists: dict[str, tuple[str, ...]] = {}
+    for key in ("expected", "rejected", "scopes"):
+        given = value.get(key)
+        if given is not None and not (
+            isinstance(given, list) and all(isinstance(each, str) for each in given)
+        ):
+            raise UsageError(
+                f"{key} of {where} is not a list of texts.", fix="Write a list of ids (or scopes)."
+            )
+        lists[key] = tuple(given or ())
+    scopes = None if value.get("scopes") is None else lists["scopes"]
+    vector = value.get("query_vector")
+    category = value.get("category")
+    agent = str(value.get("agent") or "")
+    return Case(
+        id=str(value.get("id") or case_id(value["query"], scopes, category, agent)),
+        query=value["query"],
+        expected=lists["expected"],
+        rejected=lists["rejected"],
+        scopes=scopes,
+        category=category,
+        agent=agent,
+        query_vector=None if vector is None else tuple(float(x) for x in vector),
+        note=str(value.get("note") or ""),
+        created_ms=int(value.get("created_ms") or 0),
+    )

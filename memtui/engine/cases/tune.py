@@ -1,0 +1,119 @@
+"""A search for settings that answer the cases better, judged on cases it never saw."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memtui.engine.cases.case import Case
+from memtui.engine.cases.paired import Paired
+from memtui.engine.cases.run import Report, Setup, compare
+from memtui.engine.errors import UsageError
+from memtui.engine.progress import CancelToken, OnProgress, Progress
+
+LEAST_CASES = 8
+HELD_OUT_SHARE = 3
+"""Every third case is kept apart."""
+DEFAULT_BUDGET = 60
+"""Settings tried at the most; each costs one recall a case."""
+KNOBS: Mapping[str, tuple[Any, ...]] = {
+    "vectorWeight": (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+    "bm25Weight": (0.1, 0.2, 0.3, 0.4, 0.5, 0.7),
+    "hardMinScore": (0.0, 0.2, 0.3, 0.35, 0.4, 0.5),
+    "minScore": (0.0, 0.2, 0.3, 0.4, 0.5),
+    "rerank": ("lightweight", "none"),
+    "lengthNormAnchor": (0, 300, 500, 800, 1500),
+    "filterNoise": (True, False),
+    "candidatePoolSize": (10, 20),
+}
+"""What is tried, in the plugin's own names and within its schema's ranges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The settings found, as the block to paste, and what they gain."""
+
+    retrieval: Mapping[str, Any]
+    """Only the keys that differ from the start."""
+    tried: int
+    train_gain: float
+    """nDCG gained on the cases that chose the settings: always flattering."""
+    held_out: Paired
+    """The same settings on the cases kept apart: what to believe."""
+    stopped: str
+    """converged, budget."""
+
+    @property
+    def block(self) -> dict[str, Any]:
+        """The configuration block to paste."""
+        return {"retrieval": dict(self.retrieval)}
+
+
+RunCases = Callable[[Sequence[Case], Setup], Report]
+
+
+def split(cases: Sequence[Case]) -> tuple[list[Case], list[Case]]:
+    """(train, held out), by a hash of the case so that a case never changes sides."""
+    ordered = sorted(cases, key=lambda case: hashlib.sha256(case.id.encode()).hexdigest())
+    held = ordered[::HELD_OUT_SHARE]
+    return [case for case in ordered if case not in held], held
+
+
+def tune(
+    cases: Sequence[Case],
+    start: Setup,
+    run: RunCases,
+    *,
+    budget: int = DEFAULT_BUDGET,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Tuning:
+    """Coordinate search: change one knob at a time, keep what helps, until nothing does or the budget ends.
+
+    `run` asks cases under a setup. Raises UsageError with fewer than eight cases: there is nothing to learn from
+    and nothing to check on. Deterministic.
+    """
+    if len(cases) < LEAST_CASES:
+        raise UsageError(
+            f"{len(cases)} cases are too few to tune on.", fix=f"Save {LEAST_CASES} or more first."
+        )
+    train, held = split(cases)
+    base = dict((start.config or {}).get("retrieval") or {})
+
+    def setup(changes: Mapping[str, Any]) -> Setup:
+        rest = {key: value for key, value in (start.config or {}).items() if key != "retrieval"}
+        return Setup(start.name, start.recipe, {**rest, "retrieval": {**base, **changes}})
+
+    first = run(train, setup({}))
+    best: dict[str, Any] = {}
+    gain, tried, stopped = 0.0, 1, "converged"
+    improved = True
+    while improved and stopped == "converged":
+        improved = False
+        for knob, value in _moves(best, base):
+            if tried >= budget:
+                stopped = "budget"
+                break
+            if cancel is not None:
+                cancel.check()
+            tried += 1
+            candidate = {**best, knob: value}
+            compared = compare(first, run(train, setup(candidate))).paired
+            if on_progress is not None:
+                on_progress(Progress(f"trying {knob} = {value}", tried, budget, "settings"))
+            if compared is not None and compared.difference > gain + 1e-9:
+                gain, best, improved = compared.difference, candidate, True
+    judged = compare(run(held, setup({})), run(held, setup(best))).paired
+    assert judged is not None  # compare always pairs
+    return Tuning(best, tried, gain, judged, stopped)
+
+
+def _moves(best: Mapping[str, Any], base: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every single change of one knob away from where the search stands."""
+    for knob, values in KNOBS.items():
+        here = best.get(knob, base.get(knob))
+        for value in values:
+            if value != here:
+                yield knob, value
