@@ -55,10 +55,16 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+def _as_term(argument: str) -> str:
+    """A filter term such as `-is:stale` as argparse lets it pass: what holds a space is no option to it."""
+    return f"{argument} " if len(argument) > 2 and argument[0] == "-" and argument[1] != "-" else argument
+
+
 def run(arguments: list[str]) -> int:
     """Parse and run; errors become one or two lines on standard error and an exit code."""
     command = arguments[0] if arguments and arguments[0] in COMMANDS else None
-    args = _parser(command).parse_args(arguments[1:] if command else arguments)
+    given = arguments[1:] if command else arguments
+    args = _parser(command).parse_args([_as_term(each) for each in given] if command == "ls" else given)
     from memtui.cli.output import error
     from memtui.engine import MemtuiError
 

@@ -73,6 +73,11 @@ def test_ls_lists_every_row_with_the_agreed_keys(run: Run, store: Path) -> None:
     ]
 
 
+def test_a_term_may_begin_with_a_minus(run: Run, store: Path) -> None:
+    listed = document(run, "ls", "-scope:project:atlas", "--store", store)
+    assert [memory["scope"] for memory in listed["rows"]] == ["global", "global"]
+
+
 def test_text_and_metadata_come_out_exactly_as_stored_and_harmless(run: Run, store: Path) -> None:
     code, out, _ = run("show", "1b7f3a52", "--store", store, "--json")
     assert code == 0
