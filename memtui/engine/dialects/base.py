@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -70,12 +70,15 @@ class Dialect:
 
         `now_ms` decides what is active, expired and suppressed.
         """
-        from memtui.engine.dialects.rows import plain_rows
+        from memtui.engine.dialects.rows import ENGINE_COLUMNS, plain_rows
 
-        return [self.to_memory(row, now_ms) for row in plain_rows(table, self.columns.vector)]
+        shown = {self.columns.created, self.columns.vector}
+        hidden = {*self.columns.known(), *ENGINE_COLUMNS} - shown
+        extras = [name for name in table.column_names if name not in hidden]
+        return [self.to_memory(row, extras, now_ms) for row in plain_rows(table, self.columns.vector)]
 
-    def to_memory(self, row: Mapping[str, Any], now_ms: int) -> Memory:
-        """One row as a memory."""
+    def to_memory(self, row: Mapping[str, Any], extras: Sequence[str], now_ms: int) -> Memory:
+        """One row as a memory; `extras` are the columns without a field of their own."""
         raw_text = self.raw_text(row)
         return Memory(
             id=self.row_id(row),
@@ -86,7 +89,7 @@ class Dialect:
             category=self.value(row, self.columns.category),
             importance=self.importance(self.value(row, self.columns.importance)),
             timestamp_ms=self.timestamp_ms(row),
-            extra=self.extra(row),
+            extra=self.extra(row, extras),
         )
 
     def importance(self, stored: Any) -> float | None:
@@ -110,14 +113,11 @@ class Dialect:
         stamp = coerce_timestamp(self.value(row, self.columns.timestamp))
         return stamp or coerce_timestamp(self.value(row, self.columns.created))
 
-    def extra(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """What has no field in `Memory`: unknown columns, labels, a second time, an unusable vector."""
-        hidden = {*self.columns.known()} - {self.columns.created, self.columns.vector}
-        return {
-            key: clean(value) if isinstance(value, str) else value
-            for key, value in row.items()
-            if key not in hidden
-        }
+    @staticmethod
+    def extra(row: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+        """Unknown columns, labels, a second time, and what is wrong with the vector."""
+        found = {name: row[name] for name in names if name in row}
+        return {key: clean(value) if isinstance(value, str) else value for key, value in found.items()}
 
     @staticmethod
     def value(row: Mapping[str, Any], column: str | None) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ class LifecycleDialect(Dialect):
 
         return 0.0 if stored is None else coerce_importance(stored)
 
-    def to_memory(self, row: Mapping[str, Any], now_ms: int) -> Memory:
+    def to_memory(self, row: Mapping[str, Any], extras: Sequence[str], now_ms: int) -> Memory:
         """One row with its metadata normalised; columns of our own win over the object."""
         from memtui.engine.metadata import normalise
 
@@ -68,9 +68,14 @@ class LifecycleDialect(Dialect):
             source_session=None if meta.source_session is None else clean(meta.source_session),
             metadata=raw,
             metadata_valid=meta.valid,
-            metadata_values=clean_values(meta.values, 0),
-            extra=self.extra(row),
+            metadata_values=meta.values if _is_plain(raw) else clean_values(meta.values, 0),
+            extra=self.extra(row, extras),
         )
+
+
+def _is_plain(raw: str | None) -> bool:
+    """Whether a JSON text can hold nothing that would have to be cleaned: most are plain ASCII."""
+    return raw is None or (raw.isascii() and raw.isprintable() and "\\" not in raw)
 
 
 def clean_values(value: Any, depth: int) -> Any:

@@ -1,0 +1,59 @@
+"""A million rows: a page costs what its rows cost, wherever it is, and the process stays small.
+
+Ratios against a raw take of fifty rows in the same process; processor time, so that a busy machine
+does not decide.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.benchmark
+ROWS = 1_000_000
+PAGE_LIMIT = 3.0
+"""A page of fifty memories (rows taken, normalised, cleaned) against taking fifty rows."""
+PEAK_MB = 400
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("million") / "store"
+    run("million.py", str(folder), str(ROWS))
+    found: dict[str, Any] = json.loads(run("browse_million.py", str(folder)))
+    print(json.dumps(found, indent=1))
+    return found
+
+
+def run(script: str, *arguments: str) -> str:
+    command = [sys.executable, str(Path(__file__).with_name(script)), *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment())
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def environment() -> dict[str, str]:
+    import os
+
+    return {**os.environ, "PYTHONPATH": str(ROOT)}
+
+
+def test_a_page_costs_little_more_than_its_rows(measured: dict[str, Any]) -> None:
+    assert measured["rows"] == ROWS
+    for name, spent in measured["pages"].items():
+        assert spent <= PAGE_LIMIT * measured["raw_take"], (name, measured)
+
+
+def test_a_page_is_far_from_what_sorting_in_the_engine_costs(measured: dict[str, Any]) -> None:
+    assert max(measured["pages"].values()) * 20 < measured["engine_page"], measured
+
+
+def test_the_process_stays_under_four_hundred_megabytes(measured: dict[str, Any]) -> None:
+    assert measured["peak_mb"] < PEAK_MB, measured
