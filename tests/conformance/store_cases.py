@@ -11,6 +11,7 @@ from typing import Any
 
 from memtui.engine import ListQuery, Memory, UsageError
 from memtui.engine.recall.lanes import Search, substring_hits
+from memtui.engine.recall.outside import Outside
 from memtui.engine.store.build import build_catalog
 from memtui.engine.store.catalog import Catalog
 from memtui.engine.store.meta_columns import read_metadata
@@ -98,7 +99,7 @@ def lexical_fallback(recorded: Recorded, folder: Path) -> Iterator[Case]:
         now = recorded["now_ms"]
         for case in recorded["lexical_fallback"]:
             scopes = case["scope_filter"]
-            search = Search(opened, scopes, None, case["limit"], now, lambda row: True)
+            search = Search(Outside(opened.pin()), scopes, None, case["limit"], now, lambda row: True)
             hits = [] if search.denied else substring_hits(search, case["query"])
             ours, theirs = [[hit.row.id, hit.score] for hit in hits], case["hits"]
             if not case["exclude_inactive"]:

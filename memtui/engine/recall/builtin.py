@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from memtui.engine.recall.flow import Flow, Gate, Outcome
 from memtui.engine.recall.lanes import Lane, Search
-from memtui.engine.recall.pool import Dropped, Floats, Hit, Pool, rows_of
+from memtui.engine.recall.pool import Dropped, Floats, Hit, Pool
 from memtui.engine.recall.setting import Setting
+from memtui.engine.store import sql
 
 MIN_SCORE = 0.1
 """The recall tool's floor; auto-recall uses 0.3, the command line 0.3."""
@@ -23,20 +22,20 @@ def l2_lane(search: Search, query: Floats, *, agent: str) -> Lane:
     With an agentId column only the agent's rows are searched (blank means `main`). With a scope column rows of
     the asked scopes come first, then unscoped ones; without an asked scope only unscoped rows.
     """
-    names = search.store.columns
-    by_agent = search.store.column_in("agentId", [agent or DEFAULT_AGENT]) if "agentId" in names else None
+    names = search.outside.pin.columns
+    by_agent = sql.is_in("agentId", [agent or DEFAULT_AGENT]) if "agentId" in names else None
     wanted: list[str | None] = [None]
     if "agentId" in names and "scope" in names:
-        wanted = [search.store.column_in("scope", [s]) for s in (*(search.scopes or ()), "")]
+        wanted = [sql.is_in("scope", [s]) for s in (*(search.scopes or ()), "")]
     hits: dict[str, Hit] = {}
     k = search.limit + (OVERFETCH if by_agent else 0)
     for condition in wanted:
         where = " AND ".join(part for part in (by_agent, condition) if part) or None
-        table = search.store.vector_search(
-            query.astype(np.float32).tolist(), k=k, metric="l2", where=where, columns=[*search.columns]
-        )
-        distances = table.column("_distance").to_pylist()
-        for row, distance in zip(rows_of(table, search.store.dialect, search.now_ms), distances, strict=True):
+        answer = search.outside.nearest(query, k=k, where=where, metric="l2")
+        for stored, distance in zip(answer.rows, answer.numbers, strict=True):
+            row = search.outside.read(stored)
+            if row is None:
+                continue
             score = 1.0 / (1.0 + distance)
             hits.setdefault(
                 row.id, Hit(row, 0, score, distance, "inverse_squared_l2", {"distance": distance})
@@ -45,7 +44,10 @@ def l2_lane(search: Search, query: Floats, *, agent: str) -> Lane:
     refused = tuple(
         Dropped(hit.row, "category", hit.score) for hit in hits.values() if not search.matches(hit.row)
     )
-    return Lane(tuple(replace(hit, rank=rank) for rank, hit in enumerate(found, 1)), refused, "native")
+    params = {"limit": search.limit, "fetched": k, "found": len(hits)}
+    return Lane(
+        tuple(replace(hit, rank=rank) for rank, hit in enumerate(found, 1)), refused, "native", params=params
+    )
 
 
 def floor(flow: Flow, pool: Pool, setting: Setting) -> Outcome:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.errors import MemtuiError
 from memtui.engine.recall.lanes import Search, bm25_lane, clamp_limit
-from memtui.engine.recall.noise import noise_rule
-from memtui.engine.recall.pool import Row
+from memtui.engine.recall.rows import Row
 
 if TYPE_CHECKING:
     from memtui.engine.recall.config import Retrieval
@@ -43,7 +42,7 @@ def attach_neighbors(
             if hit.row.id not in taken
             and hit.row.scope == row.scope
             and not hit.row.metadata.expired(search.now_ms)
-            and noise_rule(hit.row.text) is None
+            and hit.row.noise is None
             and (search.category is None or hit.row.category == search.category)
         ]
         if kept:

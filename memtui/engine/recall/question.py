@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.recall.outside import Outside
 from memtui.engine.recall.pool import Floats
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.trace import StageSummary
-
-Embed = Callable[[str], "np.ndarray[Any, np.dtype[np.float32]]"]
 
 
 @dataclass(frozen=True)
@@ -25,14 +23,7 @@ class QuestionVector:
     operation: StageSummary | None = None
 
 
-def question_vector(
-    request: RecallRequest,
-    embed: Embed | None,
-    no_embedder: str,
-    *,
-    needed: bool,
-    clock: Callable[[], float],
-) -> QuestionVector:
+def question_vector(request: RecallRequest, outside: Outside, *, needed: bool) -> QuestionVector:
     """The vector that the request gives, else the embedder's.
 
     Where neither is to be had the keyword lane works alone, which the warning says; with `needed` that is an
@@ -40,24 +31,23 @@ def question_vector(
     """
     if request.query_vector is not None:
         return QuestionVector(_given(request.query_vector))
-    if embed is None:
-        why = no_embedder or "there is no embedder for this store"
+    if outside.embed_text is None:
+        why = outside.no_embedder or "there is no embedder for this store"
         if needed and not (request.lanes or {}).get("vector"):
             raise MemtuiError(
                 f"This recall needs a question vector, and {why}",
                 fix="Configure an embedder, or give --query-vector FILE.",
             )
         return QuestionVector(None, [f"keyword only: {why}"])
-    start = clock()
+    start = outside.clock()
     try:
-        vector = np.asarray(embed(request.query), np.float64)
+        vector = outside.embed(request.query)
     except MemtuiError as error:
         if needed:
             raise
         return QuestionVector(None, [f"keyword only: {error}"])
-    return QuestionVector(
-        vector, [], StageSummary("embed_query", "embed", "operation", 1, 1, (clock() - start) * 1000)
-    )
+    ms = (outside.clock() - start) * 1000
+    return QuestionVector(vector, [], StageSummary("embed_query", "embed", "operation", 1, 1, ms))
 
 
 def _given(given: Sequence[float]) -> Floats:

@@ -19,6 +19,8 @@ from memtui.engine.recall.trace import SCHEMA, Candidate, Proof, StageKind, Stag
 
 if TYPE_CHECKING:
     from memtui.engine.memory import Memory
+    from memtui.engine.recall.outside import Outside
+    from memtui.engine.recall.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,9 @@ class Trace:
         default=None, repr=False, compare=False
     )
     table_version: int = 0
+    plan: Plan | None = field(default=None, repr=False, compare=False)
+    """The request resolved; with `outside` it lets the same question be asked under other parameters."""
+    outside: Outside | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def stages(self) -> tuple[StageSummary, ...]:

@@ -37,3 +37,5 @@ class RecallRequest:
     """For memory-lancedb stores with an agentId column: whose memories."""
     rerank_timeout_ms: float | None = None
     """Per-call override of the rerank time budget; 0 or less skips the remote reranker."""
+    table_version: int | None = None
+    """Recall on this older version of the table, read only; None is the version that is open."""

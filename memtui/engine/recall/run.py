@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from memtui.engine.categories import matches
 from memtui.engine.errors import MemtuiError, UsageError
-from memtui.engine.js import trim
 from memtui.engine.progress import CancelToken
-from memtui.engine.recall import builtin, config, lanes
+from memtui.engine.recall import builtin, lanes
 from memtui.engine.recall.ask_reranker import ask_reranker
-from memtui.engine.recall.expansion import expand
-from memtui.engine.recall.flow import Flow
-from memtui.engine.recall.gate import skip_rule
 from memtui.engine.recall.neighbors import attach_neighbors
-from memtui.engine.recall.pool import Floats, Hit, Pool, Row, rows_of
-from memtui.engine.recall.question import Embed, check_dims, question_vector
-from memtui.engine.recall.recipes import BUILTIN, Recipe, recipe_named
+from memtui.engine.recall.outside import Embed, Outside
+from memtui.engine.recall.plan import Plan, make_plan
+from memtui.engine.recall.pool import Floats, Pool
+from memtui.engine.recall.question import check_dims, question_vector
 from memtui.engine.recall.record import StageRecord, Trace
-from memtui.engine.recall.request import SOURCES, UNSET, RecallRequest
+from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.setting import RerankAnswer, Route, Setting
-from memtui.engine.recall.tags import tag_tokens
+from memtui.engine.recall.through import OnStage, pool_of, run_stages
 from memtui.engine.recall.trace import StageSummary
 
 if TYPE_CHECKING:
@@ -33,10 +27,9 @@ if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
 HYBRID_LANE_MIN = 0.1
-GATE_MIN_LENGTH = 15
-"""What the host passes to the adaptive gate (autoRecallMinLength's schema default)."""
+"""The vector lane of a hybrid recall delivers nothing below this score (spec/retrieval 3)."""
 
-OnStage = Callable[[StageSummary], None]
+__all__ = ["Bench", "OnStage", "Run", "recall"]
 
 
 @dataclass(frozen=True)
@@ -54,159 +47,179 @@ class Bench:
     clock: Callable[[], float] = time.perf_counter
     """Seconds, for durations only."""
 
+    def outside(self, table_version: int | None = None) -> Outside:
+        """The table at `table_version` (None: the pinned one) and the embedder, nothing asked yet."""
+        pin = self.store.pin(table_version)
+        return Outside(pin, self.embed, no_embedder=self.no_embedder, clock=self.clock)
+
+    def plan(self, request: RecallRequest) -> Plan:
+        """`request` resolved over the store's own configuration."""
+        return make_plan(
+            request,
+            now_ms=self.now_ms,
+            base_retrieval=self.base_retrieval,
+            base_decay=self.base_decay,
+        )
+
 
 def recall(
     request: RecallRequest,
     bench: Bench,
     *,
+    outside: Outside | None = None,
     on_stage: OnStage | None = None,
     cancel: CancelToken | None = None,
 ) -> Trace:
     """Answer `request`; the trace is the answer.
 
+    `outside`: where the answers of an earlier recall are remembered; without it everything is asked anew.
     Raises UsageError for an empty question, an unknown recipe, source or setting, a question vector that does not
     fit the table; MemtuiError when no lane could run at all. A single failed lane is a warning in the trace.
     """
-    return _Run(request, bench, on_stage or (lambda summary: None), cancel or CancelToken()).trace()
+    plan = bench.plan(request)
+    outside = outside or bench.outside(request.table_version)
+    return Run(plan, outside, on_stage, cancel).trace()
 
 
-class _Run:
+class Run:
     """The state of one recall while it is made."""
 
-    def __init__(self, request: RecallRequest, bench: Bench, on_stage: OnStage, cancel: CancelToken) -> None:
-        self.request, self.bench, self.on_stage, self.cancel = request, bench, on_stage, cancel
-        self.recipe: Recipe = recipe_named(request.recipe)
-        self.now_ms = bench.now_ms if request.now_ms is None else request.now_ms
-        self.source = self.recipe.source if request.source is UNSET else request.source
-        if self.source is not None and self.source not in SOURCES:
-            raise UsageError(
-                f"There is no source {self.source!r}.", fix=f"Known sources: {', '.join(SOURCES)}."
-            )
-        if not trim(request.query) and not request.lanes:
-            raise UsageError("The question is empty.", fix="Type what the agent would ask.")
-        self.retrieval, self.decay = config.resolve(
-            request.config,
-            base_retrieval=bench.base_retrieval,
-            base_decay=bench.base_decay,
-            decay_on=self.recipe.decay_on,
-        )
-        wanted = self.recipe.limit if request.limit is None else request.limit
-        self.limit = max(1, wanted) if self.recipe is BUILTIN else lanes.clamp_limit(wanted)
+    def __init__(
+        self,
+        plan: Plan,
+        outside: Outside,
+        on_stage: OnStage | None = None,
+        cancel: CancelToken | None = None,
+    ) -> None:
+        self.plan, self.outside, self.pin = plan, outside, outside.pin
+        self.on_stage = on_stage or (lambda summary: None)
+        self.cancel = cancel or CancelToken()
         self.warnings: list[str] = []
         self.operations: list[StageSummary] = []
-        self.started = bench.clock()
+        self.lane_ms: dict[str, float] = {}
+        self.started = outside.clock()
 
     def trace(self) -> Trace:
-        request, started = self.request, self.started
-        tags = (
-            tuple(tag_tokens(request.query, self.retrieval.tag_prefixes))
-            if self.recipe is not BUILTIN
-            else ()
-        )
-        route = self._route(tags)
+        """Search, then run the stages."""
+        setting = self.search()
+        pool = pool_of(setting.vector_lane, setting.bm25_lane, self.plan.now_ms)
+        return self.finish(setting, pool, self.stages(setting, pool))
+
+    def search(self) -> Setting:
+        """Decide the route, run the lanes; raises MemtuiError when all of them failed."""
+        plan, request = self.plan, self.plan.request
+        route = self._route()
         vector = self._question_vector(route)
         if vector is None and route == "hybrid":
             route = "keyword"
-        pool_size = max(self.retrieval.candidate_pool_size, 2 * self.limit)
-        search = lanes.Search(
-            self.bench.store,
-            request.scopes,
-            request.category,
-            self.limit if self.recipe is BUILTIN else lanes.clamp_limit(pool_size),
-            self.now_ms,
-            self._matches,
-        )
-        bm25_query = self._bm25_query(route)
-        timed_vector = self._timed(
+        text = plan.bm25_query(route)
+        search = self._search()
+        vector_lane, vector_ms = self._timed(
             lambda: self._vector_lane(search, vector, route), vector is not None or bool(request.lanes)
         )
-        timed_bm25 = self._timed(lambda: self._bm25_lane(search, bm25_query), bm25_query is not None)
-        vector_lane, bm25_lane = timed_vector[0], timed_bm25[0]
+        bm25_lane, bm25_ms = self._timed(lambda: self._bm25_lane(search, text), text is not None)
         if vector_lane is None and bm25_lane is None:
             raise MemtuiError(
                 "Both searches failed: " + "; ".join(self.warnings) + ".",
                 fix="Run `memtui stats` to see the state of the store.",
             )
-        guarded = self.recipe.guarded and request.source is UNSET
-        setting = Setting(
+        self.lane_ms = {
+            "vector_ranked": vector_ms,
+            "bm25_ranked": bm25_ms,
+            "scored_input": max(vector_ms, bm25_ms),
+        }
+        for lane in (vector_lane, bm25_lane):
+            if lane is not None and lane.warning:
+                self.warnings.append(lane.warning)
+        return Setting(
             query=request.query,
-            retrieval=self.retrieval,
-            decay=self.decay,
+            retrieval=plan.retrieval,
+            decay=plan.decay,
             route=route,
-            limit=self.limit,
+            limit=plan.limit,
             query_vector=vector,
-            tags=tags,
+            tags=plan.tags,
             vector_lane=vector_lane or lanes.Lane(),
             bm25_lane=bm25_lane or lanes.Lane(),
-            gate_rule=skip_rule(request.query, GATE_MIN_LENGTH) if guarded else None,
-            guarded=guarded,
+            gate_rule=plan.gate_rule,
+            guarded=plan.guarded,
             ask_reranker=self._ask_reranker,
         )
-        for lane in (setting.vector_lane, setting.bm25_lane):
-            if lane.warning:
-                self.warnings.append(lane.warning)
-        pool = _pool(setting.vector_lane, setting.bm25_lane, self.now_ms)
-        records = self._stages(
+
+    def stages(self, setting: Setting, pool: Pool, *, keep: int | None = None) -> list[StageRecord]:
+        """The recipe's stages over `pool`; see `run_stages` for `keep`."""
+        records = run_stages(
+            self.plan.recipe.stages,
             setting,
             pool,
-            {
-                "vector_ranked": timed_vector[1],
-                "bm25_ranked": timed_bm25[1],
-                "scored_input": max(timed_vector[1], timed_bm25[1]),
-            },
+            clock=self.outside.clock,
+            table_rows=self.pin.rows,
+            lane_ms=self.lane_ms,
+            on_stage=self.on_stage,
+            cancel=self.cancel,
+            keep=keep,
         )
+        for record in records:
+            if record.outcome.note and record.name == "reranked":
+                self.warnings.append(f"rerank: {record.outcome.note}")
+        return records
+
+    def finish(self, setting: Setting, pool: Pool, records: Sequence[StageRecord]) -> Trace:
+        """The trace of what ran."""
+        plan, request = self.plan, self.plan.request
         final = [pool.rows[int(i)] for i in records[-1].outcome.flow.order] if records else []
         neighbors = (
-            attach_neighbors(search, final, self.retrieval, route) if self.recipe is not BUILTIN else {}
+            {} if plan.plain else attach_neighbors(self._search(), final, plan.retrieval, setting.route)
         )
-        if setting.gate_rule:
-            rule = setting.gate_rule.replace("_", " ")
+        if plan.gate_rule:
+            rule = plan.gate_rule.replace("_", " ")
             self.warnings.append(
                 f"the adaptive gate skips this question ({rule}): the agent recalls nothing by itself"
             )
         return Trace(
             query=request.query,
-            recipe=self.recipe.name,
-            mode=route,
-            source=self.source,
-            config=self._config_block(),
-            now_ms=self.now_ms,
-            limit=self.limit,
+            recipe=plan.recipe.name,
+            mode=setting.route,
+            source=plan.source,
+            config=plan.config_block(),
+            now_ms=plan.now_ms,
+            limit=plan.limit,
             filters={
                 "scopes": None if request.scopes is None else list(request.scopes),
                 "category": request.category,
                 "agent": request.agent or None,
             },
-            bm25_query=bm25_query,
+            bm25_query=plan.bm25_query(setting.route),
             pool=pool,
             records=tuple(records),
             operations=tuple(self.operations),
             warnings=tuple(dict.fromkeys(self.warnings)),
-            findings=() if self.recipe is BUILTIN else config.findings(self.retrieval, self.decay),
-            total_ms=(self.bench.clock() - started) * 1000,
+            findings=plan.findings(),
+            total_ms=(self.outside.clock() - self.started) * 1000,
             neighbors=neighbors,
             load_memories=self._memories,
-            table_version=self.bench.store.version,
+            table_version=self.pin.version,
+            plan=plan,
+            outside=self.outside,
         )
 
-    def _config_block(self) -> dict[str, Any]:
-        if self.recipe is BUILTIN:
-            return {"minScore": builtin.MIN_SCORE, "limit": self.limit}
-        return {
-            "retrieval": self.retrieval.as_block(),
-            "decay": self.decay.as_block() if self.decay else None,
-        }
+    def _search(self) -> lanes.Search:
+        plan, request = self.plan, self.plan.request
+        return lanes.Search(
+            self.outside, request.scopes, request.category, plan.lane_limit, plan.now_ms, plan.matches
+        )
 
-    def _route(self, tags: tuple[str, ...]) -> Route:
-        if self.recipe is BUILTIN:
+    def _route(self) -> Route:
+        plan, recorded = self.plan, self.plan.request.lanes or {}
+        if plan.plain:
             return "vector"
-        if tags:
+        if plan.tags:
             return "tag"
-        recorded = self.request.lanes or {}
-        if self.retrieval.mode == "vector":
+        if plan.retrieval.mode == "vector":
             return "vector"
-        if "bm25" not in recorded and not self.bench.store.fts_status().exists:
-            if self.bench.embed is not None or self.request.query_vector is not None or "vector" in recorded:
+        if "bm25" not in recorded and not self.pin.fts.exists:
+            given = plan.request.query_vector is not None or "vector" in recorded
+            if self.outside.embed_text is not None or given:
                 self.warnings.append(
                     "no full-text index: the plugin falls back to vector mode, and so does this recall"
                 )
@@ -218,147 +231,65 @@ class _Run:
         """The question as a vector, float64 [dims]; None when this recall has no vector lane."""
         if route == "tag":
             return None
-        answer = question_vector(
-            self.request,
-            self.bench.embed,
-            self.bench.no_embedder,
-            needed=route == "vector",
-            clock=self.bench.clock,
-        )
+        answer = question_vector(self.plan.request, self.outside, needed=route == "vector")
         self.warnings += answer.warnings
         if answer.operation is not None:
             self.operations.append(answer.operation)
             self.on_stage(answer.operation)
-        check_dims(answer.vector, self.bench.store.dims)
+        check_dims(answer.vector, self.pin.dims)
         return answer.vector
-
-    def _bm25_query(self, route: Route) -> str | None:
-        """The text of the keyword lane; None when it does not run."""
-        if route == "vector":
-            return None
-        if (
-            route in ("hybrid", "keyword")
-            and self.retrieval.query_expansion
-            and self.source in ("manual", "cli")
-        ):
-            return expand(self.request.query)
-        return self.request.query
-
-    def _matches(self, row: Row) -> bool:
-        category = self.request.category
-        return category is None or matches(row.category, category, row.metadata.values)
 
     def _timed(self, lane: Callable[[], lanes.Lane], wanted: bool) -> tuple[lanes.Lane | None, float]:
         """Run one search; a failure becomes a warning and None."""
         if not wanted:
             return lanes.Lane(), 0.0
         self.cancel.check()
-        start = self.bench.clock()
+        start = self.outside.clock()
         try:
-            return lane(), (self.bench.clock() - start) * 1000
+            return lane(), (self.outside.clock() - start) * 1000
         except UsageError:
             raise
         except MemtuiError as error:
             self.warnings.append(f"a search failed: {error}")
-            return None, (self.bench.clock() - start) * 1000
-
-    def _recorded(self, search: lanes.Search, lane: str) -> lanes.Lane:
-        items = (self.request.lanes or {})[lane]
-        ids = [item[0] for item in items if item and isinstance(item[0], str)]
-        table = self.bench.store.rows_by_id(ids, search.columns)
-        rows = {row.id: row for row in rows_of(table, self.bench.store.dialect, self.now_ms)}
-        return lanes.recorded_lane(search, items, rows, lane=lane)
+            return None, (self.outside.clock() - start) * 1000
 
     def _vector_lane(self, search: lanes.Search, vector: Floats | None, route: Route) -> lanes.Lane:
-        recorded = self.request.lanes or {}
+        plan, recorded = self.plan, self.plan.request.lanes or {}
         if route in ("tag", "keyword"):
             return lanes.Lane()
         if "vector" in recorded:
-            return self._recorded(search, "vector")
+            return lanes.recorded_lane(search, recorded["vector"], lane="vector")
         if vector is None or recorded:
             return lanes.Lane()
-        if self.recipe is BUILTIN:
-            return builtin.l2_lane(search, vector, agent=self.request.agent)
-        minimum = self.retrieval.min_score if route == "vector" else HYBRID_LANE_MIN
+        if plan.plain:
+            return builtin.l2_lane(search, vector, agent=plan.request.agent)
+        minimum = plan.retrieval.min_score if route == "vector" else HYBRID_LANE_MIN
         return lanes.vector_lane(
-            search, vector, min_score=minimum, exact=self.retrieval.disable_native_cosine
+            search, vector, min_score=minimum, exact=plan.retrieval.disable_native_cosine
         )
 
     def _bm25_lane(self, search: lanes.Search, text: str | None) -> lanes.Lane:
-        recorded = self.request.lanes or {}
+        recorded = self.plan.request.lanes or {}
         if "bm25" in recorded:
-            return self._recorded(search, "bm25")
+            return lanes.recorded_lane(search, recorded["bm25"], lane="bm25")
         if recorded or text is None:
             return lanes.Lane()
         return lanes.bm25_lane(search, text)
 
-    def _stages(self, setting: Setting, pool: Pool, lane_ms: Mapping[str, float]) -> list[StageRecord]:
-        blank = Flow(np.array([], np.int64), np.full(pool.n, np.nan))
-        flow, records = blank, []
-        for spec in self.recipe.stages:
-            if not spec.when(setting):
-                continue
-            self.cancel.check()
-            before = blank if spec.fresh else flow
-            start = self.bench.clock()
-            outcome = spec.run(before, pool, setting)
-            ms = (self.bench.clock() - start) * 1000
-            searched = spec.kind == "search" or (spec.name == "scored_input" and not before.order.size)
-            n_in = self.bench.store.count() if searched else pool_in(spec.name, pool, before)
-            ms += lane_ms.get(spec.name, 0.0) if searched else 0.0
-            records.append(
-                StageRecord(
-                    spec.name, spec.title, "search" if searched else spec.kind, before, outcome, n_in, ms
-                )
-            )
-            self.on_stage(records[-1].summary())
-            if outcome.note and spec.name == "reranked":
-                self.warnings.append(f"rerank: {outcome.note}")
-            flow = outcome.flow
-        return records
-
     def _ask_reranker(self, documents: Sequence[str], top_n: int) -> RerankAnswer:
+        request = self.plan.request
         answer, operation = ask_reranker(
-            self.retrieval,
-            self.request.query,
+            self.outside,
+            self.plan.retrieval,
+            request.query,
             documents,
             top_n,
-            self.request.rerank_timeout_ms,
-            self.bench.clock,
+            request.rerank_timeout_ms,
         )
         if operation is not None:
             self.operations.append(operation)
         return answer
 
     def _memories(self, pool: Pool) -> dict[str, Memory]:
-        table = self.bench.store.rows_by_id([row.id for row in pool.rows], list(self.bench.store.row_columns))
-        return {memory.id: memory for memory in self.bench.store.dialect.to_memories(table, self.now_ms)}
-
-
-def pool_in(name: str, pool: Pool, before: Flow) -> int:
-    """How many candidates a stage starts from: fusion starts from both lanes' union."""
-    return len(set(pool.vector) | set(pool.bm25)) if name == "fused" else len(before.order)
-
-
-def _pool(vector: lanes.Lane, bm25: lanes.Lane, now_ms: int) -> Pool:
-    """Candidates in order: vector hits by rank, keyword-only hits by rank, then the rows that no lane delivered."""
-    rows: list[Row] = []
-    place: dict[str, int] = {}
-
-    def index_of(row: Row) -> int:
-        if row.id not in place:
-            place[row.id] = len(rows)
-            rows.append(row)
-        return place[row.id]
-
-    by_lane: list[dict[int, Hit]] = []
-    for lane in (vector, bm25):
-        hits: dict[int, Hit] = {}
-        for hit in lane.hits:
-            index = index_of(hit.row)
-            hits.setdefault(index, replace(hit, row=rows[index]))
-        by_lane.append(hits)
-    for lane in (vector, bm25):
-        for gone in lane.dropped:
-            index_of(gone.row)
-    return Pool(tuple(rows), by_lane[0], by_lane[1], now_ms)
+        table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))
+        return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.plan.now_ms)}

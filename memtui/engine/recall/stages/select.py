@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from memtui.engine.recall.flow import Flow, Gate, Outcome
-from memtui.engine.recall.noise import noise_rule
 from memtui.engine.recall.pool import Pool
 
 NEAR_DUPLICATE = 0.85
@@ -31,7 +30,7 @@ def noise_filter(flow: Flow, pool: Pool, *, enabled: bool) -> Outcome:
     fired = np.full(pool.n, None, object)
     if enabled:
         for index in flow.order.tolist():
-            fired[index] = noise_rule(pool.rows[index].text)
+            fired[index] = pool.rows[index].noise
             if fired[index] is not None:
                 dropped[index] = Gate("noise_filter")
     kept = _indices([i for i in flow.order.tolist() if i not in dropped])

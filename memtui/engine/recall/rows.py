@@ -1,0 +1,188 @@
+"""A stored row as recall reads it, and reading rows out of an Arrow table only as far as somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, overload
+
+import numpy as np
+
+from memtui.engine.js import utf16_len
+from memtui.engine.lifecycle.access import access_of
+from memtui.engine.metadata import (
+    DEFAULT_IMPORTANCE,
+    Metadata,
+    coerce_importance,
+    coerce_timestamp,
+    normalise,
+)
+from memtui.engine.recall.noise import noise_rule
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.dialects.base import Dialect
+
+Vector = np.ndarray[Any, np.dtype[np.float32]]
+Wide = np.ndarray[Any, np.dtype[np.float64]]
+
+SLICE = 32
+"""Rows that are converted at a time: a lane seldom walks further than its 20 hits and a few inactive rows."""
+_UNKNOWN: Any = object()
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """One stored row. What is derived from it (metadata, length, noise rule) is worked out when first asked for."""
+
+    id: str
+    text: str
+    scope: str | None
+    category: str | None
+    importance: float
+    timestamp_ms: int
+    raw_metadata: str | None
+    vector: Vector | None
+    _metadata: Metadata | None = field(default=None, repr=False)
+    _length: int = field(default=-1, repr=False)
+    _wide: Any = field(default=_UNKNOWN, repr=False)
+    _noise: Any = field(default=_UNKNOWN, repr=False)
+    _reinforcement: tuple[int, float] | None = field(default=None, repr=False)
+
+    @property
+    def metadata(self) -> Metadata:
+        """The normalised metadata."""
+        if self._metadata is None:
+            self._metadata = normalise(
+                self.raw_metadata,
+                text=self.text,
+                category=self.category,
+                timestamp_ms=self.timestamp_ms,
+                now_ms=self.timestamp_ms,
+            )
+        return self._metadata
+
+    @property
+    def length(self) -> int:
+        """Length of the text in UTF-16 units, the unit of the peer."""
+        if self._length < 0:
+            self._length = utf16_len(self.text)
+        return self._length
+
+    @property
+    def wide(self) -> Wide | None:
+        """The vector in double precision, None where there is none."""
+        if self._wide is _UNKNOWN:
+            self._wide = None if self.vector is None else self.vector.astype(np.float64)
+        wide: Wide | None = self._wide
+        return wide
+
+    @property
+    def noise(self) -> str | None:
+        """The rule that makes the text noise, None when it is not."""
+        if self._noise is _UNKNOWN:
+            self._noise = noise_rule(self.text)
+        rule: str | None = self._noise
+        return rule
+
+    @property
+    def reinforcement(self) -> tuple[int, float]:
+        """(accesses, last access in ms) as the time-decay stage reads them, the camelCase keys first."""
+        if self._reinforcement is None:
+            self._reinforcement = access_of(self.metadata.values)
+        return self._reinforcement
+
+    def active(self, at_ms: int) -> bool:
+        """valid_from <= at and not invalidated by then (spec/retrieval 1.2)."""
+        return self.metadata.active(at_ms)
+
+
+class Rows(Sequence[Row]):
+    """The rows of an Arrow table in its order, converted in slices as they are walked."""
+
+    def __init__(self, table: pa.Table, dialect: Dialect) -> None:
+        self._table = table
+        self._dialect = dialect
+        self._made: list[Row] = []
+
+    def __len__(self) -> int:
+        return int(self._table.num_rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[Row]: ...
+
+    def __getitem__(self, at: int | slice) -> Row | list[Row]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        while at >= len(self._made):
+            start = len(self._made)
+            if start >= len(self):
+                raise IndexError(at)
+            self._made += rows_of(self._table.slice(start, SLICE), self._dialect)
+        return self._made[at]
+
+
+def rows_of(table: pa.Table, dialect: Dialect) -> list[Row]:
+    """All rows of `table` (columns as stored) in their order. Null vectors become None."""
+    n = table.num_rows
+    names = set(table.column_names)
+
+    def column(role: str) -> list[Any]:
+        name = getattr(dialect.columns, role)
+        return table.column(name).to_pylist() if name in names else [None] * n
+
+    stamps = column("timestamp")
+    fallback = dialect.columns.created
+    if fallback in names:
+        created = table.column(fallback).to_pylist()
+        stamps = [c if not s and c else s for s, c in zip(stamps, created, strict=True)]
+    has_importance = dialect.columns.importance in names
+    return [
+        Row(
+            id=str(row_id),
+            text=text if isinstance(text, str) else "",
+            scope=scope,
+            category=category,
+            importance=_importance(importance, has_importance),
+            timestamp_ms=coerce_timestamp(stamp),
+            raw_metadata=metadata,
+            vector=vector,
+        )
+        for row_id, text, scope, category, importance, stamp, metadata, vector in zip(
+            column("id"),
+            column("text"),
+            column("scope"),
+            column("category"),
+            column("importance"),
+            stamps,
+            column("metadata"),
+            _vectors(table, dialect.columns.vector),
+            strict=True,
+        )
+    ]
+
+
+def _importance(value: Any, has_column: bool) -> float:
+    """As the plugin reads the column: its NULL is 0 to JavaScript, a missing column the default."""
+    if not has_column:
+        return DEFAULT_IMPORTANCE
+    return 0.0 if value is None else coerce_importance(value)
+
+
+def _vectors(table: pa.Table, name: str | None) -> list[Vector | None]:
+    if name is None or name not in table.column_names:
+        return [None] * table.num_rows
+    out: list[Vector | None] = []
+    for chunk in table.column(name).chunks:
+        if not len(chunk):
+            continue
+        if chunk.null_count:
+            out += [None if v is None else np.asarray(v, np.float32) for v in chunk.to_pylist()]
+        else:
+            flat = chunk.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+            out += list(flat.reshape(len(chunk), -1))
+    return out
