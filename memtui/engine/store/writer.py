@@ -1,0 +1,170 @@
+"""The one handle that changes a table: rows are read at its newest version and written in one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.errors import MemtuiError, RefusedError
+from memtui.engine.store import sql
+from memtui.engine.store.faults import explain, explained
+from memtui.engine.store.pin import Pin
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.dialects.base import Dialect
+    from memtui.engine.store.place import Place
+
+ID_INDEX_ROWS = 50_000
+"""From this size on an index on the ids makes a write several times faster (measured at a million: 15)."""
+_NO_ROOM = ("No space left", "StorageFull", "os error 28", "File too large", "os error 27", "Disk quota")
+
+
+class CommitConflictError(MemtuiError):
+    """Another program committed at the same moment: nothing was written, and it is safe to try again."""
+
+
+@dataclass(frozen=True, slots=True)
+class VersionMark:
+    """What tells one version of a table from another table's version of the same number."""
+
+    version: int
+    file: tuple[int, int, int] | None
+    """Inode, time and size of the version's file; None for a remote table."""
+
+
+class Writer:
+    """A table of memories opened for writing. Used by one thread at a time, with the store's lock held."""
+
+    def __init__(self, connection: Any, dialect: Dialect, place: Place) -> None:
+        self._connection = connection
+        self._place = place
+        self.dialect = dialect
+        self.where = f"{place.uri} (table {place.table})"
+        with explained(self.where, place.newest_version_file()):
+            self._table = connection.open_table(place.table)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The table's Arrow schema."""
+        schema: pa.Schema = self._table.schema
+        return schema
+
+    def newest(self) -> int:
+        """Go to the newest version; its number."""
+        with explained(self.where, self._place.newest_version_file()):
+            self._table.checkout_latest()
+            return int(self._table.version)
+
+    def mark(self, version: int) -> VersionMark:
+        """Which version that is, beyond its number."""
+        return version_mark(self._place, version)
+
+    def rows(self, ids: Sequence[str], columns: Sequence[str] | None = None) -> pa.Table:
+        """All rows with one of these ids, at the version the handle stands at; all columns unless told."""
+        names = list(columns) if columns is not None else self.schema.names
+        with explained(self.where):
+            query = self._table.search().where(sql.is_in(self.dialect.columns.id, ids)).select(names)
+            return query.limit(None).to_arrow()
+
+    def last_rows(self, count: int, columns: Sequence[str]) -> pa.Table:
+        """The last `count` rows in storage order: where a commit has just put the rows that it wrote."""
+        with explained(self.where):
+            total = self._table.count_rows()
+            if count > total:
+                count = total
+            query = self._table.search().select(list(columns))
+            return query.offset(total - count).limit(max(1, count)).to_arrow()
+
+    def at(self, version: int) -> Pin:
+        """The table at an earlier version, for reading."""
+        with explained(self.where):
+            table = self._connection.open_table(self._place.table, version=version)
+        return Pin(table, self.dialect, self.where)
+
+    def commit(self, updates: pa.Table | None, adds: pa.Table | None, deletes: Sequence[str]) -> int:
+        """Write everything in one commit and return its version.
+
+        `updates` and `adds` have the table's schema; the ids of `updates` are there, those of `adds` are not.
+        Raises CommitConflictError when nothing was written because another program committed meanwhile.
+        """
+        import pyarrow as pa
+
+        column = self.dialect.columns.id
+        with writing(self.where):
+            if updates is None and adds is None:
+                return int(self._table.delete(sql.is_in(column, deletes)).version)
+            if updates is None and not deletes:
+                return int(self._table.add(adds).version)
+            builder = self._table.merge_insert(column)
+            if updates is not None:
+                builder = builder.when_matched_update_all()
+            if adds is not None:
+                builder = builder.when_not_matched_insert_all()
+            if deletes:
+                builder = builder.when_not_matched_by_source_delete(sql.is_in(column, deletes))
+            source = pa.concat_tables([part for part in (updates, adds) if part is not None])
+            return int(builder.execute(source).version)
+
+    def has_id_index(self) -> bool:
+        """Whether an index on the id column makes writes by id fast."""
+        with explained(self.where):
+            return any(list(each.columns) == [self.dialect.columns.id] for each in self._table.list_indices())
+
+    def build_id_index(self) -> int:
+        """Index the ids (half a second for a million rows); the version after it."""
+        from lancedb.index import BTree
+
+        with writing(self.where):
+            self._table.create_index(self.dialect.columns.id, config=BTree())
+            return int(self._table.version)
+
+    def count(self) -> int:
+        """Rows at the version the handle stands at, the sentinel counted."""
+        with explained(self.where):
+            return int(self._table.count_rows())
+
+
+def version_mark(place: Place, version: int) -> VersionMark:
+    """The mark of a version of the table at `place`; without a file where that is remote or gone."""
+    if place.folder is None:
+        return VersionMark(version, None)
+    versions = place.folder / f"{place.table}.lance" / "_versions"
+    for name in (f"{2**64 - 1 - version:020d}.manifest", f"{version}.manifest"):
+        try:
+            found = (versions / name).stat()
+        except OSError:
+            continue
+        return VersionMark(version, (found.st_ino, found.st_mtime_ns, found.st_size))
+    return VersionMark(version, None)
+
+
+@contextmanager
+def writing(where: str) -> Iterator[None]:
+    """Turn the engine's errors of a write into errors with a remedy."""
+    try:
+        yield
+    except MemtuiError:
+        raise
+    except (ValueError, RuntimeError, OSError, NotImplementedError) as error:
+        text = str(error)
+        if "Retryable commit conflict" in text or "Too many concurrent writers" in text:
+            raise CommitConflictError(
+                f"Another program keeps writing to {where}.", fix="Try again in a moment.", details=text
+            ) from error
+        if any(sign in text for sign in _NO_ROOM):
+            raise MemtuiError(
+                f"There is no room left on the disk of {where}.",
+                fix="Make room, then look at the journal: it says whether the change is there.",
+                details=text,
+            ) from error
+        if isinstance(error, PermissionError) or "Permission denied" in text or "Read-only file" in text:
+            raise RefusedError(
+                f"{where} may not be written by this user.",
+                fix="Check the rights of the folder; nothing was changed.",
+                details=text,
+            ) from error
+        raise explain(error, where) from error
