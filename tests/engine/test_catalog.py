@@ -76,6 +76,8 @@ def test_nothing_in_it_can_be_set(tmp_path: Path) -> None:
     catalog = build_catalog(open_store(tmp_path))
     with pytest.raises(AttributeError):
         catalog.n = 5  # type: ignore[misc]
+    with pytest.raises(ValueError, match="read-only"):
+        catalog.timestamp[0] = 1.0
 
 
 def test_progress_and_cancelling(tmp_path: Path) -> None:

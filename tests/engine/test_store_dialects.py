@@ -108,6 +108,18 @@ def test_an_unknown_column_is_a_warning_and_stays_visible(tmp_path: Path) -> Non
     assert memory.extra == {"mood": "calm␛[31m"}
 
 
+def test_an_index_that_the_agent_cannot_read_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LANCE_FTS_FORMAT_VERSION", "2")
+    table = write_table(tmp_path, [pro_row(1)])
+    from lancedb.index import FTS
+
+    table.create_index("text", config=FTS(with_position=True))
+    (warning,) = open_store(tmp_path).warnings
+    assert "version 2" in warning
+
+
 def test_own_tables_read_their_columns_before_the_metadata(tmp_path: Path) -> None:
     raw = '{"tier":"peripheral","access_count":1,"state":"pending","last_accessed_at":5,"confidence":0.9}'
     own = {"tier": "core", "access_count": 42, "last_accessed_at": 1_785_000_000_000.0, "state": "confirmed"}

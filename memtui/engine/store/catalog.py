@@ -7,7 +7,7 @@ and are taken by row id. All arrays have `n` entries and stand in the default or
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,6 +72,9 @@ class Meta:
     suppressed_until: Times
     flags: NDArray[np.uint8]
 
+    def __post_init__(self) -> None:
+        _freeze(self)
+
     def active(self, now_ms: int) -> Mask:
         """Rows with valid_from <= now that are not invalidated by then."""
         return ~(self.valid_from > now_ms) & ~(self.invalidated_at <= now_ms)
@@ -112,6 +115,9 @@ class Catalog:
     orders: dict[str, Positions] = field(default_factory=dict, repr=False)
     """Sort permutations made so far, by sort key; filled by `select.order`."""
 
+    def __post_init__(self) -> None:
+        _freeze(self)
+
     @property
     def metadata_pending(self) -> bool:
         """Whether tier, access and state are still to be read."""
@@ -128,3 +134,11 @@ class Catalog:
         """The same catalog with its metadata read; `source` becomes the label of that name."""
         labels = {**self.labels, "source": source}
         return replace(self, meta=meta, labels=labels, orders=dict(self.orders))
+
+
+def _freeze(columns: Meta | Catalog) -> None:
+    """Nobody who holds a column can change it for the others."""
+    for each in fields(columns):
+        column = getattr(columns, each.name)
+        if isinstance(column, np.ndarray):
+            column.setflags(write=False)

@@ -19,6 +19,9 @@ from memtui.engine.store.place import Place
 if TYPE_CHECKING:
     import pyarrow as pa
 
+OLDEST_FTS = 1
+"""The only version of a full-text index that memory-lancedb-pro's engine reads."""
+
 
 class Store:
     """A table of memories. Reading never changes it; every read sees the pinned version.
@@ -32,6 +35,7 @@ class Store:
         self._place = place
         self._columns = columns
         self._lock = threading.Lock()
+        self._watch_lock = threading.Lock()  # polling a slow disk must not hold up a page
         self._old: Pin | None = None
         self._pin = self._newest()
         self._watch = self._open()
@@ -93,7 +97,7 @@ class Store:
 
     def newest_version(self) -> int:
         """The version that other programs see now; cheap enough to ask twice a second."""
-        with self._lock, explained(self.where):
+        with self._watch_lock, explained(self.where):
             self._watch.checkout_latest()
             return int(self._watch.version)
 
@@ -225,6 +229,11 @@ class Store:
         status = self.fts_status()
         if status.exists and not status.readable:
             return ("The files of the full-text index are missing: recall by keywords cannot use it.",)
+        if self.dialect.name == "pro" and (status.version or 0) > OLDEST_FTS:
+            return (
+                f"The full-text index has version {status.version}: memory-lancedb-pro cannot read it "
+                "and will search without one.",
+            )
         return ()
 
 
