@@ -120,6 +120,23 @@ class StaticEmbedder:
         unit: NDArray[np.float64] = np.divide(sums, lengths, out=sums, where=lengths > 0)
         return unit.astype(np.float32)
 
+    def piece_ids(self, texts: Sequence[str]) -> list[NDArray[np.int32]]:
+        """The known word pieces of each text as numbers of the vocabulary, of its first 512 pieces."""
+        import numpy as np
+
+        weights = _load(self._folder)
+        encodings = weights.tokenizer.encode_batch_fast(_sound(texts))
+        return [
+            np.array([piece for piece in encoding.ids if piece != weights.unknown], np.int32)
+            for encoding in encodings
+        ]
+
+    def piece_vectors(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
+        """The stored vectors of word pieces, [len(ids), 256]; see `TokenVectors.matrix`."""
+        import numpy as np
+
+        return _load(self._folder).matrix[ids].astype(np.float32)
+
     def token_vectors(self, text: str) -> TokenVectors:
         """The known word pieces of `text` with their places and vectors, of its first 512 pieces."""
         return self.token_vectors_many([text])[0]
