@@ -77,10 +77,12 @@ def decay_scores(
     last_accessed_ms: ArrayLike,
     dynamic: ArrayLike,
     *,
-    now_ms: int,
+    now_ms: ArrayLike,
     params: DecayParams,
 ) -> DecayScores:
     """Score n memories; all arguments arrays [n], `tier` codes in the order of `memory.TIERS`.
+
+    `now_ms` is one moment for all of them, or one for each.
 
     recency R = exp(-(ln 2 / H_eff) * t^beta), t days since last active (last access if ever used, else creation);
     frequency F = 1 - exp(-a/5), for a > 1 times 0.5 + 0.5 * exp(-gap/30), gap = mean days between uses;
@@ -89,11 +91,13 @@ def decay_scores(
     count = np.asarray(access_count, np.float64)
     created = np.asarray(created_ms, np.float64)
     last_active = np.where(count > 0, np.asarray(last_accessed_ms, np.float64), created)
-    days = np.maximum(0.0, (now_ms - last_active) / DAY_MS)
-    half_life = effective_half_life_days(importance, dynamic, params)
+    days = np.maximum(0.0, (np.asarray(now_ms, np.float64) - last_active) / DAY_MS)
     beta = params.betas[tier]
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        recency = np.exp(-(np.log(2) / half_life) * days**beta)
+    with np.errstate(all="ignore"):
+        loss = (np.log(2) / effective_half_life_days(importance, dynamic, params)) * days**beta
+        if loss.size and np.isnan(loss.min()):
+            loss[np.isnan(loss)] = 0.0  # an infinite half-life over an infinite age: nothing is lost
+        recency = np.exp(-loss)
     frequency = 1 - np.exp(-count / FREQUENCY_SCALE)
     gap = np.maximum(1.0, (last_active - created) / DAY_MS) / np.maximum(count - 1, 1)
     frequency = np.where(

@@ -34,7 +34,7 @@ def next_tier(
     composite: ArrayLike,
     importance: ArrayLike,
     created_ms: ArrayLike,
-    now_ms: int,
+    now_ms: ArrayLike,
     params: TierParams,
 ) -> NDArray[np.uint8]:
     """The tier of each of n memories after one evaluation, codes in the order of `memory.TIERS`.
@@ -60,9 +60,9 @@ def next_tier(
     return after.astype(np.uint8)
 
 
-def age_days(created_ms: ArrayLike, now_ms: int) -> NDArray[np.float64]:
+def age_days(created_ms: ArrayLike, now_ms: ArrayLike) -> NDArray[np.float64]:
     """Days since creation."""
-    return np.asarray((now_ms - np.asarray(created_ms, np.float64)) / DAY_MS)
+    return np.asarray((np.asarray(now_ms, np.float64) - np.asarray(created_ms, np.float64)) / DAY_MS)
 
 
 def reason(

@@ -1,4 +1,4 @@
-"""The plugin's own `retrieval` and `decay` blocks, checked and resolved.
+"""The plugin's own `retrieval`, `decay` and `tier` blocks, checked and resolved.
 
 A block is laid over the recipe's defaults key by key. An unknown or ill-typed key is an error that names its
 path. A value outside the range that the plugin's schema allows is kept (the code behind the schema takes it)
@@ -17,6 +17,7 @@ from pydantic.alias_generators import to_camel
 from memtui.engine.discovery.secret import mask_text
 from memtui.engine.errors import ConfigError
 from memtui.engine.lifecycle.decay import DecayParams
+from memtui.engine.lifecycle.tiers import TierParams
 
 JINA_ENDPOINT = "https://api.jina.ai/v1/rerank"
 MASKED = "********"
@@ -24,7 +25,12 @@ MASKED = "********"
 
 class _Block(BaseModel):
     model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, alias_generator=to_camel, populate_by_name=True
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        alias_generator=to_camel,
+        populate_by_name=True,
+        allow_inf_nan=False,
     )
 
 
@@ -96,6 +102,27 @@ class Decay(_Block):
     def params(self) -> DecayParams:
         """The same numbers for the decay engine."""
         return DecayParams(**self.model_dump())
+
+
+class Tier(_Block):
+    """memory-lancedb-pro's `tier` block with the plugin's defaults."""
+
+    core_access_threshold: int = Field(default=10, ge=0)
+    core_composite_threshold: float = 0.7
+    core_importance_threshold: float = 0.8
+    peripheral_composite_threshold: float = 0.15
+    peripheral_age_days: float = Field(default=60, ge=0)
+    working_access_threshold: int = Field(default=3, ge=0)
+    working_composite_threshold: float = 0.4
+
+    def as_block(self) -> dict[str, Any]:
+        """The resolved block under the plugin's key names."""
+        block: dict[str, Any] = self.model_dump(by_alias=True)
+        return block
+
+    def params(self) -> TierParams:
+        """The same numbers for the tier manager."""
+        return TierParams(**self.model_dump())
 
 
 # Ranges of the plugin's strict schema (openclaw.plugin.json); the host refuses to start outside them.
@@ -176,6 +203,25 @@ def resolve(
     else:
         decay = _resolve("decay", Decay, {}, base_decay) if decay_on else None
     return retrieval, decay
+
+
+def resolve_lifecycle(
+    config: Mapping[str, Any] | None,
+    *,
+    base_decay: Mapping[str, Any] | None = None,
+    base_tier: Mapping[str, Any] | None = None,
+) -> tuple[Decay, Tier]:
+    """Lay `config` ({"decay": {...}, "tier": {...}}; other blocks are ignored) over the store's own and the defaults.
+
+    Raises ConfigError with the path of the first key that is unknown, ill-typed or makes no curve.
+    """
+    given = {
+        name: {} if (config or {}).get(name) is None else (config or {})[name] for name in ("decay", "tier")
+    }
+    return (
+        _resolve("decay", Decay, given["decay"], base_decay),
+        _resolve("tier", Tier, given["tier"], base_tier),
+    )
 
 
 def findings(retrieval: Retrieval, decay: Decay | None) -> tuple[str, ...]:

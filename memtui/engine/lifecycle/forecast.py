@@ -1,0 +1,194 @@
+"""When each memory crosses a line: goes stale, rises, sinks, expires; to the millisecond, by bisection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from memtui.engine.errors import UsageError
+from memtui.engine.lifecycle.decay import DecayParams
+from memtui.engine.lifecycle.population import Codes, Floats, Mask, Places, Traits, score_at, verdict_at
+from memtui.engine.lifecycle.tiers import TierParams
+from memtui.engine.lifecycle.usage import Scenario, Usage, usage_of
+from memtui.engine.progress import CancelToken
+
+DAY_MS = 86_400_000
+LONGEST_DAYS = 366_000.0
+"""A thousand years: beyond that a date cannot be written."""
+SETTLED_TURNS = 40
+"""After so many uses the frequency changes in one direction only: the first crossing is then found by halving."""
+MOST_TURNS = 400
+
+Holds = Callable[[Traits, Floats], Mask]
+"""Whether something is so of memories, each at its own moment."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forecast:
+    """Per memory the moment (ms) of each crossing within (now, until]; NaN where there is none.
+
+    What is so already now is no crossing. A memory that is not swept keeps its tier until it is looked at,
+    so `rises_at` and `sinks_at` are when the tier manager's verdict on it changes, to `rises_to`, `sinks_to`.
+    """
+
+    now_ms: int
+    until_ms: int
+    scenario: Scenario
+    stale_at: Floats
+    rises_at: Floats
+    rises_to: Codes
+    sinks_at: Floats
+    sinks_to: Codes
+    expires_at: Floats
+
+
+def horizon(now_ms: int, days: float) -> int:
+    """The end of a forecast over so many days; UsageError for a span that is none."""
+    if not (np.isfinite(days) and 0 <= days <= LONGEST_DAYS):
+        raise UsageError(
+            f"A horizon of {days:g} days cannot be forecast.", fix=f"Give 0 to {LONGEST_DAYS:,.0f} days."
+        )
+    return now_ms + round(days * DAY_MS)
+
+
+def forecast(
+    traits: Traits,
+    *,
+    now_ms: int,
+    until_ms: int,
+    scenario: Scenario,
+    decay: DecayParams,
+    tier: TierParams,
+    cancel: CancelToken | None = None,
+) -> Forecast:
+    """Every crossing of every memory until `until_ms`; raises Cancelled between two steps."""
+
+    def verdict(some: Traits, at_ms: Floats) -> Codes:
+        return verdict_at(some, score_at(some, at_ms, decay).composite, at_ms, tier)
+
+    def is_stale(some: Traits, at_ms: Floats) -> Mask:
+        return score_at(some, at_ms, decay).stale(decay)
+
+    def rises(some: Traits, at_ms: Floats) -> Mask:
+        return np.asarray(verdict(some, at_ms) < some.tier)
+
+    def sinks(some: Traits, at_ms: Floats) -> Mask:
+        return np.asarray(verdict(some, at_ms) > some.tier)
+
+    usage = usage_of(traits, now_ms, scenario)
+    search = _Search(traits, usage, now_ms, until_ms, _explicit_turns(tier), cancel or CancelToken())
+    stale_at = search.first(is_stale)
+    sinks_at = search.first(sinks)
+    rises_at = search.first_use(rises)
+    expires = traits.valid_until
+    with np.errstate(invalid="ignore"):
+        expires_at = np.where((expires > now_ms) & (expires <= until_ms), expires, np.nan)
+
+    def verdict_when(at_ms: Floats) -> Codes:
+        after = traits.tier.copy()
+        at = np.flatnonzero(~np.isnan(at_ms))
+        some = usage.take(at).during(traits.take(at), usage.take(at).turn_at(at_ms[at]))
+        after[at] = verdict(some, at_ms[at])
+        return after
+
+    return Forecast(
+        now_ms,
+        until_ms,
+        scenario,
+        stale_at,
+        rises_at,
+        verdict_when(rises_at),
+        sinks_at,
+        verdict_when(sinks_at),
+        expires_at,
+    )
+
+
+def _explicit_turns(tier: TierParams) -> int:
+    """Uses to step through one by one: until every threshold of use is passed and the frequency has settled."""
+    most = max(tier.core_access_threshold, tier.working_access_threshold)
+    return int(min(MOST_TURNS, max(SETTLED_TURNS, most + 1)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Search:
+    """Finds the first moment in (now, until] at which something becomes so.
+
+    Between two uses a memory only fades, so there what is asked for goes from false to true at most once
+    (`first`), or is true at once, at the use (`first_use`).
+    """
+
+    traits: Traits
+    usage: Usage
+    now_ms: int
+    until_ms: int
+    explicit: int
+    cancel: CancelToken
+
+    def first(self, holds: Holds) -> Floats:
+        """The first moment at which fading makes it so; NaN where it never does, or is so already."""
+        found = np.full(self.traits.n, np.nan)
+        everyone = np.arange(self.traits.n)
+        now = np.full(self.traits.n, float(self.now_ms))
+        waiting = everyone[~holds(self.traits, now)]
+        at, turn = self._turn_that(waiting, lambda at, turn: self._at_end(holds, at, turn))
+        found[at] = self._bisect(holds, at, turn)
+        return found
+
+    def first_use(self, holds: Holds) -> Floats:
+        """The first use that makes it so; NaN where none does, or it is so already."""
+        found = np.full(self.traits.n, np.nan)
+        used = np.flatnonzero(self.usage.turns(self.until_ms) > 0)
+        some = self.traits.take(used)
+        waiting = used[~holds(some, np.full(used.size, float(self.now_ms)))]
+        at, turn = self._turn_that(waiting, lambda at, turn: (turn > 0) & self._at_start(holds, at, turn))
+        found[at] = self.usage.take(at).start(turn, self.now_ms)
+        return found
+
+    def _turn_that(self, waiting: Places, holds: Callable[[Places, Floats], Mask]) -> tuple[Places, Floats]:
+        """Of the memories `waiting` those of which it holds in some turn, and the first such turn of each."""
+        last = self.usage.take(waiting).turns(self.until_ms)
+        found_at: list[Places] = []
+        found_turn: list[Floats] = []
+        for step in range(self.explicit + 1):
+            self.cancel.check()
+            turn = np.full(waiting.size, float(step))
+            hit = holds(waiting, turn) if waiting.size else np.zeros(0, np.bool_)
+            found_at.append(waiting[hit])
+            found_turn.append(turn[hit])
+            left = ~hit & (last > step)
+            waiting, last = waiting[left], last[left]
+            if not waiting.size:
+                break
+        hit = holds(waiting, last) if waiting.size else np.zeros(0, np.bool_)
+        waiting, high = waiting[hit], last[hit]
+        low = np.full(waiting.size, float(self.explicit))
+        while waiting.size and (high - low > 1).any():
+            self.cancel.check()
+            middle = np.floor((low + high) / 2)
+            hit = holds(waiting, middle)
+            low, high = np.where(hit, low, middle), np.where(hit, middle, high)
+        return np.concatenate([*found_at, waiting]), np.concatenate([*found_turn, high])
+
+    def _at_end(self, holds: Holds, at: Places, turn: Floats) -> Mask:
+        some, usage = self.traits.take(at), self.usage.take(at)
+        return holds(usage.during(some, turn), usage.end(turn, self.now_ms, self.until_ms))
+
+    def _at_start(self, holds: Holds, at: Places, turn: Floats) -> Mask:
+        some, usage = self.traits.take(at), self.usage.take(at)
+        return holds(usage.during(some, turn), usage.start(turn, self.now_ms))
+
+    def _bisect(self, holds: Holds, at: Places, turn: Floats) -> Floats:
+        """The first whole millisecond of the turn at which it holds; it does at the turn's end."""
+        usage = self.usage.take(at)
+        some = usage.during(self.traits.take(at), turn)
+        low = usage.start(turn, self.now_ms) - 1
+        high = usage.end(turn, self.now_ms, self.until_ms)
+        while at.size and (high - low > 1).any():
+            self.cancel.check()
+            middle = np.floor((low + high) / 2)
+            hit = holds(some, middle)
+            low, high = np.where(hit, low, middle), np.where(hit, middle, high)
+        return high

@@ -1,0 +1,79 @@
+"""What will become of memories, as plain values for the screen, the command line and JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Kind = Literal["stale", "rises", "sinks", "expires"]
+KINDS: tuple[Kind, ...] = ("stale", "rises", "sinks", "expires")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One transition of the tier manager, with the numbers that its rule looked at."""
+
+    id: str
+    before: str
+    after: str
+    rule: str
+    """The condition that is met, with its numbers."""
+    reason: str
+    """The plugin's own words for it."""
+    composite: float
+    uses: int
+    importance: float
+    age_days: float
+    held: str = ""
+    """Why a sweep leaves it alone unless told otherwise; empty when it does not."""
+
+    @property
+    def rises(self) -> bool:
+        """Whether it is a promotion."""
+        order = ("core", "working", "peripheral")
+        return order.index(self.after) < order.index(self.before)
+
+    def as_json(self) -> dict[str, Any]:
+        """The shape of the command line's contract."""
+        return {
+            "id": self.id,
+            "from": self.before,
+            "to": self.after,
+            "rule": self.rule,
+            "reason": self.reason,
+            "composite": self.composite,
+            "access_count": self.uses,
+            "importance": self.importance,
+            "age_days": self.age_days,
+            "held": self.held or None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """One memory meets one line at one moment (ms)."""
+
+    id: str
+    kind: Kind
+    at_ms: int
+    tier: str
+    to: str
+    """The tier that it would get; its own where the crossing is none of tiers."""
+    composite: float
+    """Now."""
+    importance: float
+    uses: int
+
+    def as_json(self) -> dict[str, Any]:
+        """The shape of the command line's contract."""
+        moved = {"from": self.tier, "to": self.to} if self.kind in ("rises", "sinks") else {}
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "at_ms": self.at_ms,
+            "tier": self.tier,
+            **moved,
+            "composite": self.composite,
+            "importance": self.importance,
+            "access_count": self.uses,
+        }

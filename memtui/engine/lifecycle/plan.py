@@ -1,0 +1,123 @@
+"""The tier manager's plan for a whole store: who moves, by which rule, with which numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memtui.engine.js import text_of
+from memtui.engine.lifecycle.moves import Move
+from memtui.engine.lifecycle.population import Codes, Places, Scored, Traits
+from memtui.engine.lifecycle.tiers import CORE, PERIPHERAL, WORKING, TierParams, age_days, reason
+from memtui.engine.memory import TIERS
+
+if TYPE_CHECKING:
+    from memtui.engine.store.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Every move that the tier manager would make at `now_ms`: places in the catalog and both tiers, [m].
+
+    `held` marks moves that a sweep leaves alone unless it is told otherwise: of memories that recall no
+    longer returns, and of those without a creation time (they count as older than they can be).
+    """
+
+    now_ms: int
+    at: Places
+    before: Codes
+    after: Codes
+    held: np.ndarray[Any, np.dtype[np.bool_]]
+
+    @property
+    def promotions(self) -> int:
+        """Moves up."""
+        return int(np.count_nonzero(self.after < self.before))
+
+    @property
+    def demotions(self) -> int:
+        """Moves down."""
+        return int(np.count_nonzero(self.after > self.before))
+
+
+def make_plan(traits: Traits, scored: Scored, now_ms: int) -> Plan:
+    """The plan that the verdicts of `scored` make, in the order of the catalog."""
+    at = np.flatnonzero(scored.next_tier != traits.tier)
+    held = ~traits.recalled[at] | (traits.created[at] <= 0)
+    return Plan(now_ms, at, traits.tier[at], scored.next_tier[at], held)
+
+
+def moves_of(
+    plan: Plan, catalog: Catalog, traits: Traits, scored: Scored, params: TierParams, limit: int | None = None
+) -> list[Move]:
+    """The plan's moves with their rules in words: all of them, or the first `limit`."""
+    at = plan.at[:limit].tolist()
+    ids = catalog.ids.texts(at)
+    out = []
+    for number, place in enumerate(at):
+        before, after = int(plan.before[number]), int(plan.after[number])
+        uses, composite = int(traits.uses[place]), float(scored.composite[place])
+        importance, created = float(traits.importance[place]), float(traits.created[place])
+        days = float(age_days(created, plan.now_ms))
+        words = reason(
+            TIERS[before],
+            TIERS[after],
+            access_count=uses,
+            composite=composite,
+            importance=importance,
+            created_ms=created,
+            now_ms=plan.now_ms,
+            params=params,
+        )
+        rule = rule_of(before, after, uses, composite, importance, days, params)
+        why_held = "" if not plan.held[number] else _held(traits, place)
+        out.append(
+            Move(
+                ids[number] or "",
+                TIERS[before],
+                TIERS[after],
+                rule,
+                words,
+                composite,
+                uses,
+                importance,
+                days,
+                why_held,
+            )
+        )
+    return out
+
+
+def _held(traits: Traits, place: int) -> str:
+    return "no longer recalled" if not traits.recalled[place] else "no creation time"
+
+
+def rule_of(
+    before: int,
+    after: int,
+    uses: int,
+    composite: float,
+    importance: float,
+    days: float,
+    params: TierParams,
+) -> str:
+    """The condition that was met, with its numbers: "age 61.2 d > 60 and uses 2 < 3"; empty for no move."""
+    score = f"composite {composite:.3f}"
+    low = f"{score} < {text_of(params.peripheral_composite_threshold)}"
+    rare = f"uses {uses} < {params.working_access_threshold}"
+    if (before, after) == (PERIPHERAL, WORKING):
+        least = text_of(params.working_composite_threshold)
+        return f"uses {uses} >= {params.working_access_threshold} and {score} >= {least}"
+    if (before, after) == (WORKING, CORE):
+        return (
+            f"uses {uses} >= {params.core_access_threshold}"
+            f" and {score} >= {text_of(params.core_composite_threshold)}"
+            f" and importance {text_of(importance)} >= {text_of(params.core_importance_threshold)}"
+        )
+    if (before, after) == (WORKING, PERIPHERAL):
+        if composite < params.peripheral_composite_threshold:
+            return low
+        return f"age {days:.1f} d > {text_of(params.peripheral_age_days)} and {rare}"
+    return f"{low} and {rare}" if (before, after) == (CORE, WORKING) else ""
