@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -128,3 +129,33 @@ def test_columns_that_another_program_adds_change_the_dialect(tmp_path: Path) ->
     writer.drop_columns(["metadata"])
     with pytest.raises(UnknownDialectError):
         store.refresh()
+
+
+def test_pages_stay_whole_while_another_writes_and_we_refresh(pair: tuple[Any, Store]) -> None:
+    """Every page is of one version, whichever was pinned meanwhile."""
+    writer, store = pair
+    catalogs = [build_catalog(store)]
+    wrong: list[list[str]] = []
+    done = threading.Event()
+
+    def browse() -> None:
+        while not done.is_set():
+            catalog = catalogs[-1]
+            view = make_view(store, catalog, ListQuery("-id:zzz"), now_ms=NOW_MS)
+            texts = [memory.text for memory in page_of(store, catalog, view, 0, 50, now_ms=NOW_MS)]
+            if len(texts) != catalog.n or len(set(texts)) != catalog.n:
+                wrong.append(texts)
+
+    readers = [threading.Thread(target=browse) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for n in range(8):
+        writer.update(where=f"id = '{uuid(n)}'", values={"text": f"rewritten {n}"})
+        add(writer, pro_row(80 + n, text=f"new {n}"))
+        assert store.refresh()
+        catalogs.append(build_catalog(store))
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert wrong == []
+    assert catalogs[-1].n == 18
