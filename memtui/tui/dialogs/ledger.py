@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
+from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.waterfall import number
@@ -19,6 +20,8 @@ from memtui.tui.widgets.rows import Row, RowList
 
 STAGE_CELLS, VALUE_CELLS, DELTA_CELLS, RANK_CELLS = 15, 7, 8, 11
 FIXED_CELLS = STAGE_CELLS + 2 * VALUE_CELLS + DELTA_CELLS + RANK_CELLS + 3
+SHARE, MOST_WIDTH = 94, 150
+"""The panel takes this share of the screen (as in its style), up to so many cells."""
 MIN_RULE = 30
 """Narrower than this the rule goes on a line of its own."""
 
@@ -152,8 +155,10 @@ class Ledger(ModalScreen[str]):
         rows.scroll_home(animate=False)
         panel = self.query_one(Panel)
         where = f"n p {self._at + 1} / {len(self._ids)}   esc close"
-        beside = page.badge.cell_length + (len(where) if self.has_class("-narrow") else 0)
-        room = (panel.outer_size.width or self.app.size.width) - beside - 12
+        screen_width = self.app.size.width
+        narrow = screen_width < NORMAL_WIDTH
+        beside = page.badge.cell_length + (len(where) if narrow else 0)
+        room = (screen_width if narrow else min(MOST_WIDTH, screen_width * SHARE // 100)) - beside - 12
         title = crop(page.title, max(8, room), host(self).glyphs.ellipsis)
         panel.headline(what=title, which=page.badge, where=where)
 

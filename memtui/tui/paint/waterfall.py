@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import isfinite
 
 from textual.content import Content
@@ -199,31 +199,30 @@ def stacked(fall: Fall, width: int, glyphs: Glyphs = UNICODE) -> Content:
     The solid part is the final score. Neighbours differ in hue, and in shade where there is no colour.
     """
     gains = [(m.after - m.before, m.style) for m in fall.moves if m.after > m.before]
-    peak = sum(size for size, _ in gains) or 1.0
-    cells = [style for size, style in _shares(gains, peak, width)]
+    peak = sum(size for size, _ in gains)
+    if peak <= TOLERANCE or width <= 0:
+        return Content()
+    cells = _shares(gains, peak, max(1, min(width, round(peak / max(fall.top, peak) * width))))
     loss = sum(max(0.0, m.before - m.after) for m in fall.moves)
-    lost = min(len(cells), max(1, round(loss / peak * width))) if loss > TOLERANCE else 0
+    lost = min(len(cells), max(1, round(min(1.0, loss / peak) * len(cells)))) if loss > TOLERANCE else 0
     kept = cells[: len(cells) - lost]
-    parts: list[tuple[str, str]] = []
-    for i, style in enumerate(kept):
-        if i and kept[i - 1] == style:
-            parts[-1] = (parts[-1][0] + parts[-1][0][0], style)
-        else:
-            parts.append((_SHADES[len(parts) % 2] if len(glyphs.blocks) > 1 else glyphs.blocks[-1], style))
+    runs = [(style, len(list(run))) for style, run in groupby(kept)]
+    shades = _SHADES if len(glyphs.blocks) > 1 else glyphs.blocks[-1] * 2
+    parts = [(shades[i % 2] * count, style) for i, (style, count) in enumerate(runs)]
     return Content.assemble(*parts, (glyphs.loss * lost, "$stage-cut"))
 
 
 _SHADES = "█▓"
 
 
-def _shares(gains: Sequence[tuple[float, str]], peak: float, width: int) -> list[tuple[float, str]]:
-    """One entry a cell; every gain gets at least one."""
-    cells: list[tuple[float, str]] = []
+def _shares(gains: Sequence[tuple[float, str]], peak: float, width: int) -> list[str]:
+    """The style of every cell; every gain gets at least one as long as there are cells."""
+    cells: list[str] = []
     at = 0.0
     for size, style in gains:
         at += size
         until = max(len(cells) + 1, round(at / peak * width))
-        cells += [(size, style)] * min(until - len(cells), width - len(cells))
+        cells += [style] * min(until - len(cells), width - len(cells))
     return cells
 
 

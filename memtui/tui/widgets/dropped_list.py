@@ -63,7 +63,7 @@ def miss_line(miss: Miss, width: int, glyphs: Glyphs) -> Content:
         "  ",
         (glyphs.tier(miss.tier), tier_style(miss.tier)),
         " ",
-        (fit((miss.category or "")[:4], 4, ""), category_style(miss.category)),
+        (fit(one_line(miss.category or "")[:4], 4, ""), category_style(miss.category)),
         " ",
         (text, "$foreground"),
         " " * (text_cells - cell_len(text)),

@@ -66,7 +66,7 @@ def hit_lines(hit: Hit, width: int, glyphs: Glyphs, *, evidence: bool) -> tuple[
         " ",
         (glyphs.tier(hit.tier), tier_style(hit.tier)),
         " ",
-        (fit((hit.category or "")[:4], 4, ""), category_style(hit.category)),
+        (fit(one_line(hit.category or "")[:4], 4, ""), category_style(hit.category)),
         " ",
         lit(text, hit.matches).stylize_before("bold" if hit.tier == "core" else ""),
         " " * (text_cells - cell_len(text) + 1),

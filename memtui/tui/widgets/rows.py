@@ -111,10 +111,14 @@ class RowList(ScrollView, can_focus=True):
         self.virtual_size = Size(width, len(self._lines))
         self._keep_in_sight()
         self.refresh()
+        if self.has_focus:
+            self._find_footing()
 
     def choose(self, key: str) -> None:
         """Move the cursor to `key` without telling anybody; to no row where it is not there."""
-        if key != self._key:
+        if not self._rows:
+            self._key = key  # not painted yet: it will be looked for then
+        elif key != self._key:
             self._move_to(key if key in self._keys() else "")
 
     def _keys(self) -> list[str]:
@@ -178,10 +182,14 @@ class RowList(ScrollView, can_focus=True):
         return strip
 
     def on_focus(self) -> None:
+        self._find_footing()
+        self.refresh()
+
+    def _find_footing(self) -> None:
+        """With the keyboard here, some row must be under the cursor."""
         keys = self._keys()
         if keys and not self._key:
             self._go(keys[0])
-        self.refresh()
 
     def on_blur(self) -> None:
         self.refresh()

@@ -39,8 +39,17 @@ class StageTable(RowList):
         return rows
 
     def _note_lines(self, room: int, height: int) -> list[Content]:
-        """The notes wrapped after an empty line; where they do not fit, one line each."""
-        lines = [Content.assemble(" ", line) for note in self._notes for line in note.wrap(room)]
-        if self._brief or len(lines) > height:
+        """The notes wrapped after an empty line; where they do not fit, their first sentences, or one line each."""
+        lines: list[Content] = []
+        for notes in (self._notes, [_first_sentence(note) for note in self._notes]):
+            lines = [Content.assemble(" ", line) for note in notes for line in note.wrap(room)]
+            if len(lines) <= height and not self._brief:
+                break
+        else:
             lines = [Content.assemble(" ", note.truncate(room, ellipsis=True)) for note in self._notes]
         return [Content(), *lines] if self._laps and lines and len(lines) < height else lines
+
+
+def _first_sentence(note: Content) -> Content:
+    end = note.plain.find(". ")
+    return note if end < 0 else note[: end + 1]

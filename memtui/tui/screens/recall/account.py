@@ -133,16 +133,10 @@ def fall(trace: Trace, candidate: Candidate, glyphs: Glyphs = UNICODE) -> Fall:
         if lanes:
             moves += lanes
         else:
-            moves.append(
-                Move(
-                    title,
-                    step.before or 0.0,
-                    step.after,
-                    style,
-                    formula(step.rule, step.before, step.inputs),
-                    _places(step, glyphs),
-                )
-            )
+            said = formula(step.rule, step.before, step.inputs)
+            if step.rule == "unchanged" and stage is not None and stage.note:
+                said = one_line(stage.note)
+            moves.append(Move(title, step.before or 0.0, step.after, style, said, _places(step, glyphs)))
     limit = candidate.limit if candidate.reason in ("min_score", "hard_cutoff") else None
     if not moves:  # stopped in its lane: there is nothing to take apart
         return Fall((), 0.0)

@@ -75,14 +75,18 @@ def nothing(trace: Trace, recipes: Sequence[str]) -> State:
     elif trace.filters.get("scopes") == []:
         head = "Nothing came back: no scope may be searched."
     elif groups:
-        head = f"Nothing came back: all {plural(len(trace.candidates), 'candidate')} were dropped."
+        count = len(trace.candidates)
+        head = f"Nothing came back: {f'all {count:,} candidates were' if count > 1 else 'the only candidate was'} dropped."
+        skipped = next((s.note for s in trace.stages if s.name == "adaptive_gate" and s.note), "")
+        if skipped:
+            facts.append(("gate", f"the agent would not have asked: {one_line(skipped)}"))
         facts += [(group.title, f"{len(group.candidates)} {rules.gate(group.reason)}") for group in groups]
     else:
         head = "No search found anything."
-        if trace.mode == "keyword":
-            facts.append(("searched", "by keywords only"))
-        if trace.mode == "tag":
-            facts.append(("searched", "by tag only: the question holds a tag word"))
+    if trace.mode == "keyword":
+        facts.append(("searched", "by keywords only"))
+    if trace.mode == "tag":
+        facts.append(("searched", "by tag only: the question holds a tag word"))
     if groups:
         choices.append(Choice("dropped", "see what was dropped", "m"))
     if trace.filters.get("scopes"):

@@ -215,7 +215,8 @@ class Painting:
         ids = [c.id for c in trace.results] if trace is not None else []
         at = str(ids.index(state.selected) + 1) if state.selected in ids else "-"
         where = f"{at} / {len(ids)}" if ids else ""
-        self._panel("results").headline(which="score  rank" if ids else "", where=where)
+        empty = not ids or self._panel("results").has_class("-state")
+        self._panel("results").headline(which="" if empty else "score  rank", where="" if empty else where)
         gone = sum(1 for c in trace.candidates if c.rank is None) if trace is not None else 0
         self._panel("dropped").headline(
             which=f"{gone} of {len(trace.candidates)}" if trace is not None else "",

@@ -137,7 +137,8 @@ def facts(memory: Memory | None, glyphs: Glyphs, now_ms: int) -> tuple[Content, 
         return ()
     out = []
     if memory.tier:
-        out.append(Content.assemble((f"{glyphs.tier(memory.tier)} {memory.tier}", tier_style(memory.tier))))
+        tier = f"{glyphs.tier(memory.tier)} {one_line(memory.tier)}".strip()
+        out.append(Content.styled(tier, tier_style(memory.tier)))
     out.append(Content.styled(one_line(memory.scope or "no scope"), scope_style(memory.scope)))
     if memory.importance is not None:
         out.append(Content.styled(f"importance {score(memory.importance)}", "$dim"))

@@ -73,7 +73,7 @@ def _near(b: float, i: Inputs) -> str:
     )
 
 
-_FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
+FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "inverse_distance": lambda b, i: f"1 / (1 + distance {figure(i.get('distance'))})",
     "inverse_squared_l2": lambda b, i: f"1 / (1 + squared distance {figure(i.get('distance'))})",
     "bm25_logistic": lambda b, i: f"1 / (1 + exp(-{figure(i.get('raw_bm25'), 2)} / 5))",
@@ -96,13 +96,14 @@ _FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "unchanged": lambda b, i: "unchanged",
     "deferred": _near,
 }
+"""Each rule by its name in the record."""
 
 
 def formula(rule: str, before: float | None, inputs: Inputs) -> str:
     """The rule with the numbers of this step; an unknown rule shows its name and its inputs."""
     if rule == "dropped":
         return missed(str(inputs.get("gate", "")), inputs.get("value"), inputs.get("limit"), inputs)
-    known = _FORMULAS.get(rule)
+    known = FORMULAS.get(rule)
     if known is not None:
         return known(before or 0.0, inputs)
     shown = ", ".join(

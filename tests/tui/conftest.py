@@ -1,0 +1,42 @@
+"""Real stores for the Recall screen: the demo store with its bundled embedder, and one without any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine, open_engine
+from memtui.engine.demo import build_demo
+from tests.conftest import NOW_MS
+from tests.engine.pro_store import row, write_store
+from tests.tui.hostile import NASTY_ROWS
+
+
+def _open(folder: Path) -> Engine:
+    engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder)
+    engine.load_catalog()
+    engine.load_metadata()
+    return engine
+
+
+@pytest.fixture(scope="session")
+def demo_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo store, made once, seen at the frozen clock."""
+    return build_demo(tmp_path_factory.mktemp("demo") / "store", now_ms=NOW_MS)
+
+
+@pytest.fixture
+def demo_engine(demo_store: Path) -> Engine:
+    """Both lanes: vectors of the bundled model, and keywords."""
+    return _open(demo_store)
+
+
+@pytest.fixture
+def keyword_engine(tmp_path: Path) -> Engine:
+    """A plugin's store without an embedder, whose rows are as hostile as rows can be."""
+    rows = [
+        row(f"row-{i}", text, (1.0, i / 10), timestamp=NOW_MS - i * 86_400_000, **more)
+        for i, (text, more) in enumerate(NASTY_ROWS)
+    ]
+    return _open(write_store(tmp_path / "plugin", rows, dims=2))

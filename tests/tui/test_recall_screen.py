@@ -1,0 +1,371 @@
+"""The Recall screen driven as a person drives it, on real stores."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from memtui.engine import Engine, MemtuiError
+from memtui.tui.app import MemtuiApp
+from memtui.tui.dialogs.ledger import Ledger
+from memtui.tui.dialogs.pick import Pick
+from memtui.tui.dialogs.scopes import ScopePick
+from memtui.tui.dialogs.sheet import Sheet
+from memtui.tui.messages import AskRecall
+from memtui.tui.screens.browse.screen import BrowseScreen
+from memtui.tui.screens.recall.screen import RecallScreen
+from memtui.tui.widgets.dropped_list import DroppedList
+from memtui.tui.widgets.question import OptionsLine, QuestionLine
+from memtui.tui.widgets.result_list import ResultList
+from memtui.tui.widgets.rows import RowList
+from memtui.tui.widgets.stage_table import StageTable
+from tests.tui.driving import SIZES, press, running, screen_text, settle, type_text, until
+
+QUESTION = "Which port do I use for SSH to the bastion?"
+
+
+@asynccontextmanager
+async def recalling(
+    engine: Any, size: tuple[int, int] = (120, 36), query: str = QUESTION
+) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], RecallScreen]]:
+    """The app on Recall, the question answered."""
+    async with running(engine, size) as (app, pilot):
+        await press(pilot, "3")
+        screen = app.screen
+        assert isinstance(screen, RecallScreen)
+        if query:
+            await type_text(pilot, query)
+            await press(pilot, "enter")
+        yield app, pilot, screen
+
+
+class Wrapped:
+    """The engine, with a recall that waits for a signal, or fails."""
+
+    def __init__(
+        self, engine: Engine, *, error: Exception | None = None, gate: threading.Event | None = None
+    ) -> None:
+        self._engine, self.error, self.gate = engine, error, gate
+        self.asked: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def recall(self, request: Any, on_stage: Any = None, cancel: Any = None) -> Any:
+        self.asked.append(request)
+        if self.error is not None:
+            raise self.error
+
+        def stage(summary: Any) -> None:
+            on_stage(summary)
+            if self.gate is not None and summary.name == "fused":
+                assert self.gate.wait(20)
+                cancel.check()
+
+        return self._engine.recall(request, stage, cancel)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_question_is_answered_and_taken_apart(demo_engine: Engine, size: tuple[int, int]) -> None:
+    async with recalling(demo_engine, size) as (app, _pilot, screen):
+        text = screen_text(app)
+        trace = screen.state.trace
+        assert trace is not None
+        assert trace.results
+        assert "2222" in text or size[0] == 80
+        assert "▌ 1 ◆ fact SSH to the bastion" in text
+        assert "✓ adds up" in text
+        assert "rerank: no API key" in text
+        assert "fusion" in text or "fuse+min" in text
+        final = f"{trace.results[0].score:.3f}".lstrip("0")
+        assert (
+            f"= {final}" in text if size[0] == 80 else f"final          {final}" in text.replace("  .", "  .")
+        )
+        assert isinstance(app.focused, ResultList)
+
+
+async def test_the_cursor_takes_another_result_apart_without_asking_again(demo_engine: Engine) -> None:
+    engine = Wrapped(demo_engine)
+    async with recalling(engine) as (app, pilot, screen):
+        first = screen.state.selected
+        await press(pilot, "j")
+        assert screen.state.selected != first
+        assert "Why #2" in screen_text(app)
+        await press(pilot, "left_square_bracket")
+        assert screen.state.selected == first
+        await press(pilot, "G")
+        assert f"{len(screen.state.trace.results)} / {len(screen.state.trace.results)}" in screen_text(app)  # type: ignore[union-attr]
+        assert len(engine.asked) == 1
+
+
+async def test_what_is_missing_is_one_key_away_with_its_reason(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        await press(pilot, "m")
+        text = screen_text(app)
+        assert "MIN + WINDOW  outside the rerank window" in text
+        assert "place 13 > 12" in text
+        assert isinstance(app.focused, DroppedList)
+        assert "Why not" in text
+        chosen = screen.state.selected
+        assert all(result.id != chosen for result in screen.state.trace.results)  # type: ignore[union-attr]
+        await press(pilot, "escape")
+        assert "Results" in screen_text(app)
+        assert isinstance(app.focused, ResultList)
+        assert screen.state.selected == screen.query_one(ResultList).key
+
+
+async def test_enter_on_a_stage_shows_whom_it_dropped(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        table = screen.query_one(StageTable)
+        table.focus()
+        await press(pilot, *["j"] * 4)
+        assert table.key == "rerank_input"
+        assert "at least .300, the first 12 go to the re" in screen_text(app)
+        await press(pilot, "enter")
+        assert isinstance(app.focused, DroppedList)
+        candidate = next(c for c in screen.state.trace.candidates if c.id == screen.state.selected)  # type: ignore[union-attr]
+        assert candidate.disposition == "rerank_input"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size: tuple[int, int]) -> None:
+    async with recalling(demo_engine, size) as (app, pilot, screen):
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Ledger)
+        text = screen_text(app)
+        for words in ("STAGE", "BEFORE", "1 / (1 + distance", "hard cutoff", "✓ adds up"):
+            assert words in text
+        await press(pilot, "G")
+        assert "returned at #1" in screen_text(app)
+        await press(pilot, "n", "escape")
+        assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
+
+
+async def test_the_settings_are_shown_with_their_findings(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, _screen):
+        await press(pilot, "p")
+        assert isinstance(app.screen, Sheet)
+        text = screen_text(app)
+        assert "Settings of pro/agent" in text
+        assert "cross-encoder has no API key" in text
+        assert "vectorWeight" in text
+
+
+async def test_another_recipe_asks_the_same_question_again(demo_engine: Engine) -> None:
+    engine = Wrapped(demo_engine)
+    async with recalling(engine) as (app, pilot, screen):
+        await press(pilot, "e")
+        assert isinstance(app.screen, Pick)
+        await press(pilot, "3")
+        assert [request.recipe for request in engine.asked] == ["pro/agent", "pro/cli"]
+        text = screen_text(app)
+        assert "recipe pro/cli   k 10" in text
+        assert "time decay" in text
+        assert screen.state.trace.recipe == "pro/cli"  # type: ignore[union-attr]
+
+
+async def test_scopes_are_marked_and_searched(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        await press(pilot, "s")
+        await until(pilot, lambda: isinstance(app.screen, ScopePick))
+        await press(pilot, "j", "space", "j", "space", "enter")
+        assert len(screen.state.form.scopes or ()) == 2
+        assert screen.state.trace.filters["scopes"] == list(screen.state.form.scopes or ())  # type: ignore[union-attr]
+        await press(pilot, "s")
+        await until(pilot, lambda: isinstance(app.screen, ScopePick))
+        await press(pilot, "g", "enter")
+        assert screen.state.form.scopes is None
+
+
+async def test_more_and_fewer_change_the_option_and_wait(demo_engine: Engine) -> None:
+    engine = Wrapped(demo_engine)
+    async with recalling(engine) as (app, pilot, screen):
+        await press(pilot, "plus", "plus", "minus")
+        assert screen.state.form.limit == 7
+        text = screen_text(app)
+        assert "k 7*" in text
+        assert "changed, enter asks" in text
+        assert len(engine.asked) == 1
+        await press(pilot, "ctrl+r")
+        assert engine.asked[-1].limit == 7
+        assert "changed" not in screen_text(app)
+
+
+async def test_stages_fill_in_while_it_runs_and_the_old_answer_stays(demo_engine: Engine) -> None:
+    engine = Wrapped(demo_engine)
+    async with recalling(engine) as (app, pilot, screen):
+        engine.gate = threading.Event()
+        await pilot.press("ctrl+r")
+        await until(pilot, lambda: any(stage.name == "fused" for stage in screen.state.stages))
+        await pilot.pause()
+        text = screen_text(app)
+        assert "asking" in text
+        assert "▌ 1 ◆ fact SSH to the bastion" in text
+        assert screen.has_class("-stale")
+        engine.gate.set()
+        await settle(pilot)
+        assert screen.state.phase == "done"
+        assert not screen.has_class("-stale")
+
+
+async def test_escape_stops_a_running_recall(demo_engine: Engine) -> None:
+    engine = Wrapped(demo_engine, gate=threading.Event())
+    async with recalling(engine, query="") as (app, pilot, screen):
+        await type_text(pilot, QUESTION)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(screen.state.stages))
+        await pilot.press("escape")
+        engine.gate.set()  # type: ignore[union-attr]
+        await settle(pilot)
+        assert screen.state.phase == "idle"
+        assert screen.state.trace is None
+        assert "stopped" in screen_text(app)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_failure_is_said_in_the_result_panel_with_the_next_step(
+    demo_engine: Engine, size: tuple[int, int]
+) -> None:
+    engine = Wrapped(demo_engine, error=MemtuiError("Both searches [/failed].", fix="Run `memtui stats`."))
+    async with recalling(engine, size) as (app, pilot, screen):
+        text = screen_text(app)
+        for words in (
+            "! This recall failed.",
+            "Both searches [/failed].",
+            "Run `memtui stats`.",
+            "try again",
+        ):
+            assert words in text
+        engine.error = None
+        await press(pilot, "enter")
+        assert screen.state.phase == "done"
+        assert "✓ adds up" in screen_text(app)
+
+
+async def test_an_unforeseen_error_is_a_sentence_too(demo_engine: Engine) -> None:
+    async with recalling(Wrapped(demo_engine, error=ZeroDivisionError("by zero"))) as (app, _pilot, _screen):
+        assert "ZeroDivisionError: by zero" in screen_text(app)
+
+
+async def test_without_an_embedder_keywords_answer_and_the_stages_say_why(keyword_engine: Engine) -> None:
+    async with recalling(keyword_engine, query="what do we know about kafka brokers") as (
+        app,
+        _pilot,
+        screen,
+    ):
+        text = screen_text(app)
+        assert screen.state.trace.mode == "keyword"  # type: ignore[union-attr]
+        assert "not asked" in text
+        assert "! keyword only:" in text
+        assert "✓ adds up" in text
+
+
+async def test_a_greeting_tells_that_the_agent_would_not_ask(demo_engine: Engine) -> None:
+    async with recalling(demo_engine, query="hello bastion") as (app, pilot, screen):
+        text = screen_text(app)
+        assert "The agent would not have asked this." in text
+        await press(pilot, "enter")
+        assert screen.state.form.recipe == "pro/tool"
+        assert screen.state.trace.results  # type: ignore[union-attr]
+
+
+async def test_a_tag_nobody_carries_finds_nothing_and_says_how_it_searched(demo_engine: Engine) -> None:
+    async with recalling(demo_engine, query="what about proj:nowhere-at-all") as (app, _pilot, _screen):
+        assert "by tag only" in screen_text(app)
+
+
+async def test_copying_the_id_the_text_and_the_trace(
+    demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[str] = []
+
+    def keep(app: object, text: str) -> str:
+        copied.append(text)
+        return "clipboard"
+
+    monkeypatch.setattr("memtui.tui.screens.recall.choosers.copy", keep)
+    async with recalling(demo_engine) as (_app, pilot, screen):
+        for letter in "itj":
+            await press(pilot, "y", letter)
+        trace = screen.state.trace
+        assert trace is not None
+        assert copied[0] == trace.results[0].id
+        assert copied[1].startswith("SSH to the bastion goes through port 2222")
+        document = json.loads(copied[2])
+        assert document["schema"] == "memtui.recall.v1"
+        assert document["candidates"]
+
+
+async def test_up_and_down_walk_through_the_questions(demo_engine: Engine) -> None:
+    async with recalling(demo_engine, query="first question of all") as (_app, pilot, screen):
+        line = screen.query_one(QuestionLine)
+        await press(pilot, "slash", "end", "ctrl+u")
+        await type_text(pilot, "second question of all")
+        await press(pilot, "enter", "slash", "end", "ctrl+u")
+        await type_text(pilot, "half")
+        await press(pilot, "up")
+        assert line.value == "second question of all"
+        await press(pilot, "up")
+        assert line.value == "first question of all"
+        await press(pilot, "down", "down")
+        assert line.value == "half"
+
+
+async def test_a_question_from_another_screen_runs_here(demo_engine: Engine) -> None:
+    async with running(demo_engine) as (app, pilot):
+        app.post_message(AskRecall("bastion\nport"))
+        await until(pilot, lambda: isinstance(app.screen, RecallScreen) and app.screen.state.phase == "done")
+        screen = app.screen
+        assert isinstance(screen, RecallScreen)
+        assert screen.state.trace.query == "bastion\nport"  # type: ignore[union-attr]
+        assert screen.query_one(QuestionLine).value == "bastion port"
+        await press(pilot, "v")
+        await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
+
+
+async def test_zoom_gives_the_focused_panel_the_screen(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        await press(pilot, "z")
+        assert "Stages" not in screen_text(app)
+        assert screen.query_one("#results").outer_size.height > 25
+        await press(pilot, "escape")
+        assert "Stages" in screen_text(app)
+
+
+async def test_the_mouse_chooses_and_opens(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        results = screen.query_one(ResultList)
+        await pilot.click(results, offset=(20, 2))
+        await settle(pilot)
+        assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
+        await pilot.click(results, offset=(20, 3))
+        await settle(pilot)
+        assert isinstance(app.screen, Ledger)
+        await press(pilot, "escape")
+        await pilot.click(OptionsLine, offset=(10, 0))
+        await settle(pilot)
+        assert isinstance(app.screen, Pick)
+
+
+async def test_the_palette_offers_recipes_and_earlier_questions(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (_app, _pilot, screen):
+        names = [entry.name for entry in screen.palette_entries()]
+        assert "Recipe: pro/cli" in names
+        assert f"Ask: {QUESTION}" in names
+        assert [
+            entry.disabled for entry in screen.palette_entries() if entry.name == "Recipe: pro/agent"
+        ] != [""]
+
+
+async def test_every_list_has_the_keys_of_a_list(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (_app, _pilot, screen):
+        for rows in screen.query(RowList):
+            assert {"rows.down", "rows.up", "rows.first", "rows.last"} <= {
+                binding.id for bindings in rows._bindings.key_to_bindings.values() for binding in bindings
+            }

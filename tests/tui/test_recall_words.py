@@ -1,0 +1,210 @@
+"""What the Recall screen says: formulas, gates, notes, empty states. Nothing that the engine can name stays unnamed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memtui.engine import MemtuiError, StageSummary, Step, clean
+from memtui.engine.recall.proof import _SCORES
+from memtui.tui.paint.glyphs import UNICODE
+from memtui.tui.screens.recall import account, empty, knobs, pages, present, rules
+from memtui.tui.screens.recall.state import RecallState
+from memtui.tui.session import Session
+from tests.conftest import NOW_MS
+from tests.tui.memory_engine import MemoryEngine
+from tests.tui.traces import DAY, EMBED, made, memory, missed, recorded
+
+
+def test_every_rule_that_the_engine_proves_has_words() -> None:
+    for rule in (*_SCORES, "decay_boost"):
+        assert rule in rules.FORMULAS
+        assert rules.formula(rule, 0.5, {"vector": 0.5, "vector_weight": 0.7})
+
+
+@pytest.mark.parametrize(
+    ("rule", "before", "inputs", "words"),
+    [
+        (
+            "weighted_sum",
+            None,
+            {"vector": 0.83, "bm25": 0.9, "vector_weight": 0.7, "bm25_weight": 0.3},
+            ".7 x .83 + .3 x .9",
+        ),
+        ("weighted_sum", None, {"vector": 0.83, "vector_weight": 0.7, "bm25_weight": 0.3}, ".7 x .83"),
+        ("exact_match_floor", None, {"bm25": 0.965}, ".92 x .965, a strong keyword match"),
+        (
+            "rerank_blend",
+            0.852,
+            {"reranked": 0.94, "keep": 0.95},
+            ".6 x .94 + .4 x .852, at least .95 of before",
+        ),
+        ("rerank_unreturned", 0.5, {"keep": 1.0}, "not returned by the reranker: keeps 1"),
+        ("cosine_blend", 0.888, {"cosine": -0.12}, ".7 x .888 + .3 x cosine -.12"),
+        ("recency", 0.5, {"weight": 0.1, "age_days": 8, "e_folding_days": 14}, "+ .1 x exp(-8 / 14 days)"),
+        ("length", 0.5, {"length": 812, "anchor": 500}, "/ (1 + .5 x log2(812 / 500))"),
+        ("length", 0.5, {"length": 112, "anchor": 500}, "112 characters, anchor 500: no loss"),
+        ("substring", None, {"characters": 1, "field": "text"}, "1 character found as they stand in text"),
+        ("a_new_rule", 0.5, {"knob": 0.25, "name": "x"}, "a new rule knob .25, name x"),
+        ("dropped", 0.3, {"gate": "hard_cutoff", "value": 0.331, "limit": 0.35}, ".331 < .350 by .019"),
+    ],
+)
+def test_formulas_have_their_numbers_filled_in(
+    rule: str, before: float | None, inputs: dict[str, Any], words: str
+) -> None:
+    assert rules.formula(rule, before, inputs) == words
+
+
+@pytest.mark.parametrize(
+    ("reason", "value", "limit", "words"),
+    [
+        ("min_score", 0.281, 0.3, ".281 < .300 by .019"),
+        ("rerank_window", 13.0, 12.0, "place 13 > 12"),
+        ("limit", 7.0, 6.0, "place 7 > 6"),
+        ("mmr_diversity", 0.913, 0.85, "cosine .913 > .85"),
+        ("expired", float(NOW_MS - DAY), float(NOW_MS), "since 2026-08-31 12:00"),
+        ("suppressed", float(NOW_MS), float(NOW_MS + DAY), "until 2026-09-02 12:00"),
+        ("state", None, None, ""),
+        ("inactive", 0.7, None, ""),
+    ],
+)
+def test_by_how_much_a_gate_was_missed(
+    reason: str, value: float | None, limit: float | None, words: str
+) -> None:
+    assert rules.missed(reason, value, limit) == words
+
+
+_ANY = st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.floats(), st.text(max_size=20))
+
+
+@given(
+    st.sampled_from([*_SCORES, "decay_boost", "dropped", "new"]),
+    st.dictionaries(
+        st.sampled_from(["vector", "bm25", "keep", "length", "anchor", "characters", "gate", "value"]), _ANY
+    ),
+)
+@settings(max_examples=200, deadline=None)
+def test_no_record_is_too_odd_for_words(rule: str, inputs: dict[str, Any]) -> None:
+    if rule == "weighted_sum":
+        inputs = {"vector_weight": 0.7, "bm25_weight": 0.3, **inputs}
+    words = rules.formula(rule, 0.5, inputs)
+    assert "\n" not in words
+    assert words == clean(words)
+
+
+def test_the_dropped_are_told_by_gate_in_the_order_of_the_stages() -> None:
+    early = replace(missed("m-4"), disposition="rerank_input", reason="rerank_window", score=0.6)
+    gates = present.gates(made(candidates=(recorded(), missed(), early)))  # type: ignore[arg-type]
+    assert [(gate.stage, gate.why) for gate in gates] == [
+        ("min + window", "outside the rerank window"),
+        ("hard cutoff", "below the hard cutoff"),
+    ]
+    assert gates[1].misses[0].missed == ".331 < .350 by .019"
+
+
+def test_an_inactive_memory_says_since_when() -> None:
+    gone = replace(missed(), reason="inactive", disposition="bm25_ranked")
+    texts = {"m-2": memory("m-2", invalidated_at_ms=NOW_MS - 5 * DAY, active=False)}
+    (gate,) = present.gates(made(candidates=(gone,), memories=texts))  # type: ignore[arg-type]
+    assert gate.misses[0].missed == "replaced 5d ago"
+
+
+def test_ranks_are_compared_with_the_fused_order_or_the_only_lane() -> None:
+    assert account.climbed(recorded()) == 2
+    lane = replace(recorded(), sources={"vector": {"score": 0.7, "rank": 4}}, rank=6)
+    assert account.climbed(lane) == -2
+    assert account.climbed(missed()) is None
+
+
+def test_words_of_a_question_leave_out_what_says_nothing() -> None:
+    assert present.words_of("Which port do I use for the bastion?") == ("port", "use", "bastion")
+    assert present.words_of("?! ...") == ()
+    assert present.words_of("部署窗口") == ("部署窗口",)
+    assert len(present.words_of("w" + " w".join(str(i) for i in range(10_000)))) <= present.MOST_WORDS
+
+
+def state_of(**values: Any) -> RecallState:
+    return RecallState(**values)
+
+
+def ready() -> Session:
+    engine = MemoryEngine(10)
+    return Session(phase="ready", engine=engine, info=engine.info)  # type: ignore[arg-type]
+
+
+def test_the_gate_that_skips_a_question_is_told_with_a_way_to_ask_on_purpose() -> None:
+    skip = StageSummary(
+        "adaptive_gate", "adaptive gate", "filter", 1, 0, 0.0, {"adaptive_gate": 1}, "skipped: greeting"
+    )
+    gone = replace(missed(), disposition="adaptive_gate", reason="adaptive_gate")
+    said = empty.nothing(made(stages=(*made().stages, skip), candidates=(gone,)), ["pro/agent", "pro/tool"])  # type: ignore[arg-type]
+    assert said.headline == "The agent would not have asked this."
+    assert ("gate", "skipped: greeting") in said.facts
+    assert [choice.value for choice in said.choices if choice.name == "recipe"] == ["pro/tool"]
+
+
+def test_nothing_found_offers_to_drop_each_filter() -> None:
+    said = empty.nothing(made(candidates=(), filters={"scopes": ["a"], "category": "fact"}), [])  # type: ignore[arg-type]
+    assert said.headline == "No search found anything."
+    assert {choice.name for choice in said.choices} == {"scope", "category", "ask"}
+
+
+def test_all_dropped_says_by_what() -> None:
+    said = empty.nothing(made(candidates=(missed(),)), [])  # type: ignore[arg-type]
+    assert "the only candidate was dropped" in said.headline
+    assert ("hard cutoff", "1 below the hard cutoff") in said.facts
+
+
+def test_a_failure_says_what_is_wrong_and_what_to_do() -> None:
+    state = state_of(phase="failed", error=MemtuiError("The disk is gone.", fix="Plug it in."))
+    said = empty.results_state(state, ready(), ())
+    assert said is not None
+    assert ("reason", "The disk is gone.") in said.facts
+    assert ("fix", "Plug it in.") in said.facts
+    assert empty.results_state(state_of(phase="done", trace=made()), ready(), ()) is None
+
+
+def test_the_ledger_has_every_stage_with_its_rule() -> None:
+    page = pages.page(made(), recorded(), UNICODE, NOW_MS)  # type: ignore[arg-type]
+    assert [entry.stage for entry in page.entries] == [
+        "vector", "bm25", "fusion", "min + window", "rerank", "length", "decay", "hard cutoff", "limit",
+    ]  # fmt: skip
+    assert page.entries[3].rule == "passes: at least .300, the first 12 go to the reranker"
+    assert page.entries[4].rule == ".6 x .94 + .4 x .726, at least .5 of before"
+    below = "\n".join(line.plain for line in page.below(100))
+    assert "returned at #1" in below
+    assert "42 steps of this recall recomputed" in below
+    stopped = pages.page(made(), missed(), UNICODE, NOW_MS).entries[-1]  # type: ignore[arg-type]
+    assert stopped.stopped
+    assert stopped.rule == "below the hard cutoff: .331 < .350 by .019"
+
+
+def test_notes_begin_with_the_warnings() -> None:
+    trace = made(warnings=("keyword only: there is no embedder",), operations=(EMBED,))
+    said = [note.plain for note in present.notes(trace, UNICODE)]  # type: ignore[arg-type]
+    assert said == ["! keyword only: there is no embedder", "m 1 missing: 1 hard cutoff"]
+
+
+def test_the_settings_name_every_key_of_a_configuration() -> None:
+    config = {
+        "retrieval": {"mode": "hybrid", "minScore": 0.3, "odd": [1, {"a": None}]},
+        "decay": None,
+        "limit": 5,
+    }
+    told = {line.name: line for section in knobs.sections(config) for line in section.lines}
+    assert set(told) == {"mode", "minScore", "retrieval.odd", "decay", "limit"}
+    assert told["minScore"].value == ".3"
+    assert told["decay"].value == "off"
+    assert all(line.meaning for name, line in told.items() if name in ("mode", "minScore", "decay"))
+
+
+def test_a_gate_passed_says_what_it_asked() -> None:
+    governance = StageSummary("governance", "governance", "filter", 6, 6, 0.0)
+    step = Step("governance", 0.8, 0.8, 1, 1, "unchanged", {"state": "confirmed, durable"})
+    assert present.asked(step, governance) == "confirmed, durable"
+    near = Step("mmr_diversity", 0.8, 0.8, 1, 6, "deferred", {"cosine": 0.91, "threshold": 0.85})
+    assert present.asked(near, governance) == "cosine .91 with a better one, above .85: to the end"
