@@ -11,6 +11,7 @@ import numpy as np
 
 from memtui.engine.recall import search
 from memtui.engine.recall.ask_reranker import request_scores
+from memtui.engine.recall.kin import Kin
 from memtui.engine.recall.pool import Floats
 from memtui.engine.recall.rows import Row, rows_of
 from memtui.engine.recall.search import Found
@@ -55,6 +56,7 @@ class Outside:
         self.edits: Mapping[str, Row | None] = {}
         self._live = True
         self._told: dict[Hashable, Any] = {}
+        self.kin: dict[int, Kin] = {}
 
     def offline(self) -> Outside:
         """The same memory; a question that was never asked raises `NotAsked`."""
@@ -68,7 +70,7 @@ class Outside:
         other = Outside(self.pin, self.embed_text, no_embedder=self.no_embedder, clock=self.clock)
         other.edits = self.edits if edits is None else edits
         other._live = self._live if live is None else live
-        other._told = self._told
+        other._told, other.kin = self._told, self.kin
         return other
 
     def asked(self, key: Hashable, what: str, ask: Callable[[], T]) -> T:

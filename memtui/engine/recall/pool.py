@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from memtui.engine.memory import TIERS
+from memtui.engine.recall.kin import Kin
 from memtui.engine.recall.rows import Row
 
 Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -47,11 +48,18 @@ class Pool:
     vector: Mapping[int, Hit]
     bm25: Mapping[int, Hit]
     now_ms: int
+    kin: dict[int, Kin] = field(default_factory=dict, repr=False, compare=False)
+    """Cosines between rows, by vector length."""
 
     @cached_property
     def n(self) -> int:
         """Number of candidates."""
         return len(self.rows)
+
+    def alike(self, dims: int, members: Sequence[int]) -> Floats:
+        """[n, n] cosines of the candidates `members`, whose vectors have `dims` numbers."""
+        kin = self.kin.setdefault(dims, Kin())
+        return kin.cosines([self.rows[index] for index in members])
 
     @cached_property
     def v(self) -> Floats:

@@ -38,12 +38,12 @@ class StageRecord:
     @cached_property
     def rank_before(self) -> dict[int, int]:
         """1-based rank of each candidate that went in."""
-        return {int(index): rank for rank, index in enumerate(self.before.order, 1)}
+        return {index: rank for rank, index in enumerate(self.before.order.tolist(), 1)}
 
     @cached_property
     def rank_after(self) -> dict[int, int]:
         """1-based rank of each candidate that came out."""
-        return {int(index): rank for rank, index in enumerate(self.outcome.flow.order, 1)}
+        return {index: rank for rank, index in enumerate(self.outcome.flow.order.tolist(), 1)}
 
     def summary(self) -> StageSummary:
         """The stage as one line."""
@@ -62,38 +62,48 @@ class StageRecord:
             plain(self.outcome.params),
         )
 
-    def step(self, index: int) -> Step | None:
-        """What the stage did to candidate `index`; None when it never saw it."""
-        if index not in self.rank_after and index not in self.outcome.dropped:
-            return None
+    @cached_property
+    def steps(self) -> Mapping[int, Step]:
+        """What the stage did to each candidate that it saw, by index."""
         outcome = self.outcome
-        rank_before = self.rank_before.get(index)
-        before = _number(self.before.score[index]) if rank_before is not None else None
-        survived = index in self.rank_after
-        rule = outcome.rule if isinstance(outcome.rule, str) else str(outcome.rule[index])
-        gate = outcome.dropped.get(index)
-        inputs = {name: _pick(value, index) for name, value in outcome.inputs.items()}
-        inputs = {name: value for name, value in inputs.items() if value is not None}
-        if gate is not None:
-            inputs |= {"gate": gate.reason, "value": gate.value, "limit": gate.limit}
-        return Step(
-            self.name,
-            before,
-            _number(outcome.flow.score[index]) if survived else None,
-            rank_before,
-            self.rank_after.get(index),
-            rule if survived or gate is None else "dropped",
-            inputs,
-        )
+        before, after = self.before.score.tolist(), outcome.flow.score.tolist()
+        rules = outcome.rule if isinstance(outcome.rule, str) else outcome.rule.tolist()
+        columns = [(name, _column(value)) for name, value in outcome.inputs.items()]
+        steps: dict[int, Step] = {}
+        for index in dict.fromkeys((*self.rank_after, *outcome.dropped)):
+            rank_before, rank_after = self.rank_before.get(index), self.rank_after.get(index)
+            gate = outcome.dropped.get(index)
+            inputs = {}
+            for name, column in columns:
+                value = column[index] if type(column) is list else column
+                if value is not None:
+                    inputs[name] = value
+            if gate is not None:
+                inputs |= {"gate": gate.reason, "value": gate.value, "limit": gate.limit}
+            rule = rules if isinstance(rules, str) else rules[index]
+            steps[index] = Step(
+                self.name,
+                _finite(before[index]) if rank_before is not None else None,
+                _finite(after[index]) if rank_after is not None else None,
+                rank_before,
+                rank_after,
+                rule if rank_after is not None or gate is None else "dropped",
+                inputs,
+            )
+        return steps
 
 
-def _number(x: float) -> float | None:
-    value = float(x)
+def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _pick(value: Any, index: int) -> Any:
-    return plain(value[index] if isinstance(value, np.ndarray) else value)
+def _column(value: Any) -> Any:
+    """An input of a stage as a list over the pool (an array) or as one plain value."""
+    if not isinstance(value, np.ndarray):
+        return plain(value)
+    if value.dtype.kind == "f":
+        return [x if math.isfinite(x) else None for x in value.tolist()]
+    return [plain(x) for x in value.tolist()] if value.dtype == object else value.tolist()
 
 
 def plain(value: Any) -> Any:
@@ -101,7 +111,7 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):
-        return _number(value)
+        return _finite(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
@@ -184,7 +194,7 @@ class Trace:
         return self.load_memories(self.pool) if self.load_memories else {}
 
     def _candidate(self, index: int, final: Mapping[int, int]) -> Candidate:
-        steps = tuple(step for record in self.records if (step := record.step(index)) is not None)
+        steps = tuple(step for record in self.records if (step := record.steps.get(index)) is not None)
         rank = final.get(index)
         disposition, reason, limit = "returned", "", None
         score = next((s.after for s in reversed(steps) if s.after is not None), None)
@@ -207,13 +217,13 @@ class Trace:
         for record in self.records:
             if record.name == "fused" and index in record.rank_after:
                 out["fused"] = {
-                    "score": _number(record.outcome.flow.score[index]),
+                    "score": _finite(float(record.outcome.flow.score[index])),
                     "rank": record.rank_after[index],
                 }
             if record.name == "reranked" and index in record.rank_after:
                 raw = record.outcome.inputs.get("reranked", record.outcome.inputs.get("cosine"))
                 if isinstance(raw, np.ndarray) and not np.isnan(raw[index]):
-                    out["reranked"] = {"score": _number(raw[index]), "rank": record.rank_after[index]}
+                    out["reranked"] = {"score": _finite(float(raw[index])), "rank": record.rank_after[index]}
         return out
 
     def as_json(self, *, explain: bool = True) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class Run:
     def trace(self) -> Trace:
         """Search, then run the stages."""
         setting = self.search()
-        pool = pool_of(setting.vector_lane, setting.bm25_lane, self.plan.now_ms)
+        pool = pool_of(setting.vector_lane, setting.bm25_lane, self.plan.now_ms, self.outside.kin)
         return self.finish(setting, pool, self.stages(setting, pool))
 
     def search(self) -> Setting:

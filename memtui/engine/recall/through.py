@@ -9,6 +9,7 @@ import numpy as np
 
 from memtui.engine.progress import CancelToken
 from memtui.engine.recall.flow import Flow, Outcome
+from memtui.engine.recall.kin import Kin
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.pool import Hit, Pool
 from memtui.engine.recall.recipes import StageSpec
@@ -20,8 +21,11 @@ from memtui.engine.recall.trace import StageSummary
 OnStage = Callable[[StageSummary], None]
 
 
-def pool_of(vector: Lane, bm25: Lane, now_ms: int) -> Pool:
-    """Candidates in order: vector hits by rank, keyword-only hits by rank, then the rows that no lane delivered."""
+def pool_of(vector: Lane, bm25: Lane, now_ms: int, kin: dict[int, Kin] | None = None) -> Pool:
+    """Candidates in order: vector hits by rank, keyword-only hits by rank, then the rows that no lane delivered.
+
+    `kin` are the cosines that are known already, to be added to.
+    """
     rows: list[Row] = []
     place: dict[str, int] = {}
 
@@ -42,7 +46,7 @@ def pool_of(vector: Lane, bm25: Lane, now_ms: int) -> Pool:
     for lane in (vector, bm25):
         for gone in lane.dropped:
             index_of(gone.row)
-    return Pool(tuple(rows), by_lane[0], by_lane[1], now_ms)
+    return Pool(tuple(rows), by_lane[0], by_lane[1], now_ms, {} if kin is None else kin)
 
 
 def run_stages(

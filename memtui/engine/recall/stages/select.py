@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtui.engine.recall.flow import Flow, Gate, Outcome
-from memtui.engine.recall.pool import Pool
+from memtui.engine.recall.pool import Floats, Pool
 
 NEAR_DUPLICATE = 0.85
 """Cosine above which (strictly) a memory counts as saying the same as one already chosen."""
@@ -44,6 +44,20 @@ def noise_filter(flow: Flow, pool: Pool, *, enabled: bool) -> Outcome:
     )
 
 
+class _Nearest:
+    """For each of n memories the selected one that it is most like, so far."""
+
+    def __init__(self, cosines: Floats) -> None:
+        self.cosines = cosines
+        self.cosine = np.full(len(cosines), -np.inf)
+        self.who = np.full(len(cosines), -1, np.int64)
+
+    def select(self, at: int) -> None:
+        nearer = self.cosines[at] > self.cosine
+        self.cosine[nearer] = self.cosines[at][nearer]
+        self.who[nearer] = at
+
+
 def mmr_diversity(flow: Flow, pool: Pool, *, drop: bool = False) -> Outcome:
     """Move near-duplicates of already selected memories to the end, in order (spec/retrieval 4.13).
 
@@ -55,27 +69,28 @@ def mmr_diversity(flow: Flow, pool: Pool, *, drop: bool = False) -> Outcome:
     similarity = np.full(pool.n, np.nan)
     selected: list[int] = []
     deferred: list[int] = []
-    chosen: dict[int, tuple[list[int], np.ndarray[tuple[int, int], np.dtype[np.float64]], int]] = {}
+    lengths: dict[int, list[int]] = {}
     for index in order:
-        unit = _unit(pool.rows[index].vector)
-        if unit is None:
+        wide = pool.rows[index].wide
+        if wide is not None:
+            lengths.setdefault(len(wide), []).append(index)
+    nearest = {n: _Nearest(pool.alike(n, members)) for n, members in lengths.items()}
+    places = {index: at for members in lengths.values() for at, index in enumerate(members)}
+    for index in order:
+        wide = pool.rows[index].wide
+        if wide is None:
             selected.append(index)
             continue
-        if len(unit) not in chosen:  # vectors of another length are never compared
-            chosen[len(unit)] = ([], np.empty((len(order), len(unit))), 0)
-        members, matrix, count = chosen[len(unit)]
-        if count:
-            cosines = matrix[:count] @ unit
-            nearest = int(np.argmax(cosines))
-            similarity[index] = cosines[nearest]
-            partner[index] = pool.rows[members[nearest]].id
-        if count and similarity[index] > NEAR_DUPLICATE:
-            deferred.append(index)
-            continue
+        found = nearest[len(wide)]  # vectors of another length are never compared
+        at = places[index]
+        if found.who[at] >= 0:
+            similarity[index] = found.cosine[at]
+            partner[index] = pool.rows[lengths[len(wide)][found.who[at]]].id
+            if similarity[index] > NEAR_DUPLICATE:
+                deferred.append(index)
+                continue
         selected.append(index)
-        members.append(index)
-        matrix[count] = unit
-        chosen[len(unit)] = (members, matrix, count + 1)
+        found.select(at)
     dropped = (
         {i: Gate("mmr_diversity", float(similarity[i]), NEAR_DUPLICATE) for i in deferred} if drop else {}
     )
@@ -87,16 +102,6 @@ def mmr_diversity(flow: Flow, pool: Pool, *, drop: bool = False) -> Outcome:
         params={"threshold": NEAR_DUPLICATE},
         kind="order",
     )
-
-
-def _unit(
-    vector: np.ndarray[tuple[int], np.dtype[np.float32]] | None,
-) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
-    if vector is None:
-        return None
-    wide = vector.astype(np.float64)
-    norm = float(np.sqrt(wide @ wide))
-    return wide / norm if norm > 0 else wide
 
 
 def limit_cut(flow: Flow, pool: Pool, *, limit: int) -> Outcome:
