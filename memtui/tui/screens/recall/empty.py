@@ -76,7 +76,8 @@ def nothing(trace: Trace, recipes: Sequence[str]) -> State:
         head = "Nothing came back: no scope may be searched."
     elif groups:
         count = len(trace.candidates)
-        head = f"Nothing came back: {f'all {count:,} candidates were' if count > 1 else 'the only candidate was'} dropped."
+        who = f"all {count:,} candidates were" if count > 1 else "the only candidate was"
+        head = f"Nothing came back: {who} dropped."
         skipped = next((s.note for s in trace.stages if s.name == "adaptive_gate" and s.note), "")
         if skipped:
             facts.append(("gate", f"the agent would not have asked: {one_line(skipped)}"))

@@ -1,0 +1,124 @@
+"""The list of painted rows: its cursor, its headings, its scrolling."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.app import App, ComposeResult
+from textual.content import Content
+
+from memtui.tui.paint.glyphs import UNICODE
+from memtui.tui.widgets.rows import Row, RowList
+
+
+class Words(RowList):
+    """Ten rows of two lines, each third one with a heading before it."""
+
+    painted = 0
+
+    def paint(self, width: int) -> Sequence[Row]:
+        self.painted += 1
+        rows: list[Row] = []
+        for i in range(10):
+            if i % 3 == 0:
+                rows.append(Row((Content(f" HEAD {i}"),)))
+            rows.append(Row((Content(f" row {i}"), Content("  below")), f"k{i}"))
+        return rows
+
+
+class Bare(App[None]):
+    """A host with the glyphs that rows need."""
+
+    glyphs = UNICODE
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[tuple[str, str]] = []
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        from memtui.tui.theme.tokens import defaults
+
+        return defaults(True)
+
+    def compose(self) -> ComposeResult:
+        yield Words()
+
+    def on_row_list_highlighted(self, event: RowList.Highlighted) -> None:
+        self.said.append(("highlighted", event.key))
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        self.said.append(("opened", event.key))
+
+
+def shown(rows: RowList) -> list[str]:
+    return [rows.render_line(y).text.rstrip() for y in range(rows.size.height)]
+
+
+async def test_the_keyboard_puts_the_cursor_on_the_first_row_and_shows_its_heading() -> None:
+    app = Bare()
+    async with app.run_test(size=(40, 8)) as pilot:
+        rows = app.query_one(Words)
+        rows.repaint()
+        rows.focus()
+        await pilot.pause()
+        assert rows.key == "k0"
+        assert shown(rows)[:3] == [" HEAD 0", "▌row 0", "  below"]
+        assert app.said == [("highlighted", "k0")]
+
+
+async def test_the_cursor_steps_over_headings_keeps_in_sight_and_stops_at_the_ends() -> None:
+    app = Bare()
+    async with app.run_test(size=(40, 8)) as pilot:
+        rows = app.query_one(Words)
+        rows.repaint()
+        rows.focus()
+        await pilot.press("up", "j", "j", "j")
+        assert rows.key == "k3"
+        assert "▌row 3" in shown(rows)
+        await pilot.press("G")
+        assert rows.key == "k9"
+        assert shown(rows)[-2:] == ["▌row 9", "  below"]
+        await pilot.press("j", "enter")
+        assert app.said[-1] == ("opened", "k9")
+        assert rows.place == (10, 10)
+        await pilot.press("g")
+        assert shown(rows)[0] == " HEAD 0"
+
+
+async def test_moving_the_cursor_paints_nothing_anew() -> None:
+    app = Bare()
+    async with app.run_test(size=(40, 30)) as pilot:
+        rows = app.query_one(Words)
+        rows.repaint()
+        rows.focus()
+        await pilot.pause()
+        before = rows.painted
+        await pilot.press(*["j"] * 8, *["k"] * 8, "pagedown", "pageup")
+        assert rows.painted == before
+
+
+async def test_a_key_that_is_not_there_takes_the_cursor_away() -> None:
+    app = Bare()
+    async with app.run_test(size=(40, 30)) as pilot:
+        rows = app.query_one(Words)
+        app.set_focus(None)
+        rows.repaint("k4")
+        assert rows.key == "k4"
+        rows.choose("elsewhere")
+        await pilot.pause()
+        assert rows.key == ""
+        assert not any("▌" in line for line in shown(rows))
+
+
+async def test_a_click_moves_and_a_second_click_opens() -> None:
+    app = Bare()
+    async with app.run_test(size=(40, 30)) as pilot:
+        rows = app.query_one(Words)
+        rows.repaint("k0")
+        await pilot.click(Words, offset=(4, 4))
+        assert rows.key == "k1"
+        await pilot.click(Words, offset=(4, 3))
+        await pilot.pause()
+        assert app.said[-1] == ("opened", "k1")
+        await pilot.click(Words, offset=(4, 0))
+        assert rows.key == "k1"
