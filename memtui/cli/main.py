@@ -14,6 +14,7 @@ COMMANDS = {
     "recall": "ask a question and see why each memory came back",
     "stats": "counts, mix and findings",
     "cases": "saved questions, and how well recall answers them",
+    "bisect": "what changed the rank of one memory: a version, the clock, the settings",
     "demo": "the app on the embedded demo store",
     "shot": "make the pictures in screenshots/",
 }

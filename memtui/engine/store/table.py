@@ -101,6 +101,13 @@ class Store:
             self._watch.checkout_latest()
             return int(self._watch.version)
 
+    def versions(self) -> list[tuple[int, int]]:
+        """(version, time in ms) of every version that can still be read, up to the pinned one, oldest first."""
+        with explained(self.where):
+            listed = self._pin.table.list_versions()
+        found = sorted((int(each["version"]), int(each["timestamp"].timestamp() * 1000)) for each in listed)
+        return [each for each in found if each[0] <= self.version]
+
     def refresh(self) -> bool:
         """Pin the newest version; True when it is another one. The version before stays readable."""
         if self.newest_version() == self.version:

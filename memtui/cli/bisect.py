@@ -1,0 +1,62 @@
+"""`memtui bisect`: which version, or the clock, or the settings changed the rank of one memory."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict, replace
+
+from memtui.cli.config_file import read_config
+from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.show import moment
+from memtui.cli.store import open_for
+from memtui.engine import RecallRequest
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui bisect`."""
+    parser.add_argument("id", metavar="ID", help="the memory")
+    parser.add_argument("query", metavar="QUERY", help="the question")
+    parser.add_argument("--recipe", metavar="NAME", default="", help="the recipe")
+    parser.add_argument(
+        "--config", metavar="FILE", help="the plugin's retrieval and decay blocks as they are now"
+    )
+    parser.add_argument("--was-config", metavar="FILE", help="the blocks as they were then")
+    parser.add_argument(
+        "--then", type=int, metavar="MS", help="when it was still right (default: the oldest version)"
+    )
+    parser.add_argument("--scope", metavar="SCOPE", action="append", help="only this scope")
+    parser.add_argument("--limit", type=int, metavar="K", help="how many results")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look back."""
+    from memtui.engine.cases.bisect import TableVersion, bisect
+
+    engine = open_for(args)
+    request = RecallRequest(
+        args.query, recipe=args.recipe, config=read_config(args.config), scopes=args.scope, limit=args.limit
+    )
+    was = replace(request, config=read_config(args.was_config)) if args.was_config else None
+    versions = [TableVersion(version, time_ms) for version, time_ms in engine.store.versions()]
+    found = bisect(
+        request,
+        engine.get(args.id).id,
+        versions,
+        engine.recall,
+        now_ms=engine.now_ms,
+        then_ms=args.then,
+        then_config=was,
+    )
+    if args.json:
+        print_json(asdict(found))
+        return 0
+    print_text(found.sentence + "\n")
+    print_table(
+        [
+            (p.version, moment(p.time_ms), p.rank if p.rank is not None else "-", p.disposition)
+            for p in found.points
+        ],
+        ("version", "written", "rank", "what became of it"),
+        right_aligned=(0, 2),
+    )
+    return 0
