@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from memtui.tui.screens.browse.screen import BrowseScreen
-from memtui.tui.screens.home.growth import growth_lines, running as running_counts
-from memtui.tui.screens.home.links import Links
 from memtui.tui.paint.glyphs import ASCII, UNICODE
+from memtui.tui.screens.browse.screen import BrowseScreen
+from memtui.tui.screens.home.growth import growth_lines
+from memtui.tui.screens.home.growth import running as running_counts
+from memtui.tui.screens.home.links import Links
 from tests.conftest import NOW_MS
 from tests.tui.driving import lines, press, running, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine
@@ -13,7 +14,7 @@ from tests.tui.memory_engine import MemoryEngine
 
 async def test_the_numbers_are_the_engines():
     engine = MemoryEngine(400)
-    async with running(engine) as (app, pilot):
+    async with running(engine) as (app, _):
         text = screen_text(app)
         stats = engine.stats()
         assert "memories   400" in text

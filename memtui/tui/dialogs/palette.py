@@ -134,7 +134,7 @@ class PaletteList(Widget):
         here = index == self.index
         width = max(20, self.size.width)
         key_width = 8
-        name_width = min(max(24, width // 2), width - key_width - 4)
+        name_width = min(max(24, width * 2 // 5), width - key_width - 4)
         about_width = width - name_width - key_width - 4
         name = Content(crop(one_line(entry.name), name_width))
         for offset in offsets:
@@ -166,7 +166,7 @@ class Palette(ModalScreen[None]):
     Palette Panel { width: 90; max-width: 100%; height: 22; max-height: 95%; border: round $frame-focus; }
     Palette.-wide Panel { width: 110; height: 30; }
     Palette.-narrow Panel { width: 100%; height: 18; border: none; border-top: solid $frame-focus; }
-    Palette Input { border: none; height: 1; padding: 0 1; margin-bottom: 1; background: $background; }
+    Palette Input.-textual-compact { border: none; height: 1; padding: 0 1; margin-bottom: 1; background: $background; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012
     BINDINGS = bindings("palette")

@@ -5,7 +5,7 @@ Style strings and TCSS write `$tier-core`, never a colour. The defaults make any
 
 from __future__ import annotations
 
-from memtui.engine import one_line
+from memtui.engine import clean, one_line
 
 TEXT_DARK: dict[str, str] = {
     "dim": "#93a5b8",
@@ -150,6 +150,12 @@ _CATEGORY_TOKENS = {
 }
 
 
+def tier_rank(tier: str | None) -> int:
+    """The place of a tier in a list of tiers; unknown ones last."""
+    names = tuple(TIER_TOKENS)
+    return names.index(tier) if tier in names else len(names)
+
+
 def tier_style(tier: str | None) -> str:
     """Style of a tier's mark: weight follows importance."""
     token = TIER_TOKENS.get(tier or "", "tier-peripheral")
@@ -198,3 +204,10 @@ def category_code(category: str | None) -> str:
     if not category:
         return "-"
     return _CODES.get(category, one_line(category)[:4])
+
+
+def as_stored(name: str) -> str:
+    """A scope on one line; white space at its ends is a finding, so quotes show where it begins and ends."""
+    if name and name == name.strip():
+        return one_line(name)
+    return f'"{clean(name)}"'.replace("\n", "␊")

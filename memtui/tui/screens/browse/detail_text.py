@@ -14,7 +14,7 @@ from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import age, ago, date, full, score
-from memtui.tui.theme.tokens import brightness, category_style, scope_style, tier_style
+from memtui.tui.theme.tokens import as_stored, brightness, category_style, scope_style, tier_style
 
 LABEL = 12
 """Cells for the labels on the left."""
@@ -47,7 +47,7 @@ def summary(memory: Memory, now_ms: int, glyphs: Glyphs) -> Content:
     """The memory in one line, for a panel too low for the whole."""
     parts: list[Content] = []
     if memory.tier:
-        tier_mark = f"{glyphs.tier(memory.tier)} {memory.tier}"
+        tier_mark = f"{glyphs.tier(memory.tier)} {one_line(memory.tier)}"
         parts.append(Content.styled(tier_mark, tier_style(memory.tier)))
     parts.append(Content.styled(one_line(memory.scope or "no scope"), scope_style(memory.scope)))
     if memory.importance is not None:
@@ -112,10 +112,10 @@ def _warnings(memory: Memory, width: int, now_ms: int, glyphs: Glyphs) -> Iterat
 
 def _facts(memory: Memory, width: int, glyphs: Glyphs) -> Iterator[Content]:
     if memory.tier:
-        tier = f"{glyphs.tier(memory.tier)} {memory.tier}"
+        tier = f"{glyphs.tier(memory.tier)} {one_line(memory.tier)}"
         yield from _row("tier", Content.styled(tier, tier_style(memory.tier)), width)
     scope = memory.scope
-    shown = "(none)" if scope is None else one_line(scope) if scope == scope.strip() else f'"{clean(scope)}"'
+    shown = "(none)" if scope is None else as_stored(scope)
     yield from _row("scope", Content.styled(shown, scope_style(scope)), width)
     category = Content.styled(one_line(memory.category or "(none)"), category_style(memory.category))
     if memory.memory_category and memory.memory_category != memory.category:

@@ -116,7 +116,7 @@ class FilterBar(Widget):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self.text = ""
-        self._before = ""
+        self._good = ""
         self._scopes = ""
         self._colours = _Colours()
         self._apply: Timer | None = None
@@ -154,7 +154,6 @@ class FilterBar(Widget):
 
     def edit(self) -> None:
         """Give the keyboard to the input."""
-        self._before = self.text
         self.add_class("-editing")
         entry = self.query_one(FilterInput)
         entry.value = self.text
@@ -168,6 +167,12 @@ class FilterBar(Widget):
         if not self.editing:
             self.text = text
         self._draw_chips()
+
+    def accept(self, text: str) -> None:
+        """The engine has understood this filter: nothing to complain about, and what Escape goes back to."""
+        self.complain(None)
+        if not self.editing:
+            self._good = text
 
     def complain(self, trouble: Trouble | None) -> None:
         """Say what is wrong, with carets under the exact characters; None when nothing is."""
@@ -239,7 +244,7 @@ class FilterBar(Widget):
                 self.complain(found)
                 return
         else:
-            self.text = self._before
+            self.text = self._good
         self.leave()
 
     def leave(self) -> None:

@@ -8,10 +8,10 @@ from typing import Literal
 
 from memtui.engine import Facets, one_line
 from memtui.tui.screens.browse.filtering import term_of
+from memtui.tui.theme.tokens import as_stored, tier_rank
 
 Kind = Literal["all", "kind", "scope", "head", "tier", "category", "state", "more", "gap"]
 KIND_ORDER = ("global", "agent", "project", "user", "custom", "reflection")
-_TIERS = ("core", "working", "peripheral")
 CAP = 200
 """Leaves of one kind that are drawn; a store with more has the filter line for them."""
 
@@ -59,7 +59,7 @@ def outline(
         by_kind.setdefault(scope_kind(scope), []).append((scope, count))
     for kind in sorted(by_kind, key=lambda k: (_rank(k), -sum(n for _, n in by_kind[k]), k)):
         lines += _kind_lines(kind, by_kind[kind], kind in closed)
-    lines += _facet("TIER", "tier", sorted(facets.tiers, key=lambda pair: _TIERS.index(pair[0])))
+    lines += _facet("TIER", "tier", sorted(facets.tiers, key=lambda pair: tier_rank(pair[0])))
     lines += _facet("CATEGORY", "category", facets.categories)
     states = [(name, n) for name, n in facets.states if name != "confirmed"]
     lines += _facet("STATE", "state", states)
@@ -76,7 +76,7 @@ def _kind_lines(kind: str, members: list[tuple[str | None, int]], folded: bool) 
     names = tuple(scope for scope, _ in members)
     if len(members) == 1 and (members[0][0] is None or ":" not in members[0][0]):
         scope = members[0][0]
-        label = kind if scope is None else _quoted(scope)
+        label = kind if scope is None else as_stored(scope)
         return [Line("scope", label, total, key=f"scope:{scope!r}", scopes=(scope,), raw=scope)]
     lines = [
         Line("kind", one_line(kind), total, key=f"kind:{kind}", scopes=names, raw=kind, is_open=not folded)
@@ -85,16 +85,13 @@ def _kind_lines(kind: str, members: list[tuple[str | None, int]], folded: bool) 
         return lines
     for scope, count in members[:CAP]:
         rest = scope.strip().split(":", 1)[1] if scope is not None and ":" in scope else scope
-        label = _quoted(scope) if scope is not None and scope != scope.strip() else one_line(rest or "(none)")
+        label = (
+            as_stored(scope) if scope is not None and scope != scope.strip() else one_line(rest or "(none)")
+        )
         lines.append(Line("scope", label, count, 1, f"scope:{scope!r}", scopes=(scope,), raw=scope))
     if len(members) > CAP:
         lines.append(Line("more", f"{len(members) - CAP:,} more, press /", depth=1, key=f"more:{kind}"))
     return lines
-
-
-def _quoted(scope: str) -> str:
-    """A scope with white space at its ends is a finding: show where it begins and ends."""
-    return one_line(scope) if scope == scope.strip() and scope else f'"{scope}"'.replace("\n", "␊")
 
 
 _FIELD = {"tier": "tier", "category": "cat", "state": "state"}

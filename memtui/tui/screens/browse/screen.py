@@ -72,7 +72,7 @@ class BrowseScreen(BrowsePanels):
 
     def on_mount(self) -> None:
         self._state(of_session(self.session))
-        self.query_one(MemoryList).focus()
+        (self.query_one("#list-state") if self.has_class("-state") else self.query_one(MemoryList)).focus()
 
     # the store
 
@@ -122,7 +122,7 @@ class BrowseScreen(BrowsePanels):
             return
         self.remove_class("-waiting")
         self.answer = found = message.value
-        self.query_one(FilterBar).complain(None)
+        self.query_one(FilterBar).accept(found.view.query.filter)
         listing = self.query_one(MemoryList)
         engine = self.session.engine
         fetch = partial(engine.page, found.view) if engine is not None else None
@@ -144,7 +144,10 @@ class BrowseScreen(BrowsePanels):
             return
         self.remove_class("-waiting")
         if hasattr(message.error, "span"):
-            self.query_one(FilterBar).complain(trouble_of(message.error, self.wish.query.filter))
+            bar = self.query_one(FilterBar)
+            if not bar.editing:
+                bar.edit()
+            bar.complain(trouble_of(message.error, self.wish.query.filter))
             if self.answer is not None:
                 return
         self._state(words.view_failed(message.error))
@@ -194,7 +197,7 @@ class BrowseScreen(BrowsePanels):
         if not all_shown:
             counted += f"/{short(view.table_total)}" if narrow else f" of {full(view.table_total)}"
         info = Content.assemble("  ", (counted, "$foreground"), f"   {sort_name(query.sort)} {arrow} ")
-        self.query_one(FilterBar).show(query.filter, scopes_phrase(query.scopes), info)
+        self.query_one(FilterBar).show(self.wish.query.filter, scopes_phrase(query.scopes), info)
         pending = one_line(view.pending)
         self.query_one("#list", Panel).headline(which=Content.styled(pending, "$stale") if pending else "")
         count = len(self.answer.scopes)

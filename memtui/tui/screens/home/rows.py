@@ -16,7 +16,7 @@ from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import age, ago, full, short, size
 from memtui.tui.paint.places import tilde
 from memtui.tui.screens.home.links import Row
-from memtui.tui.theme.tokens import category_code, category_style, scope_style, tier_style
+from memtui.tui.theme.tokens import category_code, category_style, scope_style, tier_rank, tier_style
 
 LABEL = 11
 COUNT = 8
@@ -60,9 +60,9 @@ def tier_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Row
     total = max(1, stats.rows)
     weekly = {tier: sum(daily[-7:]) for tier, daily in stats.daily_by_tier}
     rows = []
-    for tier, count in sorted(stats.tiers, key=lambda pair: ("core", "working", "peripheral").index(pair[0])):
+    for tier, count in sorted(stats.tiers, key=lambda pair: tier_rank(pair[0])):
         added = f"+{short(weekly.get(tier, 0))}"
-        name = f"{glyphs.tier(tier)} {tier}"
+        name = f"{glyphs.tier(tier)} {one_line(tier)}"
         strip = max(0, width - 13 - COUNT - 2 - 7)
         line = Content.assemble(
             (fit(name, 13), tier_style(tier)),
@@ -71,15 +71,17 @@ def tier_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Row
             (bar(count / total, strip, glyphs).ljust(strip), tier_style(tier)),
             (right(added, 7), "$dim"),
         )
-        rows.append(Row(line, partial(ShowInBrowse, f"tier:{tier}")))
+        rows.append(Row(line, partial(ShowInBrowse, _term("tier", tier))))
     if not rows:
         rows.append(Row(Content.styled("this kind of store has no tiers", "$dim")))
     states = [(state, count) for state, count in stats.states if count]
     if states and height >= len(rows) + 2 + len(states):
         rows += [Row(Content()), Row(Content.styled("STATE", "bold $heading"))]
     for state, count in states:
-        line = Content.assemble((fit(f"  {state}", 13), "$dim"), (right(full(count), COUNT), "$foreground"))
-        rows.append(Row(line, partial(ShowInBrowse, f"state:{state}")))
+        line = Content.assemble(
+            (fit(f"  {one_line(state)}", 13), "$dim"), (right(full(count), COUNT), "$foreground")
+        )
+        rows.append(Row(line, partial(ShowInBrowse, _term("state", state))))
     if stats.pending:
         rows.append(Row(Content.styled(crop(one_line(stats.pending), width), "$stale")))
     return rows[: max(1, height)]
@@ -112,8 +114,6 @@ def scope_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Ro
 
 def category_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Row]:
     """Stored categories by size."""
-    from memtui.engine.query.render import literal  # not before the first frame
-
     top = max((count for _, count in stats.categories), default=1) or 1
     strip = max(0, width - 14 - COUNT - 1)
     rows = []
@@ -125,7 +125,7 @@ def category_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list
             " ",
             (right(full(count), COUNT), "$foreground"),
         )
-        rows.append(Row(line, partial(ShowInBrowse, f"cat:{literal(category or '')}")))
+        rows.append(Row(line, partial(ShowInBrowse, _term("cat", category))))
     return rows
 
 
@@ -201,3 +201,10 @@ def newest_rows(
         parts.append((crop(memory.title, text_width, glyphs.ellipsis), "$foreground"))
         rows.append(Row(Content.assemble(*parts), partial(ShowMemory, memory.id)))
     return rows
+
+
+def _term(field: str, value: str | None) -> str:
+    """The filter term for one stored value."""
+    from memtui.engine.query.render import literal  # not before the first frame
+
+    return f"{field}:{literal(value or '')}"

@@ -1,0 +1,170 @@
+"""The filter line's pure parts: terms that toggle, chips, colours, completion, ways out; and the side panel's lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from memtui.engine import Cancelled, CancelToken, Facets, ListQuery, MemtuiError
+from memtui.tui.screens.browse.answers import answer
+from memtui.tui.screens.browse.filtering import (
+    check,
+    chip_texts,
+    coloured,
+    completed,
+    shorter,
+    term_of,
+    terms,
+    toggled,
+    trouble_of,
+    without,
+)
+from memtui.tui.screens.browse.outline import outline, scope_kind
+from memtui.tui.screens.browse.state import (
+    Wish,
+    cleared,
+    scopes_phrase,
+    sort_name,
+    sorted_by,
+    with_filter,
+    with_scopes,
+)
+from tests.tui.memory_engine import MemoryEngine
+
+
+@pytest.mark.parametrize(
+    ("before", "term", "after"),
+    [
+        ("", "tier:core", "tier:core"),
+        ("deploy", "tier:core", "deploy tier:core"),
+        ("tier:core", "tier:working", "tier:core,working"),
+        ("tier:core,working", "tier:core", "tier:working"),
+        ("deploy tier:core x", "tier:core", "deploy x"),
+        ("-tier:core", "tier:core", "-tier:core tier:core"),
+        ("a | b", "cat:fact", "(a | b) cat:fact"),
+        ('"unclosed', "cat:fact", "cat:fact"),
+    ],
+)
+def test_terms_toggle(before, term, after):
+    assert toggled(before, term) == after
+
+
+def test_every_value_of_a_list_is_marked():
+    assert terms("tier:core,working deploy -cat:fact imp>.5") == {"tier:core", "tier:working"}
+    assert terms('scope:"') == frozenset()
+
+
+def test_a_stored_value_becomes_a_term_that_finds_it_again():
+    assert term_of("scope", "agent:main") == "scope:agent:main"
+    assert term_of("cat", None) == 'cat:""'
+    assert terms(term_of("scope", 'a b"c*')) == {term_of("scope", 'a b"c*')}
+
+
+def test_trouble_names_the_characters():
+    found = check("deploy teir:core")
+    assert found is not None
+    assert "deploy teir:core"[found.start : found.end] == "teir"
+    assert check("tier:core") is None
+    assert trouble_of(MemtuiError("no span"), "abc").end == 3
+
+
+def test_chips_and_what_is_left_without_one():
+    assert chip_texts('tier:core "a b" -x') == ["tier:core", '"a b"', "-x"]
+    assert chip_texts('"open') == ['"open']
+    assert without('tier:core "a b" -x', 1) == "tier:core -x"
+    assert without("x", 5) == ""
+    assert shorter("a b") == [("a", "b"), ("b", "a")]
+    assert shorter("a") == []
+
+
+def test_completion_only_ever_adds_to_what_is_typed():
+    assert completed("ti") == "tier:"
+    assert completed("tier:co") == "tier:core"
+    assert completed("") is None
+    assert completed("deploy ") is None
+
+
+def test_colours_cover_unfinished_text():
+    assert (0, 4, "$primary") in coloured('tier:core "unfinished')
+    assert coloured("x" * 30_000) == []
+
+
+def test_wishes():
+    wish = with_scopes(with_filter(Wish(), " tier:core "), ("a",))
+    assert wish.query == ListQuery("tier:core", ("a",), "-timestamp")
+    assert cleared(wish).query == ListQuery()
+    assert sorted_by(wish, "scope").query.sort == "scope"
+    assert sorted_by(sorted_by(wish, "scope"), "scope").query.sort == "-scope"
+    assert sorted_by(wish, "importance").query.sort == "-importance"
+    assert sort_name("-used") == "last used"
+    assert scopes_phrase(("agent:a", "agent:b")) == "agent:* (2)"
+    assert scopes_phrase((None,)) == "no scope"
+    assert scopes_phrase(("agent:a", "user:b")) == "2 scopes"
+
+
+def test_an_answer_knows_the_scopes_outside_the_narrowing():
+    found = answer(MemoryEngine(70), ListQuery(scopes=("global",)), CancelToken())
+    assert found.view.total == 10
+    assert found.all_total == 70
+    assert dict(found.scopes)["agent:main"] == 10
+
+
+def test_an_empty_answer_has_ways_out_that_find_something():
+    query = ListQuery("tier:core zebra", ("global",))
+    found = answer(MemoryEngine(700), query, CancelToken())
+    assert found.view.total == 0
+    assert all(remedy.total > 0 for remedy in found.remedies)
+    assert {(remedy.filter, remedy.scopes) for remedy in found.remedies} == {
+        ("", ("global",)),
+        ("tier:core", ("global",)),
+        ("", None),
+    }
+
+
+def test_a_cancelled_answer_stops():
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        answer(MemoryEngine(70), ListQuery(scopes=("global",)), token)
+
+
+def test_the_outline_nests_scopes_by_kind_and_quotes_odd_ones():
+    scopes = (
+        ("agent:b", 5),
+        ("agent:a", 9),
+        ("global", 3),
+        (None, 2),
+        (" global ", 1),
+        ("reflection:agent:a", 1),
+    )
+    facets = Facets(tiers=(("peripheral", 9), ("core", 1)), states=(("confirmed", 9), ("pending", 1)))
+    drawn = [
+        ("  " * line.depth + line.label, line.count) for line in outline(facets, scopes, 21, frozenset())
+    ]
+    assert drawn == [
+        ("all", 21),
+        ("global", 4),
+        ("  global", 3),
+        ('  " global "', 1),
+        ("agent", 14),
+        ("  b", 5),
+        ("  a", 9),
+        ("reflection", 1),
+        ("  agent:a", 1),
+        ("(none)", 2),
+        ("", None),
+        ("TIER", None),
+        ("core", 1),
+        ("peripheral", 9),
+        ("", None),
+        ("STATE", None),
+        ("pending", 1),
+    ]
+    folded = outline(facets, scopes, 21, frozenset({"agent"}))
+    assert "b" not in [line.label for line in folded]
+    assert scope_kind("agent:x:y") == "agent"
+
+
+def test_a_kind_with_thousands_of_scopes_is_capped():
+    lines = outline(Facets(), [(f"user:{i}", 1) for i in range(1_404)], 1_404, frozenset())
+    assert len(lines) == 203
+    assert lines[-1].label == "1,204 more, press /"
