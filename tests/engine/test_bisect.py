@@ -73,7 +73,10 @@ def test_the_configuration_is_blamed_last_and_nothing_when_nothing_changed(tmp_p
         strict, "right", versions, engine.recall, now_ms=NOW_MS, then_ms=NOW_MS, then_config=QUESTION
     )
     assert found.cause == "configuration"
-    assert bisect(QUESTION, "right", versions[-1:], engine.recall, now_ms=NOW_MS).cause == "nothing"
+    assert (
+        bisect(QUESTION, "right", versions[-1:], engine.recall, now_ms=NOW_MS, then_ms=NOW_MS).cause
+        == "nothing"
+    )
     created = bisect(QUESTION, "right", versions, engine.recall, now_ms=NOW_MS)
     assert created.sentence == "version 2 changed it: not a candidate before, rank 1 since"
 
