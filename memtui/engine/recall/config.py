@@ -23,7 +23,9 @@ JINA_ENDPOINT = "https://api.jina.ai/v1/rerank"
 MASKED = "********"
 
 
-class _Block(BaseModel):
+class Block(BaseModel):
+    """A block of settings under the camelCase key names of configuration files; unknown keys are refused."""
+
     model_config = ConfigDict(
         extra="forbid",
         strict=True,
@@ -34,14 +36,14 @@ class _Block(BaseModel):
     )
 
 
-class NeighborEnrichment(_Block):
+class NeighborEnrichment(Block):
     """Attach memories whose words resemble a result's own text."""
 
     enabled: bool = False
     max_per_result: int = Field(default=2, ge=1)
 
 
-class Retrieval(_Block):
+class Retrieval(Block):
     """memory-lancedb-pro's `retrieval` block with the plugin's defaults (spec/retrieval 14)."""
 
     mode: Literal["hybrid", "vector"] = "hybrid"
@@ -77,7 +79,7 @@ class Retrieval(_Block):
         return block
 
 
-class Decay(_Block):
+class Decay(Block):
     """memory-lancedb-pro's `decay` block with the plugin's defaults."""
 
     recency_half_life_days: float = Field(default=30, gt=0)
@@ -104,7 +106,7 @@ class Decay(_Block):
         return DecayParams(**self.model_dump())
 
 
-class Tier(_Block):
+class Tier(Block):
     """memory-lancedb-pro's `tier` block with the plugin's defaults."""
 
     core_access_threshold: int = Field(default=10, ge=0)
@@ -150,7 +152,7 @@ _CLI_ONLY = (
 )
 
 
-def _refuse(block: str, model: type[_Block], error: ValidationError) -> ConfigError:
+def _refuse(block: str, model: type[Block], error: ValidationError) -> ConfigError:
     first = error.errors()[0]
     path = ".".join([block, *(str(part) for part in first["loc"])])
     if first["type"] == "extra_forbidden":
@@ -163,7 +165,8 @@ def _refuse(block: str, model: type[_Block], error: ValidationError) -> ConfigEr
     return ConfigError(f"{path} is {shown}: {first['msg'].lower()}.", path=path, fix="Correct its value.")
 
 
-def _resolve(block: str, model: type[_Block], given: Any, base: Mapping[str, Any] | None) -> Any:
+def resolve_block(block: str, model: type[Block], given: Any, base: Mapping[str, Any] | None) -> Any:
+    """`given` laid over `base` and the defaults of `model`; raises ConfigError with the path of the first fault."""
     if not isinstance(given, Mapping):
         raise ConfigError(
             f"{block} must be an object, not {type(given).__name__}.", path=block, fix="Give it as {...}."
@@ -196,12 +199,12 @@ def resolve(
         raise ConfigError(
             f"{unknown[0]} is not a known block.", path=unknown[0], fix="Use retrieval and decay."
         )
-    retrieval = _resolve("retrieval", Retrieval, config.get("retrieval", {}), base_retrieval)
+    retrieval = resolve_block("retrieval", Retrieval, config.get("retrieval", {}), base_retrieval)
     if "decay" in config:
         given = config["decay"]
-        decay = None if given is None else _resolve("decay", Decay, given, base_decay)
+        decay = None if given is None else resolve_block("decay", Decay, given, base_decay)
     else:
-        decay = _resolve("decay", Decay, {}, base_decay) if decay_on else None
+        decay = resolve_block("decay", Decay, {}, base_decay) if decay_on else None
     return retrieval, decay
 
 
@@ -219,8 +222,8 @@ def resolve_lifecycle(
         name: {} if (config or {}).get(name) is None else (config or {})[name] for name in ("decay", "tier")
     }
     return (
-        _resolve("decay", Decay, given["decay"], base_decay),
-        _resolve("tier", Tier, given["tier"], base_tier),
+        resolve_block("decay", Decay, given["decay"], base_decay),
+        resolve_block("tier", Tier, given["tier"], base_tier),
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from memtui.engine.dialects.rows import is_vector
 from memtui.engine.errors import DamagedStoreError, MemtuiError, UsageError
@@ -22,7 +23,11 @@ BATCH = 65_536
 WINDOW = 4_096
 """Rows of wide columns that are held at a time."""
 
+DERIVED = 32
+"""Derived values that a version keeps: a few filters times a few kinds."""
+
 Metric = Literal["cosine", "l2"]
+T = TypeVar("T")
 
 
 class Pin:
@@ -38,6 +43,19 @@ class Pin:
         with explained(where):
             self.version: int = int(table.version)
             self.schema: pa.Schema = table.schema
+        self._derived: dict[Hashable, Any] = {}
+        self._deriving = threading.Lock()
+
+    def derived(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` works out of this version, made once for each `key`; the last few are kept."""
+        with self._deriving:
+            if key in self._derived:
+                self._derived[key] = self._derived.pop(key)
+            else:
+                self._derived[key] = make()
+                while len(self._derived) > DERIVED:
+                    self._derived.pop(next(iter(self._derived)))
+            return cast(T, self._derived[key])
 
     @cached_property
     def sentinels(self) -> int:
