@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import MemtuiError, StageSummary, Step, clean
-from memtui.engine.recall.proof import _SCORES
+from memtui.engine.recall.formulas import SCORES as SCORES
 from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.recall import account, empty, knobs, pages, present, rules
 from memtui.tui.screens.recall.state import RecallState
@@ -21,7 +21,7 @@ from tests.tui.traces import DAY, EMBED, made, memory, missed, recorded
 
 
 def test_every_rule_that_the_engine_proves_has_words() -> None:
-    for rule in (*_SCORES, "decay_boost"):
+    for rule in (*SCORES, "decay_boost"):
         assert rule in rules.FORMULAS
         assert rules.formula(rule, 0.5, {"vector": 0.5, "vector_weight": 0.7})
 
@@ -47,7 +47,7 @@ def test_every_rule_that_the_engine_proves_has_words() -> None:
         ("cosine_blend", 0.888, {"cosine": -0.12}, ".7 x .888 + .3 x cosine -.12"),
         ("recency", 0.5, {"weight": 0.1, "age_days": 8, "e_folding_days": 14}, "+ .1 x exp(-8 / 14 days)"),
         ("length", 0.5, {"length": 812, "anchor": 500}, "/ (1 + .5 x log2(812 / 500))"),
-        ("length", 0.5, {"length": 112, "anchor": 500}, "112 characters, anchor 500: no loss"),
+        ("length", 0.5, {"length": 112, "anchor": 500}, "112 of 500 characters: no loss"),
         ("substring", None, {"characters": 1, "field": "text"}, "1 character found as they stand in text"),
         ("a_new_rule", 0.5, {"knob": 0.25, "name": "x"}, "a new rule knob .25, name x"),
         ("dropped", 0.3, {"gate": "hard_cutoff", "value": 0.331, "limit": 0.35}, ".331 < .350 by .019"),
@@ -82,7 +82,7 @@ _ANY = st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.floa
 
 
 @given(
-    st.sampled_from([*_SCORES, "decay_boost", "dropped", "new"]),
+    st.sampled_from([*SCORES, "decay_boost", "dropped", "new"]),
     st.dictionaries(
         st.sampled_from(["vector", "bm25", "keep", "length", "anchor", "characters", "gate", "value"]), _ANY
     ),

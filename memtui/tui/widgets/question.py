@@ -25,6 +25,7 @@ class QuestionLine(Input):
     QuestionLine {
         border: none; height: 1; padding: 0 1; width: 1fr; background: $background; color: $foreground;
         &:focus { border: none; background: $background; }
+        &.-textual-compact { padding: 0 1; }
         & > .input--placeholder { color: $dim; }
     }
     """

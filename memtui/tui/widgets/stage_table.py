@@ -20,11 +20,10 @@ class StageTable(RowList):
         super().__init__(id=id)
         self._laps: tuple[Lap, ...] = ()
         self._notes: tuple[Content, ...] = ()
-        self._brief = False
 
-    def show(self, laps: Sequence[Lap], notes: Sequence[Content] = (), *, brief: bool = False) -> None:
-        """Show these stages; `notes` stand below them, wrapped, or one line each when `brief`."""
-        self._laps, self._notes, self._brief = tuple(laps), tuple(notes), brief
+    def show(self, laps: Sequence[Lap], notes: Sequence[Content] = ()) -> None:
+        """Show these stages; `notes` stand below them, as long as the room allows."""
+        self._laps, self._notes = tuple(laps), tuple(notes)
         self.repaint()
 
     def paint(self, width: int) -> Sequence[Row]:
@@ -43,7 +42,7 @@ class StageTable(RowList):
         lines: list[Content] = []
         for notes in (self._notes, [_first_sentence(note) for note in self._notes]):
             lines = [Content.assemble(" ", line) for note in notes for line in note.wrap(room)]
-            if len(lines) <= height and not self._brief:
+            if len(lines) <= height:
                 break
         else:
             lines = [Content.assemble(" ", note.truncate(room, ellipsis=True)) for note in self._notes]

@@ -148,25 +148,25 @@ class Painting:
                 Content.styled(one_line(info.title), "$foreground"),
                 Content.styled(one_line(info.description), "$dim"),
             )
-        notes = present.notes(state.trace, self._glyphs, brief=size_class(width) == "narrow")
-        return notes[:1] if size_class(width) == "narrow" else notes
+        notes = present.notes(state.trace, self._glyphs)
+        return () if size_class(width) == "narrow" else notes
 
     def _stages(self, state: RecallState) -> None:
         width = self._screen.app.size.width
         table = self._screen.query_one(StageTable)
         narrow = width < NORMAL_WIDTH
-        table.show(self._laps(width), self._notes(width), brief=narrow)
+        table.show(self._laps(width), self._notes(width))
         panel = self._panel("stages")
         if state.trace is None and not state.stages:
-            panel.headline(
-                what="Recipe", which=one_line(state.form.recipe), where="" if narrow else "e another"
-            )
-        else:
-            panel.headline(
-                what="Stages",
-                which=columns(table.size.width or width),
-                where="" if narrow else "enter what it dropped",
-            )
+            where = "" if narrow else "e another"
+            panel.headline(what="Recipe", which=one_line(state.form.recipe), where=where)
+            return
+        said = present.warnings(state.trace, self._glyphs) if narrow and state.trace is not None else []
+        what = "Stages"
+        if said and state.phase != "running":  # no row to spare for a note: it stands in the rule
+            what = crop(f"Stages  {said[0].plain}", max(8, width - 24), self._glyphs.ellipsis)
+        where = "" if narrow else "enter what it dropped"
+        panel.headline(what=what, which=columns(table.size.width or width), where=where)
 
     def stage_words(self, name: str) -> None:
         """Say in the panel's corner what the stage under the cursor asked for."""

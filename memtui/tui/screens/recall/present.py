@@ -106,6 +106,8 @@ def _missed(trace: Trace, candidate: Candidate, memory: Memory | None) -> str:
         if memory.invalidated_at_ms is not None and memory.invalidated_at_ms <= trace.now_ms:
             return f"replaced {age(memory.invalidated_at_ms, trace.now_ms)} ago"
         return f"true {ago(memory.valid_from_ms, trace.now_ms)}"
+    if memory is not None and candidate.reason == "expired" and memory.valid_until_ms:
+        return f"expired {age(memory.valid_until_ms, trace.now_ms)} ago"
     if memory is not None and candidate.reason == "category":
         return f"is {one_line(memory.category or 'without one')}"
     return rules.missed(candidate.reason, inputs.get("value"), inputs.get("limit", candidate.limit), inputs)
@@ -211,17 +213,20 @@ def limits(stage: StageSummary) -> str:
     return ", ".join(parts)
 
 
-def notes(trace: Trace, glyphs: Glyphs, *, brief: bool = False) -> tuple[Content, ...]:
-    """What a person should know of this run, for the stage panel: warnings first, then who was dropped."""
+def warnings(trace: Trace, glyphs: Glyphs) -> list[Content]:
+    """What went wrong in this run, the worst first."""
     out = [
-        Content.assemble((f"{glyphs.warn} ", "bold $stale"), (one_line(text), "$stale"))
-        for text in trace.warnings
+        Content.assemble((f"{glyphs.warn} ", "bold $stale"), (one_line(w), "$stale")) for w in trace.warnings
     ]
     if not trace.proof.recomputed:
         first = one_line(trace.proof.failures[0]) if trace.proof.failures else "the orders differ"
         out.insert(0, Content.styled(f"{glyphs.warn} this account does not add up: {first}", "bold $danger"))
-    if brief:
-        return tuple(out)
+    return out
+
+
+def notes(trace: Trace, glyphs: Glyphs) -> tuple[Content, ...]:
+    """What a person should know of this run, for the stage panel: warnings first, then who was dropped."""
+    out = warnings(trace, glyphs)
     groups = account.dropped(trace)
     gone = sum(len(group.candidates) for group in groups)
     if gone:

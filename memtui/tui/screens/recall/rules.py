@@ -41,7 +41,7 @@ def _unreturned(b: float, i: Inputs) -> str:
 def _length(b: float, i: Inputs) -> str:
     length, anchor = i.get("length"), i.get("anchor")
     if isinstance(length, int | float) and isinstance(anchor, int | float) and length <= anchor:
-        return f"{figure(length)} characters, anchor {figure(anchor)}: no loss"
+        return f"{figure(length)} of {figure(anchor)} characters: no loss"
     return f"/ (1 + .5 x log2({figure(length)} / {figure(anchor)}))"
 
 
