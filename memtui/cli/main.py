@@ -13,6 +13,8 @@ COMMANDS = {
     "show": "one memory with all its fields",
     "recall": "ask a question and see why each memory came back",
     "stats": "counts, mix and findings",
+    "lifecycle": "tiers, decay, what will fade and when",
+    "review": "which memories to look at first, and why",
     "cases": "saved questions, and how well recall answers them",
     "bisect": "what changed the rank of one memory: a version, the clock, the settings",
     "demo": "the app on the embedded demo store",

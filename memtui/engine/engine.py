@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from memtui.engine.discovery.target import NamesStore, Target
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
     from memtui.engine.embed.settings import EmbeddingSettings
+    from memtui.engine.lifecycle.facade import Lifecycle
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.run import OnStage
     from memtui.engine.store.catalog import Catalog
@@ -211,6 +213,13 @@ class Engine:
         from memtui.engine.store.stats import make_stats
 
         return make_stats(self._store, self.catalog, now_ms=self._now())
+
+    @cached_property
+    def lifecycle(self) -> Lifecycle:
+        """Tiers, decay, forecast and review."""
+        from memtui.engine.lifecycle.facade import Lifecycle
+
+        return Lifecycle(self._store, lambda: self.catalog, self._now, self._timer, self._found, self.recall)
 
     # ------------------------------------------------------------------ recall
 

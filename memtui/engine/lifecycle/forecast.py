@@ -9,7 +9,17 @@ import numpy as np
 
 from memtui.engine.errors import UsageError
 from memtui.engine.lifecycle.decay import DecayParams
-from memtui.engine.lifecycle.population import Codes, Floats, Mask, Places, Traits, score_at, verdict_at
+from memtui.engine.lifecycle.population import (
+    Codes,
+    Floats,
+    Mask,
+    Places,
+    Scored,
+    Traits,
+    score,
+    score_at,
+    verdict_at,
+)
 from memtui.engine.lifecycle.tiers import TierParams
 from memtui.engine.lifecycle.usage import Scenario, Usage, usage_of
 from memtui.engine.progress import CancelToken
@@ -61,9 +71,14 @@ def forecast(
     scenario: Scenario,
     decay: DecayParams,
     tier: TierParams,
+    scored: Scored | None = None,
     cancel: CancelToken | None = None,
 ) -> Forecast:
-    """Every crossing of every memory until `until_ms`; raises Cancelled between two steps."""
+    """Every crossing of every memory until `until_ms`; raises Cancelled between two steps.
+
+    `scored` are the memories at `now_ms`, where that is known already.
+    """
+    now = scored or score(traits, now_ms=now_ms, decay=decay, tier=tier)
 
     def verdict(some: Traits, at_ms: Floats) -> Codes:
         return verdict_at(some, score_at(some, at_ms, decay).composite, at_ms, tier)
@@ -79,9 +94,9 @@ def forecast(
 
     usage = usage_of(traits, now_ms, scenario)
     search = _Search(traits, usage, now_ms, until_ms, _explicit_turns(tier), cancel or CancelToken())
-    stale_at = search.first(is_stale)
-    sinks_at = search.first(sinks)
-    rises_at = search.first_use(rises)
+    stale_at = search.first(is_stale, now.stale)
+    sinks_at = search.first(sinks, now.next_tier > traits.tier)
+    rises_at = search.first_use(rises, now.next_tier < traits.tier)
     expires = traits.valid_until
     with np.errstate(invalid="ignore"):
         expires_at = np.where((expires > now_ms) & (expires <= until_ms), expires, np.nan)
@@ -127,22 +142,18 @@ class _Search:
     explicit: int
     cancel: CancelToken
 
-    def first(self, holds: Holds) -> Floats:
+    def first(self, holds: Holds, already: Mask) -> Floats:
         """The first moment at which fading makes it so; NaN where it never does, or is so already."""
         found = np.full(self.traits.n, np.nan)
-        everyone = np.arange(self.traits.n)
-        now = np.full(self.traits.n, float(self.now_ms))
-        waiting = everyone[~holds(self.traits, now)]
+        waiting = np.flatnonzero(~already)
         at, turn = self._turn_that(waiting, lambda at, turn: self._at_end(holds, at, turn))
         found[at] = self._bisect(holds, at, turn)
         return found
 
-    def first_use(self, holds: Holds) -> Floats:
+    def first_use(self, holds: Holds, already: Mask) -> Floats:
         """The first use that makes it so; NaN where none does, or it is so already."""
         found = np.full(self.traits.n, np.nan)
-        used = np.flatnonzero(self.usage.turns(self.until_ms) > 0)
-        some = self.traits.take(used)
-        waiting = used[~holds(some, np.full(used.size, float(self.now_ms)))]
+        waiting = np.flatnonzero(~already & (self.usage.turns(self.until_ms) > 0))
         at, turn = self._turn_that(waiting, lambda at, turn: (turn > 0) & self._at_start(holds, at, turn))
         found[at] = self.usage.take(at).start(turn, self.now_ms)
         return found

@@ -63,6 +63,8 @@ class Crossing:
     """Now."""
     importance: float
     uses: int
+    recalled: bool = True
+    """Whether recall can still return it."""
 
     def as_json(self) -> dict[str, Any]:
         """The shape of the command line's contract."""
@@ -76,4 +78,5 @@ class Crossing:
             "composite": self.composite,
             "importance": self.importance,
             "access_count": self.uses,
+            "recalled": self.recalled,
         }

@@ -50,11 +50,17 @@ def make_plan(traits: Traits, scored: Scored, now_ms: int) -> Plan:
 
 
 def moves_of(
-    plan: Plan, catalog: Catalog, traits: Traits, scored: Scored, params: TierParams, limit: int | None = None
+    plan: Plan,
+    catalog: Catalog,
+    traits: Traits,
+    scored: Scored,
+    params: TierParams,
+    *,
+    chosen: Places | None = None,
 ) -> list[Move]:
-    """The plan's moves with their rules in words: all of them, or the first `limit`."""
-    at = plan.at[:limit].tolist()
-    ids = catalog.ids.texts(at)
+    """The plan's moves with their rules in words; `chosen` tells where in the catalog the traits stand."""
+    at = plan.at.tolist()
+    ids = catalog.ids.texts(plan.at if chosen is None else chosen[plan.at])
     out = []
     for number, place in enumerate(at):
         before, after = int(plan.before[number]), int(plan.after[number])

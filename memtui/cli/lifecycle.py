@@ -1,0 +1,129 @@
+"""`memtui lifecycle`: the population by tier, the tier manager's plan, and what will fade when."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from memtui.cli.config_file import read_config
+from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.store import open_for, wall_clock
+from memtui.engine.lifecycle.board import Ask
+from memtui.engine.lifecycle.usage import SCENARIOS
+from memtui.engine.when import day
+from memtui.paths import store_state_dir
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.lifecycle.board import Board
+    from memtui.engine.lifecycle.losses import Loss
+    from memtui.engine.lifecycle.settings import Settings
+
+SHOWN = 12
+"""Moves and crossings printed for a person; JSON has all."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui lifecycle`."""
+    parser.add_argument("--rows", action="store_true", help="with --json: every number of every memory")
+    parser.add_argument("--now", type=int, metavar="MS", help="as of this time, milliseconds since the epoch")
+    parser.add_argument(
+        "--horizon", type=float, metavar="DAYS", default=30, help="how far to look ahead (default 30 days)"
+    )
+    parser.add_argument("--config", metavar="FILE", help="the plugin's decay and tier blocks, JSON or JSON5")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look ahead, print."""
+    engine = open_for(args, now=wall_clock if args.now is None else lambda: args.now)
+    engine.load_catalog()
+    engine.load_metadata()
+    settings = engine.lifecycle.settings(read_config(args.config))
+    board = engine.lifecycle.board(
+        Ask(horizon_days=args.horizon, listed=SHOWN), settings, texts=not args.json
+    )
+    losses = _losses(engine, settings, args.horizon)
+    if args.json:
+        print_json(document(engine, settings, board, losses, rows=args.rows))
+    else:
+        _print(engine, settings, board, losses)
+    return 0
+
+
+def _losses(engine: Engine, settings: Settings, days: float) -> tuple[Loss, ...]:
+    from memtui.engine.cases.book import CaseBook
+
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    return engine.lifecycle.losses(cases, days=days, settings=settings) if cases else ()
+
+
+def document(
+    engine: Engine, settings: Settings, board: Board, losses: tuple[Loss, ...], *, rows: bool
+) -> dict[str, Any]:
+    """The JSON of the contract: population, plan, forecast, and the rows where they are wanted."""
+    lifecycle = engine.lifecycle
+    forecast: dict[str, Any] = {"horizon_days": board.ask.horizon_days, "until_ms": board.until_ms}
+    for scenario in SCENARIOS:
+        found = lifecycle.crossings(days=board.ask.horizon_days, scenario=scenario, settings=settings)
+        counts = {kind: sum(1 for each in found if each.kind == kind) for kind in board.counts}
+        forecast[scenario.replace(" ", "_")] = {
+            "counts": counts,
+            "crossings": [each.as_json() for each in found],
+        }
+    forecast["cases_lost"] = [loss.as_json() for loss in losses]
+    return {
+        "schema": "memtui.lifecycle.v1",
+        "now_ms": board.now_ms,
+        "config": {**settings.as_blocks(), "origin": settings.origin},
+        "population": {
+            "rows": board.rows,
+            "recalled": board.recalled,
+            "by_tier": {facts.tier: facts.rows for facts in board.tiers},
+            "stale": board.stale,
+            "stale_by_tier": {facts.tier: facts.stale for facts in board.tiers},
+            "histogram": {facts.tier: list(facts.bins) for facts in board.tiers},
+        },
+        "plan": [move.as_json() for move in lifecycle.plan(settings)],
+        "forecast": forecast,
+        "findings": [
+            {
+                "severity": f.severity,
+                "count": f.count,
+                "title": f.title,
+                "filter": f.filter,
+                "remedy": f.remedy,
+            }
+            for f in lifecycle.findings(settings)
+        ],
+        **({"rows": list(lifecycle.rows(settings))} if rows else {}),
+    }
+
+
+def _print(engine: Engine, settings: Settings, board: Board, losses: tuple[Loss, ...]) -> None:
+    print_text(f"{engine.info.name}  as of {day(board.now_ms)}  settings: {settings.origin}\n")
+    print_table(
+        [
+            (facts.tier, facts.rows, facts.stale, facts.arriving, facts.leaving, facts.after)
+            for facts in board.tiers
+        ],
+        ("tier", "memories", "stale", "in", "out", "after a sweep"),
+        right_aligned=(1, 2, 3, 4, 5),
+    )
+    held = f", {board.held} of them left alone by a sweep" if board.held else ""
+    print_text(f"\nplan: {board.promotions} promotions, {board.demotions} demotions{held}")
+    for move in board.moves:
+        print_text(
+            f"  {move.id[:8]}  {move.before} > {move.after}  {move.rule}  {board.titles.get(move.id, '')[:60]}"
+        )
+    counts = ", ".join(f"{count} {kind}" for kind, count in board.counts.items())
+    print_text(f"\nwithin {board.ask.horizon_days:g} days, if nobody uses them: {counts}")
+    for each in board.crossings:
+        to = f" to {each.to}" if each.to != each.tier else ""
+        print_text(
+            f"  {day(each.at_ms)}  {each.kind}{to}  {each.id[:8]}  {board.titles.get(each.id, '')[:60]}"
+        )
+    for loss in losses:
+        print_text(f"! {day(loss.at_ms)}  {loss.query!r} loses {loss.memory[:8]}")
+    print_text("")
+    for finding in engine.lifecycle.findings(settings):
+        print_text(f"! {finding.count} {finding.title}: {finding.remedy}")

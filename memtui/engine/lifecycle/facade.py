@@ -1,0 +1,373 @@
+"""`Engine.lifecycle`: the population, the plan, the forecast, one memory's life, and the review."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.errors import MemtuiError
+from memtui.engine.lifecycle.board import Ask, Board, History
+from memtui.engine.lifecycle.cards import Review
+from memtui.engine.lifecycle.lives import Life, Measure
+from memtui.engine.lifecycle.settings import Settings, resolve_settings, with_changes
+from memtui.engine.listing import Finding
+from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.recall.request import RecallRequest
+
+if TYPE_CHECKING:
+    from memtui.engine.cases.case import Case
+    from memtui.engine.discovery.found import FoundStore
+    from memtui.engine.lifecycle.evidence import Evidence
+    from memtui.engine.lifecycle.losses import Loss
+    from memtui.engine.lifecycle.moves import Crossing, Move
+    from memtui.engine.lifecycle.plan import Plan
+    from memtui.engine.lifecycle.population import Places, Scored, Traits
+    from memtui.engine.lifecycle.settled import Progress
+    from memtui.engine.recall.record import Trace
+    from memtui.engine.store.catalog import Catalog
+    from memtui.engine.store.table import Store
+
+CHUNK = 4_096
+"""Rows whose ids are made into text at a time."""
+NEAR_MS = 60_000
+"""What recall can return (active, not expired) is worked out anew once a minute, not at every question."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Read:
+    """What was made of one catalog; good as long as that catalog is the present one."""
+
+    catalog: Catalog
+    traits: Traits
+    now_ms: int
+
+
+class Lifecycle:
+    """The lifecycle of one opened store. Reads only; calls may come from several threads."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: Callable[[], Catalog],
+        now: Callable[[], int],
+        timer: Callable[[], float],
+        found: FoundStore | None,
+        recall: Callable[[RecallRequest], Trace],
+    ) -> None:
+        self._store, self._catalog, self._now, self._timer, self._found = store, catalog, now, timer, found
+        self._recall = recall
+        self._lock = threading.Lock()
+        self._read: _Read | None = None
+        self._evidence: tuple[Catalog, Evidence] | None = None
+
+    # ------------------------------------------------------------------ settings
+
+    def settings(self, config: Mapping[str, Any] | None = None) -> Settings:
+        """The plugin's own blocks of this store's agent, with `config` ({"decay": ..., "tier": ...}) over them.
+
+        Raises ConfigError with the path of a bad key in `config`.
+        """
+        found = self._found
+        return resolve_settings(
+            config,
+            base_decay=found.decay if found else None,
+            base_tier=found.tier if found else None,
+            origin=found.config if found else "",
+        )
+
+    # ------------------------------------------------------------------ the whole store
+
+    def board(
+        self,
+        ask: Ask,
+        settings: Settings | None = None,
+        *,
+        texts: bool = True,
+        cancel: CancelToken | None = None,
+    ) -> Board:
+        """Population, plan and forecast as `ask` wants them; `texts` reads the titles of what is listed."""
+        from memtui.engine.lifecycle.boarding import make_board
+
+        began = self._timer()
+        read = self._present(cancel)
+        traits, chosen = self._chosen(read, ask.scopes)
+        used = with_changes(settings or self.settings(), ask.changes)
+        board = make_board(read.catalog, traits, chosen, ask, used, read.now_ms, cancel)
+        board = replace(board, ms=(self._timer() - began) * 1000)
+        return replace(board, titles=self._titles(read.catalog, board)) if texts else board
+
+    def history(self, scopes: tuple[str | None, ...] | None = None) -> History:
+        """Ages, use, growth and calendar: what no setting changes."""
+        from memtui.engine.lifecycle.history import history_of
+
+        read = self._present(None)
+        traits, chosen = self._chosen(read, scopes)
+        return history_of(read.catalog, traits, read.now_ms, chosen)
+
+    def findings(
+        self,
+        settings: Settings | None = None,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> tuple[Finding, ...]:
+        """What a person should know of this store's lifecycle; reads the metadata once."""
+        from memtui.engine.lifecycle.reality import find_reality
+
+        read = self._present(cancel)
+        used = settings or self.settings()
+        plan, scored = self._plan(read, used)
+        return find_reality(
+            read.catalog,
+            read.traits,
+            scored,
+            plan,
+            used,
+            now_ms=read.now_ms,
+            evidence=self._evidence_of(read.catalog, on_progress, cancel),
+            plugin=self._found.settings if self._found else None,
+        )
+
+    def plan(self, settings: Settings | None = None, now_ms: int | None = None) -> tuple[Move, ...]:
+        """Every move that the tier manager would make now, in the order of the list."""
+        from memtui.engine.lifecycle.plan import moves_of
+
+        read = self._present(None, now_ms)
+        used = settings or self.settings()
+        plan, scored = self._plan(read, used)
+        return tuple(moves_of(plan, read.catalog, read.traits, scored, used.tier))
+
+    def crossings(
+        self,
+        *,
+        days: float,
+        scenario: str,
+        settings: Settings | None = None,
+        now_ms: int | None = None,
+        cancel: CancelToken | None = None,
+    ) -> tuple[Crossing, ...]:
+        """Every crossing of every memory within the horizon, the earliest first."""
+        import numpy as np
+
+        from memtui.engine.lifecycle.boarding import crossings_of, scenario_named
+        from memtui.engine.lifecycle.forecast import forecast, horizon
+
+        read = self._present(cancel, now_ms)
+        used = settings or self.settings()
+        scored = self._score(read, used)
+        coming = forecast(
+            read.traits,
+            now_ms=read.now_ms,
+            until_ms=horizon(read.now_ms, days),
+            scenario=scenario_named(scenario),
+            decay=used.decay,
+            tier=used.tier,
+            scored=scored,
+            cancel=cancel,
+        )
+        everyone = np.arange(read.traits.n)
+        return crossings_of(coming, read.catalog, read.traits, scored, everyone, everyone=True)[1]
+
+    def rows(self, settings: Settings | None = None, now_ms: int | None = None) -> Iterator[dict[str, Any]]:
+        """One document a memory with all its numbers, in the order of the list."""
+        from memtui.engine.memory import TIERS
+
+        read = self._present(None, now_ms)
+        scored = self._score(read, settings or self.settings())
+        numbers = ("recency", "frequency", "intrinsic", "composite", "boost")
+        for start in range(0, read.traits.n, CHUNK):
+            at = slice(start, min(read.traits.n, start + CHUNK))
+            ids = read.catalog.ids.texts(range(at.start, at.stop))
+            columns = [getattr(scored, name)[at].tolist() for name in numbers]
+            stale, tier, after = (
+                column[at].tolist() for column in (scored.stale, read.traits.tier, scored.next_tier)
+            )
+            for n, memory in enumerate(ids):
+                values = {name: column[n] for name, column in zip(numbers, columns, strict=True)}
+                tiers = {"tier": TIERS[tier[n]], "next_tier": TIERS[after[n]]}
+                yield {"id": memory, **values, "stale": stale[n], **tiers}
+
+    # ------------------------------------------------------------------ one memory
+
+    def life(
+        self,
+        memory: str,
+        ask: Ask,
+        *,
+        measure: Measure = "composite",
+        points: int = 160,
+        settings: Settings | None = None,
+    ) -> Life:
+        """One memory on its curve: past, future, where each number comes from, and what could be done.
+
+        Raises UsageError when there is no such memory, or several.
+        """
+        from memtui.engine.lifecycle.life import make_life
+        from memtui.engine.store.view import find_one
+
+        read = self._present(None)
+        found = find_one(self._store, read.catalog, memory, now_ms=read.now_ms)
+        place = int(read.catalog.find(found.id)[0])
+        used = with_changes(settings or self.settings(), ask.changes)
+        return make_life(found.id, read.traits, place, ask, used, read.now_ms, measure, points)
+
+    # ------------------------------------------------------------------ review
+
+    def review(
+        self,
+        progress: Progress | None = None,
+        *,
+        limit: int | None = None,
+        settings: Settings | None = None,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Review:
+        """The queue of memories to look at, without those that `progress` says are settled."""
+        from memtui.engine.lifecycle.doubt import NEXT_DAYS, weigh
+        from memtui.engine.lifecycle.forecast import forecast, horizon
+        from memtui.engine.lifecycle.review import make_review
+        from memtui.engine.lifecycle.settled import settled_lately
+        from memtui.engine.lifecycle.witness import Witness
+        from memtui.engine.memory import STATES
+
+        read = self._present(cancel)
+        used = settings or self.settings()
+        evidence = self._evidence_of(read.catalog, on_progress, cancel)
+        coming = forecast(
+            read.traits,
+            now_ms=read.now_ms,
+            until_ms=horizon(read.now_ms, NEXT_DAYS),
+            scenario="no access",
+            decay=used.decay,
+            tier=used.tier,
+            cancel=cancel,
+        )
+        meta = read.catalog.meta
+        assert meta is not None
+        doubts = weigh(read.traits, evidence, meta.state == STATES.index("pending"), coming)
+        decisions = progress.decisions() if progress else {}
+        return make_review(
+            self._store,
+            Witness(read.catalog, read.traits, evidence, coming, doubts),
+            settled={memory for memory, each in decisions.items() if each.holds(read.now_ms)},
+            lately=settled_lately(decisions, read.now_ms),
+            limit=limit,
+        )
+
+    # ------------------------------------------------------------------ cases
+
+    def losses(
+        self,
+        cases: Sequence[Case],
+        *,
+        days: float,
+        settings: Settings | None = None,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> tuple[Loss, ...]:
+        """Which cases lose an expected memory within so many days without a use, and when."""
+        from memtui.engine.lifecycle.forecast import horizon
+        from memtui.engine.lifecycle.losses import find_losses
+
+        now_ms, config = self._now(), self._recall_config(settings)
+
+        def returns(case: Case, at_ms: int) -> list[str]:
+            trace = self._recall(
+                RecallRequest(
+                    query=case.query,
+                    config=config,
+                    scopes=case.scopes,
+                    category=case.category,
+                    agent=case.agent,
+                    query_vector=case.query_vector,
+                    now_ms=at_ms,
+                )
+            )
+            return [result.id for result in trace.results]
+
+        return find_losses(
+            cases,
+            returns,
+            now_ms=now_ms,
+            until_ms=horizon(now_ms, days),
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def _recall_config(self, settings: Settings | None) -> dict[str, Any] | None:
+        return None if settings is None else {"decay": settings.as_blocks()["decay"]}
+
+    # ------------------------------------------------------------------ inside
+
+    def _present(self, cancel: CancelToken | None, now_ms: int | None = None) -> _Read:
+        """The traits of the present catalog; raises MemtuiError where the store keeps no lifecycle."""
+        from memtui.engine.lifecycle.population import traits_of
+
+        catalog = self._catalog()
+        if catalog.metadata_pending:
+            raise MemtuiError("Tiers and access counts are still being read.", fix="Ask again in a moment.")
+        if catalog.meta is None:
+            raise MemtuiError(
+                f"{self._store.dialect.title} keeps no tiers, uses or validity.",
+                fix="Decay needs a store of memory-lancedb-pro or of memtui.",
+            )
+        now = self._now() if now_ms is None else now_ms
+        with self._lock:
+            read = self._read
+        if read is None or read.catalog is not catalog or read.now_ms != now:
+            if cancel is not None:
+                cancel.check()
+            near = read is not None and read.catalog is catalog and 0 <= now - read.now_ms < NEAR_MS
+            read = _Read(catalog, read.traits if near and read is not None else traits_of(catalog, now), now)
+            with self._lock:
+                self._read = read
+        return read
+
+    def _chosen(self, read: _Read, scopes: Sequence[str | None] | None) -> tuple[Traits, Places]:
+        import numpy as np
+
+        from memtui.engine.store.select import in_scopes
+
+        if scopes is None:
+            return read.traits, np.arange(read.traits.n)
+        chosen = np.flatnonzero(in_scopes(read.catalog, scopes))
+        return read.traits.take(chosen), chosen
+
+    def _score(self, read: _Read, settings: Settings) -> Scored:
+        from memtui.engine.lifecycle.population import score
+
+        return score(read.traits, now_ms=read.now_ms, decay=settings.decay, tier=settings.tier)
+
+    def _plan(self, read: _Read, settings: Settings) -> tuple[Plan, Scored]:
+        from memtui.engine.lifecycle.plan import make_plan
+
+        scored = self._score(read, settings)
+        return make_plan(read.traits, scored, read.now_ms), scored
+
+    def _titles(self, catalog: Catalog, board: Board) -> dict[str, str]:
+        """The texts of what is listed, each on one line."""
+        import numpy as np
+
+        from memtui.engine.clean import one_line
+
+        ids = dict.fromkeys([*(m.id for m in board.moves), *(c.id for c in board.crossings)])
+        places = [int(found[0]) for each in ids if (found := catalog.find(each)).size]
+        pin = self._store.pin(catalog.version)
+        text = pin.dialect.columns.text
+        table = pin.take(catalog.row_ids[np.array(places, np.int64)].tolist(), [text]) if places else None
+        texts = table.column(text).to_pylist() if table is not None else []
+        return {each: one_line((words or "")[:400]) for each, words in zip(ids, texts, strict=False)}
+
+    def _evidence_of(
+        self, catalog: Catalog, on_progress: OnProgress | None, cancel: CancelToken | None
+    ) -> Evidence:
+        from memtui.engine.lifecycle.evidence import read_evidence
+
+        with self._lock:
+            known = self._evidence
+        if known is None or known[0] is not catalog:
+            known = (catalog, read_evidence(self._store, catalog, on_progress, cancel))
+            with self._lock:
+                self._evidence = known
+        return known[1]

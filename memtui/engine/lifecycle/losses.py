@@ -1,0 +1,92 @@
+"""Which saved questions will lose a memory that they need, and on which day, if nobody uses the store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.progress import CancelToken, OnProgress, Progress
+
+if TYPE_CHECKING:
+    from memtui.engine.cases.case import Case
+
+Returns = Callable[["Case", int], Sequence[str]]
+"""Ids that a case gets when it is asked at a moment (ms)."""
+DAY_MS = 86_400_000
+STEPS = 8
+"""Moments looked at before halving: a memory can leave and come back, as others fade faster."""
+EXACT_MS = 60_000
+"""A date is found to the minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A case, the expected memory that it loses, and when (ms)."""
+
+    case: str
+    query: str
+    memory: str
+    at_ms: int
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {"case": self.case, "query": self.query, "memory": self.memory, "at_ms": self.at_ms}
+
+
+def find_losses(
+    cases: Sequence[Case],
+    returns: Returns,
+    *,
+    now_ms: int,
+    until_ms: int,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> tuple[Loss, ...]:
+    """Every expected memory that comes back now and will not at some moment until then, the earliest first.
+
+    The horizon is looked at in `STEPS` equal parts; within the first part at whose end a memory is missing,
+    the date is found by halving.
+    """
+    found: list[Loss] = []
+    for number, case in enumerate(cases):
+        if cancel is not None:
+            cancel.check()
+        if case.expected and until_ms > now_ms:
+            found += _losses(case, _Remembered(case, returns), now_ms, until_ms, cancel)
+        if on_progress is not None:
+            on_progress(Progress("asking the cases at later dates", number + 1, len(cases), "cases"))
+    return tuple(sorted(found, key=lambda loss: (loss.at_ms, loss.case, loss.memory)))
+
+
+class _Remembered:
+    """Asks a case at most once for each moment."""
+
+    def __init__(self, case: Case, returns: Returns) -> None:
+        self._case, self._returns = case, returns
+        self._known: dict[int, frozenset[str]] = {}
+
+    def __call__(self, at_ms: int) -> frozenset[str]:
+        if at_ms not in self._known:
+            self._known[at_ms] = frozenset(self._returns(self._case, at_ms))
+        return self._known[at_ms]
+
+
+def _losses(
+    case: Case, ask: _Remembered, now_ms: int, until_ms: int, cancel: CancelToken | None
+) -> list[Loss]:
+    there = [memory for memory in case.expected if memory in ask(now_ms)]
+    edges = [now_ms + (until_ms - now_ms) * step // STEPS for step in range(STEPS + 1)]
+    found = []
+    for memory in there:
+        after = next((i for i, at in enumerate(edges) if memory not in ask(at)), None)
+        if after is None:
+            continue
+        low, high = edges[after - 1], edges[after]
+        while high - low > EXACT_MS:
+            if cancel is not None:
+                cancel.check()
+            middle = (low + high) // 2
+            low, high = (middle, high) if memory in ask(middle) else (low, middle)
+        found.append(Loss(case.id, case.query, memory, high))
+    return found

@@ -1,0 +1,108 @@
+"""What can be done for one memory, and what it does to its curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from memtui.engine.lifecycle.curve import own_curve
+from memtui.engine.lifecycle.decay import DecayParams
+from memtui.engine.lifecycle.forecast import forecast
+from memtui.engine.lifecycle.lives import Measure, Remedy
+from memtui.engine.lifecycle.population import Traits
+from memtui.engine.lifecycle.tiers import TierParams
+from memtui.engine.lifecycle.usage import Scenario
+from memtui.engine.memory import TIERS
+
+PINNED_IMPORTANCE = 0.95
+RAISE = 0.1
+Changes = dict[str, object]
+
+
+def pin(one: Traits) -> Changes:
+    """Core, and important enough that neglect takes years to show."""
+    return {"tier": "core", "importance": max(PINNED_IMPORTANCE, round(float(one.importance[0]), 6))}
+
+
+def touch(one: Traits, now_ms: int) -> Changes:
+    """What a confirmed recall writes: one use more, now."""
+    return {
+        "access_count": int(one.uses[0]) + 1,
+        "last_accessed_at": now_ms,
+        "last_confirmed_use_at": now_ms,
+    }
+
+
+def more_important(one: Traits) -> Changes:
+    """A tenth more, to 1 at most."""
+    return {"importance": min(1.0, round(float(one.importance[0]) + RAISE, 6))}
+
+
+def promote(one: Traits) -> Changes:
+    """One tier up; empty for a core memory."""
+    code = int(one.tier[0])
+    return {"tier": TIERS[code - 1]} if code else {}
+
+
+def after(one: Traits, changes: Changes) -> Traits:
+    """The memory with these changes, as decay sees it."""
+    fields: dict[str, object] = {}
+    if "tier" in changes:
+        fields["tier"] = np.array([TIERS.index(str(changes["tier"]))], np.uint8)
+    for name, field in (
+        ("importance", "importance"),
+        ("access_count", "uses"),
+        ("last_accessed_at", "last_used"),
+    ):
+        if name in changes:
+            fields[field] = np.array([float(str(changes[name]))])
+    return replace(one, **fields)  # type: ignore[arg-type]
+
+
+def remedies_of(
+    one: Traits,
+    *,
+    now_ms: int,
+    until_ms: int,
+    at_ms: Sequence[float],
+    measure: Measure,
+    scenario: Scenario,
+    decay: DecayParams,
+    tier: TierParams,
+) -> tuple[Remedy, ...]:
+    """Pin, touch, raise, promote: those that change anything, each with the curve it gives."""
+    ways: tuple[tuple[str, str, Callable[[], Changes]], ...] = (
+        ("pin", "pin", lambda: pin(one)),
+        ("touch", "touch", lambda: touch(one, now_ms)),
+        ("raise", "raise importance", lambda: more_important(one)),
+        ("promote", "promote", lambda: promote(one)),
+    )
+    found = []
+    for name, title, way in ways:
+        changes = way()
+        changed = after(one, changes)
+        if not changes or _same(one, changed):
+            continue
+        curve = own_curve(changed, decay, measure=measure, scenario=scenario, now_ms=now_ms, at_ms=at_ms)
+        stale_at = stale_when(changed, now_ms, until_ms, scenario, decay, tier)
+        found.append(Remedy(name, title, tuple(changes.items()), curve, stale_at))
+    return tuple(found)
+
+
+def stale_when(
+    one: Traits, now_ms: int, until_ms: int, scenario: Scenario, decay: DecayParams, tier: TierParams
+) -> int | None:
+    """When one memory (a single row) goes stale; None for never within the horizon, or already."""
+    at = forecast(one, now_ms=now_ms, until_ms=until_ms, scenario=scenario, decay=decay, tier=tier).stale_at[
+        0
+    ]
+    return None if np.isnan(at) else int(at)
+
+
+def _same(one: Traits, other: Traits) -> bool:
+    return all(
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("tier", "importance", "uses", "last_used")
+    )

@@ -1,0 +1,79 @@
+"""The weekly review: which memories to look at first, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from memtui.engine.clean import one_line
+from memtui.engine.lifecycle.cards import Card, Review
+from memtui.engine.lifecycle.doubt import Doubts
+from memtui.engine.lifecycle.population import Places
+from memtui.engine.lifecycle.witness import Witness
+from memtui.engine.memory import TIERS
+
+if TYPE_CHECKING:
+    from memtui.engine.memory import Memory
+    from memtui.engine.store.table import Store
+
+READ = 1_000
+"""Texts that are read to look for doubts in the words: of the most exposed memories, and of the most doubtful."""
+
+
+def make_review(
+    store: Store, witness: Witness, *, settled: Collection[str], lately: int, limit: int | None
+) -> Review:
+    """The queue without the memories in `settled`, at most `limit` cards; `lately` is passed on."""
+    from memtui.engine.store.view import memories_at
+
+    catalog = witness.catalog
+    at = candidates(witness.doubts)
+    memories = memories_at(store, catalog, at, now_ms=witness.forecast.now_ms)
+    place_of = dict(zip(catalog.ids.texts(at), at.tolist(), strict=True))
+    cards = [_card(memory, place_of[memory.id], witness) for memory in memories if memory.id in place_of]
+    waiting = sorted(
+        (card for card in cards if card.reasons and card.id not in settled),
+        key=lambda card: (-card.priority, card.id),
+    )
+    return Review(tuple(waiting[:limit]), len(waiting), lately, sum(card.priority for card in waiting))
+
+
+def candidates(doubts: Doubts) -> Places:
+    """The most doubtful and the most exposed memories, by their place."""
+    priority = doubts.priority
+    doubtful = np.flatnonzero(priority > 0)
+    first = doubtful[np.argsort(-priority[doubtful], kind="stable")[:READ]]
+    exposed = np.argsort(-doubts.exposure, kind="stable")[:READ]
+    return np.union1d(first, exposed[doubts.exposure[exposed] > 0])
+
+
+def _card(memory: Memory, place: int, witness: Witness) -> Card:
+    reasons = witness.reasons(place, memory)
+    return Card(
+        memory.id,
+        float(witness.doubts.exposure[place]),
+        1 - prod(1 - reason.doubt for reason in reasons),
+        reasons,
+        title=one_line(memory.text[:400]),
+        tier=TIERS[witness.traits.tier[place]],
+        scope=memory.scope,
+    )
+
+
+def after_settling(review: Review, memory: str) -> Review:
+    """The queue without this memory, which was just settled."""
+    left = tuple(card for card in review.cards if card.id != memory)
+    if len(left) == len(review.cards):
+        return review
+    gone = sum(card.priority for card in review.cards if card.id == memory)
+    return replace(
+        review,
+        cards=left,
+        waiting=review.waiting - 1,
+        settled=review.settled + 1,
+        at_stake=max(0.0, review.at_stake - gone),
+    )
