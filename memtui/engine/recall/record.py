@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtui.engine.recall.flow import Flow, Outcome
-from memtui.engine.recall.pool import Pool
+from memtui.engine.recall.pool import Floats, Pool
 from memtui.engine.recall.trace import SCHEMA, Candidate, Proof, StageKind, StageSummary, Step
 
 if TYPE_CHECKING:
@@ -150,9 +150,13 @@ class Trace:
         default=None, repr=False, compare=False
     )
     table_version: int = 0
+    query_vector: Floats | None = field(default=None, repr=False, compare=False)
+    """The question as a vector, float64 [dims]; None without a vector lane."""
     plan: Plan | None = field(default=None, repr=False, compare=False)
     """The request resolved; with `outside` it lets the same question be asked under other parameters."""
     outside: Outside | None = field(default=None, repr=False, compare=False)
+    prover: Callable[[Trace], Proof] | None = field(default=None, repr=False, compare=False)
+    """How this recipe's steps are proved, where it is no recipe of the plugin's."""
 
     @cached_property
     def stages(self) -> tuple[StageSummary, ...]:
@@ -186,7 +190,7 @@ class Trace:
         """Recompute every step from its recorded inputs with formulas of its own."""
         from memtui.engine.recall.proof import prove
 
-        return prove(self)
+        return (self.prover or prove)(self)
 
     @cached_property
     def memories(self) -> Mapping[str, Memory]:

@@ -1,0 +1,1 @@
+"""The recipe `memtui`: our own best recall."""

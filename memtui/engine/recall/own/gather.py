@@ -1,0 +1,121 @@
+"""From what the searches found to candidates with all evidence, including neighbours that earn a place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from memtui.engine.embed.static import StaticEmbedder
+from memtui.engine.errors import EmbeddingError
+from memtui.engine.recall.lanes import Lane
+from memtui.engine.recall.own import stages
+from memtui.engine.recall.own.clean_question import CleanQuestion
+from memtui.engine.recall.own.dates import spans_named
+from memtui.engine.recall.own.evidence import Asked
+from memtui.engine.recall.own.lanes import Search
+from memtui.engine.recall.own.late import Met, bare_text, late_interaction, piece_cache
+from memtui.engine.recall.own.newest import newest_wanted
+from memtui.engine.recall.own.settings import OwnSettings
+from memtui.engine.recall.own.survey import SPEAKER, Survey, text_of
+from memtui.engine.recall.pool import Floats, Hit, Pool
+from memtui.engine.recall.record import StageRecord
+from memtui.engine.recall.rows import Row
+
+ALWAYS = "the user"
+"""Who asks for newer memories where the setting is on."""
+
+
+@dataclass(frozen=True)
+class Gathering:
+    """Everything that is known before there is a pool."""
+
+    question: str
+    clean: CleanQuestion
+    identifiers: tuple[str, ...]
+    vector: Floats | None
+    known: Survey
+    settings: OwnSettings
+    limit: int
+    search: Search
+    lanes: Mapping[str, Lane]
+    """By the names of `recipe.SEARCHES`."""
+    model: StaticEmbedder
+
+    def rows(self) -> list[Row]:
+        """Every row that a search delivered or named, once each: hits by search and rank, then the others."""
+        rows: dict[str, Row] = {}
+        for lane in self.lanes.values():
+            for hit in lane.hits:
+                rows.setdefault(hit.row.id, hit.row)
+        for lane in self.lanes.values():
+            for gone in lane.dropped:
+                rows.setdefault(gone.row.id, gone.row)
+        return list(rows.values())
+
+    def hits(self, name: str, rows: Sequence[Row]) -> dict[int, Hit]:
+        """The hits of a search by their place in `rows`."""
+        place = {row.id: at for at, row in enumerate(rows)}
+        lane = self.lanes.get(name, Lane())
+        return {place[hit.row.id]: hit for hit in lane.hits}
+
+    def pool(self, rows: Sequence[Row]) -> Pool:
+        """The candidates as columns."""
+        vector, bm25 = self.hits("vector_ranked", rows), self.hits("bm25_ranked", rows)
+        return Pool(rows, vector, bm25, self.search.now_ms)
+
+    def asked(self, pool: Pool) -> tuple[Asked, str]:
+        """The evidence on each candidate; and why words were not compared, empty when they were."""
+        speakers = [text_of(row.metadata.values, (SPEAKER,)) for row in pool.rows]
+        by_identifier = self.hits("identifier_ranked", pool.rows)
+        past = pool.timestamp[pool.timestamp <= pool.now_ms]
+        met, warning = self._met(pool.rows, speakers)
+        asked = Asked(
+            question=self.question,
+            clean=self.clean,
+            identifiers=self.identifiers if by_identifier else (),
+            spans=spans_named(self.question, self.known.years),
+            newest_wanted=self._newest_wanted(),
+            vector=self.vector,
+            settings=self.settings,
+            limit=self.limit,
+            newest_ms=float(past.max()) if past.size else float(pool.now_ms),
+            met=met,
+            by_identifier=by_identifier,
+            speakers=speakers,
+            around=[self.known.chains.around(row.id) for row in pool.rows],
+        )
+        return asked, warning
+
+    def entering(self, pool: Pool, asked: Asked, record: StageRecord) -> list[Row]:
+        """Rows beside candidates that no search found, when their neighbours' scores lift them among the results.
+
+        `record` is the last stage before the neighbours'.
+        """
+        flow = record.outcome.flow
+        outcome = stages.neighbours(flow, pool, asked)
+        best = outcome.flow.score[outcome.flow.order]
+        bar = float(best[self.limit - 1]) if len(best) >= self.limit else 0.0
+        inside = {row.id for row in pool.rows}
+        gain: dict[str, float] = {}
+        weights = (self.settings.next_weight, self.settings.previous_weight)
+        for index in flow.order.tolist():
+            for other, weight in zip(asked.around[index], weights, strict=True):
+                if other is not None and other not in inside:
+                    gain[other] = gain.get(other, 0.0) + weight * float(flow.score[index])
+        wanted = sorted(memory_id for memory_id, score in gain.items() if score > bar)
+        stored = self.search.outside.rows_by_id(wanted) if wanted else {}
+        rows = [row for each in stored.values() if (row := self.search.outside.read(each)) is not None]
+        return [row for row in rows if not self.search.gate(row)]
+
+    def _newest_wanted(self) -> str:
+        if self.settings.recency == "asked":
+            return newest_wanted(self.question)
+        return ALWAYS if self.settings.recency == "on" else ""
+
+    def _met(self, rows: Sequence[Row], speakers: Sequence[str]) -> tuple[Met | None, str]:
+        texts = [bare_text(row.text, speaker) for row, speaker in zip(rows, speakers, strict=True)]
+        try:
+            pieces = piece_cache(self.search.outside.pin, self.model).pieces(rows, texts)
+            return late_interaction(self.model, self.clean.text, pieces), ""
+        except EmbeddingError as error:
+            return None, f"words were not compared: {error}"

@@ -1,0 +1,187 @@
+"""The searches of the recipe `memtui`: by meaning, by words, and by identifiers to the letter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memtui.engine.categories import filter_candidates, matches
+from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.recall.lanes import Lane
+from memtui.engine.recall.outside import Outside
+from memtui.engine.recall.pool import Dropped, Floats, Hit
+from memtui.engine.recall.rows import Row, rows_of
+from memtui.engine.recall.search import Found, read_columns, scope_filter
+from memtui.engine.store import sql
+
+SLACK = 2
+"""Rows asked for are this many times the pool, because those that do not qualify are left out afterwards."""
+WIDER, WIDEST = 4, 5_000
+"""A search that did not fill the pool is asked again for this many times as much, up to so many rows."""
+ARCHIVED = "archived"
+
+
+@dataclass(frozen=True)
+class Search:
+    """What all searches need to know of the question."""
+
+    outside: Outside
+    scopes: Sequence[str] | None
+    category: str | None
+    pool: int
+    now_ms: int
+
+    @property
+    def denied(self) -> bool:
+        """An empty scope list denies everything."""
+        return self.scopes is not None and not self.scopes
+
+    @property
+    def scope_where(self) -> str | None:
+        """The scope filter as SQL, None without one."""
+        return scope_filter(self.outside.pin.dialect, self.scopes)
+
+    @property
+    def where(self) -> str | None:
+        """Scope, and every column value that the category may be stored as."""
+        column = self.outside.pin.dialect.columns.category
+        if self.category is None or column is None:
+            return self.scope_where
+        stored = dict.fromkeys((self.category, *filter_candidates(self.category)))
+        return sql.both(self.scope_where, sql.is_in(column, stored))
+
+    def gate(self, row: Row) -> str:
+        """The gate that a row does not pass: inactive, expired, state, category; empty when it passes all."""
+        meta = row.metadata
+        if not row.active(self.now_ms):
+            return "inactive"
+        if meta.expired(self.now_ms):
+            return "expired"
+        if meta.state == ARCHIVED:
+            return "state"
+        if self.category is not None and not matches(row.category, self.category, meta.values):
+            return "category"
+        return ""
+
+
+def by_meaning(search: Search, question: Floats) -> Lane:
+    """The nearest memories; score = 1 - cosine distance. Rows without a usable vector are never found."""
+    if search.denied:
+        return Lane(via="denied")
+
+    def ask(k: int) -> Found:
+        return search.outside.nearest(question, k=k, where=search.where)
+
+    return _filled(search, ask, "cosine", lambda distance: 1.0 - distance, "distance", "native")
+
+
+def by_words(search: Search, question: str) -> Lane:
+    """Memories by the words of the question as it was asked; score = BM25 of the full-text index.
+
+    Double quotes would make a phrase of the question and are left out. Without an index there is no such lane,
+    and the warning says so.
+    """
+    if search.denied:
+        return Lane(via="denied")
+    if not search.outside.pin.fts.exists:
+        return Lane(warning="no full-text index: keywords were not searched")
+    text = question.replace('"', " ")
+
+    def ask(k: int) -> Found:
+        return search.outside.by_words(text, k=k, where=search.where)
+
+    try:
+        return _filled(search, ask, "bm25", lambda raw: raw, "raw_bm25", "fts")
+    except MemtuiError as error:
+        return Lane(warning=f"full-text search failed ({error.message})")
+
+
+def by_identifier(search: Search, wanted: Sequence[str]) -> Lane:
+    """Memories that hold identifiers of the question to the letter (case apart); score = the share they hold."""
+    if search.denied or not wanted:
+        return Lane(via="denied" if search.denied else "")
+    pin = search.outside.pin
+    text_column = pin.dialect.columns.text
+    holds = " OR ".join(sql.contains(text_column, token) for token in wanted)
+    where = sql.both(search.where, holds)
+
+    def read() -> list[Row]:
+        import pyarrow as pa
+
+        read: list[Row] = []
+        for batch in pin.scan(read_columns(pin.dialect), where=where):
+            read += rows_of(pa.Table.from_batches([batch]), pin.dialect)
+            if len(read) >= WIDEST:
+                break
+        return read
+
+    stored = search.outside.asked(("identifiers", where), "the text has to be looked for to the letter", read)
+    rows = [row for each in stored if (row := search.outside.read(each)) is not None]
+    held = [(sum(token.lower() in row.text.lower() for token in wanted), row) for row in rows]
+    held.sort(key=lambda pair: (-pair[0], -pair[1].timestamp_ms))
+    found = Found([row for _, row in held], [float(count) for count, _ in held], len(held) + 1)
+    return _filled(search, lambda k: found, "held", lambda count: count / len(wanted), "count", "substring")
+
+
+def recorded(search: Search, items: Sequence[Sequence[Any]], *, lane: str) -> Lane:
+    """Hits recorded elsewhere, used in place of a search; their scores are taken as they are."""
+    for item in items:
+        good = len(item) >= 2 and isinstance(item[0], str) and isinstance(item[1], int | float)
+        if not good or isinstance(item[1], bool):
+            raise UsageError(f"lanes.{lane} holds {str(item)[:60]}.", fix="Each hit is [id, score].")
+    rows = search.outside.rows_by_id([item[0] for item in items])
+    known = [(rows[item[0]], float(item[1])) for item in items if item[0] in rows]
+    found = Found([row for row, _ in known], [score for _, score in known], len(known) + 1)
+    answer = _filled(search, lambda k: found, "recorded", lambda score: score, "recorded", "recorded")
+    missing = len(items) - len(known)
+    if not missing:
+        return answer
+    return replace(
+        answer, warning=f"{missing} recorded {lane} hits name memories that this store does not have"
+    )
+
+
+def _filled(
+    search: Search,
+    ask: Callable[[int], Found],
+    rule: str,
+    score: Callable[[float], float],
+    number: str,
+    via: str,
+) -> Lane:
+    """The first rows of a search that qualify, until the pool is full; asked more widely when it is not."""
+    k = SLACK * search.pool
+    while True:
+        found = ask(k)
+        lane = _walk(search, zip(found.rows, found.numbers, strict=True), rule, score, number, via)
+        if len(lane.hits) >= search.pool or len(found.numbers) < k or k >= WIDEST:
+            return lane
+        k = min(WIDEST, k * WIDER)
+
+
+def _walk(
+    search: Search,
+    found: Iterable[tuple[Row, float]],
+    rule: str,
+    score: Callable[[float], float],
+    number: str,
+    via: str,
+) -> Lane:
+    hits: list[Hit] = []
+    dropped: list[Dropped] = []
+    taken: set[str] = set()
+    for stored, value in found:
+        row = search.outside.read(stored)
+        if row is None or row.id in taken:
+            continue
+        taken.add(row.id)
+        gate = search.gate(row)
+        if gate:
+            if len(dropped) < search.pool:  # the account names as many as it lists candidates
+                dropped.append(Dropped(row, gate, score(value)))
+            continue
+        hits.append(Hit(row, len(hits) + 1, score(value), value, rule, {number: value}))
+        if len(hits) == search.pool:
+            break
+    return Lane(tuple(hits), tuple(dropped), via)

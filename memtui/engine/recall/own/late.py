@@ -1,0 +1,105 @@
+"""Late interaction: how well each word of a question is met by the best word of a memory.
+
+m = sum over question pieces t of w_t * max over memory pieces u of cos(t, u), divided by the sum of w_t;
+w_t is the length of the piece's stored vector (rare pieces are longer). Pieces that the model does not know
+are left out. A memory without known pieces is met by nothing: 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memtui.engine.embed.static import StaticEmbedder, TokenVectors
+from memtui.engine.recall.pool import Floats
+
+if TYPE_CHECKING:
+    from memtui.engine.recall.rows import Row
+    from memtui.engine.store.pin import Pin
+
+Pieces = np.ndarray[Any, np.dtype[np.int32]]
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+KEPT = 65_536
+"""Texts whose word pieces are remembered: about 20 MB."""
+
+
+class PieceCache:
+    """The word pieces of memories, remembered by row and text of one version of a table."""
+
+    def __init__(self, model: StaticEmbedder) -> None:
+        self.model = model
+        self._known: dict[tuple[str, int], Pieces] = {}
+
+    def pieces(self, rows: Sequence[Row], texts: Sequence[str]) -> list[Pieces]:
+        """The pieces of each row's text; texts never seen are tokenised together."""
+        keys = [(row.id, hash(text)) for row, text in zip(rows, texts, strict=True)]
+        found = {key: pieces for key in keys if (pieces := self._known.get(key)) is not None}
+        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        if fresh:
+            found |= zip(fresh, self.model.piece_ids(list(fresh.values())), strict=True)
+            if len(self._known) > KEPT:
+                self._known.clear()
+            self._known.update((key, found[key]) for key in fresh)
+        return [found[key] for key in keys]
+
+
+def piece_cache(pin: Pin, model: StaticEmbedder) -> PieceCache:
+    """The cache of this version of the table."""
+    return pin.derived(("pieces", model.name), lambda: PieceCache(model))
+
+
+@dataclass(frozen=True)
+class Met:
+    """How well memories meet a question: `score` [n], and of each piece of the question the best cosine."""
+
+    question: TokenVectors
+    weights: tuple[float, ...]
+    """Of each piece of the question; the score is the mean of the cosines with these weights."""
+    score: Floats
+    cosines: Matrix
+    """[n, pieces of the question]."""
+
+
+def late_interaction(model: StaticEmbedder, question: str, memories: Sequence[Pieces]) -> Met:
+    """Compare a question with memories given as word pieces (`PieceCache.pieces`)."""
+    asked = model.token_vectors(question)
+    weights = np.linalg.norm(asked.matrix.astype(np.float64), axis=1)
+    total = float(weights.sum())
+    cosines = best_cosines(model, asked, memories)
+    score = cosines @ weights / total if total > 0 else np.zeros(len(memories))
+    return Met(asked, tuple(weights.tolist()), score, cosines)
+
+
+def best_cosines(model: StaticEmbedder, asked: TokenVectors, memories: Sequence[Pieces]) -> Matrix:
+    """For each memory and each piece of the question the highest cosine with a piece of the memory; 0 with none.
+
+    Every different piece of the memories is compared once: a hundred memories share most of their words.
+    """
+    best = np.zeros((len(memories), len(asked.tokens)))
+    filled = [at for at, pieces in enumerate(memories) if len(pieces)]
+    if not filled or not asked.tokens:
+        return best
+    flat = np.concatenate([memories[at] for at in filled])
+    different, place = np.unique(flat, return_inverse=True)
+    table = unit(asked.matrix) @ unit(model.piece_vectors(different)).T
+    lengths = [len(memories[at]) for at in filled]
+    starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    best[filled] = np.maximum.reduceat(table[:, place], starts, axis=1).T
+    return best
+
+
+def unit(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Rows of length 1; a zero row stays zero."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, None]
+    unit_rows: np.ndarray[Any, np.dtype[np.float32]]
+    unit_rows = np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)
+    return unit_rows
+
+
+def bare_text(text: str, speaker: str) -> str:
+    """A memory's text without its leading `Speaker:`."""
+    head = f"{speaker}:"
+    return text[len(head) :].lstrip() if speaker and text.startswith(head) else text

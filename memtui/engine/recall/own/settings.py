@@ -1,0 +1,74 @@
+"""The settings of the recipe `memtui`: what each signal is worth, and how many candidates it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from memtui.engine.errors import ConfigError
+from memtui.engine.recall.config import Block, resolve_block
+
+BLOCK = "memtui"
+"""The block's name in a configuration."""
+
+
+class OwnSettings(Block):
+    """Weights add up, they do not share out: a memory that every signal speaks for has the sum of all.
+
+    The defaults are those for vectors of the bundled model; `GIVEN` are those for a transformer's.
+    """
+
+    vector_weight: float = Field(default=0.3, ge=0, le=10)
+    """Of the cosine between the vectors, stretched from the pool's lowest to its highest."""
+    late_weight: float = Field(default=0.8, ge=0, le=10)
+    """Of the late interaction (how well each word of the question is met), stretched the same way."""
+    bm25_weight: float = Field(default=0.1, ge=0, le=10)
+    """Of the keyword score as a share of the best one."""
+    identifier_weight: float = Field(default=1.0, ge=0, le=10)
+    """Of the share of the question's identifiers that stand in the memory to the letter."""
+    speaker_weight: float = Field(default=0.5, ge=0, le=10)
+    """For what was said by the only speaker that the question names."""
+    date_weight: float = Field(default=0.6, ge=0, le=10)
+    """For a time within a span that the question names."""
+    previous_weight: float = Field(default=0.15, ge=0, le=1)
+    """Of the score of the memory before, in the same session."""
+    next_weight: float = Field(default=0.1, ge=0, le=1)
+    """Of the score of the memory after, in the same session."""
+    recency: Literal["asked", "on", "off"] = "asked"
+    """Whether newer memories gain: when the question asks for what is new, always, never."""
+    recency_weight: float = Field(default=0.3, ge=0, le=10)
+    recency_half_life_days: float = Field(default=30, gt=0)
+    pool: int = Field(default=100, ge=1, le=1000)
+    """Candidates from each search."""
+    min_score: float = Field(default=0, ge=0)
+    """Memories below are not returned; 0 returns the best there are."""
+
+    def as_block(self) -> dict[str, Any]:
+        """The resolved block under its key names."""
+        block: dict[str, Any] = self.model_dump(by_alias=True)
+        return block
+
+
+GIVEN: Mapping[str, float] = {"speakerWeight": 0.4, "dateWeight": 0.8, "nextWeight": 0.05, "pool": 50}
+"""What differs where the vectors are another model's (fitted with MiniLM's)."""
+
+
+def resolve_own(config: Mapping[str, Any] | None, *, bundled: bool) -> tuple[OwnSettings, tuple[str, ...]]:
+    """The settings of `config` ({"memtui": {...}}) over the defaults, and findings about what has no effect.
+
+    Raises ConfigError with the path of the first key that is unknown or ill-typed.
+    """
+    config = config or {}
+    unknown = [key for key in config if key not in (BLOCK, "retrieval", "decay")]
+    if unknown:
+        raise ConfigError(f"{unknown[0]} is not a known block.", path=unknown[0], fix=f"Use {BLOCK}.")
+    findings = tuple(
+        f"{key} has no effect: those are the plugin's settings, this recipe reads the block {BLOCK}."
+        for key in ("retrieval", "decay")
+        if config.get(key)
+    )
+    base = None if bundled else GIVEN
+    settings: OwnSettings = resolve_block(BLOCK, OwnSettings, config.get(BLOCK, {}), base)
+    return settings, findings
