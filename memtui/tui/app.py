@@ -85,6 +85,7 @@ class MemtuiApp(App[None]):
         self._target = target
         self._store = StoreOpener(self, opener or real_opener(environ, Path.cwd()), now)
         self._loaded = load_themes(search_path(themes))
+        self.themes = tuple(sorted(self._loaded.themes))
         for theme in self._loaded.themes.values():
             self.register_theme(theme)
         wanted = environ.get("MEMTUI_THEME", DEFAULT)
@@ -222,7 +223,7 @@ class MemtuiApp(App[None]):
             self._store.open(self.session.target or self._target)
 
     def action_next_theme(self) -> None:
-        names = sorted(self._loaded.themes)
+        names = self.themes
         here = names.index(self.theme) if self.theme in names else -1
         self.theme = names[(here + 1) % len(names)]
         self.say(f"theme {self.theme}", "note")

@@ -15,6 +15,8 @@ class Host(Protocol):
 
     session: Session
     glyphs: Glyphs
+    themes: tuple[str, ...]
+    """Names of the themes that were read from files and can be chosen."""
 
     def now_ms(self) -> int:
         """The clock, in milliseconds since the epoch."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -99,11 +101,12 @@ def lines(app: App[Any]) -> list[str]:
 
 def check_golden(name: str, text: str) -> None:
     """Compare with the recorded text; `WRITE_GOLDEN=1` in the environment records it anew."""
-    import os
-
     path = GOLDEN / f"{name}.txt"
     if os.environ.get("WRITE_GOLDEN"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text + "\n", encoding="utf-8")
     assert path.is_file(), f"{path} is missing: record it with WRITE_GOLDEN=1"
-    assert text + "\n" == path.read_text(encoding="utf-8")
+    recorded = path.read_text(encoding="utf-8").rstrip("\n")
+    if text != recorded:
+        changes = unified_diff(recorded.split("\n"), text.split("\n"), "recorded", "now", lineterm="", n=0)
+        raise AssertionError(f"{name} looks different:\n" + "\n".join(changes))

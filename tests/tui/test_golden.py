@@ -6,6 +6,7 @@ import pytest
 
 from memtui.engine import MemtuiError
 from memtui.tui.opening import NothingFound
+from memtui.tui.screens.browse import filter_bar
 from tests.tui.driving import SIZES, check_golden, press, running, screen_text, type_text
 from tests.tui.memory_engine import MemoryEngine
 
@@ -24,7 +25,8 @@ async def test_browse(size):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
-async def test_browse_filtered_with_an_error(size):
+async def test_browse_filtered_with_an_error(size, monkeypatch):
+    monkeypatch.setattr(filter_bar, "APPLY_S", 60.0)  # typing slower than this would apply half of the filter
     async with running(MemoryEngine(4_821), size) as (app, pilot):
         await press(pilot, "2", "slash")
         await type_text(pilot, "tier:core imp>high")

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import ListQuery
 from memtui.tui.app import MemtuiApp
 from memtui.tui.opening import opener
+from memtui.tui.screens.browse.detail import MemoryDetail
 from memtui.tui.screens.browse.memory_list import MemoryList
 from tests.conftest import NOW_MS
 from tests.tui.driving import lines, press, screen_text, settle, type_text
@@ -46,14 +48,16 @@ async def test_every_row_can_be_shown_in_full(store):
     async with app.run_test(size=(200, 50)) as pilot:
         await settle(pilot)
         await press(pilot, "2", "l")
-        seen = set()
-        for _ in range(267):
-            await pilot.press("n")
-            await pilot.pause()
-            detail = app.screen.query_one("MemoryDetail")
-            seen.add(detail.memory.id if detail.memory else None)
-        await settle(pilot)
-        assert len(seen - {None}) > 250
+        engine = app.session.engine
+        assert engine is not None
+        rows = engine.page(engine.view(ListQuery()), 0, 1_000)
+        assert len(rows) == 267
+        detail = app.screen.query_one(MemoryDetail)
+        for row in rows:
+            detail.show(row)
+            text = "\n".join(line.plain for line in detail.lines)
+            assert all(key in text for key in row.metadata_values if key.isidentifier()), row.id
+            assert (row.scope or "(none)").strip() in text
 
 
 async def test_a_filter_error_of_the_engine_is_shown_at_its_place(store):

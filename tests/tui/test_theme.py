@@ -17,7 +17,7 @@ from memtui.tui.theme.tokens import (
     defaults,
     scope_style,
 )
-from tests.tui.driving import press, running
+from tests.tui.driving import press, running, until
 from tests.tui.memory_engine import MemoryEngine
 
 SHIPPED = load_themes(search_path())
@@ -106,7 +106,7 @@ async def test_switching_the_theme_repaints_the_rows_of_the_list():
         before = colours()
         await press(pilot, "f2")
         assert app.theme != "deep-sea"
-        assert not before & colours()
+        await until(pilot, lambda: not before & colours())
 
 
 def test_styles_by_meaning():

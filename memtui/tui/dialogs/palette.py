@@ -261,7 +261,7 @@ def entries_for(screen: Screen[object]) -> list[Entry]:
         found.setdefault(key.id, entry)
     extra = getattr(screen, "palette_entries", None)
     entries = [*found.values(), *(extra() if extra is not None else ())]
-    for name in sorted(app.available_themes):
+    for name in host(screen).themes:
 
         def apply(name: str = name) -> None:
             app.theme = name

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rich.segment import Segment
 from textual import events
-from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import Static
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.style import Style
+from textual.widget import Widget
 
 from memtui.engine import Memory
 from memtui.tui.host import host
@@ -17,16 +19,20 @@ from memtui.tui.keys import bindings
 from memtui.tui.screens.browse.detail_text import detail_lines
 
 
-class MemoryDetail(VerticalScroll, can_focus=True):
-    """Scrolls through one memory; the old one stays, dimmed, while the next is fetched."""
+class MemoryDetail(Widget, can_focus=True):
+    """Scrolls through one memory; the old one stays, dimmed, while the next is fetched.
+
+    It keeps its own lines and its own place in them: a scrolling container would lay out the whole screen
+    anew for every memory that is longer or shorter than the one before.
+    """
 
     DEFAULT_CSS = """
-    MemoryDetail { height: 1fr; background: $background; padding: 0 1; overflow-x: hidden; }
-    MemoryDetail Static { width: 1fr; height: auto; }
-    MemoryDetail.-stale Static { opacity: 55%; }
+    MemoryDetail { height: 1fr; background: $background; padding: 0 0 0 1; }
     """
     BINDINGS = bindings("detail")
     auto_links = False
+
+    top: reactive[int] = reactive(0)
 
     @dataclass
     class Left(Message):
@@ -53,40 +59,95 @@ class MemoryDetail(VerticalScroll, can_focus=True):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self.memory: Memory | None = None
+        self.lines: list[Content] = []
+        """What there is to see, at the present width."""
         self._drawn: tuple[object, ...] = ()
-
-    def compose(self) -> ComposeResult:
-        yield Static(expand=True)
+        self._strips: dict[int, Strip] = {}
 
     def show(self, memory: Memory | None, *, waiting: bool = False) -> None:
         """Show a memory; None with `waiting` keeps the old one, dimmed, without it clears the panel."""
-        self.set_class(memory is None and waiting, "-stale")
-        if memory is None and waiting:
+        stale = memory is None and waiting
+        if stale != self.has_class("-stale"):
+            self.set_class(stale, "-stale")
+            self._strips.clear()
+            self.refresh()
+        if stale:
             return
         changed = memory is None or self.memory is None or memory.id != self.memory.id
         self.memory = memory
-        self._draw()
+        self._build()
         if changed:
-            self.scroll_home(animate=False)
+            self.top = 0
         self.refresh_bindings()
 
     def on_resize(self) -> None:
-        self._draw()
+        self._build()
 
-    def _draw(self) -> None:
-        width = self.scrollable_content_region.width
+    def _build(self) -> None:
+        """The lines of the memory at the present width; the last column is the scroll bar's."""
+        width = self.content_size.width - 1
         if width <= 0:
             return
         app = host(self)
-        state = (self.memory, width, app.now_ms() // 60_000, self.app.theme)
+        state = (self.memory, width, app.now_ms() // 60_000)
         if state == self._drawn:
             return
         self._drawn = state
         if self.memory is None:
-            self.query_one(Static).update(Content.styled("no memory under the cursor", "$dim"))
-            return
-        lines = detail_lines(self.memory, width, now_ms=app.now_ms(), glyphs=app.glyphs)
-        self.query_one(Static).update(Content("\n").join(lines))
+            self.lines = [Content.styled("no memory under the cursor", "$dim")]
+        else:
+            self.lines = detail_lines(self.memory, width, now_ms=app.now_ms(), glyphs=app.glyphs)
+        self._strips.clear()
+        self.top = min(self.top, self._last_top)
+        self.refresh()
+
+    # drawing
+
+    def render_line(self, y: int) -> Strip:
+        width = self.content_size.width
+        base = self.visual_style
+        index = self.top + y
+        if index >= len(self.lines) or width <= 1:
+            return Strip.blank(width, base.rich_style)
+        strip = self._strips.get(index)
+        if strip is None:
+            line = self.lines[index]
+            if self.has_class("-stale"):
+                line = Content.styled(line.plain, "$dim")
+            strip = Strip(line.render_segments(base)).adjust_cell_length(width - 1, base.rich_style)
+            self._strips[index] = strip
+        bar, style = self._bar(y)
+        return Strip([*strip, Segment(bar, (base + Style.parse(style)).rich_style)])
+
+    def _bar(self, y: int) -> tuple[str, str]:
+        """The cell of the scroll bar in row `y`: where the view is in a text that is longer than it."""
+        height, total = max(1, self.content_size.height), len(self.lines)
+        if total <= height:
+            return " ", ""
+        size = max(1, height * height // total)
+        start = round(self.top / self._last_top * (height - size)) if self._last_top else 0
+        return (" ", "on $frame") if start <= y < start + size else (" ", "")
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._strips.clear()
+
+    # scrolling
+
+    @property
+    def _last_top(self) -> int:
+        return max(0, len(self.lines) - max(1, self.content_size.height))
+
+    def validate_top(self, top: int) -> int:
+        return max(0, min(top, self._last_top))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.top += 3
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.top -= 3
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         memory = self.memory
@@ -104,22 +165,22 @@ class MemoryDetail(VerticalScroll, can_focus=True):
             self.post_message(self.LinkFollowed(target))
 
     def action_down(self) -> None:
-        self.scroll_down(animate=False)
+        self.top += 1
 
     def action_up(self) -> None:
-        self.scroll_up(animate=False)
+        self.top -= 1
 
     def action_page_down(self) -> None:
-        self.scroll_page_down(animate=False)
+        self.top += max(1, self.content_size.height - 1)
 
     def action_page_up(self) -> None:
-        self.scroll_page_up(animate=False)
+        self.top -= max(1, self.content_size.height - 1)
 
     def action_first(self) -> None:
-        self.scroll_home(animate=False)
+        self.top = 0
 
     def action_last(self) -> None:
-        self.scroll_end(animate=False)
+        self.top = self._last_top
 
     def action_left(self) -> None:
         self.post_message(self.Left())
