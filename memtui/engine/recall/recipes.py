@@ -294,7 +294,17 @@ BUILTIN = Recipe(
     5,
     decay_on=False,
 )
-_ALL = {recipe.name: recipe for recipe in (PRO_AGENT, PRO_TOOL, PRO_CLI, PRO_ARTICLE, BUILTIN)}
+MEMTUI = Recipe(
+    "memtui",
+    "memtui's own best",
+    "Meaning and words, then word by word; who said it, when, and what stands beside it. No decay unless asked for.",
+    (),
+    None,
+    10,
+    decay_on=False,
+)
+_ALL = {recipe.name: recipe for recipe in (PRO_AGENT, PRO_TOOL, PRO_CLI, PRO_ARTICLE, BUILTIN, MEMTUI)}
+"""Those without stages here have a runner of their own (`runners.RUNNERS`)."""
 
 
 def recipe_named(name: str) -> Recipe:

@@ -18,6 +18,7 @@ from memtui.engine.recall.pool import Floats, Pool
 from memtui.engine.recall.question import check_dims, question_vector
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.runners import RUNNERS
 from memtui.engine.recall.setting import RerankAnswer, Route, Setting
 from memtui.engine.recall.through import OnStage, pool_of, run_stages
 from memtui.engine.recall.trace import StageSummary
@@ -44,6 +45,8 @@ class Bench:
     """Why there is none, and what to do."""
     base_retrieval: Mapping[str, Any] | None = None
     base_decay: Mapping[str, Any] | None = None
+    bundled: bool = False
+    """Whether the store's vectors, and so the embedder's, are the bundled model's."""
     clock: Callable[[], float] = time.perf_counter
     """Seconds, for durations only."""
 
@@ -76,8 +79,10 @@ def recall(
     Raises UsageError for an empty question, an unknown recipe, source or setting, a question vector that does not
     fit the table; MemtuiError when no lane could run at all. A single failed lane is a warning in the trace.
     """
-    plan = bench.plan(request)
     outside = outside or bench.outside(request.table_version)
+    if request.recipe in RUNNERS:
+        return RUNNERS[request.recipe](request, bench, outside, on_stage, cancel)
+    plan = bench.plan(request)
     return Run(plan, outside, on_stage, cancel).trace()
 
 
