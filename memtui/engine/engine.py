@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
 
+_OWNERS_RECIPE = {"memtui": "memtui", "generic": "memtui"}
+
 Clock = Callable[[], int]
 """Milliseconds since the epoch, now."""
 
@@ -225,8 +227,11 @@ class Engine:
 
     @property
     def default_recipe(self) -> str:
-        """The recipe of the program that owns the store."""
-        return "memory-lancedb" if self._store.dialect.name.startswith("builtin") else "pro/agent"
+        """The recipe of the program that owns the store; our own for tables of memtui and of nobody."""
+        dialect = self._store.dialect.name
+        if dialect.startswith("builtin"):
+            return "memory-lancedb"
+        return _OWNERS_RECIPE.get(dialect, "pro/agent")
 
     def recipes(self) -> tuple[RecipeInfo, ...]:
         """Every recipe, in the order to show them."""
@@ -239,9 +244,10 @@ class Engine:
     ) -> Trace:
         """Ask the store; the trace is the complete account. `on_stage` hears of each stage as it ends."""
         from memtui.engine.embed.embedder import NoEmbedder
+        from memtui.engine.embed.static import BUNDLED
         from memtui.engine.recall.run import Bench, recall
 
-        embedder = self._embedder
+        embedder = self._recall_embedder()
         bench = Bench(
             self._store,
             self._now(),
@@ -249,11 +255,22 @@ class Engine:
             no_embedder=f"{embedder.reason} {embedder.fix}" if isinstance(embedder, NoEmbedder) else "",
             base_retrieval=self._base_retrieval(),
             base_decay=self._found.decay if self._found else None,
+            bundled=not isinstance(embedder, NoEmbedder) and embedder.name == BUNDLED,
             clock=self._timer,
         )
         if not request.recipe:
             request = replace(request, recipe=self.default_recipe)
         return recall(request, bench, on_stage=on_stage, cancel=cancel)
+
+    def _recall_embedder(self) -> Embedder | NoEmbedder:
+        """The store's embedder; where it has none, the bundled model if the vectors prove to be its own."""
+        from memtui.engine.embed.embedder import NoEmbedder
+        from memtui.engine.embed.recognise import made_by_bundled
+        from memtui.engine.embed.static import bundled
+
+        if isinstance(self._embedder, NoEmbedder) and made_by_bundled(self._store.pin()):
+            self._embedder = bundled()
+        return self._embedder
 
     def _base_retrieval(self) -> dict[str, Any] | None:
         """The agent's own retrieval settings, with the reranker's real key in place of the masked one."""
