@@ -15,6 +15,7 @@ from textual.screen import Screen
 from memtui.engine import MemtuiError
 from memtui.tui.frame import Frame
 from memtui.tui.keys import bindings
+from memtui.tui.look import Look
 from memtui.tui.messages import (
     AskRecall,
     Flash,
@@ -54,7 +55,7 @@ def _recall() -> Screen[Any]:
 
 
 class MemtuiApp(App[None]):
-    """The terminal console. `target` as in the command line; `opener` and `now` are given by tests."""
+    """The terminal console. `target` as in the command line; tests give their own `opener` and `now`."""
 
     CSS_PATH = "app.tcss"
     TITLE = "memtui"
@@ -77,9 +78,10 @@ class MemtuiApp(App[None]):
         now: Clock = default_now,
         environ: Mapping[str, str] = os.environ,
         themes: Path | None = None,
+        look: Look = Look(),
     ) -> None:
         super().__init__()
-        self.glyphs = choose(environ)
+        self.glyphs = choose({**environ, **look.glyphs})
         self._now = now
         self._environ = environ
         self._target = target
@@ -88,8 +90,11 @@ class MemtuiApp(App[None]):
         self.themes = tuple(sorted(self._loaded.themes))
         for theme in self._loaded.themes.values():
             self.register_theme(theme)
-        wanted = environ.get("MEMTUI_THEME", DEFAULT)
-        self.theme = wanted if wanted in self.available_themes else DEFAULT
+        self.zone = look.zone
+        self._problems = [*look.problems, *self._loaded.problems]
+        self.theme = look.theme if look.theme in self.available_themes else DEFAULT
+        if look.theme != self.theme:
+            self._problems.append(f"There is no theme {look.theme}; {self.theme} is used.")
         self.animation_level = "none"
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -108,7 +113,7 @@ class MemtuiApp(App[None]):
     def _start(self) -> None:
         self._store.open(self._target)
         self.set_interval(WATCH_S, self._store.watch)
-        for problem in self._loaded.problems:
+        for problem in self._problems:
             self.say(problem, "error")
 
     @property
@@ -245,4 +250,5 @@ def run(target: str | None = None, **options: Any) -> None:
     from memtui.paths import themes_dir
 
     opener = real_opener(os.environ, Path.cwd(), **options)
-    MemtuiApp(target, opener=opener, themes=themes_dir()).run()
+    look = Look.of(options.get("settings"))
+    MemtuiApp(target, opener=opener, themes=themes_dir(), look=look).run()

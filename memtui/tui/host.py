@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import tzinfo
 from typing import Protocol, cast
 
 from textual.message_pump import MessagePump
@@ -15,6 +16,8 @@ class Host(Protocol):
 
     session: Session
     glyphs: Glyphs
+    zone: tzinfo | None
+    """How times are shown; None is local time."""
     themes: tuple[str, ...]
     """Names of the themes that were read from files and can be chosen."""
 

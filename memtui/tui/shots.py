@@ -11,6 +11,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from memtui.tui.app import MemtuiApp
+from memtui.tui.look import Look
 from memtui.tui.opening import Opener
 from memtui.tui.screens.browse.memory_list import MemoryList
 
@@ -57,7 +58,7 @@ async def take(
     environ: Mapping[str, str],
 ) -> Path:
     """Run the app without a terminal at `size`, press the keys, write the picture into `folder`."""
-    app = MemtuiApp("demo", opener=opener, now=now, environ={**environ, "MEMTUI_THEME": shot.theme})
+    app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Look(theme=shot.theme))
     async with app.run_test(size=size) as pilot:
         await _settle(pilot)
         for key in shot.keys:

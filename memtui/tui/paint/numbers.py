@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from math import isfinite
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -97,12 +97,12 @@ def ago(ms: float | None, now_ms: int) -> str:
     return "just now"
 
 
-def date(ms: float | None) -> str:
-    """The UTC day and time of `ms`: "2026-09-01 12:00"; "-" where unknown or not a date."""
+def date(ms: float | None, zone: tzinfo | None = UTC) -> str:
+    """Day and time of `ms` in `zone` (None: local time): "2026-09-01 12:00"; "-" where unknown or no date."""
     if ms is None or not isfinite(ms) or ms <= 0:
         return "-"
     try:
-        return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+        return datetime.fromtimestamp(ms / 1000, zone).strftime("%Y-%m-%d %H:%M")
     except (OverflowError, OSError, ValueError):
         return "-"
 

@@ -96,7 +96,9 @@ class MemoryDetail(Widget, can_focus=True):
         if self.memory is None:
             self.lines = [Content.styled("no memory under the cursor", "$dim")]
         else:
-            self.lines = detail_lines(self.memory, width, now_ms=app.now_ms(), glyphs=app.glyphs)
+            self.lines = detail_lines(
+                self.memory, width, now_ms=app.now_ms(), glyphs=app.glyphs, zone=app.zone
+            )
         self._strips.clear()
         self.top = min(self.top, self._last_top)
         self.refresh()

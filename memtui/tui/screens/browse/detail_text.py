@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, tzinfo
 from typing import Any
 
 from textual.content import Content
@@ -22,14 +23,16 @@ LONGEST_VALUE = 4_000
 """Characters of one metadata value that are drawn; copying gives all of it."""
 
 
-def detail_lines(memory: Memory, width: int, *, now_ms: int, glyphs: Glyphs) -> list[Content]:
-    """The memory as lines of at most `width` cells, in reading order."""
+def detail_lines(
+    memory: Memory, width: int, *, now_ms: int, glyphs: Glyphs, zone: tzinfo | None = UTC
+) -> list[Content]:
+    """The memory as lines of at most `width` cells, in reading order; times in `zone` (None: local time)."""
     width = max(16, width)
     sections = (
         _body(memory, width),
         _warnings(memory, width, now_ms, glyphs),
         _facts(memory, width, glyphs),
-        _times(memory, width, now_ms),
+        _times(memory, width, now_ms, zone),
         _links(memory, width, glyphs),
         _layers(memory, width),
         _metadata(memory, width),
@@ -132,9 +135,9 @@ def _facts(memory: Memory, width: int, glyphs: Glyphs) -> Iterator[Content]:
             yield from _row(label, one_line(text), width)
 
 
-def _times(memory: Memory, width: int, now_ms: int) -> Iterator[Content]:
+def _times(memory: Memory, width: int, now_ms: int, zone: tzinfo | None) -> Iterator[Content]:
     def moment(ms: float | None) -> Content:
-        day, since = date(ms), f"  {ago(ms, now_ms)}"
+        day, since = date(ms, zone), f"  {ago(ms, now_ms)}"
         if len(day) + len(since) > width - LABEL:
             day = day[:10]
         if len(day) + len(since) > width - LABEL:

@@ -1,0 +1,56 @@
+"""Theme, characters and time zone from the settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC
+from zoneinfo import ZoneInfo
+
+from memtui.settings import Settings
+from memtui.tui.app import MemtuiApp
+from memtui.tui.look import Look
+from memtui.tui.paint.numbers import date
+from tests.conftest import NOW_MS
+from tests.tui.driving import press, screen_text, settle
+from tests.tui.memory_engine import MemoryEngine
+
+
+def settings(**values: str) -> Settings:
+    default = Settings()
+    return replace(default, values={**default.values, **values})
+
+
+def test_the_settings_decide():
+    assert Look.of(settings(theme="paper", glyphs="ascii", time_zone="utc")) == Look(
+        "paper", {"MEMTUI_GLYPHS": "ascii"}, UTC
+    )
+    assert Look.of(settings()).zone is None
+    assert Look.of(settings(time_zone="Asia/Tokyo")).zone == ZoneInfo("Asia/Tokyo")
+
+
+def test_an_unknown_zone_is_said():
+    look = Look.of(settings(time_zone="Mars/Olympus"))
+    assert look.zone is None
+    assert look.problems == ("There is no time zone Mars/Olympus; local time is used.",)
+
+
+def test_dates_in_a_zone():
+    assert date(NOW_MS) == "2026-09-01 12:00"
+    assert date(NOW_MS, ZoneInfo("Asia/Tokyo")) == "2026-09-01 21:00"
+
+
+async def test_an_unknown_theme_falls_back_and_is_said():
+    app = MemtuiApp("x", opener=lambda *_: MemoryEngine(5), now=lambda: NOW_MS, look=Look(theme="papper"))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        assert app.theme == "deep-sea"
+        assert "There is no theme papper; deep-sea is used." in screen_text(app)
+
+
+async def test_the_zone_reaches_the_detail():
+    look = Look(zone=ZoneInfo("Asia/Tokyo"))
+    app = MemtuiApp("x", opener=lambda *_: MemoryEngine(5), now=lambda: NOW_MS, look=look)
+    async with app.run_test(size=(200, 50)) as pilot:
+        await settle(pilot)
+        await press(pilot, "2")
+        assert "2026-09-01 20:00" in screen_text(app)
