@@ -189,6 +189,16 @@ def test_notes_begin_with_the_warnings() -> None:
     assert said == ["! keyword only: there is no embedder", "m 1 missing: 1 hard cutoff"]
 
 
+def test_an_expanded_question_is_told_and_neighbours_are_listed() -> None:
+    trace = made(
+        bm25_query="deploy window friday release ship",
+        neighbors={"m-1": [{"id": "n-1", "score": 0.61, "rank": 2}]},
+    )
+    assert present.notes(trace, UNICODE)[-1].plain == "keywords asked: deploy window friday release ship"  # type: ignore[arg-type]
+    below = "\n".join(line.plain for line in pages.page(trace, recorded(), UNICODE, NOW_MS).below(80))  # type: ignore[arg-type]
+    assert "NEIGHBOURS ATTACHED\n  .610 #2  n-1" in below
+
+
 def test_the_settings_name_every_key_of_a_configuration() -> None:
     config = {
         "retrieval": {"mode": "hybrid", "minScore": 0.3, "odd": [1, {"a": None}]},

@@ -44,7 +44,7 @@ def l2_lane(search: Search, query: Floats, *, agent: str) -> Lane:
     refused = tuple(
         Dropped(hit.row, "category", hit.score) for hit in hits.values() if not search.matches(hit.row)
     )
-    params = {"limit": search.limit, "fetched": k, "found": len(hits)}
+    params = {"limit": search.limit, "fetched": k, "found": len(hits), "by_agent": by_agent is not None}
     return Lane(
         tuple(replace(hit, rank=rank) for rank, hit in enumerate(found, 1)), refused, "native", params=params
     )

@@ -53,6 +53,11 @@ class Outcome:
     kind: str = "score"
 
 
+def clip01(x: Floats) -> Floats:
+    """min(1, max(0, x)) where x is known to be finite, or absent (NaN, which stays)."""
+    return np.clip(x, 0.0, 1.0)
+
+
 def clamp01(x: Floats, fallback: Floats | float) -> Floats:
     """min(1, max(0, x)); where x is not finite the fallback, 0 where that is not finite either."""
     safe = np.where(np.isfinite(x), np.clip(x, 0.0, 1.0), fallback)

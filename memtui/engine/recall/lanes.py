@@ -159,6 +159,7 @@ def recorded_lane(search: Search, items: Sequence[Sequence[Any]], *, lane: str) 
             or not isinstance(item[0], str)
             or isinstance(item[1], bool)
             or not isinstance(item[1], int | float)
+            or not math.isfinite(item[1])
         ):
             raise UsageError(f"lanes.{lane} holds {str(item)[:60]}.", fix="Each hit is [id, score].")
         stored = rows.get(item[0])

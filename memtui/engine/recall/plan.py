@@ -15,6 +15,7 @@ from memtui.engine.recall.gate import skip_rule
 from memtui.engine.recall.recipes import BUILTIN, Recipe, recipe_named
 from memtui.engine.recall.request import SOURCES, UNSET, RecallRequest
 from memtui.engine.recall.rows import Row
+from memtui.engine.recall.setting import WINDOW_FACTOR
 from memtui.engine.recall.tags import tag_tokens
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 GATE_MIN_LENGTH = 15
 """What the host passes to the adaptive gate (autoRecallMinLength's schema default)."""
-WINDOW_FACTOR = 2
-"""Candidates for each result wanted, at least: in each lane, and in the rerank window."""
 
 
 @dataclass(frozen=True)

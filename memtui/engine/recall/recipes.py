@@ -13,7 +13,7 @@ from memtui.engine.recall import builtin
 from memtui.engine.recall.flow import Flow, Gate, Outcome
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.pool import Hit, Pool
-from memtui.engine.recall.setting import Setting
+from memtui.engine.recall.setting import WINDOW_FACTOR, Setting
 from memtui.engine.recall.stages import admit, age, decay, fuse, length, rerank, select
 from memtui.engine.recall.trace import StageKind
 
@@ -71,7 +71,7 @@ def _lane_outcome(lane: Lane, hits: dict[int, Hit], pool: Pool) -> Outcome:
         inputs=inputs,
         dropped=dropped,
         note=lane.warning,
-        params={"via": lane.via},
+        params={"via": lane.via, **lane.params},
         kind="search",
     )
 
@@ -105,7 +105,7 @@ def _scored_input(flow: Flow, pool: Pool, s: Setting) -> Outcome:
 
 
 def _rerank_input(flow: Flow, pool: Pool, s: Setting) -> Outcome:
-    return admit.admit(flow, pool, min_score=s.retrieval.min_score, window=2 * s.limit)
+    return admit.admit(flow, pool, min_score=s.retrieval.min_score, window=WINDOW_FACTOR * s.limit)
 
 
 def _reranked(flow: Flow, pool: Pool, s: Setting, *, floors: bool = True) -> Outcome:
@@ -114,7 +114,7 @@ def _reranked(flow: Flow, pool: Pool, s: Setting, *, floors: bool = True) -> Out
         top_n = min(len(flow.order), max(1, s.retrieval.candidate_pool_size))
         answer = s.ask_reranker([pool.rows[i].text for i in flow.order.tolist()], top_n)
         if answer.scores is not None:
-            return rerank.cross_encoder(flow, pool, scores=answer.scores, floors=floors)
+            return rerank.cross_encoder(flow, pool, scores=answer.scores, top_n=top_n, floors=floors)
         note = answer.note
     outcome = rerank.cosine(flow, pool, query=s.query_vector)
     joined = "; ".join(part for part in (note, outcome.note) if part)
@@ -210,7 +210,7 @@ _CALLER = (
         "adaptive_gate",
         "adaptive gate",
         "filter",
-        lambda f, p, s: select.adaptive_gate(f, p, rule=s.gate_rule),
+        lambda f, p, s: select.adaptive_gate(f, p, rule=s.gate_rule, min_length=s.gate_min_length),
         lambda s: s.guarded,
     ),
 )

@@ -13,7 +13,7 @@ from memtui.engine.recall import builtin, lanes
 from memtui.engine.recall.ask_reranker import ask_reranker
 from memtui.engine.recall.neighbors import attach_neighbors
 from memtui.engine.recall.outside import Embed, Outside
-from memtui.engine.recall.plan import Plan, make_plan
+from memtui.engine.recall.plan import GATE_MIN_LENGTH, Plan, make_plan
 from memtui.engine.recall.pool import Floats, Pool
 from memtui.engine.recall.question import check_dims, question_vector
 from memtui.engine.recall.record import StageRecord, Trace
@@ -147,6 +147,7 @@ class Run:
             vector_lane=vector_lane or lanes.Lane(),
             bm25_lane=bm25_lane or lanes.Lane(),
             gate_rule=plan.gate_rule,
+            gate_min_length=GATE_MIN_LENGTH,
             guarded=plan.guarded,
             ask_reranker=self._ask_reranker,
         )
@@ -204,6 +205,7 @@ class Run:
             neighbors=neighbors,
             load_memories=self._memories,
             table_version=self.pin.version,
+            query_vector=setting.query_vector,
             plan=plan,
             outside=self.outside,
         )

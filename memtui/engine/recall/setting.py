@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from memtui.engine.recall.config import Decay, Retrieval
     from memtui.engine.recall.lanes import Lane
 
+WINDOW_FACTOR = 2
+"""Candidates for each result wanted: at least that many in each lane, and that many reach the reranker."""
+
 Route = Literal["hybrid", "vector", "tag", "keyword"]
 
 
@@ -38,6 +41,8 @@ class Setting:
     bm25_lane: Lane
     gate_rule: str | None
     """The adaptive gate's verdict when the caller asks it: the rule that skips the question."""
+    gate_min_length: int
+    """Shortest question that the gate lets through without a question mark, UTF-16 units."""
     guarded: bool
     """Whether the caller's own filters (adaptive gate, governance) apply."""
     ask_reranker: Callable[[Sequence[str], int], RerankAnswer]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtui.engine.lifecycle.access import effective_half_life
-from memtui.engine.recall.flow import Flow, Outcome, clamp01
+from memtui.engine.recall.flow import Flow, Outcome, clamp01, clip01
 from memtui.engine.recall.pool import Floats, Pool
 
 DAY_MS = 86_400_000
@@ -26,18 +26,24 @@ def recency(flow: Flow, pool: Pool, *, half_life_days: float, weight: float) -> 
     if half_life_days <= 0 or weight <= 0:
         return Outcome(flow, params=params, note="off")
     age = _age_days(pool)
-    score = clamp01(flow.score + weight * np.exp(-age / half_life_days), flow.score)
-    inputs = {"age_days": age, "weight": weight, "e_folding_days": half_life_days}
+    with np.errstate(over="ignore"):
+        score = clamp01(flow.score + weight * np.exp(-age / half_life_days), flow.score)
+    inputs = {
+        "age_days": age,
+        "created_ms": pool.timestamp,
+        "weight": weight,
+        "e_folding_days": half_life_days,
+    }
     return Outcome(flow.sorted(_keep_nan(flow, score)), rule="recency", inputs=inputs, params=params)
 
 
 def importance(flow: Flow, pool: Pool) -> Outcome:
     """score * (0.7 + 0.3 * importance) (spec/retrieval 4.7)."""
     factor = IMPORTANCE_BASE + (1 - IMPORTANCE_BASE) * pool.importance
-    score = clamp01(flow.score * factor, flow.score * IMPORTANCE_BASE)
+    score = clip01(flow.score * factor)
     inputs = {"importance": pool.importance}
     return Outcome(
-        flow.sorted(_keep_nan(flow, score)),
+        flow.sorted(score),
         rule="importance",
         inputs=inputs,
         params={"base": IMPORTANCE_BASE},
@@ -64,11 +70,13 @@ def time_decay(
     stretched = effective_half_life(
         base, count, last, now_ms=pool.now_ms, factor=reinforcement, max_multiplier=max_multiplier
     )
-    decayed = flow.score * (TIME_FLOOR + (1 - TIME_FLOOR) * np.exp(-age / stretched))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        decayed = flow.score * (TIME_FLOOR + (1 - TIME_FLOOR) * np.exp(-age / stretched))
     score = np.where(pool.corpus, flow.score, clamp01(decayed, flow.score * TIME_FLOOR))
     rule = np.where(pool.corpus, "exempt", "time_decay").astype(object)
     inputs = {
         "age_days": age,
+        "created_ms": pool.timestamp,
         "e_folding_days": stretched,
         "access_count": count,
         "last_accessed_ms": last,

@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from memtui.engine.lifecycle.decay import DecayParams, decay_scores, search_multiplier
-from memtui.engine.recall.flow import Flow, Outcome, clamp01
+from memtui.engine.recall.flow import Flow, Outcome, clip01
 from memtui.engine.recall.pool import Pool
-
-FALLBACK_SHARE = 0.3
 
 
 def decay_boost(flow: Flow, pool: Pool, *, params: DecayParams) -> Outcome:
@@ -25,9 +23,7 @@ def decay_boost(flow: Flow, pool: Pool, *, params: DecayParams) -> Outcome:
         params=params,
     )
     multiplier = search_multiplier(scores, pool.tier, params)
-    boosted = clamp01(flow.score * multiplier, flow.score * FALLBACK_SHARE)
-    score = np.where(pool.corpus, flow.score, boosted)
-    score = np.where(np.isnan(flow.score), np.nan, score)
+    score = np.where(pool.corpus, flow.score, clip01(flow.score * multiplier))
     rule = np.where(pool.corpus, "exempt", "decay_boost").astype(object)
     inputs = {
         "tier": np.array([row.metadata.tier for row in pool.rows], object),

@@ -20,7 +20,8 @@ def weighted(pool: Pool, *, vector_weight: float, bm25_weight: float) -> Outcome
     """
     v, b = np.nan_to_num(pool.v), np.nan_to_num(pool.b)
     in_vector, in_bm25 = ~np.isnan(pool.v), ~np.isnan(pool.b)
-    summed = v * vector_weight + b * bm25_weight
+    with np.errstate(over="ignore"):
+        summed = v * vector_weight + b * bm25_weight
     floor = np.where(b >= EXACT_MATCH, b * EXACT_SHARE, 0.0)
     fused = np.where(in_vector, np.maximum(summed, floor), b)
     rule = np.where(

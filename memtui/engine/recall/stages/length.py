@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtui.engine.recall.flow import Flow, Outcome, clamp01
+from memtui.engine.recall.flow import Flow, Outcome, clip01
 from memtui.engine.recall.pool import Pool
 
 SLOPE = 0.5
-FALLBACK_SHARE = 0.3
 
 
 def length_normalization(flow: Flow, pool: Pool, *, anchor: float) -> Outcome:
@@ -19,10 +18,9 @@ def length_normalization(flow: Flow, pool: Pool, *, anchor: float) -> Outcome:
     params = {"lengthNormAnchor": anchor}
     if anchor <= 0:
         return Outcome(flow, params=params, note="off")
-    divisor = 1 + SLOPE * np.log2(np.maximum(pool.length / anchor, 1))
-    normalised = clamp01(flow.score / divisor, flow.score * FALLBACK_SHARE)
-    score = np.where(pool.corpus, flow.score, normalised)
-    score = np.where(np.isnan(flow.score), np.nan, score)
+    with np.errstate(over="ignore"):
+        divisor = 1 + SLOPE * np.log2(np.maximum(pool.length / anchor, 1))
+    score = np.where(pool.corpus, flow.score, clip01(flow.score / divisor))
     rule = np.where(pool.corpus, "exempt", "length").astype(object)
     inputs = {"length": pool.length, "anchor": anchor}
     return Outcome(flow.sorted(score), rule=rule, inputs=inputs, params=params)

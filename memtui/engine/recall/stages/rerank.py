@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memtui.engine.recall.flow import Flow, Outcome, clamp01
+from memtui.engine.recall.flow import Flow, Outcome, clamp01, clip01
 from memtui.engine.recall.pool import Floats, Pool
 
 CROSS_SHARE, PRIOR_SHARE = 0.6, 0.4
@@ -15,20 +15,32 @@ UNRETURNED_SHARE = 0.8
 STRONG_BM25, GOOD_BM25 = 0.75, 0.60
 
 
-def _preservation(pool: Pool, strong: float, good: float, plain: float) -> Floats:
+KEPT_WHEN_RETURNED = (0.95, 0.90, 0.50)
+"""Share of the prior score that stays at least: after a strong, a good, any other keyword match."""
+KEPT_OTHERWISE = (1.0, 0.95, 0.80)
+
+
+def _preservation(pool: Pool, shares: tuple[float, float, float]) -> Floats:
     """Share of its prior score that a candidate keeps at least, by its keyword score."""
+    strong, good, plain = shares
     b = np.nan_to_num(pool.b)
     return np.where(b >= STRONG_BM25, strong, np.where(b >= GOOD_BM25, good, plain))
 
 
 def cross_encoder(
-    flow: Flow, pool: Pool, *, scores: Sequence[tuple[int, float]], floors: bool = True
+    flow: Flow,
+    pool: Pool,
+    *,
+    scores: Sequence[tuple[int, float]],
+    top_n: int,
+    floors: bool = True,
 ) -> Outcome:
     """Blend 0.6 * reranker + 0.4 * prior, not below a share of the prior (spec/retrieval 4.5).
 
-    `scores`: (position in `flow.order`, score as delivered, not normalised) in the provider's order. Positions
-    outside the window and repeated ones are ignored. Candidates that were not returned keep 0.8 of their prior,
-    or more when their keywords matched well. `floors` False is the article's plain blend.
+    `top_n`: how many documents the reranker was asked for. `scores`: (position in `flow.order`, score as
+    delivered, not normalised) in the provider's order. Positions outside the window and repeated ones are
+    ignored. Candidates that were not returned keep 0.8 of their prior, or more when their keywords matched
+    well. `floors` False is the article's plain blend.
     """
     prior = flow.score
     raw = np.full(pool.n, np.nan)
@@ -38,16 +50,16 @@ def cross_encoder(
             raw[flow.order[position]] = delivered
             returned.append(int(flow.order[position]))
     has = ~np.isnan(raw)
-    keep = np.where(has, _preservation(pool, 0.95, 0.90, 0.50), _preservation(pool, 1.0, 0.95, 0.80))
+    keep = np.where(has, _preservation(pool, KEPT_WHEN_RETURNED), _preservation(pool, KEPT_OTHERWISE))
     if not floors:
         keep = np.zeros(pool.n)
     floor = prior * keep
     blended = np.where(
         has,
         clamp01(np.nan_to_num(raw) * CROSS_SHARE + prior * PRIOR_SHARE, floor),
-        clamp01(prior * UNRETURNED_SHARE, floor),
+        clip01(prior * UNRETURNED_SHARE),
     )
-    mixed = np.maximum(clamp01(floor, 0.0), blended)
+    mixed = np.maximum(clip01(floor), blended)
     score = np.where(np.isnan(prior), np.nan, mixed)
     rest = [index for index in flow.order.tolist() if not has[index]]
     rule = np.where(has, "rerank_blend", "rerank_unreturned").astype(object)
@@ -56,7 +68,7 @@ def cross_encoder(
         Flow(np.array(returned + rest, np.int64), prior).sorted(score),
         rule=rule,
         inputs=inputs,
-        params={"floors": floors},
+        params={"floors": floors, "top_n": top_n, "answer": tuple(scores)},
     )
 
 

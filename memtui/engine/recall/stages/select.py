@@ -128,9 +128,11 @@ def governance(flow: Flow, pool: Pool) -> Outcome:
     return Outcome(Flow(kept, flow.score), inputs={"state": states}, dropped=dropped, kind="filter")
 
 
-def adaptive_gate(flow: Flow, pool: Pool, *, rule: str | None) -> Outcome:
+def adaptive_gate(flow: Flow, pool: Pool, *, rule: str | None, min_length: int) -> Outcome:
     """When the gate skips the question, the agent recalls nothing: all that was found stops here."""
+    params = {"minLength": min_length}
     if rule is None:
-        return Outcome(flow, kind="filter")
+        return Outcome(flow, params=params, kind="filter")
     dropped = {int(i): Gate("adaptive_gate") for i in flow.order}
-    return Outcome(Flow(_indices([]), flow.score), dropped=dropped, note=f"skipped: {rule}", kind="filter")
+    nothing = Flow(_indices([]), flow.score)
+    return Outcome(nothing, dropped=dropped, params=params, note=f"skipped: {rule}", kind="filter")
