@@ -25,7 +25,7 @@ from memtui.tui.widgets.question import OptionsLine, QuestionLine
 from memtui.tui.widgets.result_list import ResultList
 from memtui.tui.widgets.rows import RowList
 from memtui.tui.widgets.stage_table import StageTable
-from tests.tui.driving import SIZES, press, running, screen_text, settle, type_text, until
+from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until
 
 QUESTION = "Which port do I use for SSH to the bastion?"
 
@@ -88,6 +88,20 @@ async def test_a_question_is_answered_and_taken_apart(demo_engine: Engine, size:
             f"= {final}" in text if size[0] == 80 else f"final          {final}" in text.replace("  .", "  .")
         )
         assert isinstance(app.focused, ResultList)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
+    async with recalling(demo_engine, size, query="what is the deploy window on friday") as (
+        app,
+        pilot,
+        _screen,
+    ):
+        check_golden(f"recall-{size[0]}x{size[1]}", screen_text(app).rstrip())
+        await press(pilot, "j", "m")
+        check_golden(f"recall-missing-{size[0]}x{size[1]}", screen_text(app).rstrip())
+        await press(pilot, "enter")
+        check_golden(f"recall-ledger-{size[0]}x{size[1]}", screen_text(app).rstrip())
 
 
 async def test_the_cursor_takes_another_result_apart_without_asking_again(demo_engine: Engine) -> None:

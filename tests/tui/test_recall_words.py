@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import MemtuiError, StageSummary, Step, clean
-from memtui.engine.recall.formulas import SCORES as SCORES
+from memtui.engine.recall.formulas import SCORES
 from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.recall import account, empty, knobs, pages, present, rules
 from memtui.tui.screens.recall.state import RecallState

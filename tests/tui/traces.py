@@ -36,6 +36,8 @@ class MadeTrace:
     findings: tuple[str, ...] = ()
     proof: Proof = PROVED
     total_ms: float = 71.0
+    bm25_query: str | None = "deploy window friday"
+    neighbors: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def results(self) -> tuple[Candidate, ...]:

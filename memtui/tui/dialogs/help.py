@@ -23,6 +23,9 @@ CONTEXTS = {
     "scopes": "Browse, scopes",
     "detail": "Browse, one memory",
     "recall": "Recall",
+    "rows": "Recall, a list",
+    "question": "Recall, the question",
+    "options": "Recall, the options",
     "state": "Choices",
 }
 

@@ -53,7 +53,8 @@ class Breakdown(Widget):
         fall = self._why.fall
         if not fall.moves:
             line = Content.styled(" stopped in its lane: there are no steps to take apart", "$dim")
-            return Content("\n").join(_fitted([line, *self._tail(width, height - 1)], height))
+            tail = [row for row in self._tail(width, height - 1) if row.plain.strip() or height > 4]
+            return Content("\n").join(_fitted([line, *tail] if height > 4 else tail, height))
         if height < len(fall.moves) + 1 and height <= 4:
             bar = Content.assemble(" ", stacked(fall, width - 2, glyphs))
             words = Content.assemble(" ", summary(fall, width - 2, glyphs))

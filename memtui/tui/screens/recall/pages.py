@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
@@ -36,6 +36,10 @@ def page(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Pag
                 Content.styled(f" {glyphs.warn} {part.plain}", "$danger")
                 for part in Content(one_line(text)).wrap(width - 4)
             ]
+        near = trace.neighbors.get(candidate.id, ())
+        if near:
+            lines += [Content(), Content.styled(" NEIGHBOURS ATTACHED", "bold $heading")]
+            lines += [_neighbor_line(each, width) for each in near]
         lines += [Content(), Content.styled(" MEMORY", "bold $heading")]
         lines += text_lines(
             memory, present.words_of(trace.query), present.facts(memory, glyphs, now_ms), width
@@ -92,6 +96,14 @@ def _rule(step: Step, stage: StageSummary | None) -> str:
         note = one_line(stage.note) if account.warns(stage) else ""
         return note or (f"passes: {asked}" if asked else "passes")
     return rules.formula(step.rule, step.before, step.inputs)
+
+
+def _neighbor_line(near: Mapping[str, Any], width: int) -> Content:
+    found = f"{score(near.get('score'))} #{near.get('rank', '-')}"
+    words = Content.assemble(
+        "  ", (found, "$stage-lexical"), "  ", (one_line(str(near.get("id", ""))), "$dim")
+    )
+    return words.truncate(max(8, width - 1), ellipsis=True)
 
 
 def _proof_line(proof: Proof) -> Content:

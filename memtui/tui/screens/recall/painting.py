@@ -85,7 +85,7 @@ class Painting:
         screen.set_class(new.phase == "running", "-running")
         if differs("form", "phase", "trace", "answered"):
             self._ask(new)
-        if differs("trace", "stages", "phase", "form"):
+        if differs("trace", "stages", "phase") or (old is not None and old.form.recipe != new.form.recipe):
             self._stages(new)
         if differs("trace", "phase", "error"):
             self._lists(new)
@@ -122,7 +122,11 @@ class Painting:
                 said = Content.assemble(("changed, enter asks", "$stale"), "   ", said)
         narrow = screen.app.size.width < NORMAL_WIDTH
         options.aside = said if narrow and screen.app.size.width >= 72 else Content()
-        self._panel("ask").headline(which="" if narrow else said, where="/ question   enter run   ^r again")
+        known = len(state.trace.findings) if state.trace is not None else 0
+        where = Content("/ question   enter run   ^r again")
+        if known:
+            where = Content.assemble((f"p {known} to know", "$stale"), "   ", where)
+        self._panel("ask").headline(which="" if narrow else said, where="" if narrow else where)
 
     def _arrived(self, state: RecallState) -> tuple[list[StageSummary], list[StageSummary]]:
         """The stages to show now, and those of the recall before that have not been replaced yet."""

@@ -232,6 +232,12 @@ def notes(trace: Trace, glyphs: Glyphs) -> tuple[Content, ...]:
     if gone:
         parts = [f"{len(group.candidates)} {group.reason.replace('_', ' ')}" for group in groups]
         out.append(Content.assemble(("m", "bold $key"), f" {gone} missing: ", (", ".join(parts), "$dim")))
+    if trace.bm25_query is not None and trace.bm25_query != trace.query:
+        out.append(
+            Content.assemble(
+                ("keywords asked: ", "$dim"), (one_line(trace.bm25_query[:400]), "$stage-lexical")
+            )
+        )
     return tuple(out)
 
 
