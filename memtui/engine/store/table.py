@@ -17,7 +17,11 @@ from memtui.engine.store.pin import BATCH, Metric, Pin
 from memtui.engine.store.place import Place
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
+
+    from memtui.engine.store.writer import VersionMark, Writer
 
 OLDEST_FTS = 1
 """The only version of a full-text index that memory-lancedb-pro's engine reads."""
@@ -59,6 +63,11 @@ class Store:
     def where(self) -> str:
         """The table's place in words for messages."""
         return f"{self.uri} (table {self.table_name})"
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder that holds the table, None for a remote store."""
+        return self._place.folder
 
     @property
     def dialect(self) -> Dialect:
@@ -129,6 +138,18 @@ class Store:
         with self._lock:
             self._old = old
         return old
+
+    def mark(self, version: int) -> VersionMark:
+        """What tells this version from one of the same number of a table put in its place."""
+        from memtui.engine.store.writer import version_mark
+
+        return version_mark(self._place, version)
+
+    def writer(self) -> Writer:
+        """A handle that can change the table. Nothing else here writes; see `memtui.engine.curate`."""
+        from memtui.engine.store.writer import Writer
+
+        return Writer(self._connection, self.dialect, self._place)
 
     def count(self, where: str | None = None) -> int:
         """Number of memories, the sentinel not counted."""

@@ -1,0 +1,129 @@
+"""Whether a store may be written to, and how other writers are kept out meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from memtui.engine.curate.busy import Busy
+from memtui.engine.curate.lock import FileLock
+from memtui.engine.errors import RefusedError
+
+if TYPE_CHECKING:
+    from memtui.engine.dialects.base import Dialect
+    from memtui.engine.discovery.found import FoundStore
+
+REDIS_VARIABLE = "MEMORY_LANCEDB_REDIS_URL"
+_WRITABLE = ("pro", "memtui", "builtin-g1", "builtin-g2", "builtin-g3")
+_UNSEEN = "no configuration on this machine names this store; if an agent uses it, restart that agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What may be done to a store.
+
+    "confirm": only once a person says that the agent is stopped, or will be restarted. `lock` is the kind of
+    lock that is taken; "none" where the store's own program has none.
+    """
+
+    verdict: Literal["ok", "confirm", "read-only"]
+    lock: Literal["file", "none"]
+    reason: str
+    """One sentence: why so."""
+    warning: str = ""
+    """To be said with every change."""
+
+    def require(self, *, confirmed: bool) -> None:
+        """Raise RefusedError unless a change may be made."""
+        if self.verdict == "read-only":
+            raise RefusedError(self.reason, fix="The store stays open for reading; nothing was changed.")
+        if self.verdict == "confirm" and not confirmed:
+            raise RefusedError(
+                self.reason, fix="When the agent is stopped, repeat with --yes; nothing was changed."
+            )
+
+
+def access_to(
+    dialect: Dialect, folder: Path | None, found: FoundStore | None, environ: Mapping[str, str]
+) -> Access:
+    """The rules for a store of this dialect in `folder` (None: remote), as discovery knows it or not."""
+    if dialect.name not in _WRITABLE:
+        return Access(
+            "read-only", "none", f"memtui reads tables of {dialect.title}, but does not write them."
+        )
+    locks = dialect.name in ("pro", "memtui")
+    if locks and folder is None:
+        return Access(
+            "read-only", "none", "A store that is not on this machine has no lock that can be taken."
+        )
+    kind: Literal["file", "none"] = "file" if locks else "none"
+    if dialect.name == "memtui":
+        return Access("ok", kind, "memtui made this store.")
+    if found is None:
+        if locks and environ.get(REDIS_VARIABLE, "").strip():
+            return Access(
+                "read-only", kind, f"{REDIS_VARIABLE} is set: the agent may lock with Redis, memtui cannot."
+            )
+        why = "The file lock is taken" if locks else "This store has no lock"
+        return Access("ok", kind, f"{why}; {_UNSEEN}.", warning=f"{why}; {_UNSEEN}.")
+    if found.gate.verdict == "read-only" or found.lock.kind in ("redis", "unknown"):
+        return Access("read-only", kind, found.gate.reason)
+    if found.gate.verdict == "stop-agent":
+        return Access("confirm", kind, found.gate.reason, warning=found.gate.reason)
+    return Access("ok", kind, found.gate.reason)
+
+
+class Hold:
+    """What is held while one change is made. `check` raises when it was taken away."""
+
+    def __init__(self, lock: FileLock | None) -> None:
+        self._lock = lock
+
+    def check(self) -> None:
+        """Raise LockLostError when another program took the store's lock."""
+        if self._lock is not None:
+            self._lock.check()
+
+
+class Gatekeeper:
+    """Takes what must be taken before a change: the lock between memtuis, then the store's own."""
+
+    def __init__(
+        self,
+        access: Access,
+        folder: Path | None,
+        journal: Path,
+        *,
+        make_lock: Callable[..., FileLock] = FileLock,
+    ) -> None:
+        self._access = access
+        self._busy = journal.with_suffix(".busy")
+        self._note = journal.with_suffix(".lock")
+        self._lock: FileLock | None = None
+        if access.lock == "file" and folder is not None:
+            self._lock = make_lock(folder, note=self._note)
+        self._folder, self._make_lock = folder, make_lock
+
+    def break_abandoned(self) -> None:
+        """A person has looked: a lock that a dead program left may be removed from now on."""
+        if self._lock is not None and self._folder is not None:
+            self._lock = self._make_lock(self._folder, note=self._note, remove_abandoned=True)
+
+    @contextmanager
+    def hold(self) -> Iterator[Hold]:
+        """Both locks, for the time of one change."""
+        with Busy(self._busy), self._lock or nullcontext() as lock:
+            yield Hold(lock)
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Whether no other memtui is writing right now; kept so inside the block. Nothing of the store is touched."""
+        busy = Busy(self._busy)
+        mine = busy.take()
+        try:
+            yield mine
+        finally:
+            busy.release()

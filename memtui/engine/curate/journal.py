@@ -1,0 +1,285 @@
+"""The journal: every change with what was there before, written down before the change is made."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.curate.changes import Change, Op
+from memtui.engine.curate.images import decode, encode
+from memtui.engine.curate.journal_file import JournalFile
+from memtui.engine.errors import UsageError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+INTENDED = "intended"
+"""The state of an entry while it is being written; of one whose program died, until somebody has looked."""
+LISTED = ("applied", "undone", "interrupted")
+"""The states that a person sees."""
+SIDES = ("before", "after", "added")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One change that was made, or was about to be."""
+
+    entry: int
+    time_ms: int
+    action: str
+    title: str
+    state: str
+    rows: int
+    version_before: int
+    version_after: int | None = None
+    undoes: int | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of the command-line contract."""
+        shown = {"entry": self.entry, "time_ms": self.time_ms, "action": self.action, "rows": self.rows}
+        more = {"title": self.title, "version_before": self.version_before}
+        later = {"version_after": self.version_after, "undoes": self.undoes}
+        return {**shown, "state": self.state, **more, **later, **self.detail}
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """One memory in an entry: its changed fields before and after."""
+
+    entry: int
+    id: str
+    op: Op
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Images:
+    """The rows of an entry. Tables without rows where a side has none.
+
+    `before`: whole rows that were changed or deleted. `after`: id and the changed columns of changed rows.
+    `added`: whole rows that are new.
+    """
+
+    before: pa.Table | None
+    after: pa.Table | None
+    added: pa.Table | None
+
+
+class Journal:
+    """The journal of one store, a file of its own; made at the first entry. Safe to use from several threads."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = JournalFile(path)
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
+    def intend(
+        self,
+        *,
+        time_ms: int,
+        action: str,
+        title: str,
+        changes: Sequence[Change],
+        images: Images,
+        version_before: int,
+        undoes: int | None = None,
+        detail: Mapping[str, Any] | None = None,
+    ) -> int:
+        """Write down what is about to be done, safe against a crash and a power cut; the entry's number."""
+        rows = [(n, each.id, each.op, _shown(each)) for n, each in enumerate(changes)]
+        with self._file.writing() as db:
+            entry = db.execute(
+                "INSERT INTO entries (time_ms, action, title, state, rows, version_before, undoes, detail)"
+                " VALUES (?, ?, ?, 'intended', ?, ?, ?, ?)",
+                (time_ms, action, title, len(rows), version_before, undoes, _dump(detail or {})),
+            ).lastrowid
+            assert entry is not None
+            db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", ((entry, *row) for row in rows))
+            _put_images(db, entry, images)
+        return entry
+
+    def applied(
+        self, entry: int, version_after: int, *, undoes: int | None = None, redone: int | None = None
+    ) -> None:
+        """The change is there; `undoes` becomes undone by it, `redone` applied again."""
+        with self._file.writing() as db:
+            db.execute(
+                "UPDATE entries SET state = 'applied', version_after = ? WHERE entry = ?",
+                (version_after, entry),
+            )
+            for other, state in ((undoes, "undone"), (redone, "applied")):
+                if other is not None:
+                    db.execute("UPDATE entries SET state = ? WHERE entry = ?", (state, other))
+            if undoes is not None and redone is None:  # a redo of what is undone again is over, too
+                db.execute(
+                    "UPDATE entries SET state = 'undone' WHERE action = 'redo' AND state = 'applied' AND undoes IN"
+                    " (SELECT entry FROM entries WHERE action = 'undo' AND undoes = ?)",
+                    (undoes,),
+                )
+
+    def drop(self, entry: int) -> None:
+        """The change was never made: no trace of it is kept."""
+        with self._file.writing() as db:
+            for table in ("entries", "rows", "images"):
+                db.execute(f"DELETE FROM {table} WHERE entry = ?", (entry,))
+
+    def correct(self, entry: int, images: Images, left_out: Sequence[str]) -> None:
+        """Another program was faster: other rows were replaced than was thought, and some were left alone."""
+        with self._file.writing() as db:
+            db.execute("DELETE FROM images WHERE entry = ?", (entry,))
+            _put_images(db, entry, images)
+            db.executemany(
+                "DELETE FROM rows WHERE entry = ? AND id = ?", ((entry, each) for each in left_out)
+            )
+            db.execute("UPDATE entries SET rows = rows - ? WHERE entry = ?", (len(left_out), entry))
+
+    def mark(self, entry: int, state: str) -> None:
+        """Set the state of an entry."""
+        with self._file.writing() as db:
+            db.execute("UPDATE entries SET state = ? WHERE entry = ?", (state, entry))
+
+    def note(self, entry: int, detail: Mapping[str, Any]) -> None:
+        """Add to what is known of an entry."""
+        with self._file.writing() as db:
+            old = db.execute("SELECT detail FROM entries WHERE entry = ?", (entry,)).fetchone()
+            db.execute(
+                "UPDATE entries SET detail = ? WHERE entry = ?",
+                (_dump({**json.loads(old[0]), **detail}), entry),
+            )
+
+    def entries(self, *, states: Sequence[str] = LISTED, limit: int = -1) -> list[Entry]:
+        """Entries in these states, newest first."""
+        with self._file.reading() as db:
+            if db is None:
+                return []
+            marks = ", ".join("?" * len(states))
+            found = db.execute(
+                f"{_ENTRY} WHERE state IN ({marks}) ORDER BY entry DESC LIMIT ?",
+                (*states, limit),
+            )
+            return [_entry(row) for row in found]
+
+    def entry(self, number: int) -> Entry:
+        """One entry; UsageError when there is none of this number."""
+        with self._file.reading() as db:
+            row = None if db is None else db.execute(f"{_ENTRY} WHERE entry = ?", (number,)).fetchone()
+        if row is None:
+            raise UsageError(
+                f"The journal has no entry {number}.", fix="See the entries with: memtui journal."
+            )
+        return _entry(row)
+
+    def rows(self, number: int) -> list[EntryRow]:
+        """The memories of an entry, in the order of the change."""
+        with self._file.reading() as db:
+            if db is None:
+                return []
+            found = db.execute(
+                "SELECT entry, id, op, shown FROM rows WHERE entry = ? ORDER BY place", (number,)
+            )
+            return [_entry_row(row) for row in found]
+
+    def of_memory(self, memory: str) -> list[tuple[Entry, EntryRow]]:
+        """What was changed in one memory, newest first."""
+        with self._file.reading() as db:
+            if db is None:
+                return []
+            found = db.execute(
+                "SELECT entry, id, op, shown FROM rows WHERE id = ? ORDER BY entry DESC", (memory,)
+            ).fetchall()
+        pairs = ((self.entry(row[0]), _entry_row(row)) for row in found if self._state(row[0]) in LISTED)
+        return list(pairs)
+
+    def images(self, number: int) -> Images:
+        """The rows of an entry, byte for byte."""
+        with self._file.reading() as db:
+            found = (
+                {}
+                if db is None
+                else dict(db.execute("SELECT side, data FROM images WHERE entry = ?", (number,)).fetchall())
+            )
+        return Images(*(decode(found[side]) if side in found else None for side in SIDES))
+
+    def redact(self, ids: Sequence[str]) -> int:
+        """Take the contents of these memories out of every entry for good; how many entries had any.
+
+        Ids, times and actions stay. What is taken out can no longer be undone.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        wanted = pa.array(list(ids), pa.string())
+        with self._file.writing() as db:
+            db.execute("CREATE TEMP TABLE gone (id TEXT PRIMARY KEY)")
+            db.executemany("INSERT OR IGNORE INTO gone VALUES (?)", ((each,) for each in ids))
+            hit = [row[0] for row in db.execute("SELECT DISTINCT entry FROM rows WHERE id IN gone")]
+            db.execute("UPDATE rows SET shown = '{}' WHERE id IN gone")
+            db.execute("DROP TABLE gone")
+            for entry in hit:
+                title = "UPDATE entries SET title = action || ': contents removed' WHERE entry = ?"
+                db.execute(title, (entry,))
+                for side, data in db.execute(
+                    "SELECT side, data FROM images WHERE entry = ?", (entry,)
+                ).fetchall():
+                    table = decode(data)
+                    kept = table.filter(pc.invert(pc.is_in(table.column("id"), wanted)))
+                    db.execute("DELETE FROM images WHERE entry = ? AND side = ?", (entry, side))
+                    if kept.num_rows:
+                        db.execute("INSERT INTO images VALUES (?, ?, ?)", (entry, side, encode(kept)))
+        self._file.shrink()
+        return len(hit)
+
+    def tidy(self) -> None:
+        """Fold the write-ahead log into the file: left for after a change, so that no writer waits for it."""
+        self._file.fold()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _state(self, number: int) -> str:
+        with self._file.reading() as db:
+            row = (
+                None
+                if db is None
+                else db.execute("SELECT state FROM entries WHERE entry = ?", (number,)).fetchone()
+            )
+        return row[0] if row else ""
+
+
+_COLUMNS = tuple(Entry.__slots__)
+_ENTRY = f"SELECT {', '.join(_COLUMNS)} FROM entries"
+
+
+def _put_images(db: sqlite3.Connection, entry: int, images: Images) -> None:
+    for side in SIDES:
+        table = getattr(images, side)
+        if table is not None and table.num_rows:
+            db.execute("INSERT INTO images VALUES (?, ?, ?)", (entry, side, encode(table)))
+
+
+def _entry(row: tuple[Any, ...]) -> Entry:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    return Entry(**{**values, "detail": json.loads(values["detail"])})
+
+
+def _entry_row(row: tuple[Any, ...]) -> EntryRow:
+    shown = json.loads(row[3])
+    return EntryRow(row[0], row[1], row[2], shown.get("before", {}), shown.get("after", {}))
+
+
+def _shown(change: Change) -> str:
+    return _dump({"before": change.before, "after": change.after})
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=True, default=str, separators=(",", ":"))

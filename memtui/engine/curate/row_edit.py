@@ -1,0 +1,228 @@
+"""One memory and the fields to set in it: what becomes of its columns and of its metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from memtui.engine.categories import TEMPORAL_VERSIONED
+from memtui.engine.curate.changes import Change, Conflict, Edit
+from memtui.engine.curate.json_text import REMOVED, dump, raw_values
+from memtui.engine.curate.rows import same
+from memtui.engine.curate.undo import COUNTERS
+from memtui.engine.dialects.base import Dialect
+from memtui.engine.memory import Memory
+from memtui.engine.metadata import fact_key
+
+DURABLE = ("profile", "preferences", "events")
+"""Categories that memory-lancedb-pro keeps in the durable layer."""
+PINNED = "pinned"
+"""The metadata key that protects a memory from sweeps; unknown to the agent's program, which keeps it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A memory with its columns as stored (vectors aside)."""
+
+    memory: Memory
+    values: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Patch:
+    """What is to be written to a row, as it is put together."""
+
+    columns: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict)
+    vector: Any = None
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What one edit sets, and when, and why (the reason is kept with an archived memory)."""
+
+    values: Mapping[str, Any]
+    now_ms: int
+    reason: str = ""
+
+
+def patch_of(row: Row, setting: Setting, dialect: Dialect) -> Patch:
+    """Everything that the fields of `setting` change in this row, the text aside."""
+    patch = Patch()
+    for name, value in setting.values.items():
+        if name != "text":
+            _SETTERS[name](row, value, patch, setting, dialect)
+    return patch
+
+
+def _column(role: str) -> Callable[[Row, Any, Patch, Setting, Dialect], None]:
+    def put(row: Row, value: Any, patch: Patch, setting: Setting, dialect: Dialect) -> None:
+        patch.columns[getattr(dialect.columns, role)] = value
+
+    return put
+
+
+def _key(key: str) -> Callable[[Row, Any, Patch, Setting, Dialect], None]:
+    def put(row: Row, value: Any, patch: Patch, setting: Setting, dialect: Dialect) -> None:
+        patch.metadata[key] = REMOVED if value is None else value
+
+    return put
+
+
+def _importance(row: Row, value: float, patch: Patch, setting: Setting, dialect: Dialect) -> None:
+    """The plugin's own tool sets the confidence with it."""
+    patch.columns[str(dialect.columns.importance)] = value
+    if not dialect.reads_metadata or "confidence" in setting.values:
+        return
+    if row.memory.metadata_valid:
+        patch.metadata["confidence"] = value
+    else:
+        patch.warnings.append("confidence stays as it is where the metadata is not a JSON object")
+
+
+def _category(row: Row, value: tuple[str, str], patch: Patch, setting: Setting, dialect: Dialect) -> None:
+    """Column and metadata together, else filters and supersede rules contradict each other."""
+    smart, column = value
+    patch.columns[str(dialect.columns.category)] = column
+    if not dialect.reads_metadata:
+        return
+    patch.metadata["memory_category"] = smart
+    key = fact_key(smart, row.memory.l0_abstract)
+    if key is not None:
+        patch.metadata["fact_key"] = key
+    elif row.memory.memory_category in TEMPORAL_VERSIONED:
+        patch.metadata["fact_key"] = REMOVED
+
+
+def _tier(row: Row, value: str, patch: Patch, setting: Setting, dialect: Dialect) -> None:
+    patch.metadata["tier"] = value
+    if dialect.columns.tier:
+        patch.columns[dialect.columns.tier] = value
+
+
+def _state(row: Row, value: str, patch: Patch, setting: Setting, dialect: Dialect) -> None:
+    """As the plugin's archive and promote tools do it; "pending" keeps a memory out until it is confirmed."""
+    memory = row.memory
+    patch.metadata["state"] = value
+    if dialect.columns.state:
+        patch.columns[dialect.columns.state] = value
+    layer = memory.layer
+    if value == "archived":
+        layer = "archive"
+        patch.metadata["archived_at"] = setting.now_ms
+        if setting.reason:
+            patch.metadata["archive_reason"] = setting.reason
+    elif memory.layer == "archive":
+        layer = "durable" if memory.memory_category in DURABLE else "working"
+    if value == "confirmed" and memory.state == "pending":
+        layer = "durable" if memory.layer != "reflection" else memory.layer
+        patch.metadata |= {"bad_recall_count": 0, "suppressed_until_turn": 0, "suppressed_until_ms": 0}
+    if layer != memory.layer and "layer" not in setting.values:
+        patch.metadata["memory_layer"] = layer
+
+
+def _pinned(row: Row, value: bool, patch: Patch, setting: Setting, dialect: Dialect) -> None:
+    """A pinned memory is core, which keeps it from fading, and sweeps pass it by."""
+    patch.metadata[PINNED] = True if value else REMOVED
+    if value and "tier" not in setting.values:
+        _tier(row, "core", patch, setting, dialect)
+
+
+def _suppressed(row: Row, value: int, patch: Patch, setting: Setting, dialect: Dialect) -> None:
+    patch.metadata["suppressed_until_ms"] = value
+    if not value:
+        patch.metadata["bad_recall_count"] = 0
+
+
+_SETTERS: dict[str, Callable[[Row, Any, Patch, Setting, Dialect], None]] = {
+    "scope": _column("scope"),
+    "category": _category,
+    "importance": _importance,
+    "agent": lambda row, value, patch, setting, dialect: patch.columns.__setitem__("agentId", value),
+    "tier": _tier,
+    "confidence": _key("confidence"),
+    "state": _state,
+    "layer": _key("memory_layer"),
+    "pinned": _pinned,
+    "suppressed": _suppressed,
+    "valid_until": _key("valid_until"),
+    "l0_abstract": _key("l0_abstract"),
+    "l1_overview": _key("l1_overview"),
+    "l2_content": _key("l2_content"),
+}
+
+
+def change_of(
+    row: Row, patch: Patch, dialect: Dialect, *, why: str = "", group: str = ""
+) -> Change | Conflict | None:
+    """The change that a patch makes, None when all is so already, a conflict where it cannot be made."""
+    columns = {name: value for name, value in patch.columns.items() if not same(row.values.get(name), value)}
+    texts: dict[str, str] = {}
+    metadata: dict[str, Any] = {}
+    if patch.metadata:
+        if not row.memory.metadata_valid:
+            why_not = (
+                "Its metadata is not a JSON object: repair that first, or the agent's next write loses it."
+            )
+            return Conflict(row.memory.id, "refused", why_not)
+        texts = raw_values(row.values.get(str(dialect.columns.metadata)))
+        metadata = {key: value for key, value in patch.metadata.items() if not _is_so(row, key, value, texts)}
+    if not columns and not metadata and patch.vector is None:
+        return None
+    before, after = _shown(row, columns, metadata, dialect)
+    guarded = (dialect.columns.text, dialect.columns.scope, dialect.columns.category, *columns)
+    expects = {name: row.values.get(name) for name in guarded if name}
+    expects_metadata = {key: texts.get(key) for key in metadata if key not in COUNTERS}
+    return Change(
+        id=row.memory.id,
+        op="edit",
+        before=before,
+        after=after,
+        title=row.memory.title,
+        why=why,
+        group=group,
+        scope=row.memory.scope,
+        edit=Edit(columns, metadata, expects, expects_metadata, patch.vector),
+    )
+
+
+def _is_so(row: Row, key: str, value: Any, texts: Mapping[str, str]) -> bool:
+    """Whether the metadata says that already; a default that its own program assumes counts as said."""
+    if value is REMOVED:
+        return key not in texts
+    if key in texts:
+        return texts[key] == dump(value)
+    return key in _READ and _READ[key](row.memory) == value
+
+
+_READ: dict[str, Callable[[Memory], Any]] = {
+    "tier": lambda memory: memory.tier,
+    "state": lambda memory: memory.state,
+    "memory_layer": lambda memory: memory.layer,
+    "confidence": lambda memory: memory.confidence,
+    "memory_category": lambda memory: memory.memory_category,
+    "fact_key": lambda memory: memory.fact_key,
+    "valid_until": lambda memory: memory.valid_until_ms,
+    "invalidated_at": lambda memory: memory.invalidated_at_ms,
+    "l0_abstract": lambda memory: memory.l0_abstract,
+    "l1_overview": lambda memory: memory.l1_overview,
+    "l2_content": lambda memory: memory.l2_content,
+    "suppressed_until_ms": lambda memory: memory.metadata_values.get("suppressed_until_ms", 0),
+    "suppressed_until_turn": lambda memory: memory.metadata_values.get("suppressed_until_turn", 0),
+    "bad_recall_count": lambda memory: memory.metadata_values.get("bad_recall_count", 0),
+}
+"""What a person reads for a key, also where the metadata does not hold it."""
+
+
+def _shown(
+    row: Row, columns: Mapping[str, Any], metadata: Mapping[str, Any], dialect: Dialect
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    before: dict[str, Any] = {name: row.values.get(name) for name in columns}
+    after: dict[str, Any] = dict(columns)
+    for key, value in metadata.items():
+        read = _READ.get(key)
+        before[key] = read(row.memory) if read else row.memory.metadata_values.get(key)
+        after[key] = None if value is REMOVED else value
+    return before, after

@@ -1,0 +1,296 @@
+"""Taking back, or making again, exactly the rows and fields of one entry of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.clean import one_line
+from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Disagreement, Edit
+from memtui.engine.curate.json_text import REMOVED, Raw, changed_keys, raw_values
+from memtui.engine.curate.rows import ID, comparable, places, same
+from memtui.engine.errors import RefusedError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.curate.journal import Entry, Images, Journal
+    from memtui.engine.store.writer import Writer
+
+Side = Literal["before", "after"]
+COUNTERS = frozenset(
+    (
+        "access_count",
+        "last_accessed_at",
+        "injected_count",
+        "last_injected_at",
+        "last_confirmed_use_at",
+        "bad_recall_count",
+        "suppressed_until_turn",
+        "suppressed_until_ms",
+    )
+)
+"""What the agent counts in a memory while it uses it: its numbers win over ours, and are no conflict."""
+
+
+def plan_shift(
+    entry: Entry,
+    journal: Journal,
+    writer: Writer,
+    side: Side,
+    *,
+    action: str = "undo",
+    forced: Collection[str] = (),
+) -> ChangeSet:
+    """Bring the rows of `entry` to how they were before it, or to how they were after it.
+
+    Only what the entry changed is touched; what others have changed since stays. A field that is neither as
+    before nor as after is a conflict, unless its row is in `forced`. Raises RefusedError when the contents of
+    the entry were removed from the journal for good.
+    """
+    images = journal.images(entry.entry)
+    version = writer.newest()
+    sides = (images.before, images.added)
+    ids = [each for table in sides if table is not None for each in table.column(ID).to_pylist()]
+    if entry.rows and not ids:
+        raise RefusedError(
+            f"Entry {entry.entry} cannot be taken back: its contents were removed for good.",
+            fix="Nothing was changed.",
+        )
+    current = writer.rows(ids)
+    shift = _Shift(images, current, writer, side, frozenset(forced))
+    found = list(shift.rows())
+    lost = entry.rows - len(ids)
+    return ChangeSet(
+        action=action,
+        title=f"{action} of entry {entry.entry}: {entry.title}",
+        changes=tuple(each for each in found if isinstance(each, Change)),
+        conflicts=tuple(each for each in found if isinstance(each, Conflict)),
+        version=version,
+        warnings=(f"{lost} of its memories were forgotten for good and stay so.",) if lost > 0 else (),
+        undoes=entry.entry,
+        mark=writer.mark(version),
+        base=current,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Shift:
+    images: Images
+    current: pa.Table
+    writer: Writer
+    side: Side
+    forced: frozenset[str]
+
+    def rows(self) -> Iterator[Change | Conflict]:
+        before, after, added = self.images.before, self.images.after, self.images.added
+        there = places(self.current)
+        now = _Values(self.current)
+        edited = set() if after is None else set(after.column(ID).to_pylist())
+        if before is not None:
+            old = _Values(before)
+            new = _Values(after) if after is not None else None
+            new_at = {} if after is None else {each: at[0] for each, at in places(after).items()}
+            for at, each in enumerate(before.column(ID).to_pylist()):
+                here = there.get(each, [])
+                if len(here) > 1:
+                    yield Conflict(each, "duplicate id", f"{len(here)} rows share this id.")
+                elif each in edited and new is not None:
+                    yield from self._edited(each, old, at, new, new_at[each], now, here)
+                else:
+                    yield from self._whole(each, before, at, now, here, wanted=self.side == "before")
+        if added is not None:
+            for at, each in enumerate(added.column(ID).to_pylist()):
+                here = there.get(each, [])
+                yield from self._whole(each, added, at, now, here, wanted=self.side == "after")
+
+    def _edited(
+        self, each: str, old: _Values, at: int, new: _Values, new_at: int, now: _Values, here: list[int]
+    ) -> Iterator[Change | Conflict]:
+        """A row whose fields were changed: each field goes from what it should be now to what is wanted."""
+        if not here:
+            if each in self.forced and self.side == "before":
+                yield self._add(each, old.table, at)
+            else:
+                yield Conflict(each, "gone", "It is no longer there: another program has removed it.")
+            return
+        dialect = self.writer.dialect.columns
+        columns: dict[str, Any] = {}
+        metadata: dict[str, Any] = {}
+        vector = None
+        shown: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+        wrong: list[Disagreement] = []
+        for name in new.table.schema.names:
+            before, after, value = old.value(name, at), new.value(name, new_at), now.value(name, here[0])
+            want, have = (before, after) if self.side == "before" else (after, before)
+            if name == ID or same(value, want) or same(before, after):
+                continue
+            if name == dialect.metadata:
+                wrong += self._keys(before, after, value, metadata, shown, each in self.forced)
+                if same(value, have):
+                    columns[name] = want
+                continue
+            if not same(value, have) and each not in self.forced and name not in COUNTERS:
+                wrong.append(Disagreement(name, _plain(have), _plain(want), _plain(value)))
+                continue
+            if name == dialect.vector:
+                vector = old.vector(at) if self.side == "before" else new.vector(new_at)
+            else:
+                columns[name] = want
+                shown[0][name], shown[1][name] = _plain(value), _plain(want)
+        if wrong:
+            names = ", ".join(dict.fromkeys(each.field for each in wrong))
+            yield Conflict(each, "changed", f"Its {names} was changed again since.", tuple(wrong))
+        elif columns or metadata or vector is not None:
+            title = one_line(str(now.value(dialect.text, here[0]) or ""))
+            scope = now.value(dialect.scope, here[0]) if dialect.scope else None
+            expects = {name: now.value(name, here[0]) for name in columns}
+            texts = _texts(now.value(dialect.metadata, here[0])) if metadata and dialect.metadata else {}
+            edit = Edit(columns, metadata, expects, {key: texts.get(key) for key in metadata}, vector)
+            yield Change(each, "edit", *shown, title=title, scope=scope, edit=edit)
+
+    def _keys(
+        self,
+        before: str | None,
+        after: str | None,
+        value: str | None,
+        metadata: dict[str, Any],
+        shown: tuple[dict[str, Any], dict[str, Any]],
+        forced: bool,
+    ) -> Iterator[Disagreement]:
+        """Metadata that went on since: only the keys that the entry changed are brought back."""
+        try:
+            keys, now = changed_keys(before, after), raw_values(value)
+        except ValueError:
+            if value != (after if self.side == "before" else before):
+                yield Disagreement("metadata", after, before, value)
+            return
+        for key, (old, new) in keys.items():
+            want, have = (old, new) if self.side == "before" else (new, old)
+            here = now.get(key)
+            if here == want or (key in COUNTERS and here != have):
+                continue
+            if here != have and not forced:
+                yield Disagreement(key, have, want, here)
+                continue
+            metadata[key] = REMOVED if want is None else Raw(want)
+            shown[0][key], shown[1][key] = _loaded(here), _loaded(want)
+
+    def _whole(
+        self, each: str, table: pa.Table, at: int, now: _Values, here: list[int], *, wanted: bool
+    ) -> Iterator[Change | Conflict]:
+        """A row that was added or deleted whole: there or not there."""
+        if wanted and not here:
+            yield self._add(each, table, at)
+        elif wanted:
+            if self._differences(table, at, now, here[0]):
+                yield self._overwrite(each, table, at, now, here[0])
+        elif here:
+            wrong = self._differences(table, at, now, here[0])
+            if wrong and each not in self.forced:
+                names = ", ".join(difference.field for difference in wrong)
+                yield Conflict(each, "changed", f"Its {names} was changed since.", tuple(wrong))
+            else:
+                yield self._delete(each, now, here[0])
+
+    def _differences(self, table: pa.Table, at: int, now: _Values, here: int) -> list[Disagreement]:
+        mine = _Values(table)
+        metadata = self.writer.dialect.columns.metadata
+        found = []
+        for name in table.schema.names:
+            before, theirs = mine.value(name, at), now.value(name, here)
+            if same(before, theirs) or name in COUNTERS:
+                continue
+            if name == metadata and _only_counted(before, theirs):
+                continue
+            found.append(Disagreement(name, _plain(before), None, _plain(theirs)))
+        return found
+
+    def _add(self, each: str, table: pa.Table, at: int) -> Change:
+        row = table.slice(at, 1)
+        shown = self._shown(row)
+        return Change(each, "add", {}, shown, title=_title(shown), scope=shown.get("scope"), row=row)
+
+    def _delete(self, each: str, now: _Values, at: int) -> Change:
+        shown = self._shown(now.table.slice(at, 1))
+        text, scope = self.writer.dialect.columns.text, self.writer.dialect.columns.scope
+        expects = {name: now.value(name, at) for name in (text, scope) if name}
+        edit = Edit(expects=expects)
+        return Change(each, "delete", shown, {}, title=_title(shown), scope=shown.get("scope"), edit=edit)
+
+    def _overwrite(self, each: str, table: pa.Table, at: int, now: _Values, here: int) -> Change | Conflict:
+        """A deleted row whose id is there again with other contents."""
+        differences = self._differences(table, at, now, here)
+        if each not in self.forced:
+            return Conflict(each, "there again", "A memory with this id is there again.", tuple(differences))
+        old = _Values(table)
+        vector = self.writer.dialect.columns.vector
+        names = [name for name in table.schema.names if name not in (ID, vector)]
+        shown = (
+            {each.field: each.theirs for each in differences},
+            {each.field: each.before for each in differences},
+        )
+        edit = Edit({name: old.value(name, at) for name in names}, vector=old.vector(at) if vector else None)
+        return Change(each, "edit", *shown, title=_title(self._shown(table.slice(at, 1))), edit=edit)
+
+    def _shown(self, row: pa.Table) -> dict[str, Any]:
+        hidden = self.writer.dialect.columns.vector
+        values = row.to_pylist()[0]
+        return {name: value for name, value in values.items() if name not in (ID, hidden)}
+
+
+class _Values:
+    """The values of a table by column and place; a column is read when it is first asked for."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+        self._columns: dict[str, list[Any]] = {}
+
+    def value(self, column: str, at: int) -> Any:
+        """The value; a vector as its bytes."""
+        if column not in self._columns:
+            self._columns[column] = comparable(self.table.column(column).combine_chunks())
+        return self._columns[column][at]
+
+    def vector(self, at: int) -> Any:
+        """The vector of a row: float32 [dims], REMOVED for a NULL."""
+        import numpy as np
+
+        name = next(f.name for f in self.table.schema if f.name not in (ID,) and _is_vector(f.type))
+        raw = self.value(name, at)
+        return REMOVED if raw is None else np.frombuffer(raw, dtype=np.float32)
+
+
+def _is_vector(kind: Any) -> bool:
+    from memtui.engine.dialects.rows import is_vector
+
+    return is_vector(kind)
+
+
+def _texts(metadata: str | None) -> dict[str, str]:
+    try:
+        return raw_values(metadata)
+    except ValueError:
+        return {}
+
+
+def _only_counted(before: str | None, now: str | None) -> bool:
+    try:
+        return changed_keys(before, now).keys() <= COUNTERS
+    except ValueError:
+        return False
+
+
+def _loaded(raw: str | None) -> Any:
+    from memtui.engine.metadata import parse_object
+
+    return None if raw is None else parse_object(f'{{"value":{raw}}}')[0].get("value", raw)
+
+
+def _plain(value: Any) -> Any:
+    return "(vector)" if isinstance(value, bytes) else value
+
+
+def _title(shown: dict[str, Any]) -> str:
+    return one_line(str(shown.get("text") or ""))

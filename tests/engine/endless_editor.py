@@ -1,0 +1,25 @@
+"""Applies one change set after another to all rows of a table, until it is killed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tests.engine.curate_world import curator, rows_of
+from tests.engine.second_writer import PREFIX
+
+
+def main(folder: Path) -> None:
+    """Move all rows to a scope and a tier of the same name, again and again: half a change would show."""
+    ids = [each for each in rows_of(folder).column("id").to_pylist() if not each.startswith(PREFIX)]
+    store = curator(folder)
+    print("editing", flush=True)
+    n = 0
+    while True:
+        n += 1
+        tier = ("core", "peripheral")[n % 2]
+        store.apply(store.edit(ids, {"tier": tier, "scope": f"agent:{tier}"}))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

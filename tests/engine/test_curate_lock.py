@@ -1,0 +1,192 @@
+"""The write lock of memory-lancedb-pro, held and respected as its own programs do."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from memtui.engine.curate import lock as lock_module
+from memtui.engine.curate.busy import Busy
+from memtui.engine.curate.lock import HELD, TARGET, FileLock, LockLostError, lock_state
+from memtui.engine.errors import RefusedError
+from tests.conftest import ROOT
+
+
+class Clock:
+    """A clock that moves only when somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now = time.time()
+        self.sleeps: list[float] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.now += seconds
+
+
+def held_by_another(folder: Path, *, silent_s: float = 0.0) -> Path:
+    """The lock as another program left it `silent_s` seconds ago."""
+    held = folder / HELD
+    held.mkdir()
+    stamp = time.time() - silent_s
+    os.utime(held, (stamp, stamp))
+    return held
+
+
+def test_it_is_there_while_held_and_gone_after(tmp_path: Path) -> None:
+    with FileLock(tmp_path):
+        assert (tmp_path / HELD).is_dir()
+        assert (tmp_path / TARGET).read_bytes() == b""
+        assert lock_state(tmp_path, time.time()).phrase == "held"
+    assert not (tmp_path / HELD).exists()
+    assert (tmp_path / TARGET).exists()
+    assert lock_state(tmp_path, time.time()).phrase == "free"
+
+
+def test_a_living_holder_is_waited_for(tmp_path: Path) -> None:
+    held = held_by_another(tmp_path)
+    threading.Timer(0.4, held.rmdir).start()
+    begun = time.monotonic()
+    with FileLock(tmp_path):
+        assert time.monotonic() - begun >= 0.35
+
+
+def test_a_living_holder_is_not_waited_for_without_end(tmp_path: Path) -> None:
+    held = held_by_another(tmp_path)
+    clock = Clock()
+
+    def sleep(seconds: float) -> None:
+        clock.sleep(seconds)
+        os.utime(held, (clock.now, clock.now))
+
+    with (
+        pytest.raises(RefusedError, match="has been writing"),
+        FileLock(tmp_path, patience_s=60, clock=clock, sleep=sleep),
+    ):
+        pass
+    assert held.is_dir()
+    assert 60 <= sum(clock.sleeps) < 62
+
+
+def test_a_silent_lock_is_never_removed_unasked(tmp_path: Path) -> None:
+    held = held_by_another(tmp_path, silent_s=12)
+    clock = Clock()
+    assert lock_state(tmp_path, clock.now).stale
+    with (
+        pytest.raises(RefusedError, match="silent for") as refused,
+        FileLock(tmp_path, clock=clock, sleep=clock.sleep),
+    ):
+        pass
+    assert "--break-lock" in refused.value.fix
+    assert held.is_dir()
+    assert sum(clock.sleeps) >= 30, "the agent's program may only be busy: it is watched for half a minute"
+
+
+def test_a_silent_lock_is_removed_when_a_person_says_so(tmp_path: Path) -> None:
+    held_by_another(tmp_path, silent_s=31)
+    with FileLock(tmp_path, remove_abandoned=True):
+        assert lock_state(tmp_path, time.time()).silent_s < 5
+    assert not (tmp_path / HELD).exists()
+
+
+def test_a_young_lock_is_not_removed_even_then(tmp_path: Path) -> None:
+    held = held_by_another(tmp_path, silent_s=3)
+    threading.Timer(0.3, held.rmdir).start()
+    with FileLock(tmp_path, remove_abandoned=True):
+        pass
+
+
+def test_the_heartbeat_keeps_it_young(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock_module, "HEARTBEAT_S", 0.05)
+    with FileLock(tmp_path) as lock:
+        first = (tmp_path / HELD).stat().st_mtime_ns
+        time.sleep(0.3)
+        assert (tmp_path / HELD).stat().st_mtime_ns > first
+        lock.check()
+
+
+def test_a_foreign_touch_means_that_it_is_lost(tmp_path: Path) -> None:
+    with FileLock(tmp_path) as lock:
+        os.utime(tmp_path / HELD, (1_700_000_000, 1_700_000_000))
+        with pytest.raises(LockLostError):
+            lock.check()
+    assert (tmp_path / HELD).is_dir(), "it is another program's now"
+
+
+def test_a_lock_that_went_away_is_lost(tmp_path: Path) -> None:
+    with FileLock(tmp_path) as lock:
+        (tmp_path / HELD).rmdir()
+        with pytest.raises(LockLostError):
+            lock.check()
+
+
+def test_a_waiting_agent_gets_a_gap(tmp_path: Path) -> None:
+    clock = Clock()
+    lock = FileLock(tmp_path, clock=clock, sleep=clock.sleep)
+    with lock:
+        pass
+    with lock:
+        pass
+    assert sum(clock.sleeps) >= 0.049
+
+
+def test_what_a_killed_memtui_left_is_taken_over_at_once(tmp_path: Path) -> None:
+    note = tmp_path / "journal.lock"
+    script = (
+        "import os, sys, pathlib; from memtui.engine.curate.lock import FileLock\n"
+        "lock = FileLock(pathlib.Path(sys.argv[1]), note=pathlib.Path(sys.argv[2]))\n"
+        "lock.__enter__(); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path, note], cwd=ROOT, check=False)
+    assert (tmp_path / HELD).is_dir()
+    begun = time.monotonic()
+    with FileLock(tmp_path, note=note):
+        assert time.monotonic() - begun < 2
+
+
+def test_a_folder_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("left out: root may write everywhere")
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(RefusedError), FileLock(tmp_path):
+            pass
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_only_one_memtui_writes(tmp_path: Path) -> None:
+    path = tmp_path / "journal.busy"
+    with Busy(path), pytest.raises(RefusedError, match="Another memtui"), Busy(path, patience_s=0.05):
+        pass
+    with Busy(path, patience_s=0):
+        pass
+
+
+def test_two_threads_never_hold_it_together(tmp_path: Path) -> None:
+    inside, most = 0, 0
+
+    def work() -> None:
+        nonlocal inside, most
+        for _ in range(5):
+            with FileLock(tmp_path):
+                inside += 1
+                most = max(most, inside)
+                time.sleep(0.005)
+                inside -= 1
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == 1
