@@ -12,7 +12,7 @@ from memtui.engine.lifecycle.board import BINS, Ask, Board, TierFacts
 from memtui.engine.lifecycle.forecast import Forecast, forecast, horizon
 from memtui.engine.lifecycle.moves import KINDS, Crossing, Kind, Move
 from memtui.engine.lifecycle.plan import Plan, make_plan, moves_of
-from memtui.engine.lifecycle.population import Floats, Places, Scored, Traits, score
+from memtui.engine.lifecycle.population import Floats, Places, Scored, Traits, recalled_at, score
 from memtui.engine.lifecycle.settings import Settings
 from memtui.engine.lifecycle.usage import SCENARIOS, Scenario, usage_of
 from memtui.engine.memory import TIERS
@@ -30,15 +30,16 @@ def scenario_named(name: str) -> Scenario:
     raise UsageError(f"There is no scenario {name!r}.", fix=f"Use {' or '.join(SCENARIOS)}.")
 
 
-def at_later_date(traits: Traits, now_ms: int, days: float, scenario: Scenario) -> tuple[Traits, int]:
+def at_later_date(
+    catalog: Catalog, traits: Traits, chosen: Places, now_ms: int, days: float, scenario: Scenario
+) -> tuple[Traits, int]:
     """The memories as they will be after so many days of a scenario, and that moment."""
     later = horizon(now_ms, days)
-    if later == now_ms:
+    if later == now_ms or catalog.meta is None:
         return traits, now_ms
     usage = usage_of(traits, now_ms, scenario)
     then = usage.during(traits, usage.turn_at(float(later)))
-    with np.errstate(invalid="ignore"):
-        return replace(then, recalled=then.recalled & ~(then.valid_until <= later)), later
+    return replace(then, recalled=recalled_at(catalog.meta, later)[chosen]), later
 
 
 def make_board(
@@ -53,7 +54,7 @@ def make_board(
     """The board of the rows at `chosen` (places in the catalog; `traits` are theirs), without texts."""
     decay, tier = settings.decay, settings.tier
     scenario = scenario_named(ask.scenario)
-    traits, at_ms = at_later_date(traits, now_ms, ask.ahead_days, scenario)
+    traits, at_ms = at_later_date(catalog, traits, chosen, now_ms, ask.ahead_days, scenario)
     until_ms = horizon(at_ms, ask.horizon_days)
     scored = score(traits, now_ms=at_ms, decay=decay, tier=tier)
     plan = make_plan(traits, scored, at_ms)

@@ -37,11 +37,15 @@ def typical(now_ms: int) -> Traits:
     )
 
 
-def model_curves(one: Traits, decay: DecayParams, *, measure: Measure, days: float, points: int) -> Curves:
-    """The curves of the three tiers for a memory like `one` (a single row), over days since its last use."""
+def model_curves(
+    one: Traits, decay: DecayParams, *, measure: Measure, begin_ms: float, days: float, points: int
+) -> Curves:
+    """The curves of the three tiers for a memory like `one` (a single row), over days from `begin_ms` on.
+
+    That is its last use, where the axis reads as days since then.
+    """
     x = np.linspace(0.0, max(days, 1e-6), max(2, points))
-    last = float(np.where(one.uses > 0, one.last_used, one.created)[0])
-    at = last + x * DAY_MS
+    at = begin_ms + x * DAY_MS
     tiers = []
     for code, name in enumerate(TIERS):
         some = repeated(replace(one, tier=np.array([code], np.uint8)), x.size)

@@ -76,7 +76,7 @@ def make_life(
         recency=float(scored.recency[0]),
         boost=float(scored.boost[0]),
         stale=bool(scored.stale[0]),
-        model=model_curves(one, decay, measure=measure, days=days, points=points),
+        model=model_curves(one, decay, measure=measure, begin_ms=begin, days=days, points=points),
         at_ms=at_ms,
         curve=own_curve(one, decay, measure=measure, scenario=scenario, now_ms=now_ms, at_ms=at_ms),
         crossings=tuple(sorted(crossings, key=lambda each: each.at_ms)),

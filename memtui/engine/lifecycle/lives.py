@@ -27,7 +27,7 @@ class TierCurve:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """The model: one curve a tier over `x` days since the last use."""
+    """The model: one curve a tier over `x` days, counted from the memory's last use."""
 
     measure: Measure
     days: float

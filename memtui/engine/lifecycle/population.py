@@ -14,7 +14,7 @@ from memtui.engine.memory import STATES
 from memtui.engine.store.catalog import DYNAMIC
 
 if TYPE_CHECKING:
-    from memtui.engine.store.catalog import Catalog
+    from memtui.engine.store.catalog import Catalog, Meta
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.uint8]
@@ -67,8 +67,13 @@ def traits_of(catalog: Catalog, now_ms: int) -> Traits:
         last_used=np.where(meta.last_accessed > 0, meta.last_accessed, catalog.timestamp),
         dynamic=(meta.flags & DYNAMIC) != 0,
         valid_until=meta.valid_until,
-        recalled=meta.active(now_ms) & ~meta.expired(now_ms) & (meta.state != _ARCHIVED),
+        recalled=recalled_at(meta, now_ms),
     )
+
+
+def recalled_at(meta: Meta, at_ms: int) -> Mask:
+    """Rows that recall can return at a moment: active, not expired, not archived."""
+    return np.asarray(meta.active(at_ms) & ~meta.expired(at_ms) & (meta.state != _ARCHIVED))
 
 
 def _double(column: NDArray[np.floating]) -> Floats:

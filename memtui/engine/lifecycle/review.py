@@ -13,7 +13,7 @@ from memtui.engine.clean import one_line
 from memtui.engine.lifecycle.cards import Card, Review
 from memtui.engine.lifecycle.doubt import Doubts
 from memtui.engine.lifecycle.population import Places
-from memtui.engine.lifecycle.witness import Witness
+from memtui.engine.lifecycle.witness import HAZARDS, Witness
 from memtui.engine.memory import TIERS
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 READ = 1_000
 """Texts that are read to look for doubts in the words: of the most exposed memories, and of the most doubtful."""
+
+ONCE = 1.0
+"""Uses expected at the least of a memory that does harm when it is used a single time."""
 
 
 def make_review(
@@ -53,9 +56,12 @@ def candidates(doubts: Doubts) -> Places:
 
 def _card(memory: Memory, place: int, witness: Witness) -> Card:
     reasons = witness.reasons(place, memory)
+    exposure = float(witness.doubts.exposure[place])
+    if any(reason.name in HAZARDS for reason in reasons):
+        exposure = max(exposure, ONCE)
     return Card(
         memory.id,
-        float(witness.doubts.exposure[place]),
+        exposure,
         1 - prod(1 - reason.doubt for reason in reasons),
         reasons,
         title=one_line(memory.text[:400]),

@@ -66,7 +66,7 @@ def usage_of(traits: Traits, now_ms: int, scenario: Scenario) -> Usage:
     if scenario == "no access":
         return Usage(never, never)
     used = (traits.uses > 0) & (traits.created > 0) & (traits.created < now_ms)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(used, (now_ms - traits.created) / traits.uses, np.nan)
     due = traits.last_used + gap
     return Usage(np.where(due > now_ms, due, now_ms + gap), gap)

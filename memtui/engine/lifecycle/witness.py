@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from memtui.engine.memory import Memory
     from memtui.engine.store.catalog import Catalog
 
+HAZARDS = ("instruction", "secret")
+"""Reasons that make a single use harmful."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Witness:
