@@ -1,0 +1,75 @@
+"""openclaw-mem-engine's export: JSON lines, an array, or `{"items": [...]}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from memtui.engine.secrets import is_masked
+from memtui.engine.transfer.options import ReadOptions
+from memtui.engine.transfer.readers.documents import Value, items_of, json_lines, open_json
+from memtui.engine.transfer.readers.fields import (
+    others,
+    put_id,
+    put_importance,
+    put_time,
+    put_vector,
+    text_of,
+    word,
+)
+from memtui.engine.transfer.record import Read, Record, Rejected
+
+_KNOWN = frozenset(
+    ["id", "text", "category", "importance", "importance_label", "scope", "trust_tier", "createdAt", "vector"]
+)
+
+
+def read_lines(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """One memory a line."""
+    for line in json_lines(path, options.meter):
+        yield line if isinstance(line, Rejected) else _record(line, options)
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """An array, alone or under `items`."""
+    with open_json(path, options.meter) as reader:
+        if reader.peek() == "[":
+            for item in items_of(reader):
+                yield _record(item, options)
+        else:
+            for key in reader.members():
+                if key == "items" and reader.peek() == "[":
+                    for item in items_of(reader):
+                        yield _record(item, options)
+                else:
+                    reader.value()
+        reader.finish()
+
+
+def _record(item: Value, options: ReadOptions) -> Record | Rejected:
+    row: Any = item.value
+    if not isinstance(row, dict):
+        return Rejected(item.where, "it is no object with a text")
+    found = text_of(row.get("text"), item.where)
+    if isinstance(found, Rejected):
+        return found
+    record = Record(text=found[0], where=item.where)
+    if found[1]:
+        record.lost("text", found[1])
+    put_id(record, row.get("id"))
+    record.category, record.scope = word(row.get("category")), word(row.get("scope"))
+    put_importance(record, row.get("importance"))
+    put_time(record, "timestamp_ms", row.get("createdAt"), options.now_ms)
+    record.trust = word(row.get("trust_tier"))
+    if label := word(row.get("importance_label")):
+        record.rest["importance_label"] = label
+    if (record.trust or "").endswith("_noembed"):
+        record.lost("vector", "embedding it failed there: embedded anew")
+    else:
+        put_vector(record, row.get("vector"))
+    record.masked = is_masked(record.text)
+    if record.masked:
+        record.lost("text", "a secret was masked by the export: what stood there is lost")
+    record.rest |= others(row, _KNOWN)
+    return record

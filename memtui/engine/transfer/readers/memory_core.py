@@ -1,0 +1,199 @@
+"""memory-core's index: the chunks of an agent's notes in SQLite, opened for reading only."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from memtui.engine.errors import DamagedStoreError, MemtuiError, RefusedError
+from memtui.engine.transfer.options import ReadOptions
+from memtui.engine.transfer.readers.fields import put_time
+from memtui.engine.transfer.readers.notes import DATED
+from memtui.engine.transfer.record import Read, Record, Rejected, Remark
+from memtui.engine.transfer.text import storable, without_nul
+from memtui.engine.transfer.times import read_date
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MAGIC = b"SQLite format 3\x00"
+_WAIT_S = 2.0
+_PAGE = 512
+SESSIONS = "sessions"
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """One layout of the index: its tables, and how embeddings stand in it."""
+
+    name: str
+    chunks: str
+    files: str
+    meta: str
+    binary: bool
+
+
+GENERATIONS = (
+    Generation("v1", "chunks", "files", "meta", binary=False),
+    Generation("v2", "memory_index_chunks", "memory_index_sources", "memory_index_meta", binary=True),
+)
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """Each chunk as a record with its file, lines and vector; chunks of conversations on request only."""
+    with opened(path) as db:
+        generation = generation_of(db)
+        if generation is None:
+            raise MemtuiError(
+                f"{path.name} is no index of memory-core.", fix="Name the file of an agent's index."
+            )
+        agent = options.agent or agent_of(path)
+        times = _file_times(db, generation)
+        options.meter.total = db.execute(f"SELECT count(*) FROM {generation.chunks}").fetchone()[0]
+        left = 0
+        if not options.meter.total:
+            yield Remark(f"{path.name} holds no chunks: the index is empty.")
+        for row in _chunks(db, generation):
+            options.meter.add(1)
+            if row["source"] == SESSIONS and not options.sessions:
+                left += 1
+                yield Rejected(
+                    f"{row['path']}:{row['start_line']}",
+                    "part of a conversation, not of a note (conversations are taken on request)",
+                )
+                continue
+            yield _record(row, agent, times.get(row["path"]), generation, options)
+    if left:
+        yield Remark(
+            f"{left} chunks are conversations; they hold what was said, not what is to be remembered."
+        )
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that cannot write. Errors name the file: empty, damaged, held by another program."""
+    try:
+        if path.stat().st_size == 0:
+            raise MemtuiError(
+                f"{path.name} is empty: there is no index in it.", fix="Let the agent build its index."
+            )
+        mode = "ro&immutable=1" if _needs_immutable(path) else "ro"
+        connection = sqlite3.connect(
+            f"file:{quote(str(path.resolve()))}?mode={mode}", uri=True, timeout=_WAIT_S
+        )
+    except (OSError, sqlite3.Error) as error:
+        raise MemtuiError(
+            f"{path} cannot be opened: {str(error).lower()}.",
+            fix="Check the path and the rights of the file.",
+        ) from error
+    with closing(connection):
+        connection.row_factory = sqlite3.Row
+        connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        try:
+            yield connection
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error) or "busy" in str(error):
+                raise RefusedError(
+                    f"{path} is held by another program.",
+                    fix="Try again when it is done; nothing was imported.",
+                ) from error
+            raise _damaged(path, error) from error
+        except sqlite3.DatabaseError as error:
+            raise _damaged(path, error) from error
+
+
+def _needs_immutable(path: Path) -> bool:
+    """A database without a write-ahead log beside it in a folder where SQLite could make none."""
+    import os
+
+    return not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+
+
+def _damaged(path: Path, error: sqlite3.Error) -> DamagedStoreError:
+    return DamagedStoreError(
+        f"{path} is damaged: {error}.", fix="Have the agent rebuild its index; its notes are the source."
+    )
+
+
+def tables(db: sqlite3.Connection) -> frozenset[str]:
+    """Names of the tables."""
+    return frozenset(row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
+
+
+def generation_of(db: sqlite3.Connection) -> Generation | None:
+    """Which layout it is, by its tables; None for another program's database."""
+    names = tables(db)
+    return next((each for each in GENERATIONS if {each.chunks, each.files} <= names), None)
+
+
+def agent_of(path: Path) -> str | None:
+    """The agent that an index belongs to, by where it lies."""
+    if path.name == "openclaw-agent.sqlite":
+        return path.parent.parent.name if path.parent.name == "agent" else None
+    return path.stem if path.parent.name == "memory" else None
+
+
+def _chunks(db: sqlite3.Connection, generation: Generation) -> Iterator[sqlite3.Row]:
+    cursor = db.execute(
+        "SELECT id, path, source, start_line, end_line, hash, model, text, embedding, updated_at"
+        f" FROM {generation.chunks} ORDER BY source, path, start_line, id"
+    )
+    while rows := cursor.fetchmany(_PAGE):
+        yield from rows
+
+
+def _file_times(db: sqlite3.Connection, generation: Generation) -> dict[str, int]:
+    columns = {row[1] for row in db.execute(f"PRAGMA table_info({generation.files})")}
+    if not {"path", "mtime"} <= columns:
+        return {}
+    return {row[0]: int(row[1]) for row in db.execute(f"SELECT path, mtime FROM {generation.files}")}
+
+
+def _record(
+    row: sqlite3.Row, agent: str | None, file_ms: int | None, generation: Generation, options: ReadOptions
+) -> Record | Rejected:
+    where = f"{row['path']}:{row['start_line']}"
+    text, nul = without_nul(row["text"].removeprefix("\ufeff").replace("\r\n", "\n"))
+    text, odd = storable(text.strip())
+    if not text:
+        return Rejected(where, "its text is empty")
+    record = Record(text=text, where=where, scope=f"agent:{agent}" if agent else None)
+    record.foreign_id = row["id"]
+    record.key = f"{row['path']}\n{row['start_line']}\n{row['hash']}"
+    record.rest = {key: row[key] for key in ("path", "source", "start_line", "end_line")}
+    for said in (nul, odd):
+        if said:
+            record.lost("text", said)
+    named = DATED.fullmatch(row["path"].rpartition("/")[2])
+    dated = read_date(named[1]) if named else None
+    if dated is not None:
+        record.timestamp_ms, record.time_from = dated, "file name"
+    else:
+        put_time(
+            record, "timestamp_ms", file_ms if file_ms is not None else row["updated_at"], options.now_ms
+        )
+        record.time_from = "file time"
+    record.model = row["model"] or None
+    record.vector = _vector(row["embedding"], generation)
+    return record
+
+
+def _vector(stored: Any, generation: Generation) -> NDArray[np.float32] | None:
+    import numpy as np
+
+    try:
+        if generation.binary and isinstance(stored, bytes) and len(stored) % 8 == 0:
+            vector = np.frombuffer(stored, dtype="<f8").astype(np.float32)
+        else:
+            vector = np.asarray(json.loads(stored), dtype=np.float32)
+    except (ValueError, TypeError):
+        return None
+    usable = vector.ndim == 1 and vector.size and bool(np.isfinite(vector).all()) and bool(vector.any())
+    return vector if usable else None

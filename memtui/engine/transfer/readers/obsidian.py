@@ -1,0 +1,102 @@
+"""Obsidian vaults: notes that an exporter wrote (one memory each), and any other notes (their entries)."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from memtui.engine.transfer.markdown import entries
+from memtui.engine.transfer.options import ReadOptions
+from memtui.engine.transfer.readers.fields import put_id, put_importance, put_time, word, words
+from memtui.engine.transfer.readers.notes import Note, entry_records, put_note_time, read_note
+from memtui.engine.transfer.record import Read, Record, Rejected, Remark
+from memtui.engine.transfer.text import storable, without_nul
+from memtui.engine.transfer.tree import tree_of
+
+EXPORTERS = ("memory-lancedb-pro", "memtui")
+"""Values of the key `source` of notes that are one memory each."""
+FIELDS = frozenset(
+    (
+        "id",
+        "category",
+        "scope",
+        "importance",
+        "created",
+        "source",
+        "tags",
+        "timestamp_ms",
+        "metadata",
+        "dialect",
+    )
+)
+_TITLE = re.compile(r"\n?# [^\n]*\n\n?")
+_TAG = re.compile(r"(?:(?<=\s)|^)#([^\s#]*[^\s#\d][^\s#]*)")
+_LINK = re.compile(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]")
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """The notes below a folder, in order of their names."""
+    tree = tree_of(path, (".md",))
+    for refused in tree.refused:
+        yield Rejected(refused.name, refused.why)
+    options.meter.total = len(tree.files)
+    scope = f"agent:{options.agent}" if options.agent else None
+    for file in tree.files:
+        options.meter.add(1)
+        note = read_note(file, options, scope)
+        if isinstance(note, Rejected):
+            yield note
+            continue
+        if note.remark:
+            yield Remark(note.remark)
+        if note.head.get("source") in EXPORTERS and note.head.get("id"):
+            yield exported(note, options)
+        else:
+            yield from _entries(note, options)
+
+
+def exported(note: Note, options: ReadOptions) -> Record | Rejected:
+    """A note that is one memory: the text below its title."""
+    head = note.head
+    text, nul = without_nul(_TITLE.sub("", note.text, count=1))
+    text, odd = storable(text.removesuffix("\n"))
+    if not text.strip():
+        return Rejected(note.file.name, "its text is empty")
+    record = Record(text=text, where=note.file.name, title=note.file.path.stem)
+    put_id(record, head.get("id"), stable=True)
+    record.category, record.scope = word(head.get("category")), word(head.get("scope"))
+    put_importance(record, head.get("importance"))
+    record.tags = words(head.get("tags"))
+    if head.get("timestamp_ms") is not None:
+        put_time(record, "timestamp_ms", head["timestamp_ms"], options.now_ms)
+    else:
+        put_time(record, "timestamp_ms", head.get("created"), options.now_ms)
+        record.lost("timestamp", "only its day is in the note: the time of day is lost")
+    if isinstance(head.get("metadata"), str):
+        record.metadata = str(head["metadata"])
+    elif head.get("source") == "memory-lancedb-pro":
+        record.lost("metadata", "not in the note: tier, counters, summaries and validity are lost")
+    for said in (nul, odd):
+        if said:
+            record.lost("text", said)
+    custom = {key: value for key, value in head.items() if key not in FIELDS}
+    if custom:
+        record.rest["front_matter"] = json.loads(json.dumps(custom, default=str))
+    return record
+
+
+def _entries(note: Note, options: ReadOptions) -> Iterator[Read]:
+    """The entries of a person's own note, with its tags and links."""
+    title = word(note.head.get("title")) or note.file.path.stem
+    note_tags = words(note.head.get("tags"))
+    for entry in entries(note.text):
+        for each in entry_records(note, entry, options):
+            if isinstance(each, Record):
+                each.title = title
+                each.tags = tuple(dict.fromkeys((*_TAG.findall(each.text), *note_tags)))
+                each.links = tuple(("links_to", target.strip()) for target in _LINK.findall(each.text))
+                if each.timestamp_ms is None:
+                    put_note_time(each, note, None, options)
+            yield each

@@ -1,0 +1,109 @@
+"""memtui's own exports: JSON lines and Parquet, both with everything that a row had."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from memtui.engine.dialects.base import Columns
+from memtui.engine.transfer.options import ReadOptions
+from memtui.engine.transfer.own_form import DIALECT, FRAME, MAP, MASKED, MODEL, PARQUET_MARK, VECTOR, unpack
+from memtui.engine.transfer.readers.documents import Value, json_lines
+from memtui.engine.transfer.readers.fields import put_vector
+from memtui.engine.transfer.readers.stored import record_of_row
+from memtui.engine.transfer.readers.vectors import vectors_of
+from memtui.engine.transfer.record import Read, Record, Rejected
+
+BATCH = 4_096
+
+
+def read_lines(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """One row a line."""
+    for line in json_lines(path, options.meter):
+        yield line if isinstance(line, Rejected) else _of_line(line)
+
+
+def _of_line(line: Value) -> Record | Rejected:
+    value = line.value
+    if not isinstance(value, dict):
+        return Rejected(line.where, "it is no object with a text")
+    dialect = str(value.get(DIALECT) or "")
+    row = {key: item for key, item in value.items() if key not in FRAME and key != "vector"}
+    record = record_of_row(row, columns_of(dialect, value.get(MAP)), dialect, line.where)
+    if isinstance(record, Record):
+        model = value.get(MODEL)
+        record.model = model if isinstance(model, str) else None
+        record.masked = bool(value.get(MASKED))
+        packed = value.get(VECTOR)
+        if isinstance(packed, str):
+            _put_packed(record, packed)
+        else:
+            put_vector(record, value.get("vector"))
+    return record
+
+
+def _put_packed(record: Record, packed: str) -> None:
+    import numpy as np
+
+    try:
+        vector = unpack(packed)
+    except ValueError:
+        record.lost("vector", "not base64 of float32 numbers: embedded anew")
+        return
+    if vector.size and bool(np.isfinite(vector).all()):
+        record.vector = vector
+    else:
+        record.lost("vector", "a number in it is not finite or too large: embedded anew")
+
+
+def read_parquet(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """A Parquet file that memtui wrote, a batch at a time."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        frame = parquet_frame(file.schema_arrow.metadata or {})
+        dialect = str(frame.get(DIALECT) or "")
+        columns = columns_of(dialect, frame.get(MAP))
+        model = frame.get(MODEL)
+        number = 0
+        options.meter.total = file.metadata.num_rows
+        for batch in file.iter_batches(batch_size=BATCH):
+            vectors = vectors_of(batch, columns.vector)
+            plain = [name for name in batch.schema.names if name != columns.vector]
+            for row, vector in zip(batch.select(plain).to_pylist(), vectors, strict=True):
+                number += 1
+                masked = bool(row.pop(MASKED, False))
+                record = record_of_row(row, columns, dialect, f"row {number}")
+                if isinstance(record, Record):
+                    record.vector, record.masked = vector, masked
+                    record.model = model if isinstance(model, str) else None
+                yield record
+            options.meter.add(batch.num_rows)
+
+
+def parquet_frame(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
+    """What our mark in a Parquet file's metadata says; empty for other files."""
+    try:
+        value = json.loads(metadata.get(PARQUET_MARK, b"{}"))
+    except ValueError:
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def columns_of(dialect: str, mapping: Any) -> Columns:
+    """What the columns of an exported table mean: by its dialect, else by the map that came with it."""
+    from memtui.engine.dialects import builtin, mem_engine, own, pro
+
+    if isinstance(mapping, Mapping):
+        known = {field.name for field in fields(Columns)}
+        return Columns(**{str(role): str(name) for role, name in mapping.items() if role in known})
+    if dialect == "memtui":
+        return own.COLUMNS
+    if dialect == "engine":
+        return mem_engine.mem_engine().columns
+    if dialect.startswith("builtin"):
+        return builtin.builtin(agent=dialect != "builtin-g1", scope=dialect == "builtin-g3").columns
+    return pro.COLUMNS

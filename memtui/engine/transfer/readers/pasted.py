@@ -1,0 +1,108 @@
+"""A list that an assistant printed of what it remembers: `[date] - memory` a line, in a code fence or not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from memtui.engine.transfer.options import ReadOptions
+from memtui.engine.transfer.record import Read, Record, Rejected, Remark
+from memtui.engine.transfer.text import decode, storable, without_nul
+from memtui.engine.transfer.times import read_time
+from memtui.engine.transfer.tree import single_file
+
+_FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+_LEAD = re.compile(r"[ \t]*(?:[-*+•]|\d{1,4}[.)])[ \t]+")
+BRACKET = re.compile(r"\[(?P<date>[^\[\]\n]{1,40})\][ \t]*[-–—:][ \t]*(?P<text>.*)")
+DATED = re.compile(r"(?P<date>\d{4}-\d{2}-\d{2})[ \t]*[-–—:][ \t]+(?P<text>.*)")
+_UNKNOWN = re.compile(r"unknown|n/?a|none|no date.*|date unknown|unbekannt|不明|未知", re.IGNORECASE)
+TRUST = "low (pasted model output)"
+_LIST_FROM = 0.5
+"""Share of lines that begin with a bracketed date from which every other line continues the one before."""
+
+
+def read(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """The entries of the list, in order; sentences around a code fence are none."""
+    text, remark = decode(single_file(path).read(), path.name, options.encoding)
+    if remark:
+        yield Remark(f"{path.name}: {remark}.")
+    yield Remark("The list is what a model printed: it may be incomplete or reworded.")
+    lines = list(enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1))
+    fenced, around = _inside_fence(lines)
+    for number, line in around:
+        yield Rejected(f"line {number}", "a sentence around the list, not an entry", text=line.strip()[:80])
+    for entry in _joined(fenced):
+        yield _record(*entry, options)
+    options.meter.add(path.stat().st_size)
+
+
+def _inside_fence(lines: list[tuple[int, str]]) -> tuple[list[tuple[int, str]], list[tuple[int, str]]]:
+    """(lines of the list, other lines that are not blank): inside of a code fence when there is one."""
+    fences = [at for at, (_, line) in enumerate(lines) if _FENCE.match(line)]
+    if not fences:
+        return [pair for pair in lines if pair[1].strip()], []
+    end = fences[1] if len(fences) > 1 else len(lines)
+    inside = [pair for pair in lines[fences[0] + 1 : end] if pair[1].strip()]
+    outside = [pair for pair in (*lines[: fences[0]], *lines[end + 1 :]) if pair[1].strip()]
+    return inside, [pair for pair in outside if not _FENCE.match(pair[1])]
+
+
+def _joined(lines: list[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """(line number, entry) with continuation lines joined to the entry that they belong to."""
+    bare = [_bare(line) for _, line in lines]
+    begins = [BRACKET.match(line) is not None or DATED.match(line) is not None for line in bare]
+    is_list = bool(lines) and sum(begins) >= _LIST_FROM * len(lines)
+    held: tuple[int, str] | None = None
+    for (number, line), stripped, begin in zip(lines, bare, begins, strict=True):
+        has_mark = stripped != line.lstrip()
+        if held is not None and not begin and not has_mark and (is_list or line[:1] in " \t"):
+            held = (held[0], f"{held[1]} {stripped.strip()}")
+            continue
+        if held is not None:
+            yield held
+        held = (number, stripped.strip())
+    if held is not None:
+        yield held
+
+
+def _bare(line: str) -> str:
+    """The line without a leading bullet or number."""
+    match = _LEAD.match(line)
+    return line[match.end() :] if match else line.lstrip()
+
+
+def _record(number: int, entry: str, options: ReadOptions) -> Record | Rejected:
+    match = BRACKET.match(entry) or DATED.match(entry)
+    date, text = (match["date"].strip(), match["text"]) if match else ("", entry)
+    text, nul = without_nul(text)
+    text, odd = storable(text)
+    where = f"line {number}"
+    if not text.strip():
+        return Rejected(where, "its text is empty")
+    record = Record(text=text.strip(), where=where, trust=TRUST)
+    record.key = text.strip()
+    for said in (nul, odd):
+        if said:
+            record.lost("text", said)
+    if date and not _UNKNOWN.fullmatch(date):
+        record.timestamp_ms, note = read_time(date, options.now_ms)
+        if note:
+            record.lost("timestamp", note)
+        if record.timestamp_ms is None:
+            record.rest["date_as_given"] = date
+    return record
+
+
+def looks_like_list(head: str) -> tuple[int, int]:
+    """(lines that begin with a date in brackets or before a dash, lines that are not blank) of a text's beginning."""
+    lines = [_bare(line) for line in head.splitlines() if line.strip() and not _FENCE.match(line)]
+    dated = sum(1 for line in lines if DATED.match(line) or _is_bracketed(line))
+    return dated, len(lines)
+
+
+def _is_bracketed(line: str) -> bool:
+    match = BRACKET.match(line)
+    return match is not None and (
+        _UNKNOWN.fullmatch(match["date"]) is not None or match["date"][:4].isdigit()
+    )

@@ -1,0 +1,213 @@
+"""Tables of any origin: CSV of any dialect, Parquet, JSON arrays and JSON lines, through a mapping."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from memtui.engine.errors import MemtuiError
+from memtui.engine.transfer.json_text import JsonReader
+from memtui.engine.transfer.mapping import check_mapping, guess
+from memtui.engine.transfer.options import ReadOptions
+from memtui.engine.transfer.readers.documents import Value, items_of, json_lines, open_json, opened
+from memtui.engine.transfer.readers.fields import put_vector
+from memtui.engine.transfer.readers.mapped import mapped_record
+from memtui.engine.transfer.readers.vectors import vectors_of
+from memtui.engine.transfer.record import Read, Record, Rejected, Remark
+from memtui.engine.transfer.text import READ_AS_WINDOWS, WINDOWS, byte_order_mark, decode
+
+SAMPLE = 50
+BATCH = 4_096
+_HEAD = 1 << 16
+_FIELD_LIMIT = 64 * 1024**2
+_DELIMITERS = ",;\t|"
+
+
+def read_csv(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """A CSV file: delimiter and encoding found out, quoted line breaks kept, decimal commas read."""
+    with _csv_rows(path, options) as (rows, header, remark):
+        if remark:
+            yield Remark(f"{path.name}: {remark}.")
+        first = list(islice(rows, SAMPLE))
+        mapping = options.mapping or guess(header, [row.value for row in first], options.now_ms)
+        check_mapping(mapping, header)
+        for row in (*first, *rows):
+            yield mapped_record(row.value, mapping, row.where, options, strip=False)
+
+
+def csv_sample(path: Path, options: ReadOptions) -> tuple[list[str], list[dict[str, Any]]]:
+    """Column names and first rows."""
+    with _csv_rows(path, options) as (rows, header, _):
+        return header, [row.value for row in islice(rows, SAMPLE)]
+
+
+@contextmanager
+def _csv_rows(path: Path, options: ReadOptions) -> Iterator[tuple[Iterator[Value], list[str], str]]:
+    csv.field_size_limit(_FIELD_LIMIT)  # the module's own limit of 128 KiB would refuse a long note
+    with opened(path, options.meter) as handle:
+        head = handle.peek(_HEAD)[:_HEAD]
+        length, marked = byte_order_mark(head)
+        encoding, remark = _encoding(head, marked, options.encoding, path)
+        handle.read(length)
+        text = io.TextIOWrapper(handle, encoding, errors="strict", newline="")  # type: ignore[type-var]
+        reader = csv.reader(text, delimiter=delimiter_of(head.decode(encoding, "replace")), strict=True)
+        try:
+            header = [name or f"column {at}" for at, name in enumerate(next(reader, []), 1)]
+            yield _rows(reader, header, path), header, remark
+        except UnicodeDecodeError:
+            decode(path.read_bytes(), path.name, encoding)  # says where
+            raise
+        finally:
+            text.detach()
+
+
+def _encoding(head: bytes, marked: str, wanted: str | None, path: Path) -> tuple[str, str]:
+    """The encoding to read with and what has to be said; a mark that the body contradicts is an error."""
+    if wanted:
+        return wanted, ""
+    body = head[: head.rfind(b"\n") + 1] or head
+    try:
+        body.decode(marked or "utf-8")
+    except UnicodeDecodeError:
+        if marked:
+            decode(path.read_bytes(), path.name)  # raises, with the offset
+        return WINDOWS, READ_AS_WINDOWS
+    return marked or "utf-8", ""
+
+
+def delimiter_of(head: str) -> str:
+    """The delimiter that gives the most lines of the head the same number of columns, two or more."""
+
+    def columns(delimiter: str) -> tuple[int, int]:
+        try:
+            rows = [
+                row
+                for row in islice(csv.reader(io.StringIO(head, newline=""), delimiter=delimiter), 20)
+                if row
+            ]
+        except csv.Error:
+            return 0, 0
+        width = len(rows[0]) if rows else 0
+        return (sum(len(row) == width for row in rows) if width > 1 else 0), width
+
+    return max(_DELIMITERS, key=lambda mark: (*columns(mark), -_DELIMITERS.index(mark)))
+
+
+def _rows(reader: Any, header: list[str], path: Path) -> Iterator[Value]:
+    line = reader.line_num
+    try:
+        for cells in reader:
+            where = f"line {line + 1}"
+            line = reader.line_num
+            if cells:
+                extra = cells[len(header) :]
+                row: dict[str, Any] = dict(zip(header, cells, strict=False))
+                if extra:
+                    row["beyond the header"] = extra
+                yield Value(row, where)
+    except csv.Error as error:
+        raise MemtuiError(
+            f"{path.name} is no CSV: {error} at line {reader.line_num}.",
+            fix="Mend the quotes there and try again.",
+        ) from error
+
+
+def read_parquet(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """A Parquet file of another program, a batch at a time."""
+    import pyarrow.parquet as pq
+
+    header, samples = parquet_sample(path)
+    mapping = options.mapping or guess(header, samples, options.now_ms)
+    check_mapping(mapping, header)
+    column = mapping.get("vector")
+    number = 0
+    with pq.ParquetFile(path) as file:
+        options.meter.total = file.metadata.num_rows
+        for batch in file.iter_batches(batch_size=BATCH):
+            plain = [name for name in batch.schema.names if name != column]
+            rows, vectors = _plain_rows(batch.select(plain)), vectors_of(batch, column)
+            given = [None] * len(rows) if column is None else batch.column(column).is_valid().to_pylist()
+            for row, vector, was_given in zip(rows, vectors, given, strict=True):
+                number += 1
+                record = mapped_record(row, mapping, f"row {number}", options, strip=False)
+                if isinstance(record, Record):
+                    _put(record, vector, bool(was_given))
+                yield record
+            options.meter.add(batch.num_rows)
+
+
+def _put(record: Record, vector: Any, was_given: bool) -> None:
+    if vector is not None and vector.any():
+        record.vector = vector
+    elif was_given:
+        put_vector(record, [0.0] if vector is not None else [float("nan")])
+
+
+def parquet_sample(path: Path) -> tuple[list[str], list[dict[str, Any]]]:
+    """Column names and first rows."""
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        batch = next(file.iter_batches(batch_size=SAMPLE), None)
+        names = list(file.schema_arrow.names)
+    return names, [] if batch is None else _plain_rows(batch)
+
+
+def _plain_rows(batch: Any) -> list[dict[str, Any]]:
+    """Rows with times as milliseconds and dictionary columns as their values."""
+    import pyarrow as pa
+
+    columns = []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if pa.types.is_timestamp(field.type) or pa.types.is_date(field.type):
+            column = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
+        columns.append(column.to_pylist())
+    return [dict(zip(batch.schema.names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def read_json_lines(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """JSON lines with any keys."""
+    yield from _mapped(json_lines(path, options.meter), options)
+
+
+def read_json(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """A JSON array of objects or texts, alone or under the first key that holds one."""
+    with open_json(path, options.meter) as reader:
+        if reader.peek() == "[":
+            yield from _mapped(items_of(reader), options)
+        else:
+            yield from _of_document(reader, options)
+        reader.finish()
+
+
+def _of_document(reader: JsonReader, options: ReadOptions) -> Iterator[Read]:
+    taken = False
+    for _ in reader.members():
+        if reader.peek() == "[" and not taken:
+            taken = True
+            yield from _mapped(items_of(reader), options)
+        else:
+            reader.value()
+
+
+def _mapped(values: Iterator[Value | Rejected] | Iterator[Value], options: ReadOptions) -> Iterator[Read]:
+    first = list(islice(values, SAMPLE))
+    objects = [each.value for each in first if isinstance(each, Value) and isinstance(each.value, dict)]
+    header = list(dict.fromkeys(key for row in objects for key in row))
+    mapping: Mapping[str, str] = options.mapping or guess(header, objects, options.now_ms)
+    if objects:
+        check_mapping(mapping, header)
+    for each in (*first, *values):
+        if isinstance(each, Rejected):
+            yield each
+        elif isinstance(each.value, dict):
+            yield mapped_record(each.value, mapping, each.where, options)
+        elif isinstance(each.value, str) and each.value.strip():
+            yield Record(text=each.value, where=each.where, key=each.value)
+        else:
+            yield Rejected(each.where, "it is no object with a text")
