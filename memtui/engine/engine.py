@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memtui.engine.embed.settings import EmbeddingSettings
     from memtui.engine.lifecycle.facade import Lifecycle
     from memtui.engine.recall.record import Trace
-    from memtui.engine.recall.run import OnStage
+    from memtui.engine.recall.run import Bench, OnStage
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
 
@@ -243,12 +243,20 @@ class Engine:
         self, request: RecallRequest, on_stage: OnStage | None = None, cancel: CancelToken | None = None
     ) -> Trace:
         """Ask the store; the trace is the complete account. `on_stage` hears of each stage as it ends."""
+        from memtui.engine.recall.run import recall
+
+        if not request.recipe:
+            request = replace(request, recipe=self.default_recipe)
+        return recall(request, self.bench(), on_stage=on_stage, cancel=cancel)
+
+    def bench(self) -> Bench:
+        """What a recall works with, as of now."""
         from memtui.engine.embed.embedder import NoEmbedder
         from memtui.engine.embed.static import BUNDLED
-        from memtui.engine.recall.run import Bench, recall
+        from memtui.engine.recall.run import Bench
 
         embedder = self._recall_embedder()
-        bench = Bench(
+        return Bench(
             self._store,
             self._now(),
             None if isinstance(embedder, NoEmbedder) else embedder.embed_query,
@@ -258,9 +266,6 @@ class Engine:
             bundled=not isinstance(embedder, NoEmbedder) and embedder.name == BUNDLED,
             clock=self._timer,
         )
-        if not request.recipe:
-            request = replace(request, recipe=self.default_recipe)
-        return recall(request, bench, on_stage=on_stage, cancel=cancel)
 
     def _recall_embedder(self) -> Embedder | NoEmbedder:
         """The store's embedder; where it has none, the bundled model if the vectors prove to be its own."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memtui.engine.memory import Memory
     from memtui.engine.recall.outside import Outside
     from memtui.engine.recall.plan import Plan
+    from memtui.engine.recall.request import RecallRequest
 
 
 @dataclass(frozen=True)
@@ -150,6 +151,8 @@ class Trace:
         default=None, repr=False, compare=False
     )
     table_version: int = 0
+    request: RecallRequest | None = field(default=None, repr=False, compare=False)
+    """What was asked, as it was asked."""
     query_vector: Floats | None = field(default=None, repr=False, compare=False)
     """The question as a vector, float64 [dims]; None without a vector lane."""
     plan: Plan | None = field(default=None, repr=False, compare=False)

@@ -205,6 +205,7 @@ class Run:
             neighbors=neighbors,
             load_memories=self._memories,
             table_version=self.pin.version,
+            request=request,
             query_vector=setting.query_vector,
             plan=plan,
             outside=self.outside,

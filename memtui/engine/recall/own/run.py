@@ -109,6 +109,7 @@ class _Own:
             total_ms=(self.outside.clock() - self.started) * 1000,
             load_memories=self._memories,
             table_version=self.pin.version,
+            request=self.request,
             outside=self.outside,
             prover=prove_own,
         )
