@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.cli.config_file import read_config
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.store import open_for, wall_clock
-from memtui.engine.lifecycle.board import Ask
+from memtui.engine.lifecycle.board import BoardAsk
 from memtui.engine.lifecycle.usage import SCENARIOS
 from memtui.engine.when import day
 from memtui.paths import store_state_dir
@@ -16,8 +16,8 @@ from memtui.paths import store_state_dir
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.lifecycle.board import Board
-    from memtui.engine.lifecycle.losses import Loss
-    from memtui.engine.lifecycle.settings import Settings
+    from memtui.engine.lifecycle.losses import CaseLoss
+    from memtui.engine.lifecycle.settings import LifecycleSettings
 
 SHOWN = 12
 """Moves and crossings printed for a person; JSON has all."""
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     engine.load_metadata()
     settings = engine.lifecycle.settings(read_config(args.config))
     board = engine.lifecycle.board(
-        Ask(horizon_days=args.horizon, listed=SHOWN), settings, texts=not args.json
+        BoardAsk(horizon_days=args.horizon, listed=SHOWN), settings, texts=not args.json
     )
     losses = _losses(engine, settings, args.horizon)
     if args.json:
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _losses(engine: Engine, settings: Settings, days: float) -> tuple[Loss, ...]:
+def _losses(engine: Engine, settings: LifecycleSettings, days: float) -> tuple[CaseLoss, ...]:
     from memtui.engine.cases.book import CaseBook
 
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
@@ -58,7 +58,7 @@ def _losses(engine: Engine, settings: Settings, days: float) -> tuple[Loss, ...]
 
 
 def document(
-    engine: Engine, settings: Settings, board: Board, losses: tuple[Loss, ...], *, rows: bool
+    engine: Engine, settings: LifecycleSettings, board: Board, losses: tuple[CaseLoss, ...], *, rows: bool
 ) -> dict[str, Any]:
     """The JSON of the contract: population, plan, forecast, and the rows where they are wanted."""
     lifecycle = engine.lifecycle
@@ -99,7 +99,7 @@ def document(
     }
 
 
-def _print(engine: Engine, settings: Settings, board: Board, losses: tuple[Loss, ...]) -> None:
+def _print(engine: Engine, settings: LifecycleSettings, board: Board, losses: tuple[CaseLoss, ...]) -> None:
     print_text(f"{engine.info.name}  as of {day(board.now_ms)}  settings: {settings.origin}\n")
     print_table(
         [

@@ -22,14 +22,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Queue, print."""
-    from memtui.engine.lifecycle.settled import Progress
+    from memtui.engine.lifecycle.settled import ReviewProgress
 
     if args.limit is not None and args.limit < 0:
         raise UsageError("--limit counts cards and cannot be negative.", fix="Give 0 or more.")
     engine = open_for(args, now=wall_clock if args.now is None else lambda: args.now)
     engine.load_catalog()
     engine.load_metadata()
-    progress = Progress(store_state_dir(engine.info.uri) / "review.json")
+    progress = ReviewProgress(store_state_dir(engine.info.uri) / "review.json")
     limit = args.limit if args.limit is not None or args.json else SHOWN
     review = engine.lifecycle.review(progress, limit=limit)
     if args.json:

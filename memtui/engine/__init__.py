@@ -13,15 +13,23 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.clean import clean, one_line
 
 _HOME = {
+    "Board": "lifecycle.board",
+    "BoardAsk": "lifecycle.board",
     "CancelToken": "progress",
     "Cancelled": "errors",
     "Candidate": "recall.trace",
+    "CaseLoss": "lifecycle.losses",
     "ConfigError": "errors",
+    "Crossing": "lifecycle.moves",
     "DamagedStoreError": "errors",
     "EmbeddingError": "errors",
     "Engine": "engine",
     "Facets": "listing",
     "Finding": "listing",
+    "KNOBS": "lifecycle.knobs",
+    "Knob": "lifecycle.knobs",
+    "Life": "lifecycle.lives",
+    "LifecycleSettings": "lifecycle.settings",
     "ListQuery": "listing",
     "ListView": "listing",
     "Memory": "memory",
@@ -31,12 +39,18 @@ _HOME = {
     "RecallRequest": "recall.request",
     "RecipeInfo": "engine",
     "RefusedError": "errors",
+    "Remedy": "lifecycle.lives",
     "RerankError": "errors",
+    "Review": "lifecycle.cards",
+    "ReviewCard": "lifecycle.cards",
+    "ReviewProgress": "lifecycle.settled",
     "StageSummary": "recall.trace",
     "Stats": "listing",
     "Step": "recall.trace",
+    "StoreHistory": "lifecycle.board",
     "StoreInfo": "listing",
     "StoreNotFoundError": "errors",
+    "TierMove": "lifecycle.moves",
     "Trace": "recall.record",
     "UnknownDialectError": "errors",
     "UsageError": "errors",
@@ -44,15 +58,23 @@ _HOME = {
 }
 
 __all__ = [
+    "KNOBS",
+    "Board",
+    "BoardAsk",
     "CancelToken",
     "Cancelled",
     "Candidate",
+    "CaseLoss",
     "ConfigError",
+    "Crossing",
     "DamagedStoreError",
     "EmbeddingError",
     "Engine",
     "Facets",
     "Finding",
+    "Knob",
+    "Life",
+    "LifecycleSettings",
     "ListQuery",
     "ListView",
     "Memory",
@@ -62,12 +84,18 @@ __all__ = [
     "RecallRequest",
     "RecipeInfo",
     "RefusedError",
+    "Remedy",
     "RerankError",
+    "Review",
+    "ReviewCard",
+    "ReviewProgress",
     "StageSummary",
     "Stats",
     "Step",
+    "StoreHistory",
     "StoreInfo",
     "StoreNotFoundError",
+    "TierMove",
     "Trace",
     "UnknownDialectError",
     "UsageError",
@@ -90,6 +118,14 @@ if TYPE_CHECKING:
         UnknownDialectError,
         UsageError,
     )
+    from memtui.engine.lifecycle.board import Board, BoardAsk, StoreHistory
+    from memtui.engine.lifecycle.cards import Review, ReviewCard
+    from memtui.engine.lifecycle.knobs import KNOBS, Knob
+    from memtui.engine.lifecycle.lives import Life, Remedy
+    from memtui.engine.lifecycle.losses import CaseLoss
+    from memtui.engine.lifecycle.moves import Crossing, TierMove
+    from memtui.engine.lifecycle.settings import LifecycleSettings
+    from memtui.engine.lifecycle.settled import ReviewProgress
     from memtui.engine.listing import Facets, Finding, ListQuery, ListView, Stats, StoreInfo
     from memtui.engine.memory import Memory
     from memtui.engine.progress import CancelToken, Progress

@@ -9,7 +9,7 @@ from statistics import median
 import numpy as np
 import pytest
 
-from memtui.engine.lifecycle.board import Ask
+from memtui.engine.lifecycle.board import BoardAsk
 from memtui.engine.lifecycle.boarding import make_board
 from memtui.engine.lifecycle.decay import DecayParams
 from memtui.engine.lifecycle.population import Traits, score
@@ -109,7 +109,7 @@ def test_a_slider_over_a_hundred_thousand_is_fluent():
     def slide() -> None:
         half_life = 20.0 + next(steps)
         changed = with_changes(settings, {"decay.recencyHalfLifeDays": half_life})
-        make_board(catalog, traits, everyone, Ask(), changed, NOW_MS)
+        make_board(catalog, traits, everyone, BoardAsk(), changed, NOW_MS)
 
     slide()
     one = cpu(lambda: bare(traits, DecayParams(), TierParams()))

@@ -11,7 +11,7 @@ import pytest
 
 from memtui.engine import Engine, MemtuiError, UsageError, open_engine
 from memtui.engine.errors import ConfigError
-from memtui.engine.lifecycle.board import Ask
+from memtui.engine.lifecycle.board import BoardAsk
 from memtui.engine.lifecycle.reality import find_reality
 from memtui.engine.lifecycle.settings import resolve_settings, with_changes
 from tests.conftest import NOW_MS
@@ -85,7 +85,7 @@ def test_the_custom_tier_settings_give_the_recorded_moves(peer: Engine, recorded
 
 
 def test_the_board_counts_what_the_rows_say(peer: Engine):
-    board, rows = peer.lifecycle.board(Ask()), list(peer.lifecycle.rows())
+    board, rows = peer.lifecycle.board(BoardAsk()), list(peer.lifecycle.rows())
     assert board.stale == sum(each["stale"] for each in rows)
     for facts in board.tiers:
         inside = [each for each in rows if each["tier"] == facts.tier]
@@ -101,7 +101,7 @@ def test_the_board_counts_what_the_rows_say(peer: Engine):
 
 
 def test_a_scope_has_a_board_of_its_own(peer: Engine):
-    whole, atlas = (peer.lifecycle.board(Ask(scopes=scopes)) for scopes in (None, ("project:atlas",)))
+    whole, atlas = (peer.lifecycle.board(BoardAsk(scopes=scopes)) for scopes in (None, ("project:atlas",)))
     assert atlas.rows == 76
     ids = {each.id for each in peer.lifecycle.plan() if peer.get(each.id).scope == "project:atlas"}
     assert {move.id for move in atlas.moves} == ids
@@ -109,8 +109,8 @@ def test_a_scope_has_a_board_of_its_own(peer: Engine):
 
 
 def test_the_future_board_is_the_board_of_a_later_clock(peer: Engine):
-    later = peer.lifecycle.board(Ask(ahead_days=50))
-    then = opened(Path(peer.info.uri), NOW_MS + 50 * DAY_MS).lifecycle.board(Ask())
+    later = peer.lifecycle.board(BoardAsk(ahead_days=50))
+    then = opened(Path(peer.info.uri), NOW_MS + 50 * DAY_MS).lifecycle.board(BoardAsk())
     assert later.now_ms == then.now_ms
     assert [facts.bins for facts in later.tiers] == [facts.bins for facts in then.tiers]
     assert later.moves == then.moves
@@ -120,7 +120,7 @@ def test_the_future_board_is_the_board_of_a_later_clock(peer: Engine):
 def test_a_life_repeats_the_numbers_of_its_row(peer: Engine):
     rows = {each["id"]: each for each in peer.lifecycle.rows()}
     for memory in list(rows)[:40]:
-        life = peer.lifecycle.life(memory, Ask())
+        life = peer.lifecycle.life(memory, BoardAsk())
         by_symbol = {line.symbol: line.value for line in life.lines}
         for symbol, key in (
             ("R", "recency"),
@@ -141,7 +141,7 @@ def test_a_remedy_is_drawn_as_it_would_be(peer: Engine):
     memory = next(
         each["id"] for each in peer.lifecycle.rows() if each["tier"] == "working" and not each["stale"]
     )
-    life = peer.lifecycle.life(memory, Ask(horizon_days=400))
+    life = peer.lifecycle.life(memory, BoardAsk(horizon_days=400))
     by_name = {each.name: each for each in life.remedies}
     assert set(by_name) == {"pin", "touch", "raise", "promote"}
     for each in by_name.values():
@@ -222,15 +222,15 @@ def test_odd_rows_are_found_and_explained(tmp_path: Path):
     assert (everyone.count, everyone.filter) == (10, "tier:working")
     assert "dreaming" in everyone.remedy
     for each in ("zero-time", "seconds", "future", "busy"):
-        life = engine.lifecycle.life(each, Ask(horizon_days=36_525))
+        life = engine.lifecycle.life(each, BoardAsk(horizon_days=36_525))
         assert life.lines
-    assert any("1970" in line.note for line in engine.lifecycle.life("zero-time", Ask()).lines)
-    assert any("still to come" in line.note for line in engine.lifecycle.life("future", Ask()).lines)
+    assert any("1970" in line.note for line in engine.lifecycle.life("zero-time", BoardAsk()).lines)
+    assert any("still to come" in line.note for line in engine.lifecycle.life("future", BoardAsk()).lines)
 
 
 def test_an_empty_store_has_an_empty_board(tmp_path: Path):
     engine = opened(write_store(tmp_path / "empty", [], dims=2, fts=False))
-    board = engine.lifecycle.board(Ask(horizon_days=36_525, scenario="access as before"))
+    board = engine.lifecycle.board(BoardAsk(horizon_days=36_525, scenario="access as before"))
     assert (board.rows, board.stale, board.moves, board.crossings) == (0, 0, (), ())
     assert list(engine.lifecycle.rows()) == []
     assert engine.lifecycle.plan() == ()
@@ -242,7 +242,7 @@ def test_an_empty_store_has_an_empty_board(tmp_path: Path):
 def test_a_store_without_a_lifecycle_says_so(shared: Path, unpack: Callable[[Path], Path]):
     engine = opened(unpack(shared / "fixtures/stores/builtin-old.tar.gz"))
     with pytest.raises(MemtuiError, match="keeps no tiers"):
-        engine.lifecycle.board(Ask())
+        engine.lifecycle.board(BoardAsk())
 
 
 # ---------------------------------------------------------------------------- settings
@@ -288,7 +288,7 @@ def test_a_beta_that_overflows_still_gives_numbers(peer: Engine, beta: float):
     )
     for each in peer.lifecycle.rows(changed):
         assert 0 <= each["recency"] <= 1
-    assert peer.lifecycle.board(Ask(horizon_days=36_525), changed).rows == 267
+    assert peer.lifecycle.board(BoardAsk(horizon_days=36_525), changed).rows == 267
 
 
 def test_an_unknown_knob_is_refused():
@@ -298,7 +298,7 @@ def test_an_unknown_knob_is_refused():
 
 def test_an_unknown_scenario_is_refused(peer: Engine):
     with pytest.raises(UsageError, match="no scenario"):
-        peer.lifecycle.board(Ask(scenario="as ever"))
+        peer.lifecycle.board(BoardAsk(scenario="as ever"))
 
 
 def test_dreaming_decides_what_is_said_of_tiers(peer: Engine):

@@ -12,7 +12,7 @@ import pytest
 
 from memtui.engine import Engine, MemtuiError, open_engine
 from memtui.engine.lifecycle.review import after_settling
-from memtui.engine.lifecycle.settled import KEEP_DAYS, SKIP_DAYS, Progress, settled_lately
+from memtui.engine.lifecycle.settled import KEEP_DAYS, SKIP_DAYS, ReviewProgress, settled_lately
 from memtui.engine.lifecycle.suppression import InjectionPolicy, injection_patch
 from memtui.engine.metadata import normalise
 from tests.conftest import NOW_MS
@@ -161,7 +161,7 @@ def test_the_order_is_exposure_times_doubt(telling: Engine):
 
 
 def test_what_was_settled_stays_away_until_it_is_due_again(telling: Engine, tmp_path: Path):
-    progress = Progress(tmp_path / "state" / "review.json")
+    progress = ReviewProgress(tmp_path / "state" / "review.json")
     assert progress.decisions() == {}
     first, second = (card.id for card in telling.lifecycle.review(progress).cards[:2])
     progress.settle(first, "keep", NOW_MS)
@@ -169,7 +169,7 @@ def test_what_was_settled_stays_away_until_it_is_due_again(telling: Engine, tmp_
     review = telling.lifecycle.review(progress)
     assert {first, second}.isdisjoint(card.id for card in review.cards)
     assert review.settled == 1
-    again = Progress(progress.path).decisions()
+    again = ReviewProgress(progress.path).decisions()
     assert again[first].holds(NOW_MS + (KEEP_DAYS - 1) * DAY_MS)
     assert not again[first].holds(NOW_MS + KEEP_DAYS * DAY_MS)
     assert not again[second].holds(NOW_MS + SKIP_DAYS * DAY_MS)
@@ -192,7 +192,7 @@ def test_a_progress_file_that_is_none_is_said_to_be_none(tmp_path: Path, text: s
     path = tmp_path / "review.json"
     path.write_text(text)
     with pytest.raises(MemtuiError, match=r"review\.json"):
-        Progress(path).decisions()
+        ReviewProgress(path).decisions()
 
 
 def test_entries_that_make_no_sense_are_passed_over(tmp_path: Path):
@@ -208,4 +208,4 @@ def test_entries_that_make_no_sense_are_passed_over(tmp_path: Path):
             }
         )
     )
-    assert list(Progress(path).decisions()) == ["c"]
+    assert list(ReviewProgress(path).decisions()) == ["c"]

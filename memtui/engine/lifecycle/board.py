@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from memtui.engine.lifecycle.moves import Crossing, Kind, Move
-from memtui.engine.lifecycle.settings import Settings
+from memtui.engine.lifecycle.moves import Crossing, Kind, TierMove
+from memtui.engine.lifecycle.settings import LifecycleSettings
 
 BINS = 20
 """Composite 0 to 1 in steps of .05; what is above 1 is counted in the last."""
@@ -15,7 +15,7 @@ LISTED = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class BoardAsk:
     """What to compute. `changes` are settings tried out, by `Knob.key`; `scopes` None is every scope."""
 
     horizon_days: float = 30.0
@@ -49,11 +49,11 @@ class TierFacts:
 class Board:
     """The population at one moment, the plan, and the forecast from there on."""
 
-    ask: Ask
+    ask: BoardAsk
     now_ms: int
     """The moment that it shows: the clock, plus the days ahead that were asked for."""
     until_ms: int
-    settings: Settings
+    settings: LifecycleSettings
     rows: int
     recalled: int
     stale: int
@@ -64,12 +64,12 @@ class Board:
     demotions: int
     held: int
     """Moves that a sweep leaves alone."""
-    moves: tuple[Move, ...]
-    """The plan, the clearest cases first; at most `Ask.listed`."""
+    moves: tuple[TierMove, ...]
+    """The plan, the clearest cases first; at most `BoardAsk.listed`."""
     counts: Mapping[Kind, int]
     """Crossings within the horizon, of memories that recall can return."""
     crossings: tuple[Crossing, ...]
-    """The earliest first; at most `Ask.listed`."""
+    """The earliest first; at most `BoardAsk.listed`."""
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The text on one line of every memory in `moves` and `crossings`."""
     ms: float = 0.0
@@ -97,7 +97,7 @@ class Series:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class StoreHistory:
     """What does not depend on settings: ages, use, growth, and a calendar of the last year."""
 
     ages: Buckets

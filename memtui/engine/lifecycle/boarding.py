@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memtui.engine.errors import UsageError
-from memtui.engine.lifecycle.board import BINS, Ask, Board, TierFacts
+from memtui.engine.lifecycle.board import BINS, Board, BoardAsk, TierFacts
 from memtui.engine.lifecycle.forecast import Forecast, forecast, horizon
-from memtui.engine.lifecycle.moves import KINDS, Crossing, Kind, Move
+from memtui.engine.lifecycle.moves import KINDS, Crossing, Kind, TierMove
 from memtui.engine.lifecycle.plan import Plan, make_plan, moves_of
 from memtui.engine.lifecycle.population import Floats, Places, Scored, Traits, recalled_at, score
-from memtui.engine.lifecycle.settings import Settings
+from memtui.engine.lifecycle.settings import LifecycleSettings
 from memtui.engine.lifecycle.usage import SCENARIOS, Scenario, usage_of
 from memtui.engine.memory import TIERS
 from memtui.engine.progress import CancelToken
@@ -46,8 +46,8 @@ def make_board(
     catalog: Catalog,
     traits: Traits,
     chosen: Places,
-    ask: Ask,
-    settings: Settings,
+    ask: BoardAsk,
+    settings: LifecycleSettings,
     now_ms: int,
     cancel: CancelToken | None = None,
 ) -> Board:
@@ -122,10 +122,10 @@ def _clearest(
     catalog: Catalog,
     traits: Traits,
     scored: Scored,
-    settings: Settings,
+    settings: LifecycleSettings,
     chosen: Places,
     limit: int,
-) -> list[Move]:
+) -> list[TierMove]:
     """Promotions before demotions, the highest and the lowest composites first; held ones last."""
     rises = plan.after < plan.before
     composite = scored.composite[plan.at]

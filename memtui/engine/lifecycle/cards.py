@@ -21,7 +21,7 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True)
-class Card:
+class ReviewCard:
     """One memory to look at. `priority` is `exposure` (uses expected in 30 days) times `doubt`."""
 
     id: str
@@ -59,7 +59,7 @@ class Card:
 class Review:
     """The queue, the most pressing first. `waiting` counts all that are doubtful and not settled yet."""
 
-    cards: tuple[Card, ...]
+    cards: tuple[ReviewCard, ...]
     waiting: int
     settled: int
     """In the last seven days."""

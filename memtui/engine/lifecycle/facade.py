@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.errors import MemtuiError
-from memtui.engine.lifecycle.board import Ask, Board, History
+from memtui.engine.lifecycle.board import Board, BoardAsk, StoreHistory
 from memtui.engine.lifecycle.cards import Review
 from memtui.engine.lifecycle.lives import Life, Measure
-from memtui.engine.lifecycle.settings import Settings, resolve_settings, with_changes
+from memtui.engine.lifecycle.settings import LifecycleSettings, resolve_settings, with_changes
 from memtui.engine.listing import Finding
 from memtui.engine.progress import CancelToken, OnProgress
 from memtui.engine.recall.request import RecallRequest
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
     from memtui.engine.discovery.found import FoundStore
     from memtui.engine.lifecycle.evidence import Evidence
-    from memtui.engine.lifecycle.losses import Loss
-    from memtui.engine.lifecycle.moves import Crossing, Move
+    from memtui.engine.lifecycle.losses import CaseLoss
+    from memtui.engine.lifecycle.moves import Crossing, TierMove
     from memtui.engine.lifecycle.plan import Plan
     from memtui.engine.lifecycle.population import Places, Scored, Traits
-    from memtui.engine.lifecycle.settled import Progress
+    from memtui.engine.lifecycle.settled import ReviewProgress
     from memtui.engine.recall.record import Trace
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
@@ -64,7 +64,7 @@ class Lifecycle:
 
     # ------------------------------------------------------------------ settings
 
-    def settings(self, config: Mapping[str, Any] | None = None) -> Settings:
+    def settings(self, config: Mapping[str, Any] | None = None) -> LifecycleSettings:
         """The plugin's own blocks of this store's agent, with `config` ({"decay": ..., "tier": ...}) over them.
 
         Raises ConfigError with the path of a bad key in `config`.
@@ -81,8 +81,8 @@ class Lifecycle:
 
     def board(
         self,
-        ask: Ask,
-        settings: Settings | None = None,
+        ask: BoardAsk,
+        settings: LifecycleSettings | None = None,
         *,
         texts: bool = True,
         cancel: CancelToken | None = None,
@@ -98,7 +98,7 @@ class Lifecycle:
         board = replace(board, ms=(self._timer() - began) * 1000)
         return replace(board, titles=self._titles(read.catalog, board)) if texts else board
 
-    def history(self, scopes: tuple[str | None, ...] | None = None) -> History:
+    def history(self, scopes: tuple[str | None, ...] | None = None) -> StoreHistory:
         """Ages, use, growth and calendar: what no setting changes."""
         from memtui.engine.lifecycle.history import history_of
 
@@ -108,7 +108,7 @@ class Lifecycle:
 
     def findings(
         self,
-        settings: Settings | None = None,
+        settings: LifecycleSettings | None = None,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
     ) -> tuple[Finding, ...]:
@@ -129,7 +129,9 @@ class Lifecycle:
             plugin=self._found.settings if self._found else None,
         )
 
-    def plan(self, settings: Settings | None = None, now_ms: int | None = None) -> tuple[Move, ...]:
+    def plan(
+        self, settings: LifecycleSettings | None = None, now_ms: int | None = None
+    ) -> tuple[TierMove, ...]:
         """Every move that the tier manager would make now, in the order of the list."""
         from memtui.engine.lifecycle.plan import moves_of
 
@@ -143,7 +145,7 @@ class Lifecycle:
         *,
         days: float,
         scenario: str,
-        settings: Settings | None = None,
+        settings: LifecycleSettings | None = None,
         now_ms: int | None = None,
         cancel: CancelToken | None = None,
     ) -> tuple[Crossing, ...]:
@@ -169,7 +171,9 @@ class Lifecycle:
         everyone = np.arange(read.traits.n)
         return crossings_of(coming, read.catalog, read.traits, scored, everyone, everyone=True)[1]
 
-    def rows(self, settings: Settings | None = None, now_ms: int | None = None) -> Iterator[dict[str, Any]]:
+    def rows(
+        self, settings: LifecycleSettings | None = None, now_ms: int | None = None
+    ) -> Iterator[dict[str, Any]]:
         """One document a memory with all its numbers, in the order of the list."""
         from memtui.engine.memory import TIERS
 
@@ -193,11 +197,11 @@ class Lifecycle:
     def life(
         self,
         memory: str,
-        ask: Ask,
+        ask: BoardAsk,
         *,
         measure: Measure = "composite",
         points: int = 160,
-        settings: Settings | None = None,
+        settings: LifecycleSettings | None = None,
     ) -> Life:
         """One memory on its curve: past, future, where each number comes from, and what could be done.
 
@@ -216,10 +220,10 @@ class Lifecycle:
 
     def review(
         self,
-        progress: Progress | None = None,
+        progress: ReviewProgress | None = None,
         *,
         limit: int | None = None,
-        settings: Settings | None = None,
+        settings: LifecycleSettings | None = None,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
     ) -> Review:
@@ -262,10 +266,10 @@ class Lifecycle:
         cases: Sequence[Case],
         *,
         days: float,
-        settings: Settings | None = None,
+        settings: LifecycleSettings | None = None,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
-    ) -> tuple[Loss, ...]:
+    ) -> tuple[CaseLoss, ...]:
         """Which cases lose an expected memory within so many days without a use, and when."""
         from memtui.engine.lifecycle.forecast import horizon
         from memtui.engine.lifecycle.losses import find_losses
@@ -295,7 +299,7 @@ class Lifecycle:
             cancel=cancel,
         )
 
-    def _recall_config(self, settings: Settings | None) -> dict[str, Any] | None:
+    def _recall_config(self, settings: LifecycleSettings | None) -> dict[str, Any] | None:
         return None if settings is None else {"decay": settings.as_blocks()["decay"]}
 
     # ------------------------------------------------------------------ inside
@@ -306,7 +310,9 @@ class Lifecycle:
 
         catalog = self._catalog()
         if catalog.metadata_pending:
-            raise MemtuiError("Tiers and access counts are still being read.", fix="Ask again in a moment.")
+            raise MemtuiError(
+                "Tiers and access counts are still being read.", fix="BoardAsk again in a moment."
+            )
         if catalog.meta is None:
             raise MemtuiError(
                 f"{self._store.dialect.title} keeps no tiers, uses or validity.",
@@ -334,12 +340,12 @@ class Lifecycle:
         chosen = np.flatnonzero(in_scopes(read.catalog, scopes))
         return read.traits.take(chosen), chosen
 
-    def _score(self, read: _Read, settings: Settings) -> Scored:
+    def _score(self, read: _Read, settings: LifecycleSettings) -> Scored:
         from memtui.engine.lifecycle.population import score
 
         return score(read.traits, now_ms=read.now_ms, decay=settings.decay, tier=settings.tier)
 
-    def _plan(self, read: _Read, settings: Settings) -> tuple[Plan, Scored]:
+    def _plan(self, read: _Read, settings: LifecycleSettings) -> tuple[Plan, Scored]:
         from memtui.engine.lifecycle.plan import make_plan
 
         scored = self._score(read, settings)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memtui.engine.lifecycle.board import Buckets, History, Series
+from memtui.engine.lifecycle.board import Buckets, Series, StoreHistory
 from memtui.engine.lifecycle.population import Floats, Places, Traits
 from memtui.engine.memory import TIERS
 from memtui.engine.store.catalog import Catalog, Codes
@@ -36,12 +36,12 @@ _USE_FILTERS = (
 )  # fmt: skip
 
 
-def history_of(catalog: Catalog, traits: Traits, now_ms: int, chosen: Places) -> History:
+def history_of(catalog: Catalog, traits: Traits, now_ms: int, chosen: Places) -> StoreHistory:
     """The history of the chosen rows (places in the catalog; `traits` are theirs)."""
     known = traits.created > 0
     days = (now_ms - traits.created) / DAY_MS
     used = np.where(traits.uses > 0, traits.last_used, 0.0)
-    return History(
+    return StoreHistory(
         ages=_buckets(days[known], traits.tier[known], _AGES, _AGE_FILTERS),
         uses=_buckets(traits.uses, traits.tier, _USES, _USE_FILTERS),
         by_scope=_growth(catalog.scope_codes[chosen], catalog.scopes, traits.created, now_ms),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtui.engine.lifecycle.board import Ask
+from memtui.engine.lifecycle.board import BoardAsk
 from memtui.engine.lifecycle.boarding import scenario_named
 from memtui.engine.lifecycle.curve import DAY_MS, model_curves, own_curve
 from memtui.engine.lifecycle.forecast import forecast, horizon
@@ -13,7 +13,7 @@ from memtui.engine.lifecycle.lives import Life, Measure
 from memtui.engine.lifecycle.moves import Crossing, Kind
 from memtui.engine.lifecycle.population import Traits, score
 from memtui.engine.lifecycle.remedies import remedies_of
-from memtui.engine.lifecycle.settings import Settings
+from memtui.engine.lifecycle.settings import LifecycleSettings
 from memtui.engine.memory import TIERS
 
 SHORTEST_DAYS = 60.0
@@ -24,8 +24,8 @@ def make_life(
     memory: str,
     traits: Traits,
     place: int,
-    ask: Ask,
-    settings: Settings,
+    ask: BoardAsk,
+    settings: LifecycleSettings,
     now_ms: int,
     measure: Measure,
     points: int,

@@ -21,7 +21,7 @@ EXACT_MS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class CaseLoss:
     """A case, the expected memory that it loses, and when (ms)."""
 
     case: str
@@ -42,13 +42,13 @@ def find_losses(
     until_ms: int,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
-) -> tuple[Loss, ...]:
+) -> tuple[CaseLoss, ...]:
     """Every expected memory that comes back now and will not at some moment until then, the earliest first.
 
     The horizon is looked at in `STEPS` equal parts; within the first part at whose end a memory is missing,
     the date is found by halving.
     """
-    found: list[Loss] = []
+    found: list[CaseLoss] = []
     for number, case in enumerate(cases):
         if cancel is not None:
             cancel.check()
@@ -74,7 +74,7 @@ class _Remembered:
 
 def _losses(
     case: Case, ask: _Remembered, now_ms: int, until_ms: int, cancel: CancelToken | None
-) -> list[Loss]:
+) -> list[CaseLoss]:
     there = [memory for memory in case.expected if memory in ask(now_ms)]
     edges = [now_ms + (until_ms - now_ms) * step // STEPS for step in range(STEPS + 1)]
     found = []
@@ -88,5 +88,5 @@ def _losses(
                 cancel.check()
             middle = (low + high) // 2
             low, high = (middle, high) if memory in ask(middle) else (low, middle)
-        found.append(Loss(case.id, case.query, memory, high))
+        found.append(CaseLoss(case.id, case.query, memory, high))
     return found

@@ -10,7 +10,7 @@ KINDS: tuple[Kind, ...] = ("stale", "rises", "sinks", "expires")
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class TierMove:
     """One transition of the tier manager, with the numbers that its rule looked at."""
 
     id: str

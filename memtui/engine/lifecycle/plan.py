@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtui.engine.js import text_of
-from memtui.engine.lifecycle.moves import Move
+from memtui.engine.lifecycle.moves import TierMove
 from memtui.engine.lifecycle.population import Codes, Places, Scored, Traits
 from memtui.engine.lifecycle.tiers import CORE, PERIPHERAL, WORKING, TierParams, age_days, reason
 from memtui.engine.memory import TIERS
@@ -57,7 +57,7 @@ def moves_of(
     params: TierParams,
     *,
     chosen: Places | None = None,
-) -> list[Move]:
+) -> list[TierMove]:
     """The plan's moves with their rules in words; `chosen` tells where in the catalog the traits stand."""
     at = plan.at.tolist()
     ids = catalog.ids.texts(plan.at if chosen is None else chosen[plan.at])
@@ -80,7 +80,7 @@ def moves_of(
         rule = rule_of(before, after, uses, composite, importance, days, params)
         why_held = "" if not plan.held[number] else _held(traits, place)
         out.append(
-            Move(
+            TierMove(
                 ids[number] or "",
                 TIERS[before],
                 TIERS[after],

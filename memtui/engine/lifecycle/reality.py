@@ -11,7 +11,7 @@ from memtui.engine.lifecycle.doubt import DRIFTED
 from memtui.engine.lifecycle.evidence import Evidence
 from memtui.engine.lifecycle.plan import Plan
 from memtui.engine.lifecycle.population import Mask, Scored, Traits
-from memtui.engine.lifecycle.settings import Settings
+from memtui.engine.lifecycle.settings import LifecycleSettings
 from memtui.engine.lifecycle.tiers import PERIPHERAL
 from memtui.engine.listing import Finding
 from memtui.engine.query.render import literal
@@ -30,7 +30,7 @@ def find_reality(
     traits: Traits,
     scored: Scored,
     plan: Plan,
-    settings: Settings,
+    settings: LifecycleSettings,
     *,
     now_ms: int,
     evidence: Evidence | None = None,
@@ -52,7 +52,7 @@ def find_reality(
     return tuple(sorted(found, key=lambda finding: order.index(finding.severity)))
 
 
-def _notes(settings: Settings) -> Iterator[Finding]:
+def _notes(settings: LifecycleSettings) -> Iterator[Finding]:
     for note in settings.notes:
         yield Finding("warning", f"setting: {note}", 1, "", "Correct it in the plugin's configuration.")
 
@@ -143,7 +143,7 @@ def _use(catalog: Catalog, traits: Traits, evidence: Evidence) -> Iterator[Findi
     )
 
 
-def _reach(traits: Traits, scored: Scored, settings: Settings) -> Iterator[Finding]:
+def _reach(traits: Traits, scored: Scored, settings: LifecycleSettings) -> Iterator[Finding]:
     """Memories whose importance and confidence alone keep them above the line that a move down needs."""
     line = settings.values["tier.peripheralCompositeThreshold"]
     weight = settings.values["decay.intrinsicWeight"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memtui.engine.clean import one_line
-from memtui.engine.lifecycle.cards import Card, Review
+from memtui.engine.lifecycle.cards import Review, ReviewCard
 from memtui.engine.lifecycle.doubt import Doubts
 from memtui.engine.lifecycle.population import Places
 from memtui.engine.lifecycle.witness import HAZARDS, Witness
@@ -54,12 +54,12 @@ def candidates(doubts: Doubts) -> Places:
     return np.union1d(first, exposed[doubts.exposure[exposed] > 0])
 
 
-def _card(memory: Memory, place: int, witness: Witness) -> Card:
+def _card(memory: Memory, place: int, witness: Witness) -> ReviewCard:
     reasons = witness.reasons(place, memory)
     exposure = float(witness.doubts.exposure[place])
     if any(reason.name in HAZARDS for reason in reasons):
         exposure = max(exposure, ONCE)
-    return Card(
+    return ReviewCard(
         memory.id,
         exposure,
         1 - prod(1 - reason.doubt for reason in reasons),

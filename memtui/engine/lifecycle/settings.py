@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from memtui.engine.lifecycle.tiers import TierParams
 
 Changes = Mapping[str, float]
-"""Settings tried out: `block.name` (as in `Knob.key`) to a value."""
+"""LifecycleSettings tried out: `block.name` (as in `Knob.key`) to a value."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class LifecycleSettings:
     """Resolved settings. `values` is by `Knob.key`; `notes` are sentences for people."""
 
     values: Mapping[str, float]
@@ -64,7 +64,7 @@ def resolve_settings(
     base_decay: Mapping[str, Any] | None = None,
     base_tier: Mapping[str, Any] | None = None,
     origin: str = "",
-) -> Settings:
+) -> LifecycleSettings:
     """`given` ({"decay": {...}, "tier": {...}}) over the store's own blocks over the plugin's defaults.
 
     A block of the store's configuration that makes no curve (a half-life of 0) is left out with a note: the
@@ -87,10 +87,10 @@ def resolve_settings(
     where = (
         f"{' and '.join(set_by)} of {origin or 'the configuration'}" if set_by else "the plugin's defaults"
     )
-    return Settings(values, where, (*notes, *_notes(values)))
+    return LifecycleSettings(values, where, (*notes, *_notes(values)))
 
 
-def with_changes(settings: Settings, changes: Changes) -> Settings:
+def with_changes(settings: LifecycleSettings, changes: Changes) -> LifecycleSettings:
     """The settings with some of them changed; raises ConfigError for one that is unknown or makes no curve."""
     blocks: dict[str, Any] = settings.as_blocks()
     for key, value in changes.items():

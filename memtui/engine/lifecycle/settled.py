@@ -32,7 +32,7 @@ class Decision:
         return now_ms - self.at_ms < days * DAY_MS
 
 
-class Progress:
+class ReviewProgress:
     """The decisions of one store in `path` (it need not exist); each is written at once, atomically."""
 
     def __init__(self, path: Path) -> None:
