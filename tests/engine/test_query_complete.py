@@ -106,8 +106,8 @@ def test_only_what_can_be_filtered_is_proposed(peer: World) -> None:
     def conditions(**changes: object) -> set[str]:
         return {p.insert for p in complete("is:", 3, peer.context(**changes)).proposals}
 
-    assert conditions(facts=peer.facts) - conditions() == {"duplicate", "noise", "zero-vector"}
-    assert "pinned" not in conditions(facts=peer.facts)
+    decided = {"duplicate", "injection", "noise", "pinned", "secret", "zero-vector"}
+    assert conditions(facts=peer.facts) - conditions() == decided
     for name in conditions(facts=peer.facts):
         parse(f"is:{name}")
 

@@ -1,4 +1,4 @@
-"""Terms of the filter language that need more than the catalog: the same text twice, vectors, noise."""
+"""Terms of the filter language that need more than the catalog: texts, vectors, keys of the metadata."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.progress import CancelToken
+from memtui.engine.store import sql
 from memtui.engine.store.catalog import Catalog, Mask, Positions
 from memtui.engine.store.pin import WINDOW
 from memtui.engine.store.select import positions_of
@@ -21,7 +22,7 @@ _VECTOR_BYTES = 16 << 20
 
 
 class StoreFacts:
-    """Decides `is:duplicate`, `is:noise`, `is:zero-vector`, `has:vector`: reads what the catalog lacks."""
+    """Decides what the catalog lacks: `is:duplicate`, `noise`, `secret`, `injection`, `pinned`, `zero-vector`."""
 
     def __init__(self, store: Store, catalog: Catalog, cancel: CancelToken | None = None) -> None:
         self._catalog = catalog
@@ -41,10 +42,17 @@ class StoreFacts:
         return ()
 
     def _decisions(self) -> dict[str, Callable[[], Mask]]:
-        by_text = {"is:duplicate": self._duplicates, "is:noise": self._noise}
-        if self._pin.dims is None:
-            return by_text
-        return by_text | {"is:zero-vector": self.without_vector, "has:vector": lambda: ~self.without_vector()}
+        found: dict[str, Callable[[], Mask]] = {
+            "is:duplicate": self._duplicates,
+            "is:noise": self._noise,
+            "is:secret": self._secrets,
+            "is:injection": self._injections,
+        }
+        if self._pin.dialect.columns.metadata:
+            found["is:pinned"] = self._pinned
+        if self._pin.dims is not None:
+            found |= {"is:zero-vector": self.without_vector, "has:vector": lambda: ~self.without_vector()}
+        return found
 
     def without_vector(self) -> Mask:
         """Rows whose vector is NULL or all zero: search by meaning cannot find them."""
@@ -72,9 +80,35 @@ class StoreFacts:
     def _noise(self) -> Mask:
         from memtui.engine.recall.noise import noise_rule
 
+        return self._by_text(lambda text: noise_rule(text) is not None)
+
+    def _secrets(self) -> Mask:
+        from memtui.engine.secrets import find_secrets
+
+        return self._by_text(lambda text: bool(find_secrets(text)))
+
+    def _injections(self) -> Mask:
+        from memtui.engine.curate.injection import injection
+
+        return self._by_text(lambda text: injection(text) is not None)
+
+    def _by_text(self, decide: Callable[[str], bool]) -> Mask:
         mask = np.zeros(self._catalog.n, dtype=np.bool_)
         for at, texts in self._batches(self._pin.dialect.columns.text):
-            mask[at] = [noise_rule(text or "") is not None for text in texts.to_pylist()]
+            mask[at] = [decide(text or "") for text in texts.to_pylist()]
+        return mask
+
+    def _pinned(self) -> Mask:
+        from memtui.engine.metadata import parse_object
+
+        column = self._pin.dialect.columns.metadata
+        assert column is not None
+        mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        for batch in self._pin.scan([column], where=sql.contains(column, '"pinned"'), with_row_id=True):
+            at = positions_of(self._catalog, batch.column("_rowid").to_numpy())
+            mask[at] = [
+                parse_object(raw)[0].get("pinned") is True for raw in batch.column(column).to_pylist()
+            ]
         return mask
 
     def _batches(self, column: str, rows: int = WINDOW) -> Iterator[tuple[Positions, Any]]:
