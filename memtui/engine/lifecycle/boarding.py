@@ -12,7 +12,7 @@ from memtui.engine.lifecycle.board import BINS, Board, BoardAsk, TierFacts
 from memtui.engine.lifecycle.forecast import Forecast, forecast, horizon
 from memtui.engine.lifecycle.moves import KINDS, Crossing, Kind, TierMove
 from memtui.engine.lifecycle.plan import Plan, make_plan, moves_of
-from memtui.engine.lifecycle.population import Floats, Places, Scored, Traits, recalled_at, score
+from memtui.engine.lifecycle.population import Floats, Mask, Places, Scored, Traits, recalled_at, score
 from memtui.engine.lifecycle.settings import LifecycleSettings
 from memtui.engine.lifecycle.usage import SCENARIOS, Scenario, usage_of
 from memtui.engine.memory import TIERS
@@ -50,14 +50,15 @@ def make_board(
     settings: LifecycleSettings,
     now_ms: int,
     cancel: CancelToken | None = None,
+    pinned: Mask | None = None,
 ) -> Board:
-    """The board of the rows at `chosen` (places in the catalog; `traits` are theirs), without texts."""
+    """The board of the rows at `chosen` (places in the catalog; `traits` and `pinned` are theirs), without texts."""
     decay, tier = settings.decay, settings.tier
     scenario = scenario_named(ask.scenario)
     traits, at_ms = at_later_date(catalog, traits, chosen, now_ms, ask.ahead_days, scenario)
     until_ms = horizon(at_ms, ask.horizon_days)
     scored = score(traits, now_ms=at_ms, decay=decay, tier=tier)
-    plan = make_plan(traits, scored, at_ms)
+    plan = make_plan(traits, scored, at_ms, pinned)
     coming = forecast(
         traits,
         now_ms=at_ms,

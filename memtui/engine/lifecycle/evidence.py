@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TELLING = (
     r'"(?:injected_count|bad_recall_count|last_confirmed_use_at)"\s*:\s*"?[1-9]'
-    r'|"superse(?:des|ded_by)"|contradict|"importance"\s*:'
+    r'|"superse(?:des|ded_by)"|contradict|"importance"\s*:|"pinned"\s*:'
 )
 """Rows without any of these have nothing that this module looks for."""
 
@@ -32,7 +32,7 @@ class Evidence:
 
     `rival` is the place of a memory that says otherwise, `replaced_by` of one that claims to replace this one
     while this one is still recalled; -1 for none. `own_importance` marks rows with an importance key in their
-    metadata, the value that usage feedback writes into the column.
+    metadata, the value that usage feedback writes into the column; `pinned` those that a person protects.
     """
 
     injected: NDArray[np.uint32]
@@ -42,6 +42,7 @@ class Evidence:
     rival: NDArray[np.int64]
     replaced_by: NDArray[np.int64]
     own_importance: NDArray[np.bool_]
+    pinned: NDArray[np.bool_]
 
 
 def no_evidence(n: int) -> Evidence:
@@ -53,6 +54,7 @@ def no_evidence(n: int) -> Evidence:
         np.full(n, np.nan),
         np.full(n, -1),
         np.full(n, -1),
+        np.zeros(n, np.bool_),
         np.zeros(n, np.bool_),
     )
 
@@ -100,6 +102,7 @@ def _take(found: Evidence, place: int, values: Mapping[str, Any]) -> list[tuple[
     found.last_injected[place] = positive(values.get("last_injected_at"), np.nan)
     found.confirmed[place] = positive(values.get("last_confirmed_use_at"), np.nan)
     found.own_importance[place] = "importance" in values
+    found.pinned[place] = values.get("pinned") is True
     links = [
         (kind, target)
         for kind in ("supersedes", "superseded_by")

@@ -94,7 +94,10 @@ class Lifecycle:
         read = self._present(cancel)
         traits, chosen = self._chosen(read, ask.scopes)
         used = with_changes(settings or self.settings(), ask.changes)
-        board = make_board(read.catalog, traits, chosen, ask, used, read.now_ms, cancel)
+        with self._lock:
+            known = self._evidence
+        pinned = known[1].pinned[chosen] if known and known[0] is read.catalog else None
+        board = make_board(read.catalog, traits, chosen, ask, used, read.now_ms, cancel, pinned)
         board = replace(board, ms=(self._timer() - began) * 1000)
         return replace(board, titles=self._titles(read.catalog, board)) if texts else board
 
@@ -117,7 +120,8 @@ class Lifecycle:
 
         read = self._present(cancel)
         used = settings or self.settings()
-        plan, scored = self._plan(read, used)
+        evidence = self._evidence_of(read.catalog, on_progress, cancel)
+        plan, scored = self._plan(read, used, evidence)
         return find_reality(
             read.catalog,
             read.traits,
@@ -125,7 +129,7 @@ class Lifecycle:
             plan,
             used,
             now_ms=read.now_ms,
-            evidence=self._evidence_of(read.catalog, on_progress, cancel),
+            evidence=evidence,
             plugin=self._found.settings if self._found else None,
         )
 
@@ -137,7 +141,7 @@ class Lifecycle:
 
         read = self._present(None, now_ms)
         used = settings or self.settings()
-        plan, scored = self._plan(read, used)
+        plan, scored = self._plan(read, used, self._evidence_of(read.catalog, None, None))
         return tuple(moves_of(plan, read.catalog, read.traits, scored, used.tier))
 
     def crossings(
@@ -345,11 +349,11 @@ class Lifecycle:
 
         return score(read.traits, now_ms=read.now_ms, decay=settings.decay, tier=settings.tier)
 
-    def _plan(self, read: _Read, settings: LifecycleSettings) -> tuple[Plan, Scored]:
+    def _plan(self, read: _Read, settings: LifecycleSettings, evidence: Evidence) -> tuple[Plan, Scored]:
         from memtui.engine.lifecycle.plan import make_plan
 
         scored = self._score(read, settings)
-        return make_plan(read.traits, scored, read.now_ms), scored
+        return make_plan(read.traits, scored, read.now_ms, evidence.pinned), scored
 
     def _titles(self, catalog: Catalog, board: Board) -> dict[str, str]:
         """The texts of what is listed, each on one line."""

@@ -3,33 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memtui.engine.js import text_of
 from memtui.engine.lifecycle.moves import TierMove
-from memtui.engine.lifecycle.population import Codes, Places, Scored, Traits
+from memtui.engine.lifecycle.population import Codes, Mask, Places, Scored, Traits
 from memtui.engine.lifecycle.tiers import CORE, PERIPHERAL, WORKING, TierParams, age_days, reason
 from memtui.engine.memory import TIERS
 
 if TYPE_CHECKING:
     from memtui.engine.store.catalog import Catalog
 
+HELD = ("", "pinned", "no longer recalled", "no creation time")
+"""Why a sweep leaves a memory alone: a person protects it, nobody would notice, its age is a guess."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """Every move that the tier manager would make at `now_ms`: places in the catalog and both tiers, [m].
 
-    `held` marks moves that a sweep leaves alone unless it is told otherwise: of memories that recall no
-    longer returns, and of those without a creation time (they count as older than they can be).
+    `held` marks moves that a sweep leaves alone unless it is told otherwise (`HELD`), 0 for none.
     """
 
     now_ms: int
     at: Places
     before: Codes
     after: Codes
-    held: np.ndarray[Any, np.dtype[np.bool_]]
+    held: Codes
 
     @property
     def promotions(self) -> int:
@@ -42,10 +44,15 @@ class Plan:
         return int(np.count_nonzero(self.after > self.before))
 
 
-def make_plan(traits: Traits, scored: Scored, now_ms: int) -> Plan:
-    """The plan that the verdicts of `scored` make, in the order of the catalog."""
+def make_plan(traits: Traits, scored: Scored, now_ms: int, pinned: Mask | None = None) -> Plan:
+    """The plan that the verdicts of `scored` make, in the order of the catalog; `pinned` where that is known."""
     at = np.flatnonzero(scored.next_tier != traits.tier)
-    held = ~traits.recalled[at] | (traits.created[at] <= 0)
+    reasons = [
+        np.zeros(at.size, np.bool_) if pinned is None else pinned[at],
+        ~traits.recalled[at],
+        traits.created[at] <= 0,
+    ]
+    held = np.select(reasons, [1, 2, 3], 0).astype(np.uint8)
     return Plan(now_ms, at, traits.tier[at], scored.next_tier[at], held)
 
 
@@ -78,7 +85,6 @@ def moves_of(
             params=params,
         )
         rule = rule_of(before, after, uses, composite, importance, days, params)
-        why_held = "" if not plan.held[number] else _held(traits, place)
         out.append(
             TierMove(
                 ids[number] or "",
@@ -90,14 +96,10 @@ def moves_of(
                 uses,
                 importance,
                 days,
-                why_held,
+                HELD[plan.held[number]],
             )
         )
     return out
-
-
-def _held(traits: Traits, place: int) -> str:
-    return "no longer recalled" if not traits.recalled[place] else "no creation time"
 
 
 def rule_of(

@@ -16,28 +16,30 @@ from memtui.engine.lifecycle.tiers import TierParams
 from memtui.engine.lifecycle.usage import Scenario
 from memtui.engine.memory import TIERS
 
-PINNED_IMPORTANCE = 0.95
 RAISE = 0.1
 Changes = dict[str, object]
+_FIELDS = {
+    "importance": "importance",
+    "confidence": "confidence",
+    "access_count": "uses",
+    "last_accessed_at": "last_used",
+}
 
 
 def pin(one: Traits) -> Changes:
-    """Core, and important enough that neglect takes years to show."""
-    return {"tier": "core", "importance": max(PINNED_IMPORTANCE, round(float(one.importance[0]), 6))}
+    """Core, and passed by in every sweep."""
+    return {"pinned": True, "tier": "core"}
 
 
 def touch(one: Traits, now_ms: int) -> Changes:
     """What a confirmed recall writes: one use more, now."""
-    return {
-        "access_count": int(one.uses[0]) + 1,
-        "last_accessed_at": now_ms,
-        "last_confirmed_use_at": now_ms,
-    }
+    return {"access_count": int(one.uses[0]) + 1, "last_accessed_at": now_ms}
 
 
 def more_important(one: Traits) -> Changes:
-    """A tenth more, to 1 at most."""
-    return {"importance": min(1.0, round(float(one.importance[0]) + RAISE, 6))}
+    """A tenth more, to 1 at most; as the plugin's own tool does it, confidence becomes the same."""
+    more = min(1.0, round(float(one.importance[0]) + RAISE, 6))
+    return {"importance": more, "confidence": more}
 
 
 def promote(one: Traits) -> Changes:
@@ -51,11 +53,7 @@ def after(one: Traits, changes: Changes) -> Traits:
     fields: dict[str, object] = {}
     if "tier" in changes:
         fields["tier"] = np.array([TIERS.index(str(changes["tier"]))], np.uint8)
-    for name, field in (
-        ("importance", "importance"),
-        ("access_count", "uses"),
-        ("last_accessed_at", "last_used"),
-    ):
+    for name, field in _FIELDS.items():
         if name in changes:
             fields[field] = np.array([float(str(changes[name]))])
     return replace(one, **fields)  # type: ignore[arg-type]
@@ -104,5 +102,5 @@ def stale_when(
 def _same(one: Traits, other: Traits) -> bool:
     return all(
         np.array_equal(getattr(one, name), getattr(other, name))
-        for name in ("tier", "importance", "uses", "last_used")
+        for name in ("tier", "importance", "confidence", "uses", "last_used")
     )
