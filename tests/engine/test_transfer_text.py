@@ -17,7 +17,7 @@ from memtui.engine.transfer.json_text import BrokenJsonError, JsonReader
 from memtui.engine.transfer.lines import numbered
 from memtui.engine.transfer.markdown import entries
 from memtui.engine.transfer.readers.long_text import PIECE, pieces
-from memtui.engine.transfer.times import read_time
+from memtui.engine.transfer.times import FIRST_MS, read_time
 from tests.engine.transfer_world import NOW_MS
 
 json_values = st.recursive(
@@ -176,7 +176,7 @@ def test_a_time_is_right_or_unknown(value: Any, ms: int | None) -> None:
     assert ms is not None or note
 
 
-@given(st.integers(978_307_200_000, NOW_MS))
+@given(st.integers(FIRST_MS, NOW_MS))
 def test_a_moment_reads_the_same_in_every_unit(ms: int) -> None:
     assert {read_time(ms * factor, NOW_MS)[0] for factor in (1, 1000, 1_000_000)} == {ms}
     seconds = read_time(ms // 1000, NOW_MS)[0]

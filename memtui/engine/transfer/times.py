@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 DAY_MS = 86_400_000
-FIRST_MS = 978_307_200_000
-"""2001-01-01: no agent remembers anything from before."""
+FIRST_MS = 1_000_000_000_000
+"""2001-09-09: the agents' programs read smaller numbers as seconds, and none remembers anything from before."""
 _SECONDS_BELOW, _MS_BELOW, _US_BELOW = 1e12, 1e14, 1e17
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?")
@@ -28,7 +28,7 @@ def read_time(value: Any, now_ms: int) -> Time:
 
     Numbers are seconds, milli-, micro- or nanoseconds by magnitude; texts are ISO 8601 (without a zone: UTC),
     numbers, or day.month.year; {"$date": ...} is unwrapped. None with a reason for what is no time, for
-    0 and times before 2001, and for times more than a day after `now_ms`.
+    0 and times before September 2001, and for times more than a day after `now_ms`.
     """
     if isinstance(value, Mapping) and len(value) == 1 and "$date" in value:
         return read_time(value["$date"], now_ms)
@@ -118,7 +118,7 @@ def _checked(ms: int, note: str, now_ms: int) -> Time:
     if ms == 0:
         return None, "0, which means no time: left unknown"
     if ms < FIRST_MS:
-        return None, "before 2001: left unknown"
+        return None, "before September 2001: left unknown"
     if ms > now_ms + DAY_MS:
         return None, "in the future: left unknown"
     return ms, note
