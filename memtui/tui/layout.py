@@ -92,7 +92,7 @@ def home(width: int, height: int) -> Arrangement:
     if kind == "narrow":
         return _home_narrow(width, height)
     if kind == "normal":
-        columns = _split(width, (38, 50, 32))
+        columns = _split(width, (37, 45, 38))
         heights = _split(height, (12, 10, 12)) if height >= SHORT_HEIGHT - 2 else _split(height, (12, 10, 0))
         upper = _row(("store", "growth", "attention"), columns, 0, heights[0])
         middle = _row(("tiers", "scopes", "start"), columns, heights[0], heights[1])

@@ -45,14 +45,22 @@ def store_rows(
         ("table", one_line(info.table)),
         ("place", one_line(tilde(info.uri))),
     ]
-    rows += [Row(_pair(label, text, width)) for label, text in facts]
-    return rows[: max(1, height)]
+    told = [Row(line) for label, text in facts for line in _told(label, text, width)]
+    if len(rows) + len(told) > height:
+        told = [Row(_pair(label, text, width)) for label, text in facts]
+    return [*rows, *told][: max(1, height)]
 
 
 def _pair(label: str, value: Content | str, width: int) -> Content:
     if isinstance(value, str):
         value = Content.styled(crop(value, max(4, width - LABEL)), "$foreground")
     return Content.assemble((fit(label, LABEL), "$dim"), value)
+
+
+def _told(label: str, text: str, width: int) -> list[Content]:
+    """A labelled value in as many lines as it needs."""
+    parts = Content(text).wrap(max(4, width - LABEL)) or [Content()]
+    return [_pair(label if i == 0 else "", part.plain, width) for i, part in enumerate(parts)]
 
 
 def tier_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Row]:
@@ -68,7 +76,7 @@ def tier_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Row
             (fit(name, 13), tier_style(tier)),
             (right(full(count), COUNT), "$foreground"),
             "  ",
-            (bar(count / total, strip, glyphs).ljust(strip), tier_style(tier)),
+            (bar(count / total, strip, glyphs).ljust(strip), f"{tier_style(tier)} 70%"),
             (right(added, 7), "$dim"),
         )
         rows.append(Row(line, partial(ShowInBrowse, _term("tier", tier))))
@@ -91,7 +99,7 @@ def scope_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Ro
     """Scopes by size, the rest of them in one line."""
     top = max((count for _, count in stats.scopes), default=1) or 1
     shown = stats.scopes if len(stats.scopes) <= height else stats.scopes[: max(1, height - 1)]
-    name_width = min(24, max(10, width // 3))
+    name_width = min(24, max(10, width * 19 // 40))
     strip = max(0, width - name_width - COUNT - 1)
     rows = []
     for scope, count in shown:
@@ -99,7 +107,7 @@ def scope_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[Ro
         line = Content.assemble(
             (fit(one_line(scope or "(none)") or '" "', name_width - 1), style),
             " ",
-            (bar(count / top, strip, glyphs).ljust(strip), style),
+            (bar(count / top, strip, glyphs).ljust(strip), f"{style} 60%"),
             " ",
             (right(full(count), COUNT), "$foreground"),
         )
@@ -121,7 +129,7 @@ def category_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list
         style = category_style(category)
         line = Content.assemble(
             (fit(one_line(category or "(none)"), 14), style),
-            (bar(count / top, strip, glyphs).ljust(strip), style),
+            (bar(count / top, strip, glyphs).ljust(strip), f"{style} 60%"),
             " ",
             (right(full(count), COUNT), "$foreground"),
         )

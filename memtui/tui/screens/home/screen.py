@@ -127,7 +127,7 @@ class HomeScreen(Frame):
             return
         days = len(stats.daily)
         narrow = self.has_class("-narrow")
-        which = f"{days} days" if narrow else f"{days} days, by tier and creation day"
+        which = f"{days} days" if narrow else f"{days} days, by tier"
         self.query_one("#growth", Panel).headline(which=which)
         self.query_one("#scopes", Panel).headline(which=f"{len(stats.scopes):,}")
         count = sum(1 for finding in stats.findings if finding.severity != "info")
