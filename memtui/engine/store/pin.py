@@ -44,7 +44,7 @@ class Pin:
             self.version: int = int(table.version)
             self.schema: pa.Schema = table.schema
         self._derived: dict[Hashable, Any] = {}
-        self._deriving = threading.Lock()
+        self._deriving = threading.RLock()  # one value may be made of another
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` works out of this version, made once for each `key`; the last few are kept."""
@@ -203,15 +203,17 @@ class Pin:
         where: str | None = None,
         columns: Sequence[str] = (),
         with_row_id: bool = False,
+        flat: bool = False,
     ) -> pa.Table:
         """The `k` best rows for the words of `text` by the full-text index, best first, with `_score` (BM25).
 
         `text` goes to the engine as it is: words are alternatives, a text in double quotes is a phrase.
-        Raises `MemtuiError` when the table has no index, or a phrase meets an index without positions.
+        Raises `MemtuiError` when the table has no index, or a phrase meets an index without positions. With
+        `flat` a table without an index is read row by row instead, by the engine's own plain rules.
         """
         if k < 1:
             raise UsageError(f"A search for {k} rows makes no sense.", fix="Ask for 1 or more.")
-        if not self.fts.exists:  # the engine would search without one, by rules that no program here has
+        if not self.fts.exists and not flat:  # the plugin's rules need the index that it builds
             raise MemtuiError(
                 f"{self.where} has no full-text index.",
                 fix="Search by meaning, or let the agent's program build its index.",

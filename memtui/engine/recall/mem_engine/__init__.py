@@ -1,0 +1,1 @@
+"""The recipe `mem-engine`: openclaw-mem-engine's policy-tiered recall."""
