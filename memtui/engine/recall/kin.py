@@ -25,10 +25,11 @@ class Kin:
 
     def cosines(self, rows: Sequence[Row]) -> Square:
         """[n, n] cosines of `rows`, which all have vectors of the same length."""
-        fresh = [row for row in dict.fromkeys(rows) if row not in self._place]
+        stored = [row.stored or row for row in rows]
+        fresh = [row for row in dict.fromkeys(stored) if row not in self._place]
         if fresh:
             self._add(fresh)
-        at = np.array([self._place[row] for row in rows], np.int64)
+        at = np.array([self._place[row] for row in stored], np.int64)
         return self._cosines[np.ix_(at, at)]
 
     def _add(self, rows: Sequence[Row]) -> None:

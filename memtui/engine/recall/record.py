@@ -167,6 +167,13 @@ class Trace:
         return tuple(record.summary() for record in self.records)
 
     @cached_property
+    def returned(self) -> tuple[str, ...]:
+        """The ids that came back, in order."""
+        if not self.records:
+            return ()
+        return tuple(self.pool.rows[index].id for index in self.records[-1].outcome.flow.order.tolist())
+
+    @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """Everything any lane found: the returned ones in final order, then the others by the stage they reached."""
         final = (

@@ -44,6 +44,8 @@ class Row:
     timestamp_ms: int
     raw_metadata: str | None
     vector: Vector | None
+    stored: Row | None = field(default=None, repr=False)
+    """The row as it is stored, where this one stands for it with a change; the vector is the same."""
     _metadata: Metadata | None = field(default=None, repr=False)
     _length: int = field(default=-1, repr=False)
     _wide: Any = field(default=_UNKNOWN, repr=False)
@@ -93,9 +95,26 @@ class Row:
             self._reinforcement = access_of(self.metadata.values)
         return self._reinforcement
 
+    def changed(self, **fields: Any) -> Row:
+        """The row with some of its stored fields changed; what was derived from them is worked out anew."""
+        given = {name: getattr(self, name) for name in _STORED} | fields
+        return Row(**given, stored=self.stored or self, _wide=self._wide)
+
     def active(self, at_ms: int) -> bool:
         """valid_from <= at and not invalidated by then (spec/retrieval 1.2)."""
         return self.metadata.active(at_ms)
+
+
+_STORED = (
+    "id",
+    "text",
+    "scope",
+    "category",
+    "importance",
+    "timestamp_ms",
+    "raw_metadata",
+    "vector",
+)
 
 
 class Rows(Sequence[Row]):

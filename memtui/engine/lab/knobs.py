@@ -1,0 +1,132 @@
+"""Every parameter of a recall that a person can turn: where it stands in a request, its range and its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from memtui.engine.errors import UsageError
+from memtui.engine.recall.request import SOURCES, RecallRequest
+
+Kind = Literal["number", "whole", "choice", "switch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """One parameter. `path` is where it stands: `limit`, `retrieval.minScore`, `decay.betaCore`, ..."""
+
+    path: str
+    kind: Kind
+    meaning: str
+    low: float = 0.0
+    high: float = 1.0
+    step: float = 0.001
+    """The finest change that is offered, and counted as one step."""
+    choices: tuple[Any, ...] = ()
+
+    @property
+    def span(self) -> float:
+        """Length of its range, the measure that a change is compared with."""
+        return self.high - self.low
+
+    def clamp(self, value: float) -> float | int:
+        """The nearest value that lies on a step within the range."""
+        steps = round((min(self.high, max(self.low, value)) - self.low) / self.step)
+        exact = self.low + steps * self.step
+        return round(exact) if self.kind == "whole" else round(exact, 6)
+
+
+def _share(name: str, meaning: str, high: float = 1.0) -> Knob:
+    return Knob(name, "number", meaning, 0.0, high)
+
+
+def _days(name: str, meaning: str, low: float = 0.0) -> Knob:
+    return Knob(name, "number", meaning, low, 365.0, 1.0)
+
+
+RETRIEVAL = (
+    Knob(
+        "retrieval.mode",
+        "choice",
+        "hybrid asks both lanes, vector only the first",
+        choices=("hybrid", "vector"),
+    ),
+    Knob("retrieval.candidatePoolSize", "whole", "hits wanted of each lane; each stops at 20", 1, 20, 1),
+    Knob("retrieval.queryExpansion", "switch", "synonyms for the keyword lane, for manual and cli only"),
+    Knob("retrieval.disableNativeCosine", "switch", "scan every row instead of asking the index"),
+    _share("retrieval.vectorWeight", "share of the vector score"),
+    _share("retrieval.bm25Weight", "share of the keyword score; a keyword hit alone counts whole"),
+    _share("retrieval.minScore", "a fused score below this is dropped"),
+    Knob(
+        "retrieval.rerank",
+        "choice",
+        "cross-encoder asks a service, lightweight blends the cosine",
+        choices=("cross-encoder", "lightweight", "none"),
+    ),
+    _share("retrieval.recencyWeight", "most that a fresh memory gains", 0.5),
+    _days("retrieval.recencyHalfLifeDays", "days after which .37 of that gain is left"),
+    Knob("retrieval.lengthNormAnchor", "whole", "characters up to which length costs nothing", 0, 5000, 10),
+    _days("retrieval.timeDecayHalfLifeDays", "days after which .37 of the losable half is left"),
+    Knob("retrieval.reinforcementFactor", "number", "how much use stretches that time", 0, 2, 0.01),
+    Knob("retrieval.maxHalfLifeMultiplier", "number", "and at most by this", 1, 10, 0.1),
+    _share("retrieval.hardMinScore", "a final score below this is dropped"),
+    Knob("retrieval.filterNoise", "switch", "drop greetings, refusals and boilerplate by their words"),
+)
+DECAY = (
+    _days("decay.recencyHalfLifeDays", "days to half, for importance 0", 1.0),
+    _share("decay.recencyWeight", "share of recency in the composite"),
+    _share("decay.frequencyWeight", "share of use in the composite"),
+    _share("decay.intrinsicWeight", "share of importance and confidence in the composite"),
+    _share("decay.searchBoostMin", "the least that decay leaves of a score"),
+    Knob("decay.importanceModulation", "number", "how much importance stretches the half-life", 0, 10, 0.01),
+    Knob("decay.betaCore", "number", "shape of the curve for core memories", 0.1, 5, 0.01),
+    Knob("decay.betaWorking", "number", "shape of the curve for working ones", 0.1, 5, 0.01),
+    Knob("decay.betaPeripheral", "number", "shape of the curve for peripheral ones", 0.1, 5, 0.01),
+    _share("decay.coreDecayFloor", "a core memory never counts as less"),
+    _share("decay.workingDecayFloor", "a working one never counts as less"),
+    _share("decay.peripheralDecayFloor", "a peripheral one never counts as less"),
+    _share("decay.staleThreshold", "a composite below this is called stale"),
+)
+LIMIT = Knob("limit", "whole", "how many memories come back", 1, 20, 1)
+SOURCE = Knob("source", "choice", "who asks", choices=SOURCES)
+PRO = (LIMIT, SOURCE, *RETRIEVAL, *DECAY)
+BUILTIN = (replace(LIMIT, high=200),)
+BY_PATH: Mapping[str, Knob] = {knob.path: knob for knob in PRO}
+
+
+def with_value(request: RecallRequest, path: str, value: Any) -> RecallRequest:
+    """`request` with one parameter set; `path` is a knob's, or a field of the request itself.
+
+    Raises UsageError for a path that is neither. A setting of `decay` where the decay engine is off stays without
+    effect: it is not switched on by that.
+    """
+    block, _, key = path.partition(".")
+    if block in ("retrieval", "decay") and key:
+        config = dict(request.config or {})
+        if block == "decay" and "decay" in config and config["decay"] is None:
+            return request
+        config[block] = {**(config.get(block) or {}), key: value}
+        return replace(request, config=config)
+    if path not in RecallRequest.__dataclass_fields__:
+        raise UsageError(f"There is no parameter {path}.", fix=f"Known parameters: {', '.join(BY_PATH)}.")
+    return replace(request, **{path: value})
+
+
+def with_values(request: RecallRequest, changes: Mapping[str, Any]) -> RecallRequest:
+    """`request` with several parameters set."""
+    for path, value in changes.items():
+        request = with_value(request, path, value)
+    return request
+
+
+def value_of(
+    request: RecallRequest, config: Mapping[str, Any], limit: int, source: str | None, path: str
+) -> Any:
+    """What a parameter stands at: `config`, `limit` and `source` as a trace has them resolved."""
+    block, _, key = path.partition(".")
+    if key:
+        return (config.get(block) or {}).get(key)
+    if path == "limit":
+        return limit
+    return source if path == "source" else getattr(request, path)

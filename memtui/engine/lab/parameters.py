@@ -1,0 +1,111 @@
+"""The parameters of one recall as they stood: value, what turning them needs, and which of them do nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.lab import knobs
+from memtui.engine.lab.knobs import Knob
+from memtui.engine.recall.request import RecallRequest
+
+if TYPE_CHECKING:
+    from memtui.engine.recall.record import Trace
+
+Needs = Literal["nothing", "a search"]
+
+_SEARCHED = (
+    "source",
+    "retrieval.mode",
+    "retrieval.queryExpansion",
+    "retrieval.disableNativeCosine",
+)
+"""Turning these may need another search; the others work on what was found."""
+_CLI_ONLY = (
+    "recencyWeight",
+    "recencyHalfLifeDays",
+    "timeDecayHalfLifeDays",
+    "reinforcementFactor",
+    "maxHalfLifeMultiplier",
+)
+_BOTH_LANES = ("vectorWeight", "bm25Weight", "rerank")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One knob in one recall."""
+
+    knob: Knob
+    value: Any
+    needs: Needs
+    inert: str = ""
+    """Why turning it does nothing here; empty where it may do something."""
+    findings: tuple[str, ...] = ()
+    """What a person should know about its value: no effect, rejects nothing, falls back silently."""
+
+
+def parameters(trace: Trace) -> tuple[Parameter, ...]:
+    """Every parameter of the recipe that made `trace`, in the order of the stages that read them."""
+    request = trace.request or RecallRequest(trace.query, recipe=trace.recipe)
+    if not trace.recipe.startswith("pro/"):
+        known: tuple[Knob, ...] = knobs.BUILTIN if trace.recipe == "memory-lancedb" else (knobs.LIMIT,)
+    else:
+        known = knobs.PRO
+    return tuple(
+        Parameter(
+            knob,
+            knobs.value_of(request, trace.config, trace.limit, trace.source, knob.path),
+            "a search" if knob.path in _SEARCHED else "nothing",
+            inert(trace, knob.path),
+            _findings(trace, knob.path),
+        )
+        for knob in known
+        if not (knob.path.startswith("decay.") and trace.config.get("decay") is None)
+    )
+
+
+def inert(trace: Trace, path: str) -> str:
+    """Why turning `path` cannot change this recall; empty where it can."""
+    block, _, key = path.partition(".")
+    config = trace.config.get("retrieval") or {}
+    if block == "decay":
+        if trace.config.get("decay") is None:
+            return "this caller runs without a decay engine"
+        return "no recall reads it" if key == "staleThreshold" else ""
+    if block != "retrieval":
+        return ""
+    if key in _CLI_ONLY:
+        return _age_knob(trace, config, key)
+    if trace.mode in ("vector", "tag") and key in _BOTH_LANES:
+        return f"a recall by {trace.mode} has one lane: nothing is fused or reranked"
+    if key == "minScore" and trace.mode == "tag":
+        return "a recall by tag has no minimum score"
+    if key == "minScore" and trace.mode == "vector" and config["minScore"] <= 1 / 3:
+        return "up to .333 it rejects nothing: 1 / (1 + distance) is never lower"
+    if key == "queryExpansion" and trace.source not in ("manual", "cli"):
+        return "questions are expanded for manual and cli only"
+    if key == "candidatePoolSize" and 2 * trace.limit >= 20:
+        return "twice the limit is 20 already, and the store clamps the pool at 20"
+    if key == "disableNativeCosine" and trace.mode in ("tag", "keyword"):
+        return "this recall asks by words only"
+    return ""
+
+
+def _age_knob(trace: Trace, config: dict[str, Any], key: str) -> str:
+    if trace.config.get("decay") is not None:
+        return "this knob has no effect for agents: it is used only without a decay engine (CLI search)"
+    if key == "recencyHalfLifeDays" and not config["recencyWeight"]:
+        return "recencyWeight is 0"
+    if key == "recencyWeight" and not config["recencyHalfLifeDays"]:
+        return "recencyHalfLifeDays is 0"
+    if key in ("reinforcementFactor", "maxHalfLifeMultiplier") and not config["timeDecayHalfLifeDays"]:
+        return "timeDecayHalfLifeDays is 0"
+    return ""
+
+
+def _findings(trace: Trace, path: str) -> tuple[str, ...]:
+    told = [finding for finding in trace.findings if re.search(rf"{re.escape(path)}\b", finding)]
+    if path == "retrieval.rerank":
+        told += [warning for warning in trace.warnings if warning.startswith("rerank: ")]
+    return tuple(told)
