@@ -51,7 +51,9 @@ def model_curves(
         some = repeated(replace(one, tier=np.array([code], np.uint8)), x.size)
         half, fold = (days_to(one, code, decay, level) for level in ("half", "e-folding"))
         values = values_at(some, at, decay, measure)
-        tiers.append(TierCurve(name, tuple(values.tolist()), half, fold, float(decay.floors[code])))
+        floor = float(decay.floors[code])
+        at_floor = decay.search_boost_min + (1 - decay.search_boost_min) * floor
+        tiers.append(TierCurve(name, tuple(values.tolist()), half, fold, floor, at_floor))
     return Curves(measure, days, tuple(x.tolist()), tuple(tiers), decay.stale_threshold)
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import MemtuiError
 from memtui.engine.lifecycle.board import Board, BoardAsk, StoreHistory
 from memtui.engine.lifecycle.cards import Review
 from memtui.engine.lifecycle.lives import Life, Measure
+from memtui.engine.lifecycle.reading import Present, Reading
 from memtui.engine.lifecycle.settings import LifecycleSettings, resolve_settings, with_changes
 from memtui.engine.listing import Finding
 from memtui.engine.progress import CancelToken, OnProgress
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from memtui.engine.lifecycle.losses import CaseLoss
     from memtui.engine.lifecycle.moves import Crossing, TierMove
     from memtui.engine.lifecycle.plan import Plan
-    from memtui.engine.lifecycle.population import Places, Scored, Traits
+    from memtui.engine.lifecycle.population import Scored
     from memtui.engine.lifecycle.settled import ReviewProgress
     from memtui.engine.recall.record import Trace
     from memtui.engine.store.catalog import Catalog
@@ -31,17 +30,6 @@ if TYPE_CHECKING:
 
 CHUNK = 4_096
 """Rows whose ids are made into text at a time."""
-NEAR_MS = 60_000
-"""What recall can return (active, not expired) is worked out anew once a minute, not at every question."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Read:
-    """What was made of one catalog; good as long as that catalog is the present one."""
-
-    catalog: Catalog
-    traits: Traits
-    now_ms: int
 
 
 class Lifecycle:
@@ -56,11 +44,8 @@ class Lifecycle:
         found: FoundStore | None,
         recall: Callable[[RecallRequest], Trace],
     ) -> None:
-        self._store, self._catalog, self._now, self._timer, self._found = store, catalog, now, timer, found
-        self._recall = recall
-        self._lock = threading.Lock()
-        self._read: _Read | None = None
-        self._evidence: tuple[Catalog, Evidence] | None = None
+        self._now, self._timer, self._found, self._recall = now, timer, found, recall
+        self._reading = Reading(store, catalog, now)
 
     # ------------------------------------------------------------------ settings
 
@@ -91,22 +76,21 @@ class Lifecycle:
         from memtui.engine.lifecycle.boarding import make_board
 
         began = self._timer()
-        read = self._present(cancel)
-        traits, chosen = self._chosen(read, ask.scopes)
+        read = self._reading.present(cancel)
+        traits, chosen = self._reading.chosen(read, ask.scopes)
         used = with_changes(settings or self.settings(), ask.changes)
-        with self._lock:
-            known = self._evidence
-        pinned = known[1].pinned[chosen] if known and known[0] is read.catalog else None
+        known = self._reading.known_evidence(read.catalog)
+        pinned = known.pinned[chosen] if known else None
         board = make_board(read.catalog, traits, chosen, ask, used, read.now_ms, cancel, pinned)
         board = replace(board, ms=(self._timer() - began) * 1000)
-        return replace(board, titles=self._titles(read.catalog, board)) if texts else board
+        return replace(board, titles=self._reading.titles(read.catalog, board)) if texts else board
 
     def history(self, scopes: tuple[str | None, ...] | None = None) -> StoreHistory:
         """Ages, use, growth and calendar: what no setting changes."""
         from memtui.engine.lifecycle.history import history_of
 
-        read = self._present(None)
-        traits, chosen = self._chosen(read, scopes)
+        read = self._reading.present(None)
+        traits, chosen = self._reading.chosen(read, scopes)
         return history_of(read.catalog, traits, read.now_ms, chosen)
 
     def findings(
@@ -118,9 +102,9 @@ class Lifecycle:
         """What a person should know of this store's lifecycle; reads the metadata once."""
         from memtui.engine.lifecycle.reality import find_reality
 
-        read = self._present(cancel)
+        read = self._reading.present(cancel)
         used = settings or self.settings()
-        evidence = self._evidence_of(read.catalog, on_progress, cancel)
+        evidence = self._reading.evidence(read.catalog, on_progress, cancel)
         plan, scored = self._plan(read, used, evidence)
         return find_reality(
             read.catalog,
@@ -139,9 +123,9 @@ class Lifecycle:
         """Every move that the tier manager would make now, in the order of the list."""
         from memtui.engine.lifecycle.plan import moves_of
 
-        read = self._present(None, now_ms)
+        read = self._reading.present(None, now_ms)
         used = settings or self.settings()
-        plan, scored = self._plan(read, used, self._evidence_of(read.catalog, None, None))
+        plan, scored = self._plan(read, used, self._reading.evidence(read.catalog, None, None))
         return tuple(moves_of(plan, read.catalog, read.traits, scored, used.tier))
 
     def crossings(
@@ -159,7 +143,7 @@ class Lifecycle:
         from memtui.engine.lifecycle.boarding import crossings_of, scenario_named
         from memtui.engine.lifecycle.forecast import forecast, horizon
 
-        read = self._present(cancel, now_ms)
+        read = self._reading.present(cancel, now_ms)
         used = settings or self.settings()
         scored = self._score(read, used)
         coming = forecast(
@@ -181,7 +165,7 @@ class Lifecycle:
         """One document a memory with all its numbers, in the order of the list."""
         from memtui.engine.memory import TIERS
 
-        read = self._present(None, now_ms)
+        read = self._reading.present(None, now_ms)
         scored = self._score(read, settings or self.settings())
         numbers = ("recency", "frequency", "intrinsic", "composite", "boost")
         for start in range(0, read.traits.n, CHUNK):
@@ -214,8 +198,8 @@ class Lifecycle:
         from memtui.engine.lifecycle.life import make_life
         from memtui.engine.store.view import find_one
 
-        read = self._present(None)
-        found = find_one(self._store, read.catalog, memory, now_ms=read.now_ms)
+        read = self._reading.present(None)
+        found = find_one(self._reading.store, read.catalog, memory, now_ms=read.now_ms)
         place = int(read.catalog.find(found.id)[0])
         used = with_changes(settings or self.settings(), ask.changes)
         return make_life(found.id, read.traits, place, ask, used, read.now_ms, measure, points)
@@ -239,9 +223,9 @@ class Lifecycle:
         from memtui.engine.lifecycle.witness import Witness
         from memtui.engine.memory import STATES
 
-        read = self._present(cancel)
+        read = self._reading.present(cancel)
         used = settings or self.settings()
-        evidence = self._evidence_of(read.catalog, on_progress, cancel)
+        evidence = self._reading.evidence(read.catalog, on_progress, cancel)
         coming = forecast(
             read.traits,
             now_ms=read.now_ms,
@@ -256,7 +240,7 @@ class Lifecycle:
         doubts = weigh(read.traits, evidence, meta.state == STATES.index("pending"), coming)
         decisions = progress.decisions() if progress else {}
         return make_review(
-            self._store,
+            self._reading.store,
             Witness(read.catalog, read.traits, evidence, coming, doubts),
             settled={memory for memory, each in decisions.items() if each.holds(read.now_ms)},
             lately=settled_lately(decisions, read.now_ms),
@@ -303,81 +287,27 @@ class Lifecycle:
             cancel=cancel,
         )
 
+    def effect(
+        self, cases: Sequence[Case], settings: LifecycleSettings, *, cancel: CancelToken | None = None
+    ) -> Mapping[str, float | None]:
+        """The cases' measures when recall runs with these settings: hit, recall, mrr, ndcg, ..."""
+        from memtui.engine.cases.run import Setup, run_cases
+
+        setup = Setup("tried", config=self._recall_config(settings))
+        return run_cases(cases, setup, self._recall, self._reading.known_ids, cancel=cancel).mean
+
     def _recall_config(self, settings: LifecycleSettings | None) -> dict[str, Any] | None:
         return None if settings is None else {"decay": settings.as_blocks()["decay"]}
 
     # ------------------------------------------------------------------ inside
 
-    def _present(self, cancel: CancelToken | None, now_ms: int | None = None) -> _Read:
-        """The traits of the present catalog; raises MemtuiError where the store keeps no lifecycle."""
-        from memtui.engine.lifecycle.population import traits_of
-
-        catalog = self._catalog()
-        if catalog.metadata_pending:
-            raise MemtuiError(
-                "Tiers and access counts are still being read.", fix="BoardAsk again in a moment."
-            )
-        if catalog.meta is None:
-            raise MemtuiError(
-                f"{self._store.dialect.title} keeps no tiers, uses or validity.",
-                fix="Decay needs a store of memory-lancedb-pro or of memtui.",
-            )
-        now = self._now() if now_ms is None else now_ms
-        with self._lock:
-            read = self._read
-        if read is None or read.catalog is not catalog or read.now_ms != now:
-            if cancel is not None:
-                cancel.check()
-            near = read is not None and read.catalog is catalog and 0 <= now - read.now_ms < NEAR_MS
-            read = _Read(catalog, read.traits if near and read is not None else traits_of(catalog, now), now)
-            with self._lock:
-                self._read = read
-        return read
-
-    def _chosen(self, read: _Read, scopes: Sequence[str | None] | None) -> tuple[Traits, Places]:
-        import numpy as np
-
-        from memtui.engine.store.select import in_scopes
-
-        if scopes is None:
-            return read.traits, np.arange(read.traits.n)
-        chosen = np.flatnonzero(in_scopes(read.catalog, scopes))
-        return read.traits.take(chosen), chosen
-
-    def _score(self, read: _Read, settings: LifecycleSettings) -> Scored:
+    def _score(self, read: Present, settings: LifecycleSettings) -> Scored:
         from memtui.engine.lifecycle.population import score
 
         return score(read.traits, now_ms=read.now_ms, decay=settings.decay, tier=settings.tier)
 
-    def _plan(self, read: _Read, settings: LifecycleSettings, evidence: Evidence) -> tuple[Plan, Scored]:
+    def _plan(self, read: Present, settings: LifecycleSettings, evidence: Evidence) -> tuple[Plan, Scored]:
         from memtui.engine.lifecycle.plan import make_plan
 
         scored = self._score(read, settings)
         return make_plan(read.traits, scored, read.now_ms, evidence.pinned), scored
-
-    def _titles(self, catalog: Catalog, board: Board) -> dict[str, str]:
-        """The texts of what is listed, each on one line."""
-        import numpy as np
-
-        from memtui.engine.clean import one_line
-
-        ids = dict.fromkeys([*(m.id for m in board.moves), *(c.id for c in board.crossings)])
-        places = [int(found[0]) for each in ids if (found := catalog.find(each)).size]
-        pin = self._store.pin(catalog.version)
-        text = pin.dialect.columns.text
-        table = pin.take(catalog.row_ids[np.array(places, np.int64)].tolist(), [text]) if places else None
-        texts = table.column(text).to_pylist() if table is not None else []
-        return {each: one_line((words or "")[:400]) for each, words in zip(ids, texts, strict=False)}
-
-    def _evidence_of(
-        self, catalog: Catalog, on_progress: OnProgress | None, cancel: CancelToken | None
-    ) -> Evidence:
-        from memtui.engine.lifecycle.evidence import read_evidence
-
-        with self._lock:
-            known = self._evidence
-        if known is None or known[0] is not catalog:
-            known = (catalog, read_evidence(self._store, catalog, on_progress, cancel))
-            with self._lock:
-                self._evidence = known
-        return known[1]

@@ -22,7 +22,9 @@ class TierCurve:
     fold_days: float
     """Days after which it is 1/e, which the article (and other programs) call the half-life."""
     floor: float
-    """The tier's floor in the search boost."""
+    """What composite and recency count as at least, in the search boost."""
+    floor_boost: float
+    """The search boost at that floor."""
 
 
 @dataclass(frozen=True, slots=True)
