@@ -33,9 +33,9 @@ def rows() -> list[dict[str, object]]:
 
 
 @pytest.fixture(scope="module")
-def found(rows: list[dict[str, object]]) -> Found:
+def found() -> Found:
     """Every memory by its key, read as the store's dialect reads it."""
-    read = (own().to_memory(row, MIDNIGHT) for row in rows)
+    read = own().to_memories(demo_table(MIDNIGHT, None, CancelToken()), MIDNIGHT)
     return {key: memory for key, memory in zip(RECORDS, read, strict=True) if memory.id == memory_id(key)}
 
 
