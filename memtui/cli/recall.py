@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--recipe",
         metavar="NAME",
         default="",
-        help="memtui, pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb",
+        help="memtui, pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb, mem-engine",
     )
     parser.add_argument(
         "--config", metavar="FILE", help="JSON or JSON5 with the plugin's retrieval and decay blocks"

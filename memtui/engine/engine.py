@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
 
-_OWNERS_RECIPE = {"memtui": "memtui", "generic": "memtui"}
+_OWNERS_RECIPE = {"memtui": "memtui", "generic": "memtui", "engine": "mem-engine"}
 
 Clock = Callable[[], int]
 """Milliseconds since the epoch, now."""

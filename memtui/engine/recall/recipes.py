@@ -303,7 +303,18 @@ MEMTUI = Recipe(
     10,
     decay_on=False,
 )
-_ALL = {recipe.name: recipe for recipe in (PRO_AGENT, PRO_TOOL, PRO_CLI, PRO_ARTICLE, BUILTIN, MEMTUI)}
+MEM_ENGINE = Recipe(
+    "mem-engine",
+    "openclaw-mem-engine",
+    "Tier by tier of importance, meaning and words fused by rank; scopes with fallback, receipts, no decay.",
+    (),
+    None,
+    5,
+    decay_on=False,
+)
+_ALL = {
+    recipe.name: recipe for recipe in (PRO_AGENT, PRO_TOOL, PRO_CLI, PRO_ARTICLE, BUILTIN, MEM_ENGINE, MEMTUI)
+}
 """Those without stages here have a runner of their own (`runners.RUNNERS`)."""
 
 

@@ -160,6 +160,8 @@ class Trace:
     outside: Outside | None = field(default=None, repr=False, compare=False)
     prover: Callable[[Trace], Proof] | None = field(default=None, repr=False, compare=False)
     """How this recipe's steps are proved, where it is no recipe of the plugin's."""
+    extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """What else the recipe has to tell in the document: receipts, the block for the prompt."""
 
     @cached_property
     def stages(self) -> tuple[StageSummary, ...]:
@@ -284,6 +286,7 @@ class Trace:
                 }
                 for c in self.candidates
             ]
+        document |= plain(self.extra)
         document["proof"] = {
             "recomputed": self.proof.recomputed,
             "max_error": self.proof.max_error,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-RECIPES = ("pro/agent", "pro/tool", "pro/cli", "pro/article", "memory-lancedb", "memtui")
+RECIPES = ("pro/agent", "pro/tool", "pro/cli", "pro/article", "memory-lancedb", "mem-engine", "memtui")
 SOURCES = ("manual", "cli", "auto-recall")
 UNSET: Any = object()
 """A value that was not given, where None means something."""

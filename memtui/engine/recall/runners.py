@@ -32,5 +32,13 @@ def _memtui(
     )
 
 
-RUNNERS: dict[str, Runner] = {"memtui": _memtui}
+def _mem_engine(
+    request: RecallRequest, bench: Bench, outside: Outside, on_stage: OnStage, cancel: CancelToken | None
+) -> Trace:
+    from memtui.engine.recall.mem_engine.run import recall_engine
+
+    return recall_engine(request, outside, now_ms=bench.now_ms, on_stage=on_stage, cancel=cancel)
+
+
+RUNNERS: dict[str, Runner] = {"memtui": _memtui, "mem-engine": _mem_engine}
 """Recipe to the function that answers with it."""

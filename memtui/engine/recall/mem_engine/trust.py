@@ -43,17 +43,23 @@ def tier_of(stored: str | None) -> str:
     return strict_tier(word) or UNKNOWN
 
 
+def passes(tier: str, mode: Mode) -> bool:
+    """Whether a mode, taken by its word, lets a tier through."""
+    if mode == "prefer_trusted":
+        return tier in (TRUSTED, DERIVED)
+    return mode == "off" or tier != QUARANTINED
+
+
 def admitted(rows: Sequence[T], tier: Callable[[T], str], mode: Mode) -> list[T]:
     """The rows that `mode` lets through, in their order.
 
     prefer_trusted: only trusted ones (and those derived from the store itself) while there is any, else all but
     quarantined ones. exclude_quarantined: all but those.
     """
-    if mode == "off":
-        return list(rows)
-    open_rows = [row for row in rows if tier(row) != QUARANTINED]
-    trusted = [row for row in open_rows if tier(row) in (TRUSTED, DERIVED)]
-    return trusted if mode == "prefer_trusted" and trusted else open_rows
+    passing = [row for row in rows if passes(tier(row), mode)]
+    if passing or mode != "prefer_trusted":
+        return passing
+    return [row for row in rows if passes(tier(row), "exclude_quarantined")]
 
 
 def policy_receipt(

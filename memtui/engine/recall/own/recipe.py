@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from memtui.engine.progress import CancelToken
 from memtui.engine.recall.flow import Flow, Outcome
 from memtui.engine.recall.own import stages
 from memtui.engine.recall.own.evidence import Asked
 from memtui.engine.recall.pool import Pool
 from memtui.engine.recall.record import StageRecord
+from memtui.engine.recall.searched import blank
 from memtui.engine.recall.stages.select import limit_cut
 from memtui.engine.recall.trace import StageKind
 
@@ -52,11 +51,6 @@ REST = (
     Stage("min_score", "min score", "filter", stages.min_score, lambda a: a.settings.min_score > 0),
     Stage("limit", "limit", "filter", lambda flow, pool, a: limit_cut(flow, pool, limit=a.limit)),
 )
-
-
-def blank(pool: Pool) -> Flow:
-    """Nobody yet."""
-    return Flow(np.array([], np.int64), np.full(pool.n, np.nan))
 
 
 def through(

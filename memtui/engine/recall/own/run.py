@@ -13,7 +13,7 @@ from memtui.engine.progress import CancelToken
 from memtui.engine.recall.flow import Gate
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.outside import Outside
-from memtui.engine.recall.own import lanes, recipe, stages
+from memtui.engine.recall.own import lanes, recipe
 from memtui.engine.recall.own.clean_question import clean_question
 from memtui.engine.recall.own.gather import Gathering
 from memtui.engine.recall.own.identifiers import identifiers
@@ -24,6 +24,7 @@ from memtui.engine.recall.pool import Floats, Pool
 from memtui.engine.recall.question import check_dims, question_vector
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.searched import blank, ranked
 from memtui.engine.recall.trace import StageSummary
 
 if TYPE_CHECKING:
@@ -227,10 +228,10 @@ class _Own:
         params: dict[str, Any] = {"via": lane.via}
         if name == "identifier_ranked":
             params["identifiers"] = list(gathering.identifiers)
-        outcome = stages.ranked(gathering.hits(name, pool.rows), pool, gates, lane.warning, params)
+        outcome = ranked(gathering.hits(name, pool.rows), pool, gates, lane.warning, params)
         ms = self.lane_ms[{"vector_ranked": "vector", "bm25_ranked": "bm25"}.get(name, "")]
         title = recipe.SEARCHES[name]
-        return StageRecord(name, title, "search", recipe.blank(pool), outcome, self.pin.rows, ms)
+        return StageRecord(name, title, "search", blank(pool), outcome, self.pin.rows, ms)
 
     def _memories(self, pool: Pool) -> dict[str, Memory]:
         table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))

@@ -9,25 +9,8 @@ import numpy as np
 
 from memtui.engine.recall.flow import Flow, Gate, Outcome
 from memtui.engine.recall.own.evidence import MILLISECONDS_A_DAY, Asked, cosines, stretch
-from memtui.engine.recall.pool import Hit, Pool
-
-Column = np.ndarray[tuple[int], np.dtype[np.object_]]
-
-
-def ranked(
-    hits: Mapping[int, Hit], pool: Pool, dropped: Mapping[int, Gate], note: str, params: Mapping[str, Any]
-) -> Outcome:
-    """A search as a stage: its hits in rank order with the number that each was ranked by."""
-    score = np.full(pool.n, np.nan)
-    rule: Column = np.full(pool.n, "unchanged", object)
-    inputs: dict[str, Column] = {}
-    for index, hit in hits.items():
-        score[index], rule[index] = hit.score, hit.rule
-        for name, value in hit.inputs.items():
-            inputs.setdefault(name, np.full(pool.n, None, object))[index] = value
-    order = np.array(sorted(hits, key=lambda index: hits[index].rank), np.int64)
-    gone = {index: gate for index, gate in dropped.items() if index not in hits}
-    return Outcome(Flow(order, score), rule, inputs, gone, params, note, "search")
+from memtui.engine.recall.pool import Pool
+from memtui.engine.recall.searched import Column
 
 
 def fused(flow: Flow, pool: Pool, asked: Asked) -> Outcome:

@@ -1,0 +1,401 @@
+"""One recall by the recipe `mem-engine`: scope, tiers, fusion, selection, the hook's guards and budget, receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.errors import UsageError
+from memtui.engine.js import trim
+from memtui.engine.progress import CancelToken
+from memtui.engine.recall.mem_engine import labels, prompts, receipt, scope_policy, selection, trust
+from memtui.engine.recall.mem_engine.account import Account, Told
+from memtui.engine.recall.mem_engine.budget import Packed, Slot, pack
+from memtui.engine.recall.mem_engine.fusion import reciprocal_ranks
+from memtui.engine.recall.mem_engine.lanes import Stored, TierLanes, tier_lanes
+from memtui.engine.recall.mem_engine.proof import prove_engine
+from memtui.engine.recall.mem_engine.settings import (
+    BLOCK,
+    MOST,
+    TOOL_LIMIT,
+    hook_limit,
+    lane_limit,
+    resolve_engine,
+)
+from memtui.engine.recall.mem_engine.stale import guard
+from memtui.engine.recall.outside import Outside
+from memtui.engine.recall.pool import Floats, Pool
+from memtui.engine.recall.question import check_dims, question_vector
+from memtui.engine.recall.record import Trace
+from memtui.engine.recall.request import UNSET, RecallRequest
+from memtui.engine.recall.trace import StageSummary
+
+if TYPE_CHECKING:
+    from memtui.engine.memory import Memory
+
+NAME = "mem-engine"
+HOOK = "auto-recall"
+MARKER = "openclaw-mem-engine"
+PACKINGS = 3
+"""How often the block is packed: the receipt in front of it names how many memories it holds."""
+OnStage = Callable[[StageSummary], None]
+
+
+def recall_engine(
+    request: RecallRequest,
+    outside: Outside,
+    *,
+    now_ms: int,
+    on_stage: OnStage | None = None,
+    cancel: CancelToken | None = None,
+) -> Trace:
+    """Answer `request` as the memory_recall tool, or as the hook when its source is auto-recall.
+
+    Scopes: None lets the question's own tag or the default scope decide; the first of several is the primary
+    one, the others are its fallbacks; none at all denies everything. Raises UsageError for a limit outside 1 to
+    50 and a vector that does not fit, ConfigError for a setting.
+    """
+    return _Engine(request, outside, now_ms, on_stage, cancel).trace()
+
+
+class _Engine:
+    """The state of one recall while it is made."""
+
+    def __init__(
+        self,
+        request: RecallRequest,
+        outside: Outside,
+        now_ms: int,
+        on_stage: OnStage | None,
+        cancel: CancelToken | None,
+    ) -> None:
+        self.request, self.outside, self.pin = request, outside, outside.pin
+        self.hook = request.source == HOOK
+        if not trim(request.query) and not request.lanes and not self.hook:
+            raise UsageError("The question is empty.", fix="Type what the agent would ask.")
+        self.now_ms = now_ms if request.now_ms is None else request.now_ms
+        self.settings, self.findings = resolve_engine(request.config)
+        usual = self.settings.hook.max_items if self.hook else TOOL_LIMIT
+        self.limit = usual if request.limit is None else request.limit
+        if not 1 <= self.limit <= MOST:
+            raise UsageError(f"A limit of {self.limit} makes no sense.", fix=f"Ask for 1 to {MOST} memories.")
+        multiplier = self.settings.hook.multiplier
+        self.lane_limit = hook_limit(self.limit, multiplier) if self.hook else lane_limit(self.limit)
+        self.on_stage = on_stage or (lambda summary: None)
+        self.cancel = cancel or CancelToken()
+        self.warnings: list[str] = []
+        self.operations: list[StageSummary] = []
+        self.provider_down = False
+        self.trust_mode: trust.Mode = self.settings.trust_mode
+        self.searched: list[tuple[TierLanes, list[tuple[str, float]]]] = []
+        self.lane_ms = 0.0
+        self.started = outside.clock()
+        self.scope = self._scope()
+
+    def trace(self) -> Trace:
+        """Decide whether to ask, search tier by tier, select, pack, tell."""
+        rules = self.settings.hook
+        skip = (
+            prompts.skip_reason(
+                self.request.query, skip_trivial=rules.skip_trivial, min_chars=rules.trivial_min_chars
+            )
+            if self.hook
+            else None
+        )
+        if skip:
+            self.warnings.append(f"the hook does not recall for this prompt ({skip.replace('_', ' ')})")
+        denied = self.request.scopes is not None and not self.request.scopes
+        chosen = selection.Selection() if skip or denied else self._select()
+        if self.provider_down:
+            rejected = {*chosen.rejected, "provider_unavailable"}
+            chosen = replace(chosen, rejected=tuple(r for r in selection.REASONS if r in rejected))
+        stored = {each: row for lanes, _ in self.searched for each, row in lanes.stored.items()}
+        guarded = self._guarded(chosen, stored)
+        final = [each for each in chosen.taken if each.hit.id not in guarded]
+        story = self._story(chosen, final, stored, skip)
+        packed, story = self._packed(final, stored, story, skip)
+        admitted = frozenset(each for each in stored if self._admits(stored[each]))
+        told = Told(
+            self.searched,
+            chosen,
+            self.trust_mode,
+            admitted,
+            guarded,
+            packed,
+            self.limit,
+            self.lane_limit,
+        )
+        account = Account(
+            told,
+            now_ms=self.now_ms,
+            table_rows=self.pin.rows,
+            lane_ms=self.lane_ms,
+            clock=self.outside.clock,
+        )
+        records = account.stages()
+        for record in records:
+            self.on_stage(record.summary())
+        return Trace(
+            query=self.request.query,
+            recipe=NAME,
+            mode="keyword" if self.provider_down else "hybrid",
+            source=HOOK if self.hook else None if self.request.source is UNSET else self.request.source,
+            config={BLOCK: self.settings.as_block()},
+            now_ms=self.now_ms,
+            limit=self.limit,
+            filters={
+                "scopes": None if self.request.scopes is None else list(self.request.scopes),
+                "category": self.request.category,
+                "agent": self.request.agent or None,
+            },
+            bm25_query=self.request.query,
+            pool=account.pool,
+            records=tuple(records),
+            operations=tuple(self.operations),
+            warnings=tuple(dict.fromkeys(self.warnings)),
+            findings=self.findings,
+            total_ms=(self.outside.clock() - self.started) * 1000,
+            load_memories=self._memories,
+            table_version=self.pin.version,
+            request=self.request,
+            outside=self.outside,
+            prover=prove_engine,
+            extra=self._extra(chosen, story, packed),
+        )
+
+    def _scope(self) -> scope_policy.Scope:
+        scopes = self.request.scopes
+        return scope_policy.resolve(scopes[0] if scopes else None, self.request.query, self.settings.scopes)
+
+    def _scopes(self) -> tuple[tuple[str, ...], str | None]:
+        """The scopes in the order in which they are asked, and why no fallback is among them."""
+        if self.request.scopes and len(self.request.scopes) > 1:
+            return scope_policy.plan(self.scope.scope, self.request.scopes[1:]), None
+        return scope_policy.searched(self.scope.scope, self.settings.scopes, invalid=self.scope.invalid)
+
+    def _select(self) -> selection.Selection:
+        vector = self._vector()
+        scopes, suppressed = self._scopes()
+        chosen = self._selected(scopes, suppressed, vector)
+        if self.trust_mode == "prefer_trusted" and not chosen.taken:
+            self.trust_mode, self.searched = "exclude_quarantined", []  # nothing trusted was found
+            chosen = self._selected(scopes, suppressed, vector)
+        return chosen
+
+    def _selected(
+        self, scopes: Sequence[str], suppressed: str | None, vector: Floats | None
+    ) -> selection.Selection:
+        tiers = list(labels.TIERS)
+        rules = self.settings.hook
+        if self.hook:
+            tiers = tiers[: 3 if rules.include_unknown else 2]
+
+        def search(scope: str, wanted: Sequence[str]) -> list[selection.Found]:
+            return self._tier(scope, wanted, vector)
+
+        if self.hook and rules.mode == "tier_quota_v1":
+            return selection.tier_quota(
+                search, scopes, tiers, self.limit, rules.quotas, suppressed=suppressed
+            )
+        return selection.tier_first(search, scopes, tiers, self.limit, suppressed=suppressed)
+
+    def _tier(self, scope: str, wanted: Sequence[str], vector: Floats | None) -> list[selection.Found]:
+        """Both searches of one tier, fused."""
+        self.cancel.check()
+        start = self.outside.clock()
+        recorded = self.request.lanes
+        lanes = tier_lanes(
+            self.outside,
+            self.request.query,
+            vector,
+            scope=scope,
+            wanted=wanted,
+            limit=self.lane_limit,
+            recorded=None
+            if recorded is None
+            else {name: [(item[0], float(item[1])) for item in items] for name, items in recorded.items()},
+        )
+        self.lane_ms += (self.outside.clock() - start) * 1000
+        self.warnings += lanes.failed
+        ids = [[hit.row.id for hit in lane] for lane in (lanes.words, lanes.vector)]
+        fused = reciprocal_ranks(ids, limit=self.lane_limit)
+        self.searched.append((lanes, fused))
+        return [
+            selection.Found(each, score, float(lanes.stored[each].row.timestamp_ms))
+            for each, score in fused
+            if self._admits(lanes.stored[each])
+        ]
+
+    def _admits(self, stored: Stored) -> bool:
+        return trust.passes(trust.tier_of(stored.trust), self.trust_mode)
+
+    def _vector(self) -> Floats | None:
+        if self.request.lanes:
+            return None
+        answer = question_vector(self.request, self.outside, needed=False)
+        self.warnings += answer.warnings
+        if answer.operation is not None:
+            self.operations.append(answer.operation)
+            self.on_stage(answer.operation)
+        check_dims(answer.vector, self.pin.dims)
+        self.provider_down = answer.vector is None
+        return answer.vector
+
+    def _guarded(self, chosen: selection.Selection, stored: dict[str, Stored]) -> dict[str, str]:
+        """What the hook leaves out of the prompt, with the reason; nothing for the tool."""
+        if not self.hook:
+            return {}
+        days = self.settings.todo_days
+        why = {
+            each.hit.id: guard(
+                each.hit.id,
+                stored[each.hit.id].row.category,
+                each.hit.created_ms,
+                now_ms=self.now_ms,
+                ttl_days=days,
+            )
+            for each in chosen.taken
+        }
+        return {each: reason for each, reason in why.items() if reason}
+
+    def _story(
+        self,
+        chosen: selection.Selection,
+        final: Sequence[selection.Taken],
+        stored: dict[str, Stored],
+        skip: str | None,
+    ) -> receipt.Story:
+        rules = self.settings.hook
+        reason = None if skip is None else "no_query" if skip == "no_query" else "trivial_prompt"
+        quota = None
+        if self.hook and not skip and rules.mode == "tier_quota_v1":
+            q = rules.quotas
+            quota = {
+                "mustMax": q.must_max,
+                "niceMin": q.nice_min,
+                "unknownMax": q.unknown_max,
+                "wildcardUsed": chosen.wildcards,
+            }
+        tiers = [receipt.Tier(c.tier, c.labels, c.candidates, c.selected) for c in chosen.counts]
+        return receipt.Story(
+            scope=self.scope.scope,
+            scope_mode=self.scope.mode,
+            skip_reason=reason,
+            rejected=(*chosen.rejected, *([reason] if reason else [])),
+            tiers=tiers,
+            fts=[(hit.row.id, hit.score) for lanes, _ in self.searched for hit in lanes.words],
+            vector=[
+                (hit.row.id, hit.score, hit.raw or 0.0) for lanes, _ in self.searched for hit in lanes.vector
+            ],
+            fused=[receipt.Fused(each.hit.id, stored[each.hit.id].label, each.scope) for each in final],
+            injected=len(final),
+            selection_mode=rules.mode if self.hook and not skip else None,
+            quota=quota,
+            parts={} if skip else {"fallback": chosen.fallback.as_json()},
+        )
+
+    def _packed(
+        self,
+        final: Sequence[selection.Taken],
+        stored: dict[str, Stored],
+        story: receipt.Story,
+        skip: str | None,
+    ) -> tuple[Packed | None, receipt.Story]:
+        """The block for the prompt, and the story with what really went in."""
+        if not self.hook or skip:
+            return None, story
+        slots = [
+            Slot(
+                each.hit.id,
+                each.hit.created_ms,
+                stored[each.hit.id].row.category or "other",
+                stored[each.hit.id].label,
+                stored[each.hit.id].row.text,
+            )
+            for each in final
+        ]
+        rules = self.settings.receipts
+        packed = pack(slots, self.settings.budget)
+        for _ in range(PACKINGS):
+            shown = rules.enabled and rules.verbosity == "high"
+            comment = receipt.comment(receipt.lifecycle(story, rules)) if shown else ""
+            packed = pack(slots, self.settings.budget, comment=comment)
+            if len(packed.kept) == story.injected:
+                break
+            story = replace(story, injected=len(packed.kept))
+        return packed, replace(story, parts={**story.parts, "budget": packed.receipt})
+
+    def _extra(
+        self, chosen: selection.Selection, story: receipt.Story, packed: Packed | None
+    ) -> dict[str, Any]:
+        """The receipt, the log lines that the program would write, and the block."""
+        lifecycle = receipt.lifecycle(story, self.settings.receipts)
+        validation = {
+            "validationMode": self.settings.scopes.validation_mode,
+            "invalid": self.scope.invalid,
+            "normalized": self.scope.normalized,
+        }
+        tool = {
+            "tableName": self.pin.where,
+            "limit": self.limit,
+            "ftsCount": len(story.fts),
+            "vecCount": len(story.vector),
+            "fusedCount": len(story.fused),
+            "policyTier": story.tiers[-1].name if story.tiers else None,
+            "ladder": chosen.policy_tier,
+            "scopeMode": self.scope.mode,
+            "scope": self.scope.scope,
+            "scopeFilterApplied": True,
+            "scopeValidation": validation,
+            "fallback": chosen.fallback.as_json(),
+            **({"lifecycle": lifecycle} if self.settings.receipts.enabled else {}),
+        }
+        extra: dict[str, Any] = {
+            "receipt": lifecycle if self.hook else tool,
+            "markers": self._markers(chosen, validation, packed),
+        }
+        if packed is not None:
+            extra["injected"] = {
+                "text": packed.text,
+                "cut": packed.cut,
+                "memories": [slot.id for slot in packed.kept],
+            }
+        return extra
+
+    def _markers(
+        self, chosen: selection.Selection, validation: dict[str, Any], packed: Packed | None
+    ) -> list[dict[str, Any]]:
+        rules, fallback = self.settings.scopes, chosen.fallback
+        markers: list[dict[str, Any]] = []
+        if self.scope.invalid or self.scope.normalized:
+            markers.append({"marker": f"{MARKER}:scopeValidation", "scope": self.scope.scope, **validation})
+        if fallback.consulted and rules.fallback_marker:
+            markers.append(
+                {
+                    "marker": f"{MARKER}:scopeFallback",
+                    "scope": self.scope.scope,
+                    "consultedScopes": list(fallback.consulted),
+                    "usedScopes": list(fallback.used),
+                    "contributed": fallback.contributed,
+                }
+            )
+        if fallback.suppressed == "invalid_scope":
+            markers.append(
+                {
+                    "marker": f"{MARKER}:scopeFallbackSuppressed",
+                    "scope": self.scope.scope,
+                    "reason": fallback.suppressed,
+                    "validationMode": rules.validation_mode,
+                }
+            )
+        if packed is not None and packed.receipt["truncated"]:
+            keys = ("beforeChars", "afterChars", "droppedIds", "droppedCount", "truncatedChars")
+            markers.append(
+                {"marker": f"{MARKER}:contextBudget", **{key: packed.receipt[key] for key in keys}}
+            )
+        return markers
+
+    def _memories(self, pool: Pool) -> dict[str, Memory]:
+        table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))
+        return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.now_ms)}
