@@ -57,8 +57,8 @@ def block(slots: Sequence[Slot], comment: str = "") -> str:
 def pack(slots: Sequence[Slot], rules: BudgetRules, *, comment: str = "", close_tag: bool = True) -> Packed:
     """Fit the block into the budget: first whole memories go (the newest few are protected), then the text is cut.
 
-    With `close_tag` the block is cut before its closing tag and never inside an entity; without, exactly as the
-    program does it, which may lose both.
+    With `close_tag` a block that must be cut loses its comment first, then text before the closing tag, never a
+    part of an entity. Without, it is cut exactly as the program cuts it, which may lose memories and tag alike.
     """
     kept = list(slots)
     text = block(kept, comment)
@@ -75,7 +75,7 @@ def pack(slots: Sequence[Slot], rules: BudgetRules, *, comment: str = "", close_
                 break
         truncated = max(0, utf16_len(text) - rules.max_chars)
         if truncated:
-            text = _cut_closed(text, rules.max_chars) if close_tag else utf16_slice(text, rules.max_chars)
+            text = _closed(kept, rules.max_chars) if close_tag else utf16_slice(text, rules.max_chars)
     receipt = {
         "enabled": rules.enabled,
         "maxChars": rules.max_chars,
@@ -101,9 +101,12 @@ def _removable(slots: Sequence[Slot], protected: int, overflow: Overflow) -> lis
     return sorted(rest, key=lambda slot: (slot.created_ms, slot.id))
 
 
-def _cut_closed(text: str, room: int) -> str:
-    """The first `room` units of `text`, its last line the closing tag, no entity cut in two."""
+def _closed(slots: Sequence[Slot], room: int) -> str:
+    """The block within `room` units, its last line the closing tag, no entity cut in two."""
     tail = f"\n{CLOSE}"
+    text = block(slots)
+    if utf16_len(text) <= room:
+        return text
     body = text.removesuffix(tail)
     head = utf16_slice(body, max(0, room - utf16_len(tail)))
     return _BROKEN_ENTITY.sub("", head) + tail

@@ -160,10 +160,15 @@ def _recorded(
     return [
         (
             each,
-            Hit(each.row, 0, scores[each.row.id], None, "recorded", {"recorded": scores[each.row.id]}),
+            _recorded_hit(each.row, scores[each.row.id], lane),
         )
         for each in found
     ]
+
+
+def _recorded_hit(row: Row, score: float, lane: str) -> Hit:
+    distance = 1 / score - 1 if lane == "vector" and score > 0 else None
+    return Hit(row, 0, score, distance, "recorded", {"recorded": score})
 
 
 def _columns(outside: Outside) -> list[str]:

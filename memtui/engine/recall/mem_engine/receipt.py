@@ -78,6 +78,19 @@ class Story:
     """fallback, budget, coldLane, workingSet where there is one."""
 
 
+NO_WORKING_SET: Mapping[str, Any] = {
+    "enabled": False,
+    "generated": False,
+    "id": None,
+    "chars": 0,
+    "sections": {"goal": False, "constraints": 0, "decisions": 0, "nextActions": 0, "openQuestions": 0},
+    "consumedCount": 0,
+    "suppressedRecallCount": 0,
+    "persisted": False,
+}
+"""What the hook tells of the working set when it makes none; memtui never does."""
+
+
 def lifecycle(story: Story, rules: ReceiptRules) -> dict[str, Any]:
     """The receipt of one recall: the best hits of each search, tiers, and why these ids."""
     quota = {"quota": dict(story.quota)} if story.quota is not None else {}

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.errors import UsageError
 from memtui.engine.js import trim
 from memtui.engine.progress import CancelToken
-from memtui.engine.recall.mem_engine import labels, prompts, receipt, scope_policy, selection, trust
+from memtui.engine.recall.mem_engine import (
+    labels,
+    prompts,
+    receipt,
+    scope_policy,
+    selection,
+    tell,
+    trust,
+)
 from memtui.engine.recall.mem_engine.account import Account, Told
 from memtui.engine.recall.mem_engine.budget import Packed, Slot, pack
 from memtui.engine.recall.mem_engine.fusion import reciprocal_ranks
@@ -36,7 +44,6 @@ if TYPE_CHECKING:
 
 NAME = "mem-engine"
 HOOK = "auto-recall"
-MARKER = "openclaw-mem-engine"
 PACKINGS = 3
 """How often the block is packed: the receipt in front of it names how many memories it holds."""
 OnStage = Callable[[StageSummary], None]
@@ -161,7 +168,9 @@ class _Engine:
             request=self.request,
             outside=self.outside,
             prover=prove_engine,
-            extra=self._extra(chosen, story, packed),
+            extra=tell.extra(
+                self.settings, self.scope, chosen, story, packed, hook=self.hook, limit=self.limit
+            ),
         )
 
     def _scope(self) -> scope_policy.Scope:
@@ -231,7 +240,8 @@ class _Engine:
         return trust.passes(trust.tier_of(stored.trust), self.trust_mode)
 
     def _vector(self) -> Floats | None:
-        if self.request.lanes:
+        if self.request.lanes is not None:
+            self.provider_down = "vector" not in self.request.lanes
             return None
         answer = question_vector(self.request, self.outside, needed=False)
         self.warnings += answer.warnings
@@ -277,6 +287,9 @@ class _Engine:
                 "unknownMax": q.unknown_max,
                 "wildcardUsed": chosen.wildcards,
             }
+        parts: dict[str, Any] = {} if skip else {"fallback": chosen.fallback.as_json()}
+        if self.hook and not skip:
+            parts["workingSet"] = receipt.NO_WORKING_SET
         tiers = [receipt.Tier(c.tier, c.labels, c.candidates, c.selected) for c in chosen.counts]
         return receipt.Story(
             scope=self.scope.scope,
@@ -292,7 +305,7 @@ class _Engine:
             injected=len(final),
             selection_mode=rules.mode if self.hook and not skip else None,
             quota=quota,
-            parts={} if skip else {"fallback": chosen.fallback.as_json()},
+            parts=parts,
         )
 
     def _packed(
@@ -302,7 +315,7 @@ class _Engine:
         story: receipt.Story,
         skip: str | None,
     ) -> tuple[Packed | None, receipt.Story]:
-        """The block for the prompt, and the story with what really went in."""
+        """The block as the program sends it, and the story with what really went in."""
         if not self.hook or skip:
             return None, story
         slots = [
@@ -316,85 +329,15 @@ class _Engine:
             for each in final
         ]
         rules = self.settings.receipts
-        packed = pack(slots, self.settings.budget)
+        packed = pack(slots, self.settings.budget, close_tag=False)
         for _ in range(PACKINGS):
             shown = rules.enabled and rules.verbosity == "high"
             comment = receipt.comment(receipt.lifecycle(story, rules)) if shown else ""
-            packed = pack(slots, self.settings.budget, comment=comment)
+            packed = pack(slots, self.settings.budget, comment=comment, close_tag=False)
             if len(packed.kept) == story.injected:
                 break
             story = replace(story, injected=len(packed.kept))
         return packed, replace(story, parts={**story.parts, "budget": packed.receipt})
-
-    def _extra(
-        self, chosen: selection.Selection, story: receipt.Story, packed: Packed | None
-    ) -> dict[str, Any]:
-        """The receipt, the log lines that the program would write, and the block."""
-        lifecycle = receipt.lifecycle(story, self.settings.receipts)
-        validation = {
-            "validationMode": self.settings.scopes.validation_mode,
-            "invalid": self.scope.invalid,
-            "normalized": self.scope.normalized,
-        }
-        tool = {
-            "tableName": self.pin.where,
-            "limit": self.limit,
-            "ftsCount": len(story.fts),
-            "vecCount": len(story.vector),
-            "fusedCount": len(story.fused),
-            "policyTier": story.tiers[-1].name if story.tiers else None,
-            "ladder": chosen.policy_tier,
-            "scopeMode": self.scope.mode,
-            "scope": self.scope.scope,
-            "scopeFilterApplied": True,
-            "scopeValidation": validation,
-            "fallback": chosen.fallback.as_json(),
-            **({"lifecycle": lifecycle} if self.settings.receipts.enabled else {}),
-        }
-        extra: dict[str, Any] = {
-            "receipt": lifecycle if self.hook else tool,
-            "markers": self._markers(chosen, validation, packed),
-        }
-        if packed is not None:
-            extra["injected"] = {
-                "text": packed.text,
-                "cut": packed.cut,
-                "memories": [slot.id for slot in packed.kept],
-            }
-        return extra
-
-    def _markers(
-        self, chosen: selection.Selection, validation: dict[str, Any], packed: Packed | None
-    ) -> list[dict[str, Any]]:
-        rules, fallback = self.settings.scopes, chosen.fallback
-        markers: list[dict[str, Any]] = []
-        if self.scope.invalid or self.scope.normalized:
-            markers.append({"marker": f"{MARKER}:scopeValidation", "scope": self.scope.scope, **validation})
-        if fallback.consulted and rules.fallback_marker:
-            markers.append(
-                {
-                    "marker": f"{MARKER}:scopeFallback",
-                    "scope": self.scope.scope,
-                    "consultedScopes": list(fallback.consulted),
-                    "usedScopes": list(fallback.used),
-                    "contributed": fallback.contributed,
-                }
-            )
-        if fallback.suppressed == "invalid_scope":
-            markers.append(
-                {
-                    "marker": f"{MARKER}:scopeFallbackSuppressed",
-                    "scope": self.scope.scope,
-                    "reason": fallback.suppressed,
-                    "validationMode": rules.validation_mode,
-                }
-            )
-        if packed is not None and packed.receipt["truncated"]:
-            keys = ("beforeChars", "afterChars", "droppedIds", "droppedCount", "truncatedChars")
-            markers.append(
-                {"marker": f"{MARKER}:contextBudget", **{key: packed.receipt[key] for key in keys}}
-            )
-        return markers
 
     def _memories(self, pool: Pool) -> dict[str, Memory]:
         table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))

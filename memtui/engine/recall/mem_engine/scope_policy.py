@@ -163,4 +163,4 @@ def searched(primary: str, rules: ScopeRules, *, invalid: bool) -> tuple[tuple[s
     if invalid and rules.skip_fallback_on_invalid and rules.fallback_scopes:
         return (primary,), "invalid_scope"
     scopes = plan(primary, rules.fallback_scopes)
-    return scopes, None if len(scopes) > 1 else "no_fallback_scopes"
+    return scopes, None if rules.fallback_scopes else "no_fallback_scopes"

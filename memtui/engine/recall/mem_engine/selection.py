@@ -100,7 +100,10 @@ class Selection:
 def tier_first(
     search: Search, scopes: Sequence[str], tiers: Sequence[str], limit: int, *, suppressed: str | None = None
 ) -> Selection:
-    """Walk the tiers of the first scope, then those of each fallback scope, until there are `limit` memories."""
+    """Walk the tiers of the first scope, then those of each fallback scope, until there are `limit` memories.
+
+    `suppressed` says why no fallback scope may be asked; None: there are some.
+    """
     taken: dict[str, Taken] = {}
     counts: list[TierCount] = []
     rejected: set[str] = set()
@@ -121,7 +124,9 @@ def tier_first(
             if len(taken) >= limit and at + 1 < len(tiers):
                 rejected.add("budget_cap")
                 break
-    return _selection(list(taken.values()), counts, rejected, scopes, consulted, suppressed)
+    return _selection(
+        list(taken.values()), counts, rejected, scopes, consulted, suppressed, suppressed is None
+    )
 
 
 def tier_quota(
@@ -156,7 +161,7 @@ def tier_quota(
                 rejected.add(f"no_results_{tier}")
     if len(taken) >= limit:
         rejected.add("budget_cap")
-    return _selection(taken, counts, rejected, scopes, consulted, suppressed)
+    return _selection(taken, counts, rejected, scopes, consulted, suppressed, suppressed is None)
 
 
 def by_quota(buckets: dict[str, list[Found]], limit: int, quotas: Quotas) -> list[Taken]:
@@ -228,10 +233,11 @@ def _selection(
     scopes: Sequence[str],
     consulted: Sequence[str],
     suppressed: str | None,
+    eligible: bool | None = None,
 ) -> Selection:
     used = [scope for scope in consulted if any(each.scope == scope for each in taken)]
     fallback = FallbackUse(
-        eligible=len(scopes) > 1,
+        eligible=len(scopes) > 1 if eligible is None else eligible,
         consulted=tuple(consulted),
         used=tuple(used),
         contributed=sum(1 for each in taken if each.scope in used),
