@@ -15,6 +15,7 @@ from tests.conftest import SHARED
 
 def rows(shared: Path) -> list[tuple[str, int, int, dict[str, list[str]]]]:
     """(what, cases, equal, different by reason) for every comparison."""
+    from tests.conformance.engine_recalls import compare_engine
     from tests.conformance.functions import compare_functions
     from tests.conformance.recalls import compare_builtin
     from tests.conformance.replay import Peer
@@ -30,6 +31,7 @@ def rows(shared: Path) -> list[tuple[str, int, int, dict[str, list[str]]]]:
             out.append((title, outcome.cases, outcome.equal, outcome.different))
         peer.reranker.close()
         out += compare_builtin(shared, Path(folder))
+        out += compare_engine(shared, Path(folder))
         out += [(f"function {row.name}", row.cases, row.equal, row.different) for row in compare_functions(shared)]
     return out
 
