@@ -32,13 +32,14 @@ QUESTION = "Which port do I use for SSH to the bastion?"
 
 @asynccontextmanager
 async def recalling(
-    engine: Any, size: tuple[int, int] = (120, 36), query: str = QUESTION
+    engine: Any, size: tuple[int, int] = (120, 36), query: str = QUESTION, recipe: str = "pro/agent"
 ) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], RecallScreen]]:
-    """The app on Recall, the question answered."""
+    """The app on Recall, the question answered by `recipe`."""
     async with running(engine, size) as (app, pilot):
         await press(pilot, "3")
         screen = app.screen
         assert isinstance(screen, RecallScreen)
+        screen.choose(recipe=recipe)
         if query:
             await type_text(pilot, query)
             await press(pilot, "enter")
@@ -321,7 +322,8 @@ async def test_up_and_down_walk_through_the_questions(demo_engine: Engine) -> No
         line = screen.query_one(QuestionLine)
         await press(pilot, "slash", "end", "ctrl+u")
         await type_text(pilot, "second question of all")
-        await press(pilot, "enter", "slash", "end", "ctrl+u")
+        await press(pilot, "enter")
+        await press(pilot, "slash", "end", "ctrl+u")
         await type_text(pilot, "half")
         await press(pilot, "up")
         assert line.value == "second question of all"

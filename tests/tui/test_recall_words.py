@@ -82,9 +82,24 @@ _ANY = st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.floa
 
 
 @given(
-    st.sampled_from([*SCORES, "decay_boost", "dropped", "new"]),
+    st.sampled_from([*rules.FORMULAS, "dropped", "new"]),
     st.dictionaries(
-        st.sampled_from(["vector", "bm25", "keep", "length", "anchor", "characters", "gate", "value"]), _ANY
+        st.sampled_from(
+            [
+                "vector",
+                "bm25",
+                "keep",
+                "length",
+                "anchor",
+                "characters",
+                "gate",
+                "value",
+                "cosine",
+                "next_score",
+                "met",
+            ]
+        ),
+        _ANY,
     ),
 )
 @settings(max_examples=200, deadline=None)
@@ -187,6 +202,14 @@ def test_notes_begin_with_the_warnings() -> None:
     trace = made(warnings=("keyword only: there is no embedder",), operations=(EMBED,))
     said = [note.plain for note in present.notes(trace, UNICODE)]  # type: ignore[arg-type]
     assert said == ["! keyword only: there is no embedder", "m 1 missing: 1 hard cutoff"]
+
+
+def test_the_account_says_which_words_stand_in_the_memory() -> None:
+    words = present.matched("Which deploy window on friday? windowing", memory("m-1"))
+    assert words is not None
+    assert words.plain == "has deploy window   lacks friday windowing"
+    assert present.matched("?! ...", memory("m-1")) is None
+    assert present.matched("部署", memory("m-1", "新的部署窗口")).plain == "has 部署"  # type: ignore[union-attr]
 
 
 def test_an_expanded_question_is_told_and_neighbours_are_listed() -> None:

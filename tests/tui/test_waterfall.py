@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memtui.engine import Candidate, Proof, Step
+from memtui.engine import Candidate, Engine, Proof, RecallRequest, Step
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 from memtui.tui.paint.waterfall import Fall, Move, badge, fall_rows, number, stacked, summary
-from memtui.tui.screens.recall import account, present
+from memtui.tui.screens.recall import account, present, rules
 from tests.tui.traces import candidates, made, missed, recorded
 
 MOVES = (
@@ -181,3 +181,21 @@ def test_no_number_breaks_a_painter(a: float, b: float) -> None:
         assert not re.search(r"[\x00-\x1f\x7f]", row.plain)
     assert cell_len(stacked(fall, 80).plain) <= 80
     assert cell_len(summary(fall, 80).plain) <= 80
+
+
+@pytest.mark.parametrize(
+    "query", ["Which port do I use for SSH to the bastion?", "张梅现在用什么主题？", "proj:atlas deploy"]
+)
+def test_every_candidate_of_real_recalls_adds_up(demo_engine: Engine, query: str) -> None:
+    seen = 0
+    for recipe in demo_engine.recipes():
+        trace = demo_engine.recall(RecallRequest(query, recipe=recipe.name))
+        assert trace.proof.recomputed
+        for candidate in trace.candidates:
+            fall = account.fall(trace, candidate)
+            assert fall.adds_up, (recipe.name, candidate)
+            assert {step.rule for step in candidate.steps} <= {*rules.FORMULAS, "dropped"}
+            assert present.trust(trace, candidate, fall, UNICODE).plain in ("", "✓ adds up")
+            assert all(row.cell_length == 100 for row in fall_rows(fall, 100))
+            seen += 1
+    assert seen > 10

@@ -24,7 +24,7 @@ MOVE_CELLS = 9
 MIN_TRACK = 10
 GOOD_TRACK = 34
 """As much as the axis keeps where formulas want room."""
-_TOPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+_TOPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 TOLERANCE = 1e-9
 
 

@@ -71,7 +71,7 @@ class Breakdown(Widget):
         """Gates and facts below the steps: a line each where there is room, else one after the other."""
         assert self._why is not None
         gates, room = self._why.gates, max(10, width - 2)
-        facts = Content("   ").join(self._why.facts).wrap(room) if self._why.facts else []
+        facts = packed(self._why.facts, room)
         if len(gates) + len(facts) + 3 <= height:
             cells = max((g.short.cell_length for g in gates if g.asked.plain), default=0) + 2
             words = [
@@ -80,13 +80,20 @@ class Breakdown(Widget):
             ]
             lines = [Content(), *words, *([Content()] if words else []), *facts]
         else:
-            lines = [
-                Content(),
-                *(Content("   ").join([g.short for g in gates]).wrap(room) if gates else []),
-                *facts,
-            ]
+            lines = [Content(), *packed([g.short for g in gates], room), *facts]
         return [Content.assemble(" ", line.truncate(room)) for line in lines]
 
 
 def _fitted(lines: Sequence[Content], height: int) -> Sequence[Content]:
     return lines[: max(1, height)]
+
+
+def packed(phrases: Sequence[Content], room: int) -> list[Content]:
+    """The phrases one after the other in lines of at most `room` cells; a phrase is never broken in two."""
+    lines: list[Content] = []
+    for phrase in phrases:
+        if lines and lines[-1].cell_length + 3 + phrase.cell_length <= room:
+            lines[-1] = Content.assemble(lines[-1], "   ", phrase)
+        else:
+            lines.append(phrase)
+    return lines

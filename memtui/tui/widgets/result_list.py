@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -32,6 +32,8 @@ class Hit:
     category: str | None
     scope: str | None
     score: float
+    share: float
+    """The score as a share of a full bar: of 1, or of the best score where that is more."""
     climbed: int | None
     evidence: tuple[tuple[str, str, str], ...]
     """(lane, "score #rank", style), empty text where the lane did not find it."""
@@ -39,19 +41,23 @@ class Hit:
     """Words of the question, lower case, to be lit in the text."""
 
 
+def found_at(low: str, word: str) -> Iterator[int]:
+    """Where `word` begins in the lower-case text; scripts without spaces have no word beginnings to ask for."""
+    at = low.find(word) if word else -1
+    while at >= 0:
+        if not word.isascii() or not low[max(0, at - 1) : at].isalnum():
+            yield at
+        at = low.find(word, at + len(word))
+
+
 def lit(text: str, words: Sequence[str]) -> Content:
-    """`text` with the words of the question brightened wherever they occur."""
+    """`text` with the words of the question brightened wherever they begin a word."""
     content, low = Content(text), text.lower()
-    if len(low) != len(text):
+    if len(low) != len(text):  # a few letters grow when lowered, and the places would be others
         return content
     for word in words:
-        at = low.find(word)
-        while at >= 0 and word:
-            if (
-                not word.isascii() or not low[at - 1 : at].isalnum()
-            ):  # a word begins here; scripts without spaces
-                content = content.stylize("$match", at, at + len(word))
-            at = low.find(word, at + len(word))
+        for at in found_at(low, word):
+            content = content.stylize("$match", at, at + len(word))
     return content
 
 
@@ -60,7 +66,7 @@ def hit_lines(hit: Hit, width: int, glyphs: Glyphs, *, evidence: bool) -> tuple[
     text_cells = max(8, width - 12 - TAIL)
     text = crop(one_line(hit.text), text_cells, glyphs.ellipsis)
     moved, moved_style = _moved(hit.climbed, glyphs)
-    bright = "$score-high" if hit.score >= 0.6 else "$score-mid" if hit.score >= 0.4 else "$score-low"
+    bright = "$score-high" if hit.share >= 0.6 else "$score-mid" if hit.share >= 0.4 else "$score-low"
     first = Content.assemble(
         (right(str(hit.rank), 3), "bold $foreground"),
         " ",
@@ -70,7 +76,7 @@ def hit_lines(hit: Hit, width: int, glyphs: Glyphs, *, evidence: bool) -> tuple[
         " ",
         lit(text, hit.matches).stylize_before("bold" if hit.tier == "core" else ""),
         " " * (text_cells - cell_len(text) + 1),
-        (padded_bar(hit.score, BAR_CELLS, glyphs), bright),
+        (padded_bar(hit.share, BAR_CELLS, glyphs), bright),
         (right(score(hit.score), 5), "bold $foreground"),
         (right(moved, 5), moved_style),
         "  ",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import one_line
 from memtui.tui.paint.glyphs import UNICODE, Glyphs
 from memtui.tui.paint.timeline import Lap
-from memtui.tui.paint.waterfall import Fall, Move
-from memtui.tui.screens.recall.rules import formula
+from memtui.tui.paint.waterfall import TOLERANCE, Fall, Move
+from memtui.tui.screens.recall.rules import figure, formula, stretched
 
 if TYPE_CHECKING:
     from memtui.engine import Candidate, StageSummary, Step, Trace
@@ -24,6 +24,8 @@ _STYLES = {
     "fused": "$stage-fuse",
     "reranked": "$stage-rerank",
     "rerank_request": "$stage-rerank",
+    "identifier_ranked": "$stage-lexical",
+    "late_interaction": "$stage-rerank",
 }
 _KINDS = {"operation": "$stage-vector", "search": "$stage-vector", "score": "$stage-boost"}
 _SHORT = {
@@ -34,7 +36,20 @@ _SHORT = {
 }
 _MERGED = (
     (("fused", "rerank_input", "scored_input", "min_score"), "fuse+min"),
-    (("recency_boost", "importance_weight", "length_normalization", "time_decay", "decay_boost"), "boosts"),
+    (
+        (
+            "recency_boost",
+            "importance_weight",
+            "length_normalization",
+            "time_decay",
+            "decay_boost",
+            "speaker",
+            "date",
+            "neighbours",
+            "recency",
+        ),
+        "boosts",
+    ),
     (("hard_cutoff", "noise_filter"), "cut+noise"),
     (("mmr_diversity", "limit"), "mmr+limit"),
     (("governance", "adaptive_gate"), "agent gates"),
@@ -129,7 +144,7 @@ def fall(trace: Trace, candidate: Candidate, glyphs: Glyphs = UNICODE) -> Fall:
         scores = stage is None or stage.kind in ("score", "search")
         if not scores and step.after == step.before and step.rule != "deferred":
             continue
-        lanes = _lane_moves(step) if step.rule == "weighted_sum" else []
+        lanes = _lane_moves(step)
         if lanes:
             moves += lanes
         else:
@@ -150,20 +165,46 @@ def _chain(candidate: Candidate) -> tuple[Step, ...]:
 
 
 def _lane_moves(step: Step) -> list[Move]:
-    """A weighted sum as one step a lane, and one more where the sum was clamped."""
+    """A fusion as one step a lane, and one more where a sum was clamped; nothing where the parts do not give it."""
+    assert step.after is not None  # the caller asks only for steps that kept the candidate
     moves: list[Move] = []
     at = 0.0
-    lanes = (("vector", "vector_weight", "$stage-vector"), ("bm25", "bm25_weight", "$stage-lexical"))
-    for lane, weight, style in lanes:
-        score, share = step.inputs.get(lane), step.inputs.get(weight)
-        if isinstance(score, int | float) and isinstance(share, int | float):
-            text = formula("weighted_sum", None, {lane: score, weight: share})
-            moves.append(Move(lane, at, at + score * share, style, text))
-            at += score * share
-    assert step.after is not None  # the caller asks only for steps that kept the candidate
-    if moves and abs(at - step.after) > 1e-12:
-        moves.append(Move("clamp", at, step.after, "$stage-fuse", "a score stays between 0 and 1"))
-    return moves
+    for lane, gain, style, words in _shares(step):
+        moves.append(Move(lane, at, at + gain, style, words))
+        at += gain
+    if step.rule == "weighted_sum" and moves and at > 1 >= step.after:
+        return [*moves, Move("clamp", at, step.after, "$stage-fuse", "a score stays between 0 and 1")]
+    if not moves or abs(at - step.after) > TOLERANCE:
+        return []
+    return [*moves[:-1], replace(moves[-1], after=step.after)]
+
+
+def _shares(step: Step) -> list[tuple[str, float, str, str]]:
+    """What each lane gave to a fusion: its name, the gain, its hue, the formula."""
+    i = step.inputs
+    found: list[tuple[str, float, str, str]] = []
+    if step.rule == "weighted_sum":
+        for lane, style in (("vector", "$stage-vector"), ("bm25", "$stage-lexical")):
+            score, weight = i.get(lane), i.get(f"{lane}_weight")
+            if isinstance(score, int | float) and isinstance(weight, int | float):
+                found.append((lane, score * weight, style, f"{figure(weight)} x {figure(score)}"))
+    elif step.rule == "stretched_sum":
+        part, weight = stretched(i, "cosine"), float(i.get("vector_weight") or 0.0)
+        words = f"{figure(weight)} x {figure(part)}, cosine {figure(i.get('cosine'))}"
+        found.append(("vector", part * weight, "$stage-vector", words))
+        b, best, weight = (
+            i.get("bm25"),
+            float(i.get("highest_bm25") or 0.0),
+            float(i.get("bm25_weight") or 0.0),
+        )
+        if isinstance(b, int | float) and best > 0:
+            words = f"{figure(weight)} x {figure(b, 2)} / {figure(best, 2)}"
+            found.append(("bm25", weight * b / best, "$stage-lexical", words))
+        letter, weight = float(i.get("identifiers") or 0.0), float(i.get("identifier_weight") or 0.0)
+        if letter:
+            words = f"{figure(weight)} x {figure(letter)} of the identifiers"
+            found.append(("to the letter", weight * letter, "$stage-lexical", words))
+    return found
 
 
 def _places(step: Step, glyphs: Glyphs) -> str:

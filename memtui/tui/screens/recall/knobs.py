@@ -64,6 +64,25 @@ _GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
         },
     ),
     (
+        "WEIGHTS",
+        "memtui",
+        {
+            "vectorWeight": "of the cosine, stretched over the candidates",
+            "lateWeight": "of how well each word of the question is met",
+            "bm25Weight": "of the keyword score, as a share of the best",
+            "identifierWeight": "of identifiers that stand in the text to the letter",
+            "speakerWeight": "for what the named speaker has said",
+            "dateWeight": "for memories of the time that is named",
+            "previousWeight": "of the score of the memory before, same session",
+            "nextWeight": "of the score of the memory after, same session",
+            "recency": "newer ones gain when asked for, always, never",
+            "recencyWeight": "most that the newest gains",
+            "recencyHalfLifeDays": "days after which half of that is left",
+            "pool": "candidates of each search",
+            "minScore": "a score below this is not returned",
+        },
+    ),
+    (
         "LIFECYCLE DECAY",
         "decay",
         {

@@ -37,7 +37,7 @@ def chips(form: Form, recipe: RecipeInfo | None) -> tuple[Chip, ...]:
     """The options in the order of the line."""
     own_limit = recipe.limit if recipe else 0
     limit = form.limit if form.limit is not None else own_limit
-    own_source = (recipe.source if recipe else None) or "nobody"
+    own_source = (recipe.source if recipe else None) or "anyone"
     return (
         Chip("recipe", "recipe", form.recipe or "-"),
         Chip("limit", "k", str(limit or "-"), form.limit is not None and form.limit != own_limit),
@@ -67,6 +67,6 @@ def category_options(categories: Sequence[tuple[str | None, int]]) -> list[Optio
 
 def source_options(recipe: RecipeInfo | None) -> list[Option]:
     """Who may ask, the recipe's own caller first."""
-    own = (recipe.source if recipe else None) or "nobody"
+    own = (recipe.source if recipe else None) or "anyone"
     rest = [Option(name, name, hint) for name, hint in SOURCE_HINTS.items() if name != own]
     return [Option("", own, "as the recipe has it"), *rest]

@@ -36,6 +36,10 @@ def page(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Pag
                 Content.styled(f" {glyphs.warn} {part.plain}", "$danger")
                 for part in Content(one_line(text)).wrap(width - 4)
             ]
+        met = _met_words(trace, candidate)
+        if met is not None:
+            lines += [Content(), Content.styled(" WORD BY WORD", "bold $heading")]
+            lines += [Content.assemble(" ", line) for line in met.wrap(max(10, width - 3))]
         near = trace.neighbors.get(candidate.id, ())
         if near:
             lines += [Content(), Content.styled(" NEIGHBOURS ATTACHED", "bold $heading")]
@@ -96,6 +100,26 @@ def _rule(step: Step, stage: StageSummary | None) -> str:
         note = one_line(stage.note) if account.warns(stage) else ""
         return note or (f"passes: {asked}" if asked else "passes")
     return rules.formula(step.rule, step.before, step.inputs)
+
+
+def _met_words(trace: Trace, candidate: Candidate) -> Content | None:
+    """How well each piece of the question is met, where the recipe asked for that."""
+    step = next((s for s in candidate.steps if s.stage == "late_interaction" and s.after is not None), None)
+    stage = next((s for s in trace.stages if s.name == "late_interaction"), None)
+    if step is None or stage is None:
+        return None
+    pieces, cosines = stage.params.get("pieces") or (), step.inputs.get("cosines") or ()
+    parts = [
+        Content.assemble((one_line(str(piece)), "$foreground"), f" {score(cosine)}").stylize_before(
+            _bright(cosine)
+        )
+        for piece, cosine in zip(pieces, cosines, strict=False)
+    ]
+    return Content("   ").join(parts) if parts else None
+
+
+def _bright(share: float) -> str:
+    return "$score-high" if share >= 0.8 else "$score-mid" if share >= 0.5 else "$score-low"
 
 
 def _neighbor_line(near: Mapping[str, Any], width: int) -> Content:

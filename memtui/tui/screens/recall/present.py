@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
@@ -16,12 +17,14 @@ from memtui.tui.screens.recall import account, rules
 from memtui.tui.theme.tokens import scope_style, tier_style
 from memtui.tui.widgets.breakdown import GateWords, Why
 from memtui.tui.widgets.dropped_list import Gate, Miss
-from memtui.tui.widgets.result_list import Hit
+from memtui.tui.widgets.result_list import Hit, found_at
 
 if TYPE_CHECKING:
     from memtui.engine import Candidate, Memory, StageSummary, Step, Trace
 
-_LANES = (
+Lane = tuple[str, str, str]
+"""A lane's name in the record, its short name, its hue."""
+_LANES: tuple[Lane, ...] = (
     ("vector", "vec", "$stage-vector"),
     ("bm25", "bm25", "$stage-lexical"),
     ("reranked", "rr", "$stage-rerank"),
@@ -35,6 +38,8 @@ why will with would you your
 _COMMON = frozenset(_COMMON_WORDS.split())
 """Words that say nothing about a match; the keyword lane leaves most of them out too."""
 MOST_WORDS = 24
+MOST_SHOWN = 8
+"""Words of the question that the account names."""
 TITLE_CHARS = 400
 
 
@@ -47,10 +52,16 @@ def words_of(query: str) -> tuple[str, ...]:
 def hits(trace: Trace) -> tuple[Hit, ...]:
     """The results in final order."""
     words = words_of(trace.query)
-    return tuple(_hit(candidate, trace.memories.get(candidate.id), words) for candidate in trace.results)
+    lanes = [
+        lane for lane in _LANES if lane[0] != "reranked" or any(lane[0] in c.sources for c in trace.results)
+    ]
+    full = max(1.0, max((c.score or 0.0 for c in trace.results), default=0.0))
+    return tuple(_hit(c, trace.memories.get(c.id), words, lanes, full) for c in trace.results)
 
 
-def _hit(candidate: Candidate, memory: Memory | None, words: tuple[str, ...]) -> Hit:
+def _hit(
+    candidate: Candidate, memory: Memory | None, words: tuple[str, ...], lanes: Sequence[Lane], full: float
+) -> Hit:
     return Hit(
         id=candidate.id,
         rank=candidate.rank or 0,
@@ -60,7 +71,8 @@ def _hit(candidate: Candidate, memory: Memory | None, words: tuple[str, ...]) ->
         scope=memory.scope if memory else None,
         score=candidate.score or 0.0,
         climbed=account.climbed(candidate),
-        evidence=tuple((short, _evidence(candidate, lane), style) for lane, short, style in _LANES),
+        share=(candidate.score or 0.0) / full,
+        evidence=tuple((short, _evidence(candidate, lane), style) for lane, short, style in lanes),
         matches=words,
     )
 
@@ -122,7 +134,25 @@ def why(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Why:
     """The account of one memory for the panel below the lists."""
     memory = trace.memories.get(candidate.id)
     gates = gates_of(trace, candidate, glyphs)
-    return Why(account.fall(trace, candidate, glyphs), facts(memory, glyphs, now_ms), gates)
+    known = facts(memory, glyphs, now_ms)
+    words = matched(trace.query, memory)
+    return Why(account.fall(trace, candidate, glyphs), (*known, words) if words is not None else known, gates)
+
+
+def matched(query: str, memory: Memory | None) -> Content | None:
+    """Which words of the question stand in the memory, and which do not; None for a question without words."""
+    words = words_of(query)[:MOST_SHOWN]
+    if not words or memory is None:
+        return None
+    low = memory.text.lower()
+    there = [word for word in words if next(found_at(low, word), None) is not None]
+    lacking = [word for word in words if word not in there]
+    parts = []
+    if there:
+        parts.append(Content.assemble(("has ", "$dim"), (" ".join(there), "$match")))
+    if lacking:
+        parts.append(Content.styled(f"lacks {' '.join(lacking)}", "$dim"))
+    return Content("   ").join(parts)
 
 
 def trust(trace: Trace, candidate: Candidate, fall: Fall, glyphs: Glyphs) -> Content:
@@ -230,7 +260,8 @@ def notes(trace: Trace, glyphs: Glyphs) -> tuple[Content, ...]:
     groups = account.dropped(trace)
     gone = sum(len(group.candidates) for group in groups)
     if gone:
-        parts = [f"{len(group.candidates)} {group.reason.replace('_', ' ')}" for group in groups]
+        reasons = Counter(group.reason for group in groups for _ in group.candidates)
+        parts = [f"{count} {one_line(reason).replace('_', ' ')}" for reason, count in reasons.items()]
         out.append(Content.assemble(("m", "bold $key"), f" {gone} missing: ", (", ".join(parts), "$dim")))
     if trace.bm25_query is not None and trace.bm25_query != trace.query:
         out.append(

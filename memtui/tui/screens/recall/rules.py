@@ -64,13 +64,55 @@ def _time_decay(b: float, i: Inputs) -> str:
 
 def _substring(b: float, i: Inputs) -> str:
     field = one_line(str(i.get("field") or "text"))
-    return f"{plural(int(i.get('characters') or 0), 'character')} found as they stand in {field}"
+    count = i.get("characters")
+    said = plural(int(count), "character") if isinstance(count, int) else "characters"
+    return f"{said} found as they stand in {field}"
 
 
 def _near(b: float, i: Inputs) -> str:
     return (
         f"cosine {figure(i.get('cosine'))} with a better one, above {figure(i.get('threshold'))}: to the end"
     )
+
+
+def stretched(i: Inputs, name: str) -> float:
+    """Where a number stands between the lowest and the highest of the pool, 0 to 1; 0 where it is absent."""
+    value, low, high = i.get(name), i.get(f"lowest_{name}"), i.get(f"highest_{name}")
+    if not all(isinstance(n, int | float) for n in (value, low, high)) or not high > low:  # type: ignore[operator]
+        return 0.0
+    return float((value - low) / (high - low))  # type: ignore[operator]
+
+
+def _stretched_sum(b: float, i: Inputs) -> str:
+    parts = [f"{figure(i.get('vector_weight'))} x {figure(stretched(i, 'cosine'))}"]
+    if i.get("bm25") is not None:
+        parts.append(
+            f"{figure(i.get('bm25_weight'))} x {figure(i['bm25'], 2)} / {figure(i.get('highest_bm25'), 2)}"
+        )
+    if i.get("identifiers"):
+        parts.append(f"{figure(i.get('identifier_weight'))} x {figure(i['identifiers'])}")
+    return " + ".join(parts)
+
+
+def _met(b: float, i: Inputs) -> str:
+    return (
+        f"+ {figure(i.get('late_weight'))} x {figure(stretched(i, 'met'))}, words met {figure(i.get('met'))}"
+    )
+
+
+def _beside(b: float, i: Inputs) -> str:
+    sides = (("previous", "before"), ("next", "after"))
+    parts = [
+        f"{figure(i.get(f'{side}_weight'))} x {figure(i[f'{side}_score'])} of the one {word}"
+        for side, word in sides
+        if i.get(f"{side}_score") is not None
+    ]
+    return "+ " + " + ".join(parts) if parts else "nobody beside it"
+
+
+def _newer(b: float, i: Inputs) -> str:
+    age, half = figure(i.get("age_days"), 1), figure(i.get("half_life_days"), 1)
+    return f"+ {figure(i.get('recency_weight'))} x 2^(-{age} / {half} days)"
 
 
 FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
@@ -95,6 +137,15 @@ FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "exempt": lambda b, i: "exempt: a corpus row",
     "unchanged": lambda b, i: "unchanged",
     "deferred": _near,
+    "cosine": lambda b, i: f"1 - distance {figure(i.get('distance'))}",
+    "bm25": lambda b, i: f"BM25 {figure(i.get('raw_bm25'), 2)}",
+    "held": lambda b, i: "holds what the question names, to the letter",
+    "stretched_sum": _stretched_sum,
+    "late_interaction": _met,
+    "speaker_named": lambda b, i: f"+ {figure(i.get('speaker_weight'))}: said by {figure(i.get('speaker'))}",
+    "date_named": lambda b, i: f"+ {figure(i.get('date_weight'))}: of the time that was asked for",
+    "neighbours": _beside,
+    "newer": _newer,
 }
 """Each rule by its name in the record."""
 
