@@ -19,8 +19,6 @@ from memtui.tui.look import Look
 from memtui.tui.messages import (
     AskRecall,
     Flash,
-    OpenTarget,
-    ReloadStore,
     RunAdvanced,
     RunFailed,
     RunFinished,
@@ -179,12 +177,6 @@ class MemtuiApp(App[None]):
 
         hint = "A folder with a LanceDB table, a LanceDB URI, or the name of a discovered store."
         self.push_screen(Ask("Open a store", hint), opened)
-
-    def on_open_target(self, message: OpenTarget) -> None:
-        self._store.open(message.target)
-
-    def on_reload_store(self, _: ReloadStore) -> None:
-        self.action_reload()
 
     async def on_show_in_browse(self, message: ShowInBrowse) -> None:
         await self._hand_over("browse", message)

@@ -78,15 +78,3 @@ class MemoryChosen(Message):
     """The cursor of a list rests on this memory; None while its page is loading or the list is empty."""
 
     memory: Memory | None
-
-
-@dataclass
-class OpenTarget(Message):
-    """Open this store: a path, a LanceDB URI, a discovered name, or "demo"."""
-
-    target: str
-
-
-@dataclass
-class ReloadStore(Message):
-    """Read the newest version of the open store."""

@@ -238,3 +238,15 @@ async def test_a_page_that_cannot_be_read_says_why_and_r_tries_again():
         await press(pilot, "r")
         assert app.screen.query_one(MemoryDetail).memory is not None
         assert "data file 3" not in screen_text(app)
+
+
+async def test_titles_follow_the_size_of_the_terminal():
+    async with running(MemoryEngine(400), (80, 24)) as (app, pilot):
+        await press(pilot, "2")
+        assert "─ 00000000 ─" in screen_text(app)
+        await pilot.resize_terminal(120, 36)
+        await settle(pilot)
+        assert "╭─ Memory ──" in screen_text(app)
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        assert "─ 00000000 ─" in screen_text(app)

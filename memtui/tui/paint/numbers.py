@@ -6,7 +6,7 @@ from datetime import UTC, datetime, tzinfo
 from math import isfinite
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-SECOND, MINUTE, HOUR, DAY = 1_000, 60_000, 3_600_000, 86_400_000
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 
 
 def score(value: float | None) -> str:

@@ -19,7 +19,7 @@ from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.messages import MemoryChosen
 from memtui.tui.screens.browse.pages import PAGE_ROWS, Fetch, Page, PageCache, PageLoader
-from memtui.tui.screens.browse.row import Column, Piece, columns, row, skeleton
+from memtui.tui.screens.browse.row import Piece, columns, row, skeleton
 
 STRIPS_KEPT = 400
 
@@ -95,10 +95,6 @@ class MemoryList(ScrollView, can_focus=True):
     def settled(self) -> bool:
         """Whether every page that was asked for has arrived."""
         return self._loader.idle
-
-    def shown_columns(self) -> tuple[Column, ...]:
-        """The columns at the present width."""
-        return columns(max(1, self.scrollable_content_region.width), self.sort)
 
     # fetching
 

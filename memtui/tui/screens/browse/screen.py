@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -73,6 +73,9 @@ class BrowseScreen(BrowsePanels):
     def on_mount(self) -> None:
         self._state(of_session(self.session))
         (self.query_one("#list-state") if self.has_class("-state") else self.query_one(MemoryList)).focus()
+
+    def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both
+        self.call_after_refresh(self.name_panels)
 
     # the store
 
@@ -200,6 +203,7 @@ class BrowseScreen(BrowsePanels):
         self.query_one(FilterBar).show(self.wish.query.filter, scopes_phrase(query.scopes), info)
         pending = one_line(view.pending)
         self.query_one("#list", Panel).headline(which=Content.styled(pending, "$stale") if pending else "")
+        self._name_detail(self.query_one(MemoryDetail).memory, "linked" if self._linked else "")
         count = len(self.answer.scopes)
         self.query_one("#scopes", Panel).headline(where=f"{count:,}")
         self._position()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -15,7 +15,7 @@ from memtui.engine import ListQuery, Memory, Stats, StoreInfo, one_line
 from memtui.tui.frame import Frame
 from memtui.tui.host import host
 from memtui.tui.keys import BY_ID, bindings
-from memtui.tui.layout import Arrangement, Box, home
+from memtui.tui.layout import Arrangement, Box, home, size_class
 from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
 from memtui.tui.paint.numbers import full, short
 from memtui.tui.screens.home.growth import growth_lines
@@ -126,7 +126,7 @@ class HomeScreen(Frame):
         if stats is None:
             return
         days = len(stats.daily)
-        narrow = self.has_class("-narrow")
+        narrow = size_class(self.app.size.width) == "narrow"
         which = f"{days} days" if narrow else f"{days} days, by tier"
         self.query_one("#growth", Panel).headline(which=which)
         self.query_one("#scopes", Panel).headline(which=f"{len(stats.scopes):,}")
@@ -134,8 +134,7 @@ class HomeScreen(Frame):
         self.query_one("#attention", Panel).headline(which=short(count) if count else "")
         self.query_one("#tiers", Panel).headline(which="last 7 days" if stats.tiers else "")
 
-    def on_resize_panels(self) -> None:
-        """Titles depend on the size class."""
+    def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both
         self._headlines(self.session)
 
     @on(RunFinished)
