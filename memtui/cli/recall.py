@@ -14,12 +14,15 @@ from memtui.cli.store import open_for
 from memtui.engine import MemtuiError, RecallRequest, UsageError
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, Trace
+    from memtui.engine import Engine, Trace, WordsMet
 
 _BATCH_KEYS = (
     "query", "query_vector", "recipe", "config", "source", "now_ms", "scopes", "category", "limit", "lanes", "agent",
     "rerank_timeout_ms",
 )  # fmt: skip
+
+
+SHOWN_WORDS = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     )
     trace = engine.recall(request)
     if args.json:
-        print_json(trace.as_json(explain=args.explain))
+        print_json(trace.as_json(explain=args.explain, words=args.explain))
     else:
         print_text(render(engine, trace, explain=args.explain))
     return 0
@@ -178,6 +181,7 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
         lines.append(f"            {memory.scope}  {memory.category}  {result.id}  {evidence}")
         if explain:
             lines += [f"            {_step_line(step)}" for step in result.steps]
+            lines.append(f"            {_words_line(trace.words_met(result.id))}")
     if not trace.results:
         lines.append(
             "nothing came back"
@@ -200,6 +204,13 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
     )
     lines.append(f"\n{badge} ({trace.proof.checked} steps, largest error {trace.proof.max_error:.1g})")
     return "\n".join(lines)
+
+
+def _words_line(met: WordsMet) -> str:
+    """The words of the question that decide most, each with the word that it met."""
+    pairs = [f"{word.word} ~ {word.met or 'nothing'} {word.cosine:.2f}" for word in met.words[:SHOWN_WORDS]]
+    about = "words, an approximation" if met.approximate else "words"
+    return f"{about:<21} {met.score:.4f}  {', '.join(pairs)}"
 
 
 def _step_line(step: Any) -> str:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memtui.engine.recall.outside import Outside
     from memtui.engine.recall.plan import Plan
     from memtui.engine.recall.request import RecallRequest
+    from memtui.engine.recall.words_met import WordsMet
 
 
 @dataclass(frozen=True)
@@ -242,8 +243,17 @@ class Trace:
                     out["reranked"] = {"score": _finite(float(raw[index])), "rank": record.rank_after[index]}
         return out
 
-    def as_json(self, *, explain: bool = True) -> dict[str, Any]:
-        """The document of the command-line contract; without `explain` only what came back."""
+    def words_met(self, memory_id: str) -> WordsMet:
+        """Which word of the question met which word of a candidate; see `words_met.words_met_in`."""
+        from memtui.engine.recall.words_met import words_met_in
+
+        return words_met_in(self, memory_id)
+
+    def as_json(self, *, explain: bool = True, words: bool = False) -> dict[str, Any]:
+        """The document of the command-line contract; without `explain` only what came back.
+
+        With `words` each result tells which of its words met which word of the question.
+        """
         texts = {row.id: row.text for row in self.pool.rows}
         document: dict[str, Any] = {
             "schema": SCHEMA,
@@ -268,7 +278,7 @@ class Trace:
                 for s in self.stages
             ],
             "operations": [{"name": o.name, "ms": round(o.ms, 3), "note": o.note} for o in self.operations],
-            "results": [self._result(c, texts, explain) for c in self.results],
+            "results": [self._result(c, texts, explain, words) for c in self.results],
             "warnings": list(self.warnings),
             "findings": list(self.findings),
             "total_ms": round(self.total_ms, 3),
@@ -295,7 +305,7 @@ class Trace:
         }
         return document
 
-    def _result(self, c: Candidate, texts: Mapping[str, str], explain: bool) -> dict[str, Any]:
+    def _result(self, c: Candidate, texts: Mapping[str, str], explain: bool, words: bool) -> dict[str, Any]:
         out: dict[str, Any] = {
             "id": c.id,
             "rank": c.rank,
@@ -307,6 +317,8 @@ class Trace:
         }
         if c.id in self.neighbors:
             out["neighbors"] = [dict(item) for item in self.neighbors[c.id]]
+        if words:
+            out["words"] = self.words_met(c.id).as_json()
         if explain:
             out["steps"] = [step.as_json() for step in c.steps]
         return out

@@ -84,7 +84,7 @@ def best_cosines(model: StaticEmbedder, asked: TokenVectors, memories: Sequence[
         return best
     flat = np.concatenate([memories[at] for at in filled])
     different, place = np.unique(flat, return_inverse=True)
-    table = unit(asked.matrix) @ unit(model.piece_vectors(different)).T
+    table = np.minimum(unit(asked.matrix) @ unit(model.piece_vectors(different)).T, 1.0)
     lengths = [len(memories[at]) for at in filled]
     starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
     best[filled] = np.maximum.reduceat(table[:, place], starts, axis=1).T

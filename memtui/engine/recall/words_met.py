@@ -1,0 +1,147 @@
+"""Which word of a question met which word of a memory, and how well: plain values for the screen and JSON."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.clean import clean
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from memtui.engine.recall.record import Trace
+
+Span = tuple[int, int]
+_WORD = re.compile(r"\w+(?:[-_./:@=+'’]\w+)*")
+_RUN = re.compile(r"\w+")
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class WordMet:
+    """One word of the question: what of the score it decides, and the word of the memory that met it best.
+
+    The score is the sum of `share` times `cosine` over all words. `met` is empty where the memory has no word
+    that the model knows. Spans are characters in the two texts.
+    """
+
+    word: str
+    span: Span
+    share: float
+    met: str
+    met_span: Span
+    cosine: float
+
+    def as_json(self) -> dict[str, Any]:
+        """The word for JSON."""
+        return {
+            "word": self.word,
+            "span": list(self.span),
+            "share": round(self.share, _DIGITS),
+            "met": self.met,
+            "met_span": list(self.met_span),
+            "cosine": round(self.cosine, _DIGITS),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class WordsMet:
+    """How well a memory meets a question, word by word, by the bundled model."""
+
+    question: str
+    """The question as it was compared: without the words that every memory has, where the recipe cleans it."""
+    memory: str
+    """The memory's text as it was compared."""
+    offset: int
+    """Where it begins in the whole text, in characters: after a leading `Speaker:`."""
+    score: float
+    words: tuple[WordMet, ...]
+    unknown: tuple[str, ...]
+    """Words of the question that the model does not know; they are left out."""
+    approximate: bool
+    """True where the recall did not use this comparison: it then only suggests why its vectors are near."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The comparison for JSON."""
+        return {
+            "question": self.question,
+            "offset": self.offset,
+            "score": round(self.score, _DIGITS),
+            "approximate": self.approximate,
+            "words": [word.as_json() for word in self.words],
+            "unknown": list(self.unknown),
+        }
+
+
+def words_met(question: str, memory: str, *, approximate: bool, offset: int = 0) -> WordsMet:
+    """Compare a question with a memory's text; the heaviest words of the question come first.
+
+    A word's cosine is the mean over its pieces, weighted by them; `met` is the word that holds the piece which
+    the heaviest of them met. Raises EmbeddingError when the bundled model cannot be read.
+    """
+    from memtui.engine.embed.static import bundled
+    from memtui.engine.recall.own.late import unit
+
+    model = bundled()
+    asked, told = model.token_vectors_many([question, memory])
+    lengths = (asked.matrix.astype("float64") ** 2).sum(axis=1) ** 0.5
+    total = float(lengths.sum())
+    table = (unit(asked.matrix) @ unit(told.matrix).T).clip(max=1.0)
+    words, unknown = [], []
+    for start, end in _words(question, asked.spans):
+        pieces = [at for at, (a, b) in enumerate(asked.spans) if start <= a and b <= end]
+        weight = float(sum(lengths[at] for at in pieces))
+        if not weight > 0:
+            if any(character.isalnum() for character in question[start:end]):
+                unknown.append(question[start:end])
+            continue
+        cosine, met = _met(table, [float(lengths[at]) for at in pieces], pieces, memory, told.spans)
+        share = weight / total
+        words.append(WordMet(question[start:end], (start, end), share, memory[slice(*met)], met, cosine))
+    words.sort(key=lambda word: (-word.share, word.span))
+    score = sum(word.share * word.cosine for word in words)
+    return WordsMet(question, memory, offset, score, tuple(words), tuple(unknown), approximate)
+
+
+def words_met_in(trace: Trace, memory_id: str) -> WordsMet:
+    """The comparison for a candidate of a recall: exact for the recipe that scores by it, else an approximation.
+
+    Texts are compared as the screen shows them, so that spans fit. Raises KeyError for an id that is no
+    candidate of `trace`, EmbeddingError when the model cannot be read.
+    """
+    from memtui.engine.recall.own.late import bare_text
+    from memtui.engine.recall.own.survey import SPEAKER, text_of
+
+    row = next((row for row in trace.pool.rows if row.id == memory_id), None)
+    if row is None:
+        raise KeyError(memory_id)
+    shown = clean(row.text)
+    compared = next((record for record in trace.records if record.name == "late_interaction"), None)
+    if compared is None:
+        return words_met(clean(trace.query), shown, approximate=True)
+    bare = bare_text(shown, text_of(row.metadata.values, (SPEAKER,)))
+    question = clean(str(compared.outcome.params["question"]))
+    return words_met(question, bare, approximate=False, offset=len(shown) - len(bare))
+
+
+def _words(text: str, pieces: list[Span]) -> list[Span]:
+    """The words of a text as spans; a piece that belongs to none of them is one of its own."""
+    words = [found.span() for found in _WORD.finditer(text)]
+    alone = [span for span in pieces if not any(a <= span[0] and span[1] <= b for a, b in words)]
+    return sorted({*words, *alone})
+
+
+def _met(
+    table: np.ndarray[Any, Any], weights: list[float], pieces: list[int], memory: str, spans: list[Span]
+) -> tuple[float, Span]:
+    """The weighted mean of the best cosines, and the memory's word that the heaviest piece met."""
+    if not spans:
+        return 0.0, (0, 0)
+    best = table[pieces].max(axis=1)
+    cosine = float(sum(w * float(c) for w, c in zip(weights, best, strict=True)) / sum(weights))
+    heaviest = pieces[max(range(len(pieces)), key=lambda at: weights[at])]
+    start, end = spans[int(table[heaviest].argmax())]
+    runs = (found.span() for found in _RUN.finditer(memory))
+    return cosine, next((run for run in runs if run[0] <= start and end <= run[1]), (start, end))
