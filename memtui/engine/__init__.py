@@ -54,6 +54,8 @@ _HOME = {
     "Trace": "recall.record",
     "UnknownDialectError": "errors",
     "UsageError": "errors",
+    "WordMet": "recall.words_met",
+    "WordsMet": "recall.words_met",
     "open_engine": "engine",
 }
 
@@ -99,6 +101,8 @@ __all__ = [
     "Trace",
     "UnknownDialectError",
     "UsageError",
+    "WordMet",
+    "WordsMet",
     "clean",
     "one_line",
     "open_engine",
@@ -132,6 +136,7 @@ if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.request import RecallRequest
     from memtui.engine.recall.trace import Candidate, Proof, StageSummary, Step
+    from memtui.engine.recall.words_met import WordMet, WordsMet
 
 
 def __getattr__(name: str) -> Any:
