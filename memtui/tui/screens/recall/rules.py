@@ -115,6 +115,15 @@ def _newer(b: float, i: Inputs) -> str:
     return f"+ {figure(i.get('recency_weight'))} x 2^(-{age} / {half} days)"
 
 
+def _reciprocal(before: float, i: Inputs) -> str:
+    ranks = [
+        f"1 / (60 + {name} #{i[key]:.0f})"
+        for name, key in (("bm25", "bm25_rank"), ("vector", "vector_rank"))
+        if i.get(key)
+    ]
+    return " + ".join(ranks) + (f", tier {one_line(str(i['tier']))}" if i.get("tier") else "")
+
+
 FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "inverse_distance": lambda b, i: f"1 / (1 + distance {figure(i.get('distance'))})",
     "inverse_squared_l2": lambda b, i: f"1 / (1 + squared distance {figure(i.get('distance'))})",
@@ -146,6 +155,7 @@ FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "date_named": lambda b, i: f"+ {figure(i.get('date_weight'))}: of the time that was asked for",
     "neighbours": _beside,
     "newer": _newer,
+    "reciprocal_ranks": _reciprocal,
 }
 """Each rule by its name in the record."""
 
@@ -178,6 +188,9 @@ GATES = {
     "suppressed": "suppressed for a while",
     "adaptive_gate": "the agent would not have asked",
     "scope": "in another scope",
+    "lane_limit": "beyond the limit of its tier's search",
+    "quarantined": "quarantined: its source is not trusted",
+    "not_trusted": "its source is not trusted enough",
 }
 """What each gate says, as a heading over the memories that it stopped."""
 
