@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from memtui.engine.discovery.target import NamesStore, Target
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
     from memtui.engine.embed.settings import EmbeddingSettings
+    from memtui.engine.lab.facade import Lab
     from memtui.engine.lifecycle.facade import Lifecycle
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.run import Bench, OnStage
+    from memtui.engine.scopes import ScopePolicy
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
 
@@ -67,7 +69,7 @@ def open_engine(
     store = open_store(
         found.uri, table=table or found.table, columns=columns, storage_options=found.storage_options
     )
-    return Engine(store, now=now, target=found, embedding=embedding, timer=timer)
+    return Engine(store, now=now, target=found, embedding=embedding, timer=timer, environ=environ)
 
 
 class Engine:
@@ -81,12 +83,14 @@ class Engine:
         target: Target | None = None,
         embedding: EmbeddingSettings | None = None,
         timer: Callable[[], float] = time.perf_counter,
+        environ: Mapping[str, str] | None = None,
     ) -> None:
         from memtui.engine.embed.resolve import resolve_embedder
 
         self._store = store
         self._now = now
         self._timer = timer
+        self._environ = environ or {}
         self._target = target
         self._found = target.found if target else None
         self._catalog: Catalog | None = None
@@ -266,6 +270,20 @@ class Engine:
             bundled=not isinstance(embedder, NoEmbedder) and embedder.name == BUNDLED,
             clock=self._timer,
         )
+
+    @cached_property
+    def scope_policy(self) -> ScopePolicy:
+        """Which scopes each agent reads, as the store's agent is configured."""
+        from memtui.engine.scopes import ScopePolicy
+
+        return ScopePolicy.from_config(self._found.scopes if self._found else None, self._environ)
+
+    @cached_property
+    def lab(self) -> Lab:
+        """Why not, what if, flip points, comparisons, what the agent would see."""
+        from memtui.engine.lab.facade import Lab
+
+        return Lab(self)
 
     def _recall_embedder(self) -> Embedder | NoEmbedder:
         """The store's embedder; where it has none, the bundled model if the vectors prove to be its own."""

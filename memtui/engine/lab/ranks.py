@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.recall.lanes import logistic
 from memtui.engine.recall.search import scope_filter
+from memtui.engine.store.build import build_catalog
+from memtui.engine.store.meta_columns import read_metadata
 from memtui.engine.store.select import in_scopes, positions_of
 from memtui.engine.store.tokens import in_index, index_tokens
 from memtui.engine.store.vectors import Block, Vectors
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from memtui.engine.recall.pool import Floats
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.pin import Pin
+    from memtui.engine.store.table import Store
 
 Mask = NDArray[np.bool_]
 Metric = Literal["cosine", "l2"]
@@ -68,6 +71,9 @@ class Considered:
     active: Mask
 
 
+NO_WORDS = WordRank(None, 0, 0, None, None, (), (), None, "this recall does not ask by words")
+
+
 class Ranking:
     """Ranks in one version of a table; `catalog` is of the same version, with its metadata where there is any."""
 
@@ -84,6 +90,17 @@ class Ranking:
             met = in_scopes(self.catalog, list(scopes))
         meta = self.catalog.meta
         return Considered(met, met if meta is None else met & meta.active(now_ms))
+
+    def considered_by_agent(self, agent: str, scopes: Sequence[str] | None) -> Considered:
+        """The same for the built-in program: the agent's rows, and of these the scopes asked for and unscoped ones."""
+        met = np.ones(self.catalog.n, np.bool_)
+        owners = self.catalog.labels.get("agentId")
+        if owners is not None:
+            wanted = np.array([owner == agent for owner in owners.values], np.bool_)
+            met = wanted[owners.codes] if wanted.size else met
+            if "scope" in self.pin.columns:
+                met = met & in_scopes(self.catalog, [*(scopes or ()), ""])
+        return Considered(met, met)
 
     def by_vector(
         self,
@@ -163,6 +180,33 @@ class Ranking:
         if self._places is None or self._places[0] is not block:
             self._places = (block, positions_of(self.catalog, block.row_ids))
         return self._places[1]
+
+
+def ranking_at(store: Store, version: int, catalog: Catalog) -> Ranking:
+    """The ranks in one version, kept with it; `catalog` serves where it is of that version."""
+    pin = store.pin(version)
+
+    def make() -> Ranking:
+        known = catalog if catalog.version == version and not catalog.metadata_pending else None
+        return Ranking(pin, known or _catalog_of(pin))
+
+    return pin.derived("ranking", make)
+
+
+class _At:
+    """A store that stands at one version, for the makers of catalogs."""
+
+    def __init__(self, pin: Pin) -> None:
+        self._pin = pin
+
+    def pin(self, version: int | None = None) -> Pin:
+        """The one version."""
+        return self._pin
+
+
+def _catalog_of(pin: Pin) -> Catalog:
+    store = cast("Store", _At(pin))
+    return read_metadata(store, build_catalog(store))
 
 
 def _unusable(vector: NDArray[np.float32] | None, query: Floats, metric: Metric) -> str:

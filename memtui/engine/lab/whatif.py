@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.request import RecallRequest
 
-Ask = Callable[["RecallRequest", "Outside | None"], "Trace"]
-"""Run a request: over the answers remembered in an Outside, or (None) asking everything anew."""
-
 
 @dataclass(frozen=True)
 class WhatIf:
@@ -32,15 +29,18 @@ class WhatIf:
     """Whether other memories come back, or in another order."""
 
 
-def asker(bench: Bench, cancel: CancelToken | None = None) -> Ask:
-    """How `what_if` and its relatives run a recall."""
+class Ask:
+    """Runs recalls over a bench: with remembered answers, or asking everything anew."""
 
-    def ask(request: RecallRequest, outside: Outside | None) -> Trace:
-        if cancel is not None:
-            cancel.check()
-        return recall(request, bench, outside=outside, cancel=cancel)
+    def __init__(self, bench: Bench, cancel: CancelToken | None = None) -> None:
+        self.bench = bench
+        self.cancel = cancel
 
-    return ask
+    def __call__(self, request: RecallRequest, outside: Outside | None) -> Trace:
+        """Run `request` over the answers remembered in `outside`; None asks everything anew."""
+        if self.cancel is not None:
+            self.cancel.check()
+        return recall(request, self.bench, outside=outside, cancel=self.cancel)
 
 
 def what_if(trace: Trace, changes: Mapping[str, Any], ask: Ask) -> WhatIf:

@@ -1,0 +1,189 @@
+"""Each gate of the ladder in one sentence, with the memory's number and the limit filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+Facts = Mapping[str, Any]
+NOT_ASKED = "This recipe does not ask."
+UNKNOWN = "Not known: the memory never came that far."
+
+
+def score(value: float | None) -> str:
+    """.413; a dash where there is none."""
+    if value is None:
+        return "-"
+    text = f"{value:.3f}"
+    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+
+
+def moment(ms: float | None) -> str:
+    """A time in UTC to the minute."""
+    if not ms:
+        return "no time"
+    try:
+        return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%MZ")
+    except (OverflowError, ValueError, OSError):
+        return f"{ms:.0f} ms"
+
+
+def sentence(gate: str, passed: bool | None, value: Any, limit: Any, facts: Facts) -> str:
+    """What the gate says of the memory."""
+    if passed is None:
+        return UNKNOWN
+    words = (_PASSED if passed else _FAILED)[gate]
+    return words(value, limit, facts)
+
+
+def _listed(values: Any) -> str:
+    items = [str(item) if item else "(none)" for item in values]
+    return ", ".join(items) if items else "none at all"
+
+
+def _scope(value: Any, limit: Any, f: Facts) -> str:
+    if f.get("what") == "agent":
+        return f"It belongs to the agent {value}; asked was {_listed(limit)}."
+    return f"Its scope is {value or 'not set'}; searched were {_listed(limit)}."
+
+
+def _inactive(value: Any, limit: Any, f: Facts) -> str:
+    if f.get("what") == "future":
+        return f"It is valid from {moment(value)} on, which is after {moment(limit)}."
+    by = f" by {f['superseded_by']}" if f.get("superseded_by") else ""
+    return f"It was superseded{by} at {moment(value)}; searches leave such memories out."
+
+
+def _pool(value: Any, limit: Any, f: Facts) -> str:
+    told = [_lane(name, lane, limit, f) for name, lane in f["lanes"].items()]
+    if "question_words" in f and "bm25" in f["lanes"] and f["lanes"]["bm25"]["rank"] is None:
+        told.append(_words(f))
+    if f.get("in_index") is False:
+        told.append(
+            "The row is not folded into the full-text index yet; its words count by other statistics."
+        )
+    return " ".join(["It never became a candidate.", *told])
+
+
+def _lane(name: str, lane: Facts, limit: Any, f: Facts) -> str:
+    what = "By vector" if name == "vector" else "By words"
+    if lane["rank"] is None:
+        return f"{what}: {lane['why']}."
+    ahead = lane.get("inactive_ahead", 0)
+    hidden = f", behind {ahead} superseded rows of {f['fetched']} that are read" if ahead else ""
+    return f"{what} it is number {lane['rank']:,} of {lane['of']:,}{hidden}; the pool takes {limit}."
+
+
+def _words(f: Facts) -> str:
+    if f["shared_words"]:
+        return f"Shared words: {', '.join(f['shared_words'])}."
+    return f"The question's words are {', '.join(f['question_words']) or 'none that count'}; it has none of them."
+
+
+def _category(value: Any, limit: Any, f: Facts) -> str:
+    return f"Its category is {value} ({f.get('smart')}); asked was {limit}, and the filter runs after the cut of 20."
+
+
+def _state(value: Any, limit: Any, f: Facts) -> str:
+    return f"It is {f['state']}, layer {f['layer']}; auto-recall injects only confirmed memories in use."
+
+
+def _rerank(value: Any, limit: Any, f: Facts) -> str:
+    who = "The reranker" if f["service"] else "The cosine blend"
+    moved = f", from {f['from']} to {f['to']}" if f.get("from") and f.get("to") else ""
+    return f"{who} said {score(f['said'])} and took it from {score(limit)} to {score(value)}{moved}."
+
+
+def _cutoff(value: Any, limit: Any, f: Facts) -> str:
+    losses = sorted(f.get("losses", {}).items(), key=lambda pair: pair[1])
+    worst = f" Most was lost by {_STAGES.get(losses[0][0], losses[0][0])}: {score(losses[0][1])}."
+    lost = worst if losses and losses[0][1] < 0 else ""
+    return f"Its final score {score(value)} is below the hard cutoff {score(limit)}.{lost}"
+
+
+_STAGES = {
+    "reranked": "reranking",
+    "length_normalization": "its length",
+    "decay_boost": "its age (lifecycle decay)",
+    "time_decay": "its age",
+    "importance_weight": "its importance",
+}
+
+
+def _mmr(value: Any, limit: Any, f: Facts) -> str:
+    return (
+        f"It says nearly the same as {f['near']} (cosine {score(value)}, threshold {score(limit)}), so it was put last:"
+        f" from {f['from']} to {f['to'] or 'nowhere'}."
+    )
+
+
+_FAILED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
+    "unknown_id": lambda value, limit, f: f"There is no memory {value} among the {limit:,} of this store.",
+    "scope": _scope,
+    "inactive": _inactive,
+    "expired": lambda value, limit, f: f"It expired at {moment(value)}.",
+    "adaptive_gate": lambda value, limit, f: (
+        f"The adaptive gate skips this question ({str(value).replace('_', ' ')}): nothing is looked up."
+    ),
+    "candidate_pool": _pool,
+    "tag": lambda value, limit, f: (
+        f"Its text lacks {_listed(value)}, which the question asks for to the letter."
+    ),
+    "category": _category,
+    "state": _state,
+    "suppressed": lambda value, limit, f: (
+        f"It is suppressed until {moment(value)}: injected too often without being used."
+    ),
+    "min_score": lambda value, limit, f: f"Its score {score(value)} is below the minimum {score(limit)}.",
+    "rerank_window": lambda value, limit, f: (
+        f"It stands at {value}; only the first {limit} (twice the limit) reach the reranker."
+    ),
+    "rerank": _rerank,
+    "hard_cutoff": _cutoff,
+    "noise_filter": lambda value, limit, f: (
+        f"Its text counts as noise ({str(value).replace('_', ' ')}), though it may be a real memory."
+    ),
+    "mmr_diversity": _mmr,
+    "limit": lambda value, limit, f: f"It stands at {value}; {limit} come back.",
+}
+
+
+def _pool_passed(value: Any, limit: Any, f: Facts) -> str:
+    ranks = [
+        f"{'vector' if name == 'vector' else 'words'} {lane['rank']:,}"
+        for name, lane in f["lanes"].items()
+        if lane["rank"] is not None
+    ]
+    return f"Found: {', '.join(ranks) or 'recorded'}; the pool takes {limit}."
+
+
+_PASSED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
+    "unknown_id": lambda value, limit, f: "The store has it.",
+    "scope": lambda value, limit, f: (
+        f"Its scope {value or '(none)'} is searched." if limit else "No scope filter."
+    ),
+    "inactive": lambda value, limit, f: "It is active.",
+    "expired": lambda value, limit, f: f"It expires at {moment(value)}." if value else "It does not expire.",
+    "adaptive_gate": lambda value, limit, f: "The adaptive gate lets the question through.",
+    "candidate_pool": _pool_passed,
+    "tag": lambda value, limit, f: f"Its text has {_listed(limit)}.",
+    "category": lambda value, limit, f: (
+        f"Its category {value} fits {limit}." if limit else "No category asked."
+    ),
+    "state": lambda value, limit, f: "It is confirmed and in use.",
+    "suppressed": lambda value, limit, f: "It is not suppressed.",
+    "min_score": lambda value, limit, f: f"Its score {score(value)} reaches the minimum {score(limit)}.",
+    "rerank_window": lambda value, limit, f: f"It stands at {value} of the {limit} that are reranked.",
+    "rerank": lambda value, limit, f: f"Reranking took it from {score(limit)} to {score(value)}.",
+    "hard_cutoff": lambda value, limit, f: (
+        f"Its final score {score(value)} reaches the cutoff {score(limit)}."
+    ),
+    "noise_filter": lambda value, limit, f: "Its text is not noise.",
+    "mmr_diversity": lambda value, limit, f: (
+        f"Nearest of those before it: cosine {score(value)}, threshold {score(limit)}."
+        if value is not None
+        else "Nothing before it resembles it."
+    ),
+    "limit": lambda value, limit, f: f"It stands at {value} of the {limit} that come back.",
+}

@@ -1,0 +1,323 @@
+"""The ladder: every gate in order, each with what it looked at, the memory's own number and the limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.lab import gate_words
+from memtui.engine.lab.verdict import GATES, Rung
+from memtui.engine.recall.builtin import DEFAULT_AGENT, MIN_SCORE
+from memtui.engine.recall.search import fetch_size
+from memtui.engine.recall.stages.select import NEAR_DUPLICATE
+
+if TYPE_CHECKING:
+    from memtui.engine.lab.forced import Passage
+    from memtui.engine.lab.ranks import VectorRank, WordRank
+    from memtui.engine.recall.lanes import Lane
+    from memtui.engine.recall.plan import Plan
+    from memtui.engine.recall.rows import Row
+    from memtui.engine.recall.setting import Setting
+
+Answer = tuple[bool | None, Any, Any, dict[str, Any]]
+"""(passed, value, limit, further facts); passed None: not known."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """All that is known of the memory and the recall."""
+
+    plan: Plan
+    setting: Setting
+    row: Row
+    columns: Mapping[str, Any]
+    """The row as stored."""
+    by_vector: VectorRank
+    by_words: WordRank
+    passage: Passage | None
+    """Its way through the stages, every gate held open; None where it has no score to start from."""
+    rank: int | None
+    """Where it came back; None when it did not."""
+    without_rerank: Callable[[], bool]
+    """Whether it would come back with the reranker off."""
+    scope_column: str | None
+
+    @property
+    def minimum(self) -> float:
+        """The floor of the recipe."""
+        return MIN_SCORE if self.plan.plain else self.plan.retrieval.min_score
+
+    @property
+    def blocked(self) -> bool:
+        """Whether a search would never deliver the memory, whatever its rank."""
+        return not _scope(self)[0] or (not self.plan.plain and not _inactive(self)[0])
+
+
+def climb(evidence: Evidence) -> tuple[Rung, ...]:
+    """All gates in order; those after the first that failed are hypothetical."""
+    rungs: list[Rung] = []
+    failed = False
+    for gate in _gates(evidence):
+        asked = _ASKED.get(gate)
+        applies = asked is None or asked(evidence)
+        passed, value, limit, facts = _CHECKS[gate](evidence) if applies else (True, None, None, {})
+        if evidence.rank is not None and passed is False:
+            passed = True  # it came back: an indirect loss cost it places, not the answer
+        sentence = gate_words.sentence(gate, passed, value, limit, facts) if applies else gate_words.NOT_ASKED
+        rungs.append(Rung(gate, passed, value, limit, sentence, applies, failed, facts))
+        failed = failed or passed is False
+    return tuple(rungs)
+
+
+def _gates(evidence: Evidence) -> tuple[str, ...]:
+    """The gates of this recall: a recall by tag has one more."""
+    if evidence.setting.route != "tag":
+        return GATES
+    at = GATES.index("category")
+    return (*GATES[:at], "tag", *GATES[at:])
+
+
+def _known(e: Evidence) -> Answer:
+    return True, e.row.id, None, {}
+
+
+def _scope(e: Evidence) -> Answer:
+    if e.plan.plain:
+        return _builtin_scope(e)
+    scopes = e.plan.request.scopes
+    column = e.scope_column
+    if scopes is None or column is None:
+        return True, e.row.scope, None, {}
+    return e.row.scope in scopes, e.row.scope, list(scopes), {}
+
+
+def _builtin_scope(e: Evidence) -> Answer:
+    agent = e.plan.request.agent or DEFAULT_AGENT
+    if "agentId" not in e.columns:
+        return True, None, None, {}
+    owner = e.columns["agentId"]
+    if owner != agent:
+        return False, owner, [agent], {"what": "agent"}
+    if "scope" not in e.columns:
+        return True, owner, [agent], {"what": "agent"}
+    wanted = [*(e.plan.request.scopes or ()), ""]
+    return e.columns["scope"] in wanted, e.columns["scope"], wanted, {}
+
+
+def _inactive(e: Evidence) -> Answer:
+    meta, now = e.row.metadata, e.plan.now_ms
+    if meta.valid_from > now:
+        return False, meta.valid_from, now, {"what": "future"}
+    ended = meta.invalidated_at
+    facts = {"superseded_by": meta.superseded_by} if meta.superseded_by else {}
+    return not (ended and ended <= now), ended, now, facts
+
+
+def _expired(e: Evidence) -> Answer:
+    until = e.row.metadata.valid_until
+    return not e.row.metadata.expired(e.plan.now_ms), until, e.plan.now_ms, {}
+
+
+def _adaptive_gate(e: Evidence) -> Answer:
+    return e.plan.gate_rule is None, e.plan.gate_rule, None, {}
+
+
+def _candidate_pool(e: Evidence) -> Answer:
+    """By each lane that ran: the true rank, and whether the lane's walk gets that far."""
+    facts: dict[str, Any] = {"lanes": {}}
+    passed = False
+    fetched = fetch_size(e.plan.lane_limit)
+    lanes: list[tuple[str, Lane, VectorRank | WordRank]] = []
+    if e.setting.route in ("hybrid", "vector"):
+        lanes.append(("vector", e.setting.vector_lane, e.by_vector))
+    if e.setting.route != "vector":
+        lanes.append(("bm25", e.setting.bm25_lane, e.by_words))
+    for name, lane, rank in lanes:
+        met = any(hit.row.id == e.row.id for hit in lane.hits) or any(
+            gone.row.id == e.row.id and gone.reason != "inactive" for gone in lane.dropped
+        )
+        within = rank.rank is not None and rank.rank <= e.plan.lane_limit
+        reached = rank.rank is not None and (e.plan.plain or rank.rank + rank.inactive_ahead <= fetched)
+        passed = passed or met or (e.blocked and within and reached)
+        facts["lanes"][name] = {"rank": rank.rank, "of": rank.of, "why": rank.why, "met": met}
+        if rank.inactive_ahead:
+            facts["lanes"][name]["inactive_ahead"] = rank.inactive_ahead
+    words = e.by_words
+    if e.setting.route != "vector":
+        facts |= {"question_words": list(words.asked), "shared_words": list(words.shared)}
+    if words.folded is False:
+        facts["in_index"] = False
+    ranks = [rank.rank for _, _, rank in lanes if rank.rank is not None]
+    return passed, min(ranks) if ranks else None, e.plan.lane_limit, {**facts, "fetched": fetched}
+
+
+def _tag(e: Evidence) -> Answer:
+    missing = [tag for tag in e.plan.tags if tag.lower() not in e.row.text.lower()]
+    return not missing, missing or None, list(e.plan.tags), {}
+
+
+def _category(e: Evidence) -> Answer:
+    meta = e.row.metadata
+    return e.plan.matches(e.row), e.row.category, e.plan.request.category, {"smart": meta.memory_category}
+
+
+def _state(e: Evidence) -> Answer:
+    meta = e.row.metadata
+    passed = meta.state == "confirmed" and meta.memory_layer not in ("archive", "reflection")
+    value = meta.state if meta.state != "confirmed" else meta.memory_layer
+    return passed, value, "confirmed", {"state": meta.state, "layer": meta.memory_layer}
+
+
+def _suppressed(e: Evidence) -> Answer:
+    until = e.row.metadata.suppressed_until_ms
+    return not e.row.metadata.suppressed(e.plan.now_ms), until, e.plan.now_ms, {}
+
+
+def _min_score(e: Evidence) -> Answer:
+    minimum = e.minimum
+    if e.setting.route == "vector":
+        score = e.by_vector.score
+        return None if score is None else score >= minimum, score, minimum, {}
+    record = e.passage.record("rerank_input", "scored_input", "min_score") if e.passage else None
+    if e.passage is None or record is None:
+        return None, None, minimum, {}
+    score = e.passage.before(record)
+    return None if score is None else score >= minimum, score, minimum, {}
+
+
+def _rerank_window(e: Evidence) -> Answer:
+    record = e.passage.record("rerank_input") if e.passage else None
+    if e.passage is None or record is None:
+        return None, None, None, {}
+    window = record.outcome.params["window"]
+    place = 1
+    for index in record.before.order.tolist():
+        if index == e.passage.index:
+            break
+        gate = record.outcome.dropped.get(index)
+        place += gate is None or gate.reason == "rerank_window"
+    return place <= window, place, window, {}
+
+
+def _rerank(e: Evidence) -> Answer:
+    """Failed when the reranker lowered the memory, and without it the memory would have come back."""
+    record = e.passage.record("reranked") if e.passage else None
+    if e.passage is None or record is None:
+        return None, None, None, {}
+    before, after = e.passage.before(record), e.passage.after(record)
+    raw = record.outcome.inputs.get("reranked", record.outcome.inputs.get("cosine"))
+    asked = "answer" in record.outcome.params
+    said = None if raw is None else float(raw[e.passage.index])
+    facts = {"service": asked, "said": said if said == said else None, "note": record.outcome.note}
+    facts |= {"from": record.rank_before.get(e.passage.index), "to": record.rank_after.get(e.passage.index)}
+    if before is None or after is None or e.rank is not None or after >= before - 1e-12:
+        return True, after, before, facts
+    cut = _hard_cutoff(e)[0] is False
+    lost = (cut and asked) or (not cut and _limit(e)[0] is False and _mmr(e)[0] is not False)
+    return not (lost and e.without_rerank()), after, before, facts
+
+
+def _hard_cutoff(e: Evidence) -> Answer:
+    record = e.passage.record("hard_cutoff") if e.passage else None
+    limit = e.plan.retrieval.hard_min_score
+    if e.passage is None or record is None:
+        return None, None, limit, {}
+    score = e.passage.before(record)
+    return None if score is None else score >= limit, score, limit, {"losses": _losses(e)}
+
+
+def _losses(e: Evidence) -> dict[str, float]:
+    """What each stage took from or gave to the score, up to the cutoff."""
+    out: dict[str, float] = {}
+    for record in e.passage.records if e.passage else ():
+        if record.kind == "score" and record.name != "fused" and e.passage is not None:
+            before, after = e.passage.before(record), e.passage.after(record)
+            if before is not None and after is not None and after != before:
+                out[record.name] = after - before
+    return out
+
+
+def _noise(e: Evidence) -> Answer:
+    rule = e.row.noise
+    return rule is None, rule, None, {}
+
+
+def _mmr(e: Evidence) -> Answer:
+    """Failed when being put last as a near-duplicate is what cost it its place."""
+    record = e.passage.record("mmr_diversity") if e.passage else None
+    if e.passage is None or record is None:
+        return None, None, NEAR_DUPLICATE, {}
+    inputs, index = record.outcome.inputs, e.passage.index
+    cosine, partner = float(inputs["cosine"][index]), inputs["nearest"][index]
+    value = cosine if cosine == cosine else None
+    before, after = record.rank_before.get(index), record.rank_after.get(index)
+    facts = {"near": partner, "from": before, "to": after}
+    if index in record.outcome.dropped:
+        return False, value, NEAR_DUPLICATE, facts
+    deferred = record.outcome.rule[index] == "deferred"
+    lost = deferred and before is not None and before <= e.plan.limit
+    return not (lost and after is not None and after > e.plan.limit), value, NEAR_DUPLICATE, facts
+
+
+def _limit(e: Evidence) -> Answer:
+    record = e.passage.record("limit") if e.passage else None
+    if e.passage is None or record is None:
+        return None, None, e.plan.limit, {}
+    place = record.rank_before.get(e.passage.index)
+    return None if place is None else place <= e.plan.limit, place, e.plan.limit, {}
+
+
+_CHECKS: Mapping[str, Callable[[Evidence], Answer]] = {
+    "unknown_id": _known,
+    "scope": _scope,
+    "inactive": _inactive,
+    "expired": _expired,
+    "adaptive_gate": _adaptive_gate,
+    "candidate_pool": _candidate_pool,
+    "tag": _tag,
+    "category": _category,
+    "state": _state,
+    "suppressed": _suppressed,
+    "min_score": _min_score,
+    "rerank_window": _rerank_window,
+    "rerank": _rerank,
+    "hard_cutoff": _hard_cutoff,
+    "noise_filter": _noise,
+    "mmr_diversity": _mmr,
+    "limit": _limit,
+}
+
+
+def _pro(e: Evidence) -> bool:
+    return not e.plan.plain
+
+
+def _guarded(e: Evidence) -> bool:
+    return e.plan.guarded
+
+
+def _reranks(e: Evidence) -> bool:
+    return _pro(e) and e.setting.route in ("hybrid", "keyword") and e.plan.retrieval.rerank != "none"
+
+
+def _filters_noise(e: Evidence) -> bool:
+    named = {stage.name for stage in e.plan.recipe.stages}
+    return "noise_filter" in named and e.plan.retrieval.filter_noise
+
+
+_ASKED: Mapping[str, Callable[[Evidence], bool]] = {
+    "inactive": _pro,
+    "expired": _pro,
+    "adaptive_gate": _guarded,
+    "category": lambda e: e.plan.request.category is not None,
+    "state": _guarded,
+    "suppressed": _guarded,
+    "min_score": lambda e: e.setting.route != "tag",
+    "rerank_window": _reranks,
+    "rerank": _reranks,
+    "hard_cutoff": _pro,
+    "noise_filter": _filters_noise,
+    "mmr_diversity": _pro,
+}
+"""Gates that some recalls do not ask."""

@@ -1,0 +1,278 @@
+"""What could be turned to bring one memory back: each knob with its range of steps and the gates it can open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.lab import knobs
+from memtui.engine.lab.edits import edited
+from memtui.engine.lab.parameters import inert
+from memtui.engine.memory import TIERS
+
+if TYPE_CHECKING:
+    from memtui.engine.lab.knobs import Knob
+    from memtui.engine.lab.ladder import Evidence
+    from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.rows import Row
+
+AFTER_RERANK = frozenset({"hard_cutoff", "limit", "mmr_diversity"})
+RANKED = AFTER_RERANK | {"rerank_window", "rerank"}
+SCORED = RANKED | {"min_score"}
+FOUND = SCORED | {"candidate_pool"}
+SWITCH = 1.0
+"""The size of a change that has no range."""
+SHORTEST_TEXT, TEXT_STEP = 10, 10
+
+_OPENS: Mapping[str, frozenset[str]] = {
+    "limit": RANKED - {"hard_cutoff"} | {"candidate_pool"},
+    "retrieval.candidatePoolSize": RANKED | {"candidate_pool"},
+    "retrieval.minScore": SCORED,
+    "retrieval.vectorWeight": SCORED,
+    "retrieval.bm25Weight": SCORED,
+    "retrieval.rerank": RANKED,
+    "retrieval.mode": FOUND,
+    "retrieval.queryExpansion": FOUND,
+    "retrieval.disableNativeCosine": FOUND,
+    "retrieval.filterNoise": AFTER_RERANK | {"noise_filter"},
+}
+"""The gates that a parameter can open; every other one works after the rerank stage only."""
+
+
+@dataclass(frozen=True)
+class Move:
+    """One knob in one direction: step 1 is the smallest change, `steps` the largest."""
+
+    knob: str
+    before: Any
+    opens: frozenset[str]
+    steps: int
+    value: Callable[[int], Any]
+    size: Callable[[int], float]
+    changes: Callable[[Any], Mapping[str, Any]]
+    """A value as changes of the request."""
+    edits: Callable[[Any], Mapping[str, Row | None]] = lambda value: {}
+    """A value as changes of memories."""
+    note: str = ""
+    estimate: bool = False
+    """Whether what it does can only be estimated without writing it."""
+    hints: tuple[int, ...] = ()
+    """Steps worth looking at: where the memory's own number lies."""
+
+    @property
+    def is_switch(self) -> bool:
+        """Whether there is nothing between off and on."""
+        return self.steps == 1
+
+
+def moves(trace: Trace, e: Evidence, scopes: Sequence[str | None]) -> Iterator[Move]:
+    """Every move for this recall and memory; `scopes` are all scopes of the store."""
+    yield from _parameters(trace, e)
+    yield from _question(trace, e, scopes)
+    yield from _memory(e)
+
+
+def powerless(trace: Trace, e: Evidence) -> Iterator[tuple[str, str]]:
+    """(knob, why) of what cannot help whatever the gate: inert parameters and constants."""
+    for knob in knobs.BUILTIN if e.plan.plain else knobs.PRO:
+        why = inert(trace, knob.path)
+        if why:
+            yield knob.path, why
+    if e.plan.plain:
+        yield "min_score", "the floor of .1 is a constant of the program"
+        return
+    yield "mmr", "its threshold of .85 is a constant of the plugin"
+    if e.plan.lane_limit >= 20:
+        yield "retrieval.candidatePoolSize", "the store clamps the pool at 20"
+    if not e.plan.retrieval.rerank_api_key:
+        yield "retrieval.rerank = cross-encoder", "there is no API key, so it is the cosine blend in silence"
+
+
+def _parameters(trace: Trace, e: Evidence) -> Iterator[Move]:
+    numbers = _numbers_of(e)
+    for knob in knobs.BUILTIN if e.plan.plain else knobs.PRO:
+        if inert(trace, knob.path):
+            continue
+        before = knobs.value_of(e.plan.request, trace.config, trace.limit, trace.source, knob.path)
+        opens = _OPENS.get(knob.path, AFTER_RERANK)
+        if knob.kind in ("number", "whole"):
+            yield from _both_ways(knob, float(before), opens, numbers.get(knob.path))
+        elif knob.kind == "switch":
+            yield _switch(knob.path, before, not before, opens)
+        elif knob.path == "retrieval.rerank":
+            for mode in _rerank_modes(e, str(before)):
+                yield _switch(knob.path, before, mode, opens)
+        elif knob.path != "source":
+            for choice in knob.choices:
+                if choice != before:
+                    yield _switch(knob.path, before, choice, opens)
+
+
+def _rerank_modes(e: Evidence, before: str) -> list[str]:
+    keyed = bool(e.plan.retrieval.rerank_api_key)
+    effective = before if before != "cross-encoder" or keyed else "lightweight"
+    modes = ["none", "lightweight", *(["cross-encoder"] if keyed else [])]
+    return [mode for mode in modes if mode != effective]
+
+
+def _numbers_of(e: Evidence) -> dict[str, float]:
+    """The memory's own number at the gates that compare one with a parameter."""
+    out: dict[str, float] = {}
+    for path, stage in (("retrieval.minScore", "rerank_input"), ("retrieval.hardMinScore", "hard_cutoff")):
+        record = e.passage.record(stage) if e.passage else None
+        score = e.passage.before(record) if e.passage and record else None
+        if score is not None:
+            out[path] = score
+    return out
+
+
+def _both_ways(knob: Knob, before: float, opens: frozenset[str], hint: float | None) -> Iterator[Move]:
+    """A number turned up, and turned down, step by step to the ends of its range."""
+    for sign, room in ((1, knob.high - before), (-1, before - knob.low)):
+        steps = int(room / knob.step + 1e-9)
+        if steps < 1 or (knob.path == "limit" and sign < 0):
+            continue
+
+        def value(k: int, sign: int = sign) -> Any:
+            return knob.clamp(before + sign * k * knob.step)
+
+        def size(k: int) -> float:
+            return k * knob.step / knob.span
+
+        near = (
+            ()
+            if hint is None
+            else (int(abs(before - hint) / knob.step), int(abs(before - hint) / knob.step) + 1)
+        )
+        shown = round(before) if knob.kind == "whole" else before
+        yield Move(knob.path, shown, opens, steps, value, size, _setting(knob.path), hints=near)
+
+
+def _setting(path: str) -> Callable[[Any], Mapping[str, Any]]:
+    return lambda value: {path: value}
+
+
+def _switch(path: str, before: Any, after: Any, opens: frozenset[str], note: str = "") -> Move:
+    return Move(path, before, opens, 1, lambda k: after, lambda k: SWITCH, _setting(path), note=note)
+
+
+def _question(trace: Trace, e: Evidence, scopes: Sequence[str | None]) -> Iterator[Move]:
+    """The request's own fields: scopes, category, caller, clock."""
+    request, row = e.plan.request, e.row
+    if request.scopes is not None and e.scope_column and row.scope is not None:
+        asked = list(request.scopes)
+        if row.scope not in asked:
+            yield _switch("scopes", asked, [*asked, row.scope], frozenset({"scope"}))
+        elif len(asked) > 1:
+            yield _switch("scopes", asked, [row.scope], FOUND, "only the memory's own scope")
+    elif request.scopes is None and e.scope_column and row.scope is not None and len(scopes) > 1:
+        yield _switch("scopes", None, [row.scope], FOUND, "only the memory's own scope")
+    if request.category is not None:
+        yield _switch("category", request.category, None, frozenset({"category"}) | RANKED)
+    elif row.category:
+        yield _switch("category", None, row.category, RANKED, "only the memory's own category")
+    if e.plan.guarded:
+        opens = FOUND | {"adaptive_gate", "state", "suppressed"}
+        yield _switch("recipe", request.recipe, "pro/tool", opens, "the agent asks on purpose")
+    if not e.plan.plain:
+        yield from _clock(e)
+
+
+def _clock(e: Evidence) -> Iterator[Move]:
+    """The clock set to when the memory still was, or will be, let through."""
+    now, meta = e.plan.now_ms, e.row.metadata
+    moments = (
+        ("inactive", meta.invalidated_at, -1),
+        ("inactive", meta.valid_from if meta.valid_from > now else None, 0),
+        ("expired", meta.valid_until, -1),
+        ("suppressed", meta.suppressed_until_ms if meta.suppressed(now) else None, 0),
+    )
+    for gate, at, shift in moments:
+        if at and ((at > now) == (shift == 0)):
+            away = abs(at + shift - now)
+            yield Move(
+                "now_ms",
+                now,
+                frozenset({gate}),
+                away,
+                lambda k, sign=1 if at > now else -1: now + sign * k,  # type: ignore[misc]
+                lambda k: SWITCH,
+                _setting("now_ms"),
+                hints=(away,),
+                note="the clock, not the store",
+            )
+
+
+def _memory(e: Evidence) -> Iterator[Move]:
+    """The memory's own side."""
+    if e.plan.plain:
+        return
+    row, meta, now = e.row, e.row.metadata, e.plan.now_ms
+
+    def edit(knob: str) -> Callable[[Any], Mapping[str, Row | None]]:
+        return lambda value: {row.id: edited(row, knob, value, now_ms=now)}
+
+    def switch(knob: str, before: Any, after: Any, opens: frozenset[str], note: str = "") -> Move:
+        nothing: Mapping[str, Any] = {}
+        return Move(
+            knob, before, opens, 1, lambda k: after, lambda k: SWITCH, lambda v: nothing, edit(knob), note
+        )
+
+    if meta.state != "confirmed" or meta.memory_layer in ("archive", "reflection"):
+        before = f"{meta.state}, {meta.memory_layer}"
+        yield switch("memory.state", before, "confirmed, working", frozenset({"state"}))
+    if meta.suppressed(now):
+        yield switch("memory.suppressed_until", meta.suppressed_until_ms, 0, frozenset({"suppressed"}))
+    if meta.valid_until is not None:
+        yield switch("memory.valid_until", meta.valid_until, None, frozenset({"expired"}))
+    if not meta.active(now):
+        note = f"it was superseded by {meta.superseded_by}" if meta.superseded_by else ""
+        yield switch("memory.invalidated_at", meta.invalidated_at, None, frozenset({"inactive"}), note)
+    for tier in TIERS:
+        if tier != meta.tier:
+            yield switch("memory.tier", meta.tier, tier, AFTER_RERANK)
+    yield switch("memory.touch", meta.last_accessed_at, now, AFTER_RERANK, "used once more, now")
+    importance = knobs.Knob("memory.importance", "number", "", 0.0, 1.0, 0.01)
+    for move in _both_ways(importance, row.importance, AFTER_RERANK, None):
+        yield _as_edit(move, edit("memory.importance"))
+    shorter = (row.length - SHORTEST_TEXT) // TEXT_STEP
+    if shorter >= 1:
+        yield Move(
+            "memory.length",
+            row.length,
+            AFTER_RERANK,
+            int(shorter),
+            lambda k: row.length - k * TEXT_STEP,
+            lambda k: k * TEXT_STEP / row.length,
+            lambda v: {},
+            edit("memory.length"),
+            note="if its vector and the words asked for stay as they are",
+            estimate=True,
+        )
+    yield from _twin(e)
+
+
+def _as_edit(move: Move, edits: Callable[[Any], Mapping[str, Row | None]]) -> Move:
+    return Move(
+        move.knob, move.before, move.opens, move.steps, move.value, move.size, lambda v: {}, edits, move.note
+    )
+
+
+def _twin(e: Evidence) -> Iterator[Move]:
+    """The memory that it resembles, forgotten."""
+    record = e.passage.record("mmr_diversity") if e.passage else None
+    if e.passage is None or record is None or record.outcome.rule[e.passage.index] != "deferred":
+        return
+    twin = record.outcome.inputs["nearest"][e.passage.index]
+    yield Move(
+        "memory.twin",
+        twin,
+        AFTER_RERANK,
+        1,
+        lambda k: None,
+        lambda k: SWITCH,
+        lambda v: {},
+        lambda v: {twin: None},
+        "the memory that it resembles, forgotten",
+    )

@@ -1,0 +1,172 @@
+"""The smallest change that brings a memory back: for each knob alone, by search, confirmed by a full recall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.lab.moves import Move, moves, powerless
+from memtui.engine.lab.verdict import Change, Powerless, Verdict
+from memtui.engine.lab.whatif import Ask, changed_request, memory_of
+from memtui.engine.lab.words import added_words
+from memtui.engine.progress import OnProgress, Progress
+from memtui.engine.recall.outside import NotAsked
+
+if TYPE_CHECKING:
+    from memtui.engine.lab.whynot import Inquiry
+    from memtui.engine.recall.record import Trace
+
+HARD = frozenset(
+    {
+        "unknown_id",
+        "scope",
+        "inactive",
+        "expired",
+        "adaptive_gate",
+        "category",
+        "state",
+        "suppressed",
+        "noise_filter",
+    }
+)
+"""Gates that depend on no rank or score: while one of them is shut, nothing else helps."""
+LOOKS = 14
+"""Values looked at over the range of a number, closer together near where it stands."""
+
+
+def with_changes(
+    inquiry: Inquiry, scopes: Sequence[str | None], ask: Ask, on_progress: OnProgress | None = None
+) -> Verdict:
+    """The verdict with what would bring the memory back, smallest change first, and what cannot.
+
+    Each number is searched outward from where it stands, on its own steps; `one_less` is the value one step nearer,
+    which does not bring it back. `scopes` are all scopes of the store.
+    """
+    verdict = inquiry.verdict
+    if verdict.returned or inquiry.evidence is None or inquiry.found is None:
+        return verdict
+    search = _Search(inquiry, ask)
+    shut = _shut(verdict)
+    changes: dict[str, Change] = {}
+    tried: dict[str, str] = {}
+    looked: dict[str, list[Move]] = {}
+    every = [*moves(inquiry.trace, inquiry.evidence, scopes), *added_words(inquiry)]
+    for done, move in enumerate(every):
+        if on_progress is not None:
+            on_progress(Progress("looking for the smallest change", done, len(every), "knobs"))
+        still = next((rung.gate for rung in verdict.ladder if rung.gate in shut - move.opens), None)
+        if still is not None:
+            tried.setdefault(move.knob, f"it cannot open the gate {still.replace('_', ' ')}")
+            continue
+        looked.setdefault(move.knob, []).append(move)
+        change = search.smallest(move)
+        if change is None:
+            tried[move.knob] = _stays_out(looked[move.knob])
+        elif move.knob not in changes or change.size < changes[move.knob].size:
+            changes[move.knob] = change
+    unable = dict(powerless(inquiry.trace, inquiry.evidence))
+    for knob, why in tried.items():
+        if knob not in changes:
+            unable.setdefault(knob, why)
+    found = sorted((search.confirm(change) for change in changes.values()), key=lambda c: (c.size, c.knob))
+    told = tuple(Powerless(knob, why) for knob, why in unable.items() if knob not in changes)
+    return replace(verdict, changes=tuple(found), powerless=told)
+
+
+def _shut(verdict: Verdict) -> frozenset[str]:
+    """The gates that a change has to open: the first that failed, and every failed one that no rank decides."""
+    failed = {rung.gate for rung in verdict.ladder if rung.passed is False}
+    return frozenset({verdict.gate} if verdict.gate else set()) | (failed & HARD)
+
+
+class _Search:
+    """Tries moves on one recall; nothing is asked of the outside twice."""
+
+    def __init__(self, inquiry: Inquiry, ask: Ask) -> None:
+        assert inquiry.found is not None
+        self.trace: Trace = inquiry.trace
+        self.id = inquiry.found.row.id
+        self.ask = ask
+        self.made: dict[str, tuple[Move, Any]] = {}
+
+    def smallest(self, move: Move) -> Change | None:
+        """The least of its steps that returns the memory; None when none does."""
+        if move.is_switch:
+            step = 1 if self._rank(move, move.value(1)) is not None else None
+        else:
+            step = first_true(lambda k: self._rank(move, move.value(k)) is not None, move.steps, move.hints)
+        if step is None:
+            return None
+        value = move.value(step)
+        self.made[move.knob + repr(value)] = (move, value)
+        return Change(
+            knob=move.knob,
+            before=move.before,
+            after=value,
+            confirmed=False,
+            size=move.size(step),
+            rank=self._rank(move, value),
+            one_less=None if move.is_switch else move.value(step - 1) if step > 1 else move.before,
+            note=move.note,
+        )
+
+    def confirm(self, change: Change) -> Change:
+        """The change with `confirmed` set by a recall that asks everything anew."""
+        move, value = self.made[change.knob + repr(change.after)]
+        if move.estimate:
+            return change
+        request = changed_request(self.trace, move.changes(value))
+        outside = self.ask.bench.outside(request.table_version).with_edits(move.edits(value))
+        return replace(change, confirmed=self.id in self.ask(request, outside).returned)
+
+    def _rank(self, move: Move, value: Any) -> int | None:
+        """Where the memory stands after the move; None when it does not come back."""
+        request = changed_request(self.trace, move.changes(value))
+        memory = memory_of(self.trace)
+        edits: Mapping[str, Any] = move.edits(value)
+        memory = memory.with_edits(edits) if edits else memory
+        try:
+            after = self.ask(request, memory.offline())
+        except NotAsked:
+            after = self.ask(request, memory)
+        ids: Sequence[str] = after.returned
+        return ids.index(self.id) + 1 if self.id in ids else None
+
+
+def _stays_out(moves: Sequence[Move]) -> str:
+    """What a knob that was tried and does not help says."""
+    if all(move.is_switch for move in moves):
+        return f"with {', '.join(_shown(move.value(1)) for move in moves)} it stays out"
+    ends = [each for move in moves for each in (move.value(1), move.value(move.steps), move.before)]
+    return f"it stays out from {min(ends)} to {max(ends)}"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return "nothing" if value is None else str(value)
+
+
+def first_true(holds: Callable[[int], bool], steps: int, hints: Sequence[int] = ()) -> int | None:
+    """The smallest of 1..steps at which `holds` turns true, where it does not hold at 0.
+
+    Looks at `LOOKS` steps that grow apart and at the hints; the turn before the first success is then found by
+    halving, so the step before the answer never holds.
+    """
+    looks: set[int] = {1, steps, *(round(float(steps) ** (i / (LOOKS - 1))) for i in range(LOOKS))}
+    looks |= {round(steps * i / LOOKS) for i in range(1, LOOKS)}
+    looks |= {step for hint in hints for step in (hint - 1, hint, hint + 1)}
+    below = 0
+    for step in sorted(step for step in looks if 1 <= step <= steps):
+        if holds(step):
+            above = step
+            while above - below > 1:
+                middle = (below + above) // 2
+                if holds(middle):
+                    above = middle
+                else:
+                    below = middle
+            return above
+        below = step
+    return None
