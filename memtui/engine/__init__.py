@@ -18,13 +18,18 @@ _HOME = {
     "CancelToken": "progress",
     "Cancelled": "errors",
     "Candidate": "recall.trace",
+    "CaseBook": "cases.book",
     "CaseLoss": "lifecycle.losses",
+    "Change": "curate.changes",
+    "ChangeSet": "curate.changes",
     "ConfigError": "errors",
+    "Conflict": "curate.changes",
     "Crossing": "lifecycle.moves",
     "DamagedStoreError": "errors",
     "EmbeddingError": "errors",
     "Engine": "engine",
     "Facets": "listing",
+    "Field": "curate.fields",
     "Finding": "listing",
     "KNOBS": "lifecycle.knobs",
     "Knob": "lifecycle.knobs",
@@ -34,6 +39,7 @@ _HOME = {
     "ListView": "listing",
     "Memory": "memory",
     "MemtuiError": "errors",
+    "Outcome": "curate.changes",
     "Progress": "progress",
     "Proof": "recall.trace",
     "RecallRequest": "recall.request",
@@ -66,13 +72,18 @@ __all__ = [
     "CancelToken",
     "Cancelled",
     "Candidate",
+    "CaseBook",
     "CaseLoss",
+    "Change",
+    "ChangeSet",
     "ConfigError",
+    "Conflict",
     "Crossing",
     "DamagedStoreError",
     "EmbeddingError",
     "Engine",
     "Facets",
+    "Field",
     "Finding",
     "Knob",
     "Life",
@@ -81,6 +92,7 @@ __all__ = [
     "ListView",
     "Memory",
     "MemtuiError",
+    "Outcome",
     "Progress",
     "Proof",
     "RecallRequest",
@@ -109,6 +121,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from memtui.engine.cases.book import CaseBook
+    from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Outcome
+    from memtui.engine.curate.fields import Field
     from memtui.engine.engine import Engine, RecipeInfo, open_engine
     from memtui.engine.errors import (
         Cancelled,

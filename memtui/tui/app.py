@@ -1,4 +1,4 @@
-"""The app: three modes with lazy screens, themes from files, and a store that opens after the first paint."""
+"""The app: four modes with lazy screens, themes from files, and a store that opens after the first paint."""
 
 from __future__ import annotations
 
@@ -52,6 +52,12 @@ def _recall() -> Screen[Any]:
     return RecallScreen()
 
 
+def _lifecycle() -> Screen[Any]:
+    from memtui.tui.screens.lifecycle.screen import LifecycleScreen
+
+    return LifecycleScreen()
+
+
 class MemtuiApp(App[None]):
     """The terminal console. `target` as in the command line; tests give their own `opener` and `now`."""
 
@@ -61,6 +67,7 @@ class MemtuiApp(App[None]):
         "home": _home,
         "browse": _browse,
         "recall": _recall,
+        "lifecycle": _lifecycle,
     }
     DEFAULT_MODE = "home"
     ENABLE_COMMAND_PALETTE = False
@@ -164,6 +171,8 @@ class MemtuiApp(App[None]):
             self._store.open(str(value))
         elif name == "retry":
             self.action_reload()
+        elif name == "changed":
+            self._store.reload(str(value))
 
     def action_open_demo(self) -> None:
         self.take("demo")
@@ -203,6 +212,9 @@ class MemtuiApp(App[None]):
     async def action_go_recall(self) -> None:
         await self.switch_mode("recall")
 
+    async def action_go_lifecycle(self) -> None:
+        await self.switch_mode("lifecycle")
+
     def action_help(self) -> None:
         from memtui.tui.dialogs.help import HelpOverlay
 
@@ -237,7 +249,7 @@ class MemtuiApp(App[None]):
 def run(target: str | None = None, **options: Any) -> None:
     """Run the app on `target` (None: the discovered store) until the person quits.
 
-    `options` are those of `open_engine`: settings, table, columns.
+    `options` are those of `open_engine`: settings, table, columns, writable.
     """
     from memtui.paths import themes_dir
 

@@ -137,6 +137,19 @@ def test_a_life_repeats_the_numbers_of_its_row(peer: Engine):
         )  # nobody uses it: it stays on its tier's curve
 
 
+def test_without_a_memory_the_model_is_that_of_a_default_one(peer: Engine):
+    life = peer.lifecycle.life("", BoardAsk())
+    assert (life.id, life.tier, life.composite) == ("", "working", pytest.approx(0.547))
+    working = next(tier for tier in life.model.tiers if tier.tier == "working")
+    assert working.half_days == pytest.approx(85.73, abs=0.01)
+    assert working.fold_days == pytest.approx(123.68, abs=0.01)
+    core, peripheral = (
+        next(t for t in life.model.tiers if t.tier == name) for name in ("core", "peripheral")
+    )
+    assert core.half_days == pytest.approx(261, abs=0.5)
+    assert peripheral.half_days == pytest.approx(30.7, abs=0.05)
+
+
 def test_a_remedy_is_drawn_as_it_would_be(peer: Engine):
     memory = next(
         each["id"] for each in peer.lifecycle.rows() if each["tier"] == "working" and not each["stale"]

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from memtui.engine import Engine, MemtuiError, open_engine
-from memtui.engine.lifecycle.review import after_settling
 from memtui.engine.lifecycle.settled import KEEP_DAYS, SKIP_DAYS, ReviewProgress, settled_lately
 from memtui.engine.lifecycle.suppression import InjectionPolicy, injection_patch
 from memtui.engine.metadata import normalise
@@ -180,11 +179,12 @@ def test_what_was_settled_stays_away_until_it_is_due_again(telling: Engine, tmp_
 
 def test_settling_a_card_leaves_the_rest_as_it_was(telling: Engine):
     review = telling.lifecycle.review()
-    left = after_settling(review, review.cards[0].id)
+    left = review.without(review.cards[0].id)
     assert left.cards == review.cards[1:]
     assert (left.waiting, left.settled) == (review.waiting - 1, review.settled + 1)
     assert left.at_stake == pytest.approx(review.at_stake - review.cards[0].priority)
-    assert after_settling(left, "nobody") is left
+    assert left.without("nobody") is left
+    assert review.without(review.cards[0].id, settled=False).settled == review.settled
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"decisions": 3}'])

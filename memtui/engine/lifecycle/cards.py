@@ -66,6 +66,15 @@ class Review:
     at_stake: float
     """Doubtful uses to be expected in 30 days over all waiting memories."""
 
+    def without(self, memory: str, *, settled: bool = True) -> Review:
+        """The queue after this memory was decided on; a skipped one does not count as settled."""
+        left = tuple(card for card in self.cards if card.id != memory)
+        if len(left) == len(self.cards):
+            return self
+        gone = sum(card.priority for card in self.cards if card.id == memory)
+        at_stake = max(0.0, self.at_stake - gone)
+        return Review(left, self.waiting - 1, self.settled + int(settled), at_stake)
+
     def as_json(self) -> dict[str, Any]:
         """The document of `memtui review --json`."""
         return {

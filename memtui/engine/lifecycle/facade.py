@@ -193,15 +193,19 @@ class Lifecycle:
     ) -> Life:
         """One memory on its curve: past, future, where each number comes from, and what could be done.
 
-        Raises UsageError when there is no such memory, or several.
+        An empty text is a memory as the plugin makes one by default, written now. Raises UsageError when there
+        is no such memory, or several.
         """
+        from memtui.engine.lifecycle.curve import typical
         from memtui.engine.lifecycle.life import make_life
         from memtui.engine.store.view import find_one
 
         read = self._reading.present(None)
+        used = with_changes(settings or self.settings(), ask.changes)
+        if not memory:
+            return make_life("", typical(read.now_ms), 0, ask, used, read.now_ms, measure, points)
         found = find_one(self._reading.store, read.catalog, memory, now_ms=read.now_ms)
         place = int(read.catalog.find(found.id)[0])
-        used = with_changes(settings or self.settings(), ask.changes)
         return make_life(found.id, read.traits, place, ask, used, read.now_ms, measure, points)
 
     # ------------------------------------------------------------------ review

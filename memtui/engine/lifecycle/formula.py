@@ -44,7 +44,7 @@ def lines_of(one: Traits, scored: Scored, decay: DecayParams, now_ms: int) -> tu
         Line(
             "H",
             "half-life",
-            f"{base} e^({text_of(decay.importance_modulation)} x {share(importance)})",
+            f"{base} x e^({text_of(decay.importance_modulation)} x {share(importance)})",
             half_life,
             _halves(one, code, decay, beta),
         ),
@@ -109,7 +109,7 @@ def _frequency(one: Traits, value: float) -> Line:
     gap = span / max(uses - 1, 1.0)
     formula = (
         f"(1 - e^(-{uses:.0f}/{scale}))"
-        f" x ({text_of(GAP_FLOOR)} + {text_of(1 - GAP_FLOOR)} e^(-{number(gap)}/{text_of(GAP_DAYS)}))"
+        f" x ({text_of(GAP_FLOOR)} + {text_of(1 - GAP_FLOOR)} x e^(-{number(gap)}/{text_of(GAP_DAYS)}))"
     )
     return Line("F", "frequency", formula, value, f"a use every {number(gap)} d")
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -67,19 +66,4 @@ def _card(memory: Memory, place: int, witness: Witness) -> ReviewCard:
         title=one_line(memory.text[:400]),
         tier=TIERS[witness.traits.tier[place]],
         scope=memory.scope,
-    )
-
-
-def after_settling(review: Review, memory: str) -> Review:
-    """The queue without this memory, which was just settled."""
-    left = tuple(card for card in review.cards if card.id != memory)
-    if len(left) == len(review.cards):
-        return review
-    gone = sum(card.priority for card in review.cards if card.id == memory)
-    return replace(
-        review,
-        cards=left,
-        waiting=review.waiting - 1,
-        settled=review.settled + 1,
-        at_stake=max(0.0, review.at_stake - gone),
     )

@@ -40,6 +40,16 @@ class Glyphs:
     back: str
     forth: str
     floor: str
+    axis: str
+    tick: str
+    corner: str
+    track_left: str
+    track_right: str
+    knob: str
+    shades: str
+    """Five fills from nothing to full, told apart without colour."""
+    dashes: str
+    """How the three lines of a chart look in a legend: solid, dashed, dotted."""
 
     def tier(self, tier: str | None) -> str:
         """The mark of a tier; an unknown one has none."""
@@ -76,6 +86,14 @@ UNICODE = Glyphs(
     back="◂",
     forth="▸",
     floor="┊",
+    axis="│",
+    tick="┤",
+    corner="└",
+    track_left="├",
+    track_right="┤",
+    knob="●",
+    shades=" ░▒▓█",
+    dashes="━┅┈",
 )
 
 ASCII = Glyphs(
@@ -106,6 +124,14 @@ ASCII = Glyphs(
     back="<",
     forth=">",
     floor=":",
+    axis="|",
+    tick="+",
+    corner="+",
+    track_left="|",
+    track_right="|",
+    knob="o",
+    shades=" .:+#",
+    dashes="=-.",
 )
 
 

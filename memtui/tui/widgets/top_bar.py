@@ -12,7 +12,12 @@ from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.paint.cells import crop
 from memtui.tui.session import Session
 
-SCREENS = (("home", "1", "Home"), ("browse", "2", "Browse"), ("recall", "3", "Recall"))
+SCREENS = (
+    ("home", "1", "Home"),
+    ("browse", "2", "Browse"),
+    ("recall", "3", "Recall"),
+    ("lifecycle", "4", "Lifecycle"),
+)
 
 
 class TopBar(Widget):

@@ -1,0 +1,25 @@
+"""A value between two ends as a track with a knob, and the default marked on it."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from memtui.tui.paint.glyphs import UNICODE, Glyphs
+
+
+def slider(
+    value: float, low: float, high: float, default: float, width: int, glyphs: Glyphs = UNICODE
+) -> Content:
+    """A track of exactly `width` cells: filled up to the knob; a mark where the default is, when it is elsewhere."""
+    inner = max(3, width - 2)
+    at, home = _cell(value, low, high, inner), _cell(default, low, high, inner)
+    cells = [(glyphs.rule, "$primary" if i < at else "$faint") for i in range(inner)]
+    if home != at:
+        cells[home] = (glyphs.floor, "$dim")
+    cells[at] = (glyphs.knob, "bold $foreground" if home == at else "bold $key")
+    return Content.assemble((glyphs.track_left, "$faint"), *cells, (glyphs.track_right, "$faint"))
+
+
+def _cell(value: float, low: float, high: float, cells: int) -> int:
+    share = (value - low) / (high - low) if high > low else 0.0
+    return min(cells - 1, max(0, round(share * (cells - 1))))

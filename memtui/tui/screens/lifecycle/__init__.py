@@ -1,0 +1,1 @@
+"""The Lifecycle screen."""

@@ -1,0 +1,144 @@
+"""Which engine calls the state needs, and what becomes of their answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.tui.screens.lifecycle import state as reduce
+from memtui.tui.screens.lifecycle.state import LifecycleState
+
+if TYPE_CHECKING:
+    from memtui.engine import CancelToken
+    from memtui.tui.screens.lifecycle.screen import LifecycleScreen
+
+POINTS = 320
+"""Moments of a curve: more than a wide screen has dots."""
+
+
+class Asking:
+    """Runs what one Lifecycle screen needs, each kind of question in a slot of its own."""
+
+    def __init__(self, screen: LifecycleScreen) -> None:
+        self._screen = screen
+
+    @property
+    def _state(self) -> LifecycleState:
+        return self._screen.state
+
+    @_state.setter
+    def _state(self, state: LifecycleState) -> None:
+        self._screen.state = state
+
+    def everything(self) -> None:
+        """The store is new, or was read anew."""
+        self._board()
+
+    def follow(self, old: LifecycleState, new: LifecycleState) -> None:
+        """The state changed: ask what has become unknown by that."""
+        if self._screen.session.engine is None:
+            return
+        if old.ask != new.ask:
+            self._board()
+            if old.ask.scopes != new.ask.scopes:
+                self._history()
+        if new.board is not None and (
+            old.selected != new.selected or old.board is not new.board or old.measure != new.measure
+        ):
+            self._life()
+        if new.reviewing and new.review is None and not self._screen.runner.busy("review"):
+            self._review()
+        if new.card and old.card != new.card:
+            self._memory(new.card)
+
+    def answered(self, slot: str, value: Any) -> None:
+        """An answer arrived."""
+        state = self._state
+        if slot == "board":
+            first = state.board is None
+            settings, board = value
+            self._state = reduce.answer(replace(state, settings=settings), board)
+            if first:
+                self._history()
+                self._findings()
+                self._cases()
+            elif self._state.trying and self._state.cases:
+                self._effect()
+        elif slot == "life":
+            if value.id == state.selected:
+                self._state = replace(state, life=value)
+        elif slot == "cases":
+            count, losses = value
+            self._state = replace(state, cases=count, losses=losses)
+        elif slot == "review":
+            card = state.card or (value.cards[0].id if value.cards else "")
+            self._state = replace(state, review=value, card=card)
+        elif slot in ("history", "findings", "effect", "memory"):
+            self._state = replace(state, **{slot: value})
+
+    # ------------------------------------------------------------------ the calls
+
+    @property
+    def _lifecycle(self) -> Any:
+        engine = self._screen.session.engine
+        assert engine is not None
+        return engine.lifecycle
+
+    def _board(self) -> None:
+        lifecycle, ask = self._lifecycle, self._state.ask
+
+        def work(cancel: CancelToken) -> Any:
+            settings = lifecycle.settings()
+            return settings, lifecycle.board(ask, settings, cancel=cancel)
+
+        self._screen.work("board", work)
+
+    def _life(self) -> None:
+        lifecycle, state = self._lifecycle, self._state
+
+        def work(cancel: CancelToken) -> Any:
+            return lifecycle.life(
+                state.selected, state.ask, measure=state.measure, points=POINTS, settings=state.settings
+            )
+
+        self._screen.work("life", work)
+
+    def _history(self) -> None:
+        lifecycle, scopes = self._lifecycle, self._state.ask.scopes
+        self._screen.work("history", lambda cancel: lifecycle.history(scopes))
+
+    def _findings(self) -> None:
+        lifecycle = self._lifecycle
+        self._screen.work("findings", lambda cancel: lifecycle.findings(cancel=cancel))
+
+    def _review(self) -> None:
+        lifecycle, progress = self._lifecycle, self._screen.progress()
+        self._screen.work("review", lambda cancel: lifecycle.review(progress, limit=200, cancel=cancel))
+
+    def _memory(self, memory: str) -> None:
+        engine = self._screen.session.engine
+        assert engine is not None
+        self._screen.work("memory", lambda cancel: engine.get(memory))
+
+    def _cases(self) -> None:
+        lifecycle, days, book = self._lifecycle, self._state.ask.horizon_days, self._screen.case_book()
+
+        def work(cancel: CancelToken) -> Any:
+            cases = book.cases()
+            losses = lifecycle.losses(cases, days=days, cancel=cancel) if cases else None
+            return len(cases), losses
+
+        self._screen.work("cases", work)
+
+    def _effect(self) -> None:
+        lifecycle, book, state = self._lifecycle, self._screen.case_book(), self._state
+
+        def work(cancel: CancelToken) -> Any:
+            cases = book.cases()
+            board, base = state.board, state.base
+            if not cases or board is None or base is None:
+                return None
+            before = lifecycle.effect(cases, base.settings, cancel=cancel)
+            return before, lifecycle.effect(cases, board.settings, cancel=cancel)
+
+        self._screen.work("effect", work)

@@ -1,0 +1,147 @@
+"""The curves panel: the model's three tiers, the chosen memory on them, and what the axis says."""
+
+from __future__ import annotations
+
+from math import isfinite
+
+from textual.content import Content
+
+from memtui.engine import Crossing, Life, Remedy
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import DAY, score
+from memtui.tui.paint.plot import DASHED, DOTTED, SOLID, Curve, Level, Plot, Spot, ceiling
+from memtui.tui.screens.lifecycle.state import LifecycleState
+from memtui.tui.screens.lifecycle.words import MEASURES, day
+from memtui.tui.theme.tokens import TIER_TOKENS
+
+TYPICAL = "a memory as it is written by default: importance .70, confidence .70"
+PATTERNS = {"core": SOLID, "working": DASHED, "peripheral": DOTTED}
+
+
+def legend(glyphs: Glyphs, *, short: bool = False) -> Content:
+    """`◆ core ━  ◇ working ┅  · peripheral ┈`."""
+    parts = []
+    for (tier, token), dash in zip(TIER_TOKENS.items(), glyphs.dashes, strict=True):
+        name = "" if short else f"{tier} "
+        parts.append(Content.styled(f"{glyphs.tier(tier)} {name}{dash}", f"${token}"))
+    return Content("  ").join(parts)
+
+
+def plot_of(state: LifecycleState, now_ms: int, glyphs: Glyphs) -> Plot | None:
+    """What to draw for the chosen memory; None before its life is known."""
+    life = state.life
+    if life is None:
+        return None
+    model, measure = life.model, state.measure
+    curves = [
+        Curve(tier.values, f"${TIER_TOKENS[tier.tier]}", PATTERNS[tier.tier], glyphs.tier(tier.tier))
+        for tier in model.tiers
+    ]
+    begin, end = life.at_ms[0], life.at_ms[-1]
+    place = (now_ms - begin) / (end - begin) if end > begin else 0.0
+    own_tier = next(tier for tier in model.tiers if tier.tier == life.tier)
+    if life.curve != own_tier.values:
+        curves.append(Curve(life.curve, "$foreground", SOLID, "*"))
+    remedy = next((each for each in life.remedies if each.name == state.remedy), None)
+    if remedy is not None:
+        later = tuple(
+            value if at >= now_ms else float("nan")
+            for value, at in zip(remedy.curve, life.at_ms, strict=True)
+        )
+        curves.append(Curve(later, "$delta-up", SOLID, "+"))
+    values = [value for curve in curves for value in curve.values]
+    levels = []
+    if measure == "composite":
+        levels.append(Level(model.stale_line, "$stale", " stale "))
+    elif measure == "recency":
+        levels.append(Level(0.5, "$dim", " half "))
+        levels.append(Level(1 / 2.718281828459045, "$dim", " 1/e "))
+    else:
+        levels.append(Level(own_tier.floor_boost, "$stale", f" floor {score(own_tier.floor)} "))
+    now_value = {"composite": life.composite, "recency": life.recency, "boost": life.boost}[measure]
+    upright = [(place, "$faint")] if 0 <= place <= 1 else []
+    if state.probe is not None:
+        upright.append((state.probe, "$primary"))
+    return Plot(
+        tuple(curves),
+        model.days,
+        ceiling(values, model.stale_line * 1.15 if measure == "composite" else 0.0),
+        tuple(levels),
+        (Spot(place, now_value, glyphs.knob, "bold $foreground"),) if 0 <= place <= 1 else (),
+        tuple(upright),
+    )
+
+
+def probe_words(state: LifecycleState, glyphs: Glyphs) -> Content:
+    """The values under the probe; without one, the legend's own."""
+    life = state.life
+    if life is None or state.probe is None:
+        return Content()
+    at = state.probe * (len(life.at_ms) - 1)
+    index = min(len(life.at_ms) - 1, round(at))
+    days = (life.at_ms[index] - life.at_ms[0]) / DAY
+    parts: list[Content | str] = [Content.styled(f"{days:.0f} d, {day(life.at_ms[index])}", "$foreground")]
+    for tier in life.model.tiers:
+        mark = f"{glyphs.tier(tier.tier)} {score(tier.values[index])}"
+        parts.append(Content.styled(mark, f"${TIER_TOKENS[tier.tier]}"))
+    parts.append(Content.styled(f"it {score(life.curve[index])}", "$foreground"))
+    return Content("  ").join(parts)
+
+
+def below(state: LifecycleState, now_ms: int, title: str, glyphs: Glyphs) -> tuple[Content, ...]:
+    """Words under the plot: which memory, what half-life means, what will happen to it."""
+    life = state.life
+    if life is None:
+        return ()
+    own = next(tier for tier in life.model.tiers if tier.tier == life.tier)
+    remedy = next((each for each in life.remedies if each.name == state.remedy), None)
+    who = Content.assemble(
+        " ", (glyphs.knob, "bold $foreground"), " ", (title or life.id[:8] or TYPICAL, "$foreground")
+    )
+    what = Content.assemble(
+        (f" {MEASURES[state.measure]} now ", "$dim"),
+        (
+            score({"composite": life.composite, "recency": life.recency, "boost": life.boost}[state.measure]),
+            "bold",
+        ),
+        "   ",
+        _fate(life.stale, life.crossings),
+    )
+    if remedy is not None:
+        what = _with(remedy, life, now_ms)
+    meant = Content.styled(
+        f" half of recency after {_d(own.half_days)} unused; 1/e, the article's half-life, after {_d(own.fold_days)}",
+        "$dim",
+    )
+    return (who, what, meant)
+
+
+def _with(remedy: Remedy, life: Life, now_ms: int) -> Content:
+    """What a remedy would do, and what happens without it."""
+    then = "no longer goes stale" if remedy.stale_at_ms is None else f"stale on {day(remedy.stale_at_ms)}"
+    return Content.assemble(
+        (f" + {remedy.title}: ", "bold $delta-up"),
+        (f"{score(_value_at(remedy.curve, life, now_ms))} now, {then}", "$delta-up"),
+        ("   without: ", "$dim"),
+        _fate(life.stale, life.crossings),
+    )
+
+
+def _value_at(values: tuple[float, ...], life: Life, now_ms: float) -> float:
+    """The value of a curve of this life at a moment."""
+    begin, end = life.at_ms[0], life.at_ms[-1]
+    share = (now_ms - begin) / (end - begin) if end > begin else 0.0
+    return values[min(len(values) - 1, max(0, round(share * (len(values) - 1))))]
+
+
+def _fate(is_stale: bool, crossings: tuple[Crossing, ...]) -> Content:
+    if is_stale:
+        return Content.styled("stale already", "$stale")
+    for crossing in crossings:
+        if crossing.kind == "stale":
+            return Content.styled(f"goes stale on {day(crossing.at_ms)}", "$stale")
+    return Content.styled("does not go stale within the horizon", "$dim")
+
+
+def _d(days: float) -> str:
+    return f"{days:.0f} d" if isfinite(days) and days < 1e6 else "ages"

@@ -1,0 +1,69 @@
+"""The line on top: what is asked, each part with the key that changes it; below it, narrow, the panels."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.style import Style
+
+from memtui.engine import one_line
+from memtui.tui.keys import BY_ID
+from memtui.tui.paint.numbers import full
+from memtui.tui.screens.lifecycle.state import PANELS, LifecycleState
+from memtui.tui.screens.lifecycle.words import MEASURES, SHORT, day, span
+
+
+def _chip(key_id: str, text: str, style: str = "$foreground") -> Content:
+    key = BY_ID[key_id]
+    press = Style.from_meta({"@click": f"app.simulate_key('{key.keys.split(',')[0]}')"})
+    return Content.assemble((key.caps.split(" ")[0], "bold $key"), " ", (text, style)).stylize(press)
+
+
+def head_lines(state: LifecycleState, now_ms: int, width: int, *, tabs: bool) -> list[Content]:
+    """One line of what is asked; with `tabs` a second one with the names of the panels."""
+    ask = state.ask
+    when = day(now_ms + ask.ahead_days * 86_400_000)
+    moved = f" +{span(ask.ahead_days)}" if ask.ahead_days else ""
+    scope = "all" if ask.scopes is None else one_line(ask.scopes[0] or "(none)") or '" "'
+    chips = [
+        _chip("lifecycle.later", f"as of {when}{moved}", "$stale" if moved else "$foreground"),
+        _chip("lifecycle.longer", f"next {span(ask.horizon_days)}"),
+        _chip("lifecycle.scenario", ask.scenario),
+        _chip("lifecycle.scope", f"scope {scope}", "$foreground" if ask.scopes is None else "$stale"),
+    ]
+    if width >= 100:
+        chips.append(_chip("lifecycle.measure", MEASURES[state.measure]))
+    line = Content.assemble(" ", Content("   ").join(chips))
+    said = _said(state, width)
+    gap = width - line.cell_length - said.cell_length - 1
+    if said.plain and gap >= 2:
+        line = Content.assemble(line, " " * gap, said)
+    return [line, _tabs(state)] if tabs else [line]
+
+
+def _said(state: LifecycleState, width: int) -> Content:
+    if state.stale or state.board is None:
+        return Content.styled("computing", "$primary")
+    if state.reviewing and state.review is not None:
+        return Content.styled(f"{state.review.settled} settled this week", "$dim")
+    if state.trying:
+        return Content.styled("trying settings, 0 takes them back", "$stale")
+    if width < 140:
+        return Content()
+    return Content.styled(
+        f"{full(state.board.rows)} memories in {state.board.ms:.0f} ms   {state.board.settings.origin}",
+        "$dim",
+    )
+
+
+def _tabs(state: LifecycleState) -> Content:
+    if state.reviewing:
+        return Content.assemble((" [weekly review]", "bold $primary"), ("  esc back to the panels", "$dim"))
+    parts = []
+    for name in PANELS:
+        here = name == (state.zoom or state.panel)
+        press = Style.from_meta({"@click": f"screen.panel('{name}')"})
+        text = Content.styled(
+            f"[{SHORT[name]}]" if here else SHORT[name], "bold $primary" if here else "$dim"
+        )
+        parts.append(text.stylize(press))
+    return Content.assemble(" ", Content("  ").join(parts))

@@ -1,0 +1,256 @@
+"""State to panels: which panel must be painted anew, and with what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.engine import KNOBS, ReviewCard
+from memtui.tui.host import host
+from memtui.tui.layout import NORMAL_WIDTH, size_class
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import full
+from memtui.tui.paint.stacks import shade_legend
+from memtui.tui.screens.lifecycle import coming, curves, past, reviewing, scores, sliders
+from memtui.tui.screens.lifecycle.arrange import LifecycleShape
+from memtui.tui.screens.lifecycle.flow import flow_rows
+from memtui.tui.screens.lifecycle.found import finding_rows
+from memtui.tui.screens.lifecycle.head import head_lines
+from memtui.tui.screens.lifecycle.numbers import number_rows
+from memtui.tui.screens.lifecycle.state import LifecycleState, knob
+from memtui.tui.screens.lifecycle.words import MEASURES, TITLES
+from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.built_rows import BuiltRows, KnobRows
+from memtui.tui.widgets.curve_plot import CurvePlot
+from memtui.tui.widgets.lines import Lines
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.rows import Row
+
+if TYPE_CHECKING:
+    from memtui.tui.screens.lifecycle.screen import LifecycleScreen
+
+_PARTS: dict[str, tuple[str, ...]] = {
+    "head": ("ask", "board", "measure", "panel", "review", "reviewing"),
+    "curves": ("life", "measure", "probe", "remedy", "selected", "board"),
+    "scores": ("board", "base"),
+    "flow": ("board",),
+    "next": ("board", "view", "losses"),
+    "whatif": ("board", "base", "ask", "settings", "effect", "cases"),
+    "numbers": ("life", "remedy", "selected", "board"),
+    "history": ("history", "chart"),
+    "findings": ("findings",),
+    "review": ("review",),
+    "card": ("review", "card", "memory"),
+}
+"""What each panel is painted from."""
+
+
+class Painting:
+    """Paints the panels of one Lifecycle screen."""
+
+    def __init__(self, screen: LifecycleScreen) -> None:
+        self._screen = screen
+
+    @property
+    def _state(self) -> LifecycleState:
+        return self._screen.state
+
+    @property
+    def _glyphs(self) -> Glyphs:
+        return host(self._screen).glyphs
+
+    def shape(self) -> LifecycleShape:
+        """What the arrangement needs to know of the state."""
+        state = self._state
+        return LifecycleShape(
+            panel=state.panel,
+            aside=state.aside,
+            zoom=state.zoom,
+            reviewing=state.reviewing,
+            said=self._screen.said is not None,
+        )
+
+    def everything(self) -> None:
+        """Paint all panels."""
+        self.change(None, self._state)
+
+    def change(self, old: LifecycleState | None, new: LifecycleState) -> None:
+        """Paint the panels whose part of the state has changed."""
+        screen = self._screen
+        if not screen.query(Arranged):
+            return
+
+        def differs(names: Sequence[str]) -> bool:
+            return old is None or any(getattr(old, name) is not getattr(new, name) for name in names)
+
+        screen.set_class(new.stale, "-stale")
+        for name, parts in _PARTS.items():
+            if differs(parts):
+                getattr(self, f"_{name}")(new)
+        if differs(("panel", "aside", "zoom", "reviewing", "error")):
+            screen.query_one(Arranged).rearrange()
+        screen.refresh_bindings()
+
+    def _panel(self, name: str) -> Panel:
+        return self._screen.query_one(f"#{name}", Panel)
+
+    def _rows(self, name: str) -> BuiltRows:
+        return self._screen.query_one(f"#{name} BuiltRows", BuiltRows)
+
+    def _kind(self) -> str:
+        return size_class(self._screen.app.size.width)
+
+    # ------------------------------------------------------------------ one method a panel
+
+    def _head(self, state: LifecycleState) -> None:
+        width = self._screen.app.size.width
+        lines = head_lines(state, self._screen.now_ms, width, tabs=width < NORMAL_WIDTH)
+        self._screen.query_one("#head", Lines).show(lines)
+
+    def _curves(self, state: LifecycleState) -> None:
+        screen, glyphs = self._screen, self._glyphs
+        title = self._title_of(state.selected)
+        plot = curves.plot_of(state, screen.now_ms, glyphs)
+        screen.query_one(CurvePlot).show(plot, curves.below(state, screen.now_ms, title, glyphs), state.probe)
+        probed = curves.probe_words(state, glyphs)
+        self._panel("curves").headline(
+            what=f"{TITLES['curves']}, {MEASURES[state.measure]}",
+            which=curves.legend(glyphs, short=self._kind() != "wide"),
+            where=probed if probed.plain else ("days since the last use" if self._kind() != "narrow" else ""),
+        )
+
+    def _scores(self, state: LifecycleState) -> None:
+        self._rows("scores").repaint()
+        board = state.board
+        if board is not None:
+            self._panel("scores").headline(
+                which=f"composite of {full(board.rows)}", where=self._score_words(self._rows("scores").key)
+            )
+
+    def _score_words(self, key: str) -> Content:
+        state, height = self._state, self._rows("scores").container_size.height
+        words = scores.row_words(state.board, key, height, self._glyphs) if state.board and key else Content()
+        return words if words.plain else shade_legend(self._glyphs)
+
+    def _flow(self, state: LifecycleState) -> None:
+        self._rows("flow").repaint()
+        self._panel("flow").headline(which="if it were swept now")
+
+    def _next(self, state: LifecycleState) -> None:
+        self._rows("next").repaint()
+        what = "Due now" if state.view == "plan" else "About to change"
+        self._panel("next").headline(what=what, which=coming.summary(state))
+        self._where_next()
+
+    def _where_next(self) -> None:
+        rows = self._rows("next")
+        said = coming.row_words(self._state, rows.key) if rows.key else ""
+        at, count = rows.place
+        place = f"{at} / {count}" if count else ""
+        self._panel("next").headline(
+            where=f"{said}   {place}" if said and self._kind() != "narrow" else place
+        )
+
+    def _whatif(self, state: LifecycleState) -> None:
+        self._screen.query_one(KnobRows).repaint()
+        lines = sliders.effect_lines(
+            state.board, state.base, state.effect, self._cases_said(state), sliders.EFFECT_CELLS, self._glyphs
+        )
+        narrow = self._kind() == "narrow"
+        self._screen.query_one("#whatif Lines", Lines).show(sliders.compact(lines) if narrow else lines)
+        self._whatif_words()
+
+    def _whatif_words(self) -> None:
+        """How many settings are tried, and what the one under the cursor means."""
+        tried, narrow = len(self._state.ask.changes), self._kind() == "narrow"
+        each = knob(self._screen.query_one(KnobRows).key)
+        keys = "h less   l more   0 takes all back   y copies the block"
+        count = f"{tried} of {len(KNOBS)} tried" if tried else "nothing is written"
+        self._panel("whatif").headline(
+            which=f"{each.meaning}   {count}" if narrow and each is not None else count,
+            where="" if narrow else keys if each is None else f"{each.key}: {each.meaning}   {keys}",
+        )
+
+    def _cases_said(self, state: LifecycleState) -> str:
+        if not state.cases:
+            return "cases           none saved"
+        return f"cases           {full(state.cases)}, asked when settings change"
+
+    def _numbers(self, state: LifecycleState) -> None:
+        self._rows("numbers").repaint()
+        self._panel("numbers").headline(which="where each comes from")
+
+    def _history(self, state: LifecycleState) -> None:
+        self._rows("history").repaint()
+        self._panel("history").headline(
+            which=past.TITLES[state.chart], where="" if self._kind() == "narrow" else "c next chart"
+        )
+
+    def _findings(self, state: LifecycleState) -> None:
+        self._rows("findings").repaint()
+        count = sum(1 for each in state.findings or () if each.severity != "info")
+        self._panel("findings").headline(which=f"{count} to look at" if count else "")
+
+    def _review(self, state: LifecycleState) -> None:
+        rows = self._rows("review")
+        rows.repaint(f"card:{state.card}" if state.card else None)
+        self._panel("review").headline(which=reviewing.queue_words(state.review), where=_place(rows))
+
+    def _card(self, state: LifecycleState) -> None:
+        self._rows("card").repaint()
+        self._panel("card").headline(which="why it is here")
+
+    def place_words(self, panel: str) -> None:
+        """The cursor moved in a panel: say the values of its row."""
+        if panel == "next":
+            self._where_next()
+        elif panel == "scores":
+            self._panel("scores").headline(where=self._score_words(self._rows("scores").key))
+        elif panel == "whatif":
+            self._whatif_words()
+        elif panel == "review":
+            self._panel("review").headline(where=_place(self._rows("review")))
+
+    # ------------------------------------------------------------------ what the lists build
+
+    def build(self, name: str, width: int, height: int) -> Sequence[Row]:
+        """The rows of a list for its size."""
+        state, glyphs, now = self._state, self._glyphs, self._screen.now_ms
+        board = state.board
+        if name == "knobs":
+            return sliders.knob_rows(state, width, glyphs)
+        if name == "history":
+            return past.history_rows(state.history, state.chart, now, width, height, glyphs)
+        if name == "findings":
+            return finding_rows(state.findings, width, glyphs)
+        if name == "review":
+            return reviewing.queue_rows(state.review, width, glyphs)
+        if name == "card":
+            return reviewing.card_rows(self.card(), state.memory, now, width, glyphs)
+        if board is None:
+            return []
+        if name == "scores":
+            return scores.score_rows(board, state.base if state.trying else None, width, height, glyphs)
+        if name == "flow":
+            return flow_rows(board, width, height, glyphs)
+        if name == "next":
+            return coming.coming_rows(state, width, height, glyphs)
+        return number_rows(state.life, self._title_of(state.selected), width, state.remedy, glyphs)
+
+    def card(self) -> ReviewCard | None:
+        """The card under the cursor of the review."""
+        state = self._state
+        return next(
+            (each for each in (state.review.cards if state.review else ()) if each.id == state.card), None
+        )
+
+    def _title_of(self, memory: str) -> str:
+        board = self._state.board
+        return board.titles.get(memory, "") if board is not None else ""
+
+
+def _place(rows: BuiltRows) -> str:
+    at, count = rows.place
+    return f"{at} / {count}" if count else ""

@@ -1,0 +1,334 @@
+"""Lifecycle: what will the agent forget that it should not, and what should it long have forgotten?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from textual import on
+from textual.app import ComposeResult
+from textual.reactive import reactive
+
+from memtui.engine import CancelToken, CaseBook, MemtuiError, ReviewProgress
+from memtui.paths import store_state_dir
+from memtui.tui.dialogs.palette import Entry
+from memtui.tui.frame import Frame
+from memtui.tui.host import host
+from memtui.tui.keys import bindings
+from memtui.tui.layout import Arrangement, size_class
+from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse, ShowMemory
+from memtui.tui.runner import Report
+from memtui.tui.screens.lifecycle import arrange
+from memtui.tui.screens.lifecycle import state as reduce
+from memtui.tui.screens.lifecycle.acting import Acting
+from memtui.tui.screens.lifecycle.asking import Asking
+from memtui.tui.screens.lifecycle.painting import Painting
+from memtui.tui.screens.lifecycle.state import LifecycleState
+from memtui.tui.screens.lifecycle.words import TITLES
+from memtui.tui.session import Session
+from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.built_rows import BuiltRows, KnobRows, ReviewRows
+from memtui.tui.widgets.curve_plot import CurvePlot
+from memtui.tui.widgets.lines import Lines
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.rows import RowList
+from memtui.tui.widgets.state_panel import State, StatePanel, failed
+from memtui.tui.words import DEMO, OPEN, of_session
+
+
+class LifecycleScreen(Frame):
+    """One state, panels that paint it, and engine calls that change it."""
+
+    MODE = "lifecycle"
+    CSS_PATH = "lifecycle.tcss"
+    BINDINGS = bindings("lifecycle")
+
+    state: reactive[LifecycleState] = reactive(LifecycleState(), init=False)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._painting = Painting(self)
+        self._asking = Asking(self)
+        self._acting = Acting(self)
+        self._revision = -1
+        self.said: State | None = State("loading", "counting", skeleton=True)
+        """Words instead of panels; None where there is a board."""
+
+    def body(self) -> ComposeResult:
+        def rows(name: str) -> BuiltRows:
+            return BuiltRows(partial(self._painting.build, name))
+
+        yield Arranged(
+            Panel(StatePanel(), title="Lifecycle", id="state"),
+            Lines(id="head"),
+            Panel(CurvePlot(), title=TITLES["curves"], id="curves"),
+            *(Panel(rows(name), title=TITLES[name], id=name) for name in ("scores", "flow", "next")),
+            Panel(
+                KnobRows(partial(self._painting.build, "knobs")), Lines(), title=TITLES["whatif"], id="whatif"
+            ),
+            *(Panel(rows(name), title=TITLES[name], id=name) for name in ("numbers", "history", "findings")),
+            Panel(ReviewRows(partial(self._painting.build, "review")), title=TITLES["review"], id="review"),
+            Panel(rows("card"), title=TITLES["card"], id="card"),
+            arrange=self._arrange,
+        )
+
+    def _arrange(self, width: int, height: int) -> Arrangement:
+        return arrange.lifecycle(width, height, self._painting.shape())
+
+    @property
+    def now_ms(self) -> int:
+        """The app's clock."""
+        return host(self).now_ms()
+
+    # ------------------------------------------------------------------ the store, and what it answers
+
+    def session_changed(self, session: Session) -> None:
+        if session.engine is None or session.phase == "reading":
+            self._say(of_session(session) or self._reading(session))
+            return
+        if session.revision != self._revision:
+            self._revision = session.revision
+            self.runner.cancel_all()
+            kept = self.state
+            self.state = LifecycleState(
+                ask=replace(kept.ask, scopes=None), measure=kept.measure, view=kept.view
+            )
+            self._say(State("loading", "weighing every memory", skeleton=True))
+            self._asking.everything()
+
+    def _reading(self, session: Session) -> State:
+        return State("loading", "reading tiers and access counts", progress=session.progress, skeleton=True)
+
+    def _say(self, said: State | None) -> None:
+        had = self.said is not None
+        self.said = said
+        if said is not None:
+            self.query_one(StatePanel).state = said
+        self._painting.everything()
+        self.query_one(Arranged).rearrange()
+        if said is not None and said.choices:
+            self.call_after_refresh(self.query_one(StatePanel).focus)
+        elif said is None and had:
+            self.call_after_refresh(self._focus_panel)
+
+    def on_run_finished(self, message: RunFinished) -> None:
+        if not self.runner.done(message):
+            return
+        self._asking.answered(message.slot, message.value)
+        if message.slot == "board" and self.said is not None:
+            empty = (
+                self.state.board is not None and self.state.board.rows == 0 and self.state.ask.scopes is None
+            )
+            self._say(
+                State("empty", "there are no memories to weigh", choices=(OPEN, DEMO)) if empty else None
+            )
+
+    def on_run_failed(self, message: RunFailed) -> None:
+        if not self.runner.done(message):
+            return
+        if message.slot == "board":
+            self.state = replace(self.state, error=message.error)
+            if self.state.board is None:
+                self._say(self._failed(message.error))
+                return
+        self.flash(str(message.error), "error")
+
+    def _failed(self, error: MemtuiError) -> State:
+        return failed("there is no lifecycle to show", error, OPEN, DEMO)
+
+    def watch_state(self, old: LifecycleState, new: LifecycleState) -> None:
+        self._painting.change(old, new)
+        self._asking.follow(old, new)
+
+    def progress(self) -> ReviewProgress:
+        """Where the decisions of the review are kept."""
+        return ReviewProgress(self._state_dir() / "review.json")
+
+    def case_book(self) -> CaseBook:
+        """The saved questions of this store."""
+        return CaseBook(self._state_dir() / "cases.json")
+
+    def _state_dir(self) -> Path:
+        info = self.session.info
+        return store_state_dir(info.uri if info is not None else "")
+
+    def work(self, slot: str, work: Any) -> None:
+        """Run an engine call; its answer comes back to `Asking.answered` under this slot."""
+
+        def run(cancel: CancelToken, report: Report) -> Any:
+            return work(cancel)
+
+        self.runner.start(slot, run)
+
+    # ------------------------------------------------------------------ what the panels say
+
+    @on(RowList.Highlighted)
+    def _highlighted(self, event: RowList.Highlighted) -> None:
+        panel = event.rows.parent.id if event.rows.parent is not None else None
+        kind, _, rest = event.key.partition(":")
+        if isinstance(event, KnobRows.Turned):
+            self._acting.turned(event.key, event.steps)
+        elif panel == "next":
+            self.state = reduce.select(self.state, rest)
+        elif panel == "review":
+            self.state = replace(self.state, card=rest)
+        elif panel == "numbers" and kind == "remedy":
+            self.state = replace(self.state, remedy=rest)
+        self._painting.place_words(panel or "")
+
+    @on(RowList.Opened)
+    def _opened(self, event: RowList.Opened) -> None:
+        self._acting.opened(event.key)
+
+    @on(ReviewRows.Settled)
+    def _settled(self, event: ReviewRows.Settled) -> None:
+        if event.how == "fix":
+            self.action_browse()
+        else:
+            self._acting.settle(event.how)
+
+    @on(CurvePlot.Probed)
+    def _probed(self, event: CurvePlot.Probed) -> None:
+        self.state = replace(self.state, probe=event.place)
+
+    @on(StatePanel.Chosen)
+    def _chosen(self, event: StatePanel.Chosen) -> None:
+        host(self).take(event.choice.name, event.choice.value)
+
+    # ------------------------------------------------------------------ keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        ready = self.said is None
+        if action in (
+            "longer",
+            "shorter",
+            "later",
+            "sooner",
+            "scenario",
+            "scope",
+            "whatif",
+            "copy",
+            "review",
+        ):
+            return True if ready else None
+        if action in ("view", "measure", "chart", "aside", "panel_before", "panel_after", "zoom"):
+            return (True if ready else None) if not self.state.reviewing else False
+        if action in ("remedy", "browse"):
+            return True if ready and (self.state.selected or self.state.card) else None
+        if action == "reset":
+            return True if self.state.trying else None
+        return True
+
+    def action_panel_before(self) -> None:
+        self._step_panel(-1)
+
+    def action_panel_after(self) -> None:
+        self._step_panel(1)
+
+    def action_panel(self, name: str) -> None:
+        self.state = replace(self.state, panel=name, zoom="")  # type: ignore[arg-type]
+        self.call_after_refresh(self._focus_panel)
+
+    def _step_panel(self, by: int) -> None:
+        shown = [name for name in reduce.PANELS if self.query_one(Arranged).shows(name)]
+        if size_class(self.app.size.width) == "narrow" or self.state.zoom:
+            name = reduce.following(reduce.PANELS, self.state.zoom or self.state.panel, by)
+            zoom = name if self.state.zoom else ""
+            self.state = replace(self.state, panel=name, zoom=zoom)  # type: ignore[arg-type]
+        else:
+            name = reduce.following(tuple(shown), self._focused_panel(), by)
+            self.state = replace(self.state, panel=name)  # type: ignore[arg-type]
+        self.call_after_refresh(self._focus_panel)
+
+    def _focused_panel(self) -> str:
+        around = self.focused.ancestors if self.focused else ()
+        return next((node.id or "" for node in around if isinstance(node, Panel)), "")
+
+    def _focus_panel(self) -> None:
+        wanted = "review" if self.state.reviewing else self.state.zoom or self.state.panel
+        if not self.query_one(Arranged).shows(wanted):
+            wanted = "next"
+        for widget in self.query(f"#{wanted} *"):
+            if widget.focusable:
+                widget.focus()
+                return
+
+    def action_aside(self) -> None:
+        self.state = replace(self.state, aside=reduce.following(reduce.ASIDES, self.state.aside))  # type: ignore[arg-type]
+
+    def action_view(self) -> None:
+        self.state = replace(self.state, view="plan" if self.state.view == "forecast" else "forecast")
+
+    def action_measure(self) -> None:
+        self.state = replace(self.state, measure=reduce.following(reduce.MEASURES, self.state.measure))  # type: ignore[arg-type]
+
+    def action_chart(self) -> None:
+        shown = self.query_one(Arranged).shows("history")
+        chart = reduce.following(reduce.CHARTS, self.state.chart) if shown else self.state.chart
+        self.state = replace(self.state, chart=chart, aside="history", panel="history")  # type: ignore[arg-type]
+
+    def action_longer(self) -> None:
+        self.state = reduce.horizon(self.state, 1)
+
+    def action_shorter(self) -> None:
+        self.state = reduce.horizon(self.state, -1)
+
+    def action_later(self) -> None:
+        self.state = reduce.ahead(self.state, 1)
+
+    def action_sooner(self) -> None:
+        self.state = reduce.ahead(self.state, -1)
+
+    def action_scenario(self) -> None:
+        self.state = reduce.other_scenario(self.state)
+
+    def action_scope(self) -> None:
+        self._acting.choose_scope()
+
+    def action_whatif(self) -> None:
+        self.state = replace(self.state, panel="whatif", reviewing=False)
+        self.call_after_refresh(self._focus_panel)
+
+    def action_reset(self) -> None:
+        self.state = reduce.reset(self.state)
+
+    def action_remedy(self) -> None:
+        self._acting.next_remedy()
+
+    def action_review(self) -> None:
+        self.state = replace(self.state, reviewing=not self.state.reviewing, zoom="")
+        self.call_after_refresh(self._focus_panel)
+
+    def action_browse(self) -> None:
+        memory = self.state.card if self.state.reviewing else self.state.selected
+        if memory:
+            self.app.post_message(ShowMemory(memory))
+
+    def action_copy(self) -> None:
+        self._acting.copy()
+
+    def action_zoom(self) -> None:
+        panel = self._focused_panel() or "curves"
+        self.state = replace(self.state, zoom="" if self.state.zoom else panel, panel=panel)  # type: ignore[arg-type]
+
+    def action_back(self) -> None:
+        if self.dismiss_flash():
+            return
+        if self.state.reviewing:
+            self.action_review()
+        elif self.state.zoom:
+            self.state = replace(self.state, zoom="")
+        elif self.state.remedy:
+            self.state = replace(self.state, remedy="")
+        elif self.state.probe is not None:
+            self.state = replace(self.state, probe=None)
+
+    def show_filter(self, text: str) -> None:
+        """Go to Browse with this filter."""
+        self.app.post_message(ShowInBrowse(text))
+
+    def palette_entries(self) -> list[Entry]:
+        """What the palette can do here beside the keys."""
+        return self._acting.entries()
