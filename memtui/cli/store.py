@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine import Engine, UsageError, open_engine
-from memtui.paths import settings_file
+from memtui.paths import settings_file, state_dir
 from memtui.settings import load_settings
 
 DEMO = "demo"
@@ -58,7 +58,17 @@ def app_options(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def open_for(args: argparse.Namespace, now: Callable[[], int] = wall_clock) -> Engine:
+def open_for(
+    args: argparse.Namespace, now: Callable[[], int] = wall_clock, *, writable: bool = False
+) -> Engine:
     """The engine on the store that `args` name, else the settings, else discovery."""
     target = demo_store() if args.store == DEMO else args.store
-    return open_engine(target, now=now, environ=os.environ, cwd=Path.cwd(), **app_options(args))
+    return open_engine(
+        target,
+        now=now,
+        environ=os.environ,
+        cwd=Path.cwd(),
+        writable=writable,
+        state=state_dir(os.environ),
+        **app_options(args),
+    )

@@ -16,6 +16,8 @@ from memtui.engine.progress import CancelToken, OnProgress
 from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
+    from memtui.engine.curate.facade import Curator
+    from memtui.engine.curate.fields import Field
     from memtui.engine.discovery.target import NamesStore, Target
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
     from memtui.engine.embed.settings import EmbeddingSettings
@@ -55,12 +57,16 @@ def open_engine(
     columns: Mapping[str, str] | None = None,
     embedding: EmbeddingSettings | None = None,
     timer: Callable[[], float] = time.perf_counter,
+    writable: bool = False,
+    state: Path | None = None,
 ) -> Engine:
     """Open the store that `target` names: a folder, a LanceDB URI, a discovered name, or None for the discovered one.
 
     `settings` may name the store where `target` does not. `columns` maps roles to column names for tables of
     other programs. `embedding` overrides what the store's agent uses. `timer` (seconds) measures durations.
-    Opening never writes. Raises StoreNotFoundError, UnknownDialectError, DamagedStoreError or UsageError, each with what to do.
+    `writable` lets `Engine.curate` apply changes, journalled below `state`, memtui's state folder.
+    Opening never writes. Raises StoreNotFoundError, UnknownDialectError, DamagedStoreError or UsageError, each
+    with what to do.
     """
     from memtui.engine.discovery import resolve_target
     from memtui.engine.store.open import open_store
@@ -69,7 +75,16 @@ def open_engine(
     store = open_store(
         found.uri, table=table or found.table, columns=columns, storage_options=found.storage_options
     )
-    return Engine(store, now=now, target=found, embedding=embedding, timer=timer, environ=environ)
+    return Engine(
+        store,
+        now=now,
+        target=found,
+        embedding=embedding,
+        timer=timer,
+        environ=environ,
+        writable=writable,
+        state=state,
+    )
 
 
 class Engine:
@@ -84,6 +99,8 @@ class Engine:
         embedding: EmbeddingSettings | None = None,
         timer: Callable[[], float] = time.perf_counter,
         environ: Mapping[str, str] | None = None,
+        writable: bool = False,
+        state: Path | None = None,
     ) -> None:
         from memtui.engine.embed.resolve import resolve_embedder
 
@@ -91,6 +108,7 @@ class Engine:
         self._now = now
         self._timer = timer
         self._environ = environ or {}
+        self._writable, self._state = writable, state
         self._target = target
         self._found = target.found if target else None
         self._catalog: Catalog | None = None
@@ -121,7 +139,7 @@ class Engine:
             rows=store.count(),
             dims=store.dims,
             version=store.version,
-            read_only=True,
+            read_only=not self.curate.writable,
             columns=store.columns,
             fts=store.fts_status().phrase,
             embedder=self._embedder_phrase(),
@@ -226,6 +244,44 @@ class Engine:
         from memtui.engine.lifecycle.facade import Lifecycle
 
         return Lifecycle(self._store, lambda: self.catalog, self._now, self._timer, self._found, self.recall)
+
+    # ------------------------------------------------------------------ curating
+
+    @cached_property
+    def curate(self) -> Curator:
+        """Plans, applies and takes back changes; applying needs an engine that was opened `writable`."""
+        from memtui.engine.curate.facade import Curator
+
+        return Curator(
+            self._store,
+            self._embedder,
+            now=self._now,
+            state=self._state,
+            writable=self._writable,
+            found=self._found,
+            environ=self._environ,
+            view=self.view,
+        )
+
+    @property
+    def read_only_because(self) -> str:
+        """Why nothing can be changed, one sentence; empty when changes can be made."""
+        access = self.curate.access
+        if access.verdict == "read-only":
+            return access.reason
+        return "" if self.curate.writable else "The store is open for reading only."
+
+    @property
+    def editable(self) -> tuple[Field, ...]:
+        """The fields that memories of this store have and a person may set."""
+        from memtui.engine.curate.fields import editable
+
+        return editable(self._store.dialect)
+
+    def ids(self, view: ListView, start: int = 0, stop: int | None = None) -> list[str]:
+        """The ids at places `start` to `stop` of `view`, in its order; rows without an id are left out."""
+        chosen = view.positions
+        return [each for each in chosen.catalog.ids.texts(chosen.positions[start:stop]) if each]
 
     # ------------------------------------------------------------------ recall
 

@@ -148,9 +148,7 @@ def kill_often(folder: Path, times: int) -> Counter[str]:
                 assert left.found in (Whereabouts.WHOLE, Whereabouts.NOTHING)
                 seen[left.found.value] += 1
                 if n % 2:
-                    planned = store.undo(left.entry.entry)
-                    if planned is not None:
-                        store.apply(planned)
+                    store.apply(store.undo(left.entry.entry))
                 else:
                     store.finish(left.entry.entry)
                 tiers = {json.loads(row["metadata"])["tier"] for row in ours(folder).to_pylist()}

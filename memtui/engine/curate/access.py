@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 REDIS_VARIABLE = "MEMORY_LANCEDB_REDIS_URL"
 _WRITABLE = ("pro", "memtui", "builtin-g1", "builtin-g2", "builtin-g3")
-_UNSEEN = "no configuration on this machine names this store; if an agent uses it, restart that agent"
+_UNSEEN = "No configuration here names this store: if an agent uses it, restart that agent."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,7 @@ def access_to(
             return Access(
                 "read-only", kind, f"{REDIS_VARIABLE} is set: the agent may lock with Redis, memtui cannot."
             )
-        why = "The file lock is taken" if locks else "This store has no lock"
-        return Access("ok", kind, f"{why}; {_UNSEEN}.", warning=f"{why}; {_UNSEEN}.")
+        return Access("ok", kind, _UNSEEN, warning=_UNSEEN)
     if found.gate.verdict == "read-only" or found.lock.kind in ("redis", "unknown"):
         return Access("read-only", kind, found.gate.reason)
     if found.gate.verdict == "stop-agent":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.curate.access import Access, Gatekeeper, Hold
@@ -33,7 +33,7 @@ class ConflictError(RefusedError):
         more = f" (and {len(conflicts) - 1} more)" if len(conflicts) > 1 else ""
         super().__init__(
             f"{first.id}: {first.sentence}{more}",
-            fix="Reload and plan it again, or leave these memories out; nothing was changed.",
+            fix="Look at it again, or leave these memories out; nothing was changed.",
         )
         self.conflicts = tuple(conflicts)
 
@@ -64,7 +64,7 @@ def apply(
     if change_set.conflicts:
         raise ConflictError(change_set.conflicts)
     if not change_set.changes:
-        return Outcome(None, change_set.action, (), warnings=change_set.warnings)
+        return Outcome(None, change_set.action, (), change_set.left, change_set.warnings)
     retrying = Retrying(
         stop=stop_after_attempt(ATTEMPTS),
         wait=wait_random_exponential(multiplier=0.02, max=LONGEST_WAIT_S),
@@ -172,7 +172,7 @@ def _settled(change_set: ChangeSet, material: Material, bench: Bench, hold: Hold
         done.entry,
         change_set.action,
         change_set.changes,
-        conflicts=repair.conflicts if repair else (),
+        conflicts=(*change_set.left, *(repair.conflicts if repair else ())),
         warnings=tuple(warnings),
         copies=change_set.copies,
         version_before=done.before,
@@ -220,8 +220,3 @@ def _verified(material: Material, writer: Writer, rows_before: int | None) -> li
         f"{len(bad)} of the memories are not in {writer.where} as they were written (first: {bad[0]}).",
         fix="Look at the journal: memtui journal; it says what is there, and can finish or take it back.",
     )
-
-
-def leave_out(change_set: ChangeSet) -> ChangeSet:
-    """The set without the rows that conflict."""
-    return replace(change_set.without([each.id for each in change_set.conflicts]), conflicts=())

@@ -100,9 +100,15 @@ class ChangeSet:
     changes: tuple[Change, ...]
     version: int
     conflicts: tuple[Conflict, ...] = ()
+    left: tuple[Conflict, ...] = ()
+    """Rows that were chosen and are left as they are, and why."""
     warnings: tuple[str, ...] = ()
     copies: tuple[Mapping[str, Any], ...] = ()
-    """What a forget does not reach: where else the text stands (mirrors, backups)."""
+    """Of a forget: where else the text stands; the lines of mirrors go with it, backups and notes stay."""
+    shrinks: bool = False
+    """Of a forget: old versions of the table and what the journal holds of these memories go, too."""
+    purges: tuple[str, ...] = ()
+    """Of a forget that shrinks: memories deleted before, whose traces go."""
     undoes: int | None = None
     """The journal entry that this takes back."""
     mark: Any = field(default=None, repr=False, compare=False)
@@ -111,8 +117,9 @@ class ChangeSet:
 
     @property
     def destroys(self) -> bool:
-        """Whether memories are deleted."""
-        return self.action not in ("undo", "redo") and any(each.op == "delete" for each in self.changes)
+        """Whether memories are deleted: to be confirmed."""
+        deletes = any(each.op == "delete" for each in self.changes)
+        return self.shrinks or (deletes and self.action not in ("undo", "redo"))
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -139,9 +146,19 @@ class ChangeSet:
             conflicts=tuple(each for each in self.conflicts if each.id not in dropped),
         )
 
+    def leaving_refused(self) -> ChangeSet:
+        """The set without the rows that can never be changed so; they stay in `left` to be told of.
+
+        For rows that a filter chose: one that cannot be changed must not keep the others from it.
+        """
+        refused = tuple(each for each in self.conflicts if each.reason == "refused")
+        rest = tuple(each for each in self.conflicts if each.reason != "refused")
+        return replace(self, conflicts=rest, left=(*self.left, *refused))
+
     def as_json(self) -> dict[str, Any]:
         """The preview of the command-line contract: nothing was written, so there is no entry."""
-        return outcome_json(None, self.action, self.changes, self.conflicts, self.warnings, self.copies)
+        conflicts = (*self.conflicts, *self.left)
+        return outcome_json(None, self.action, self.changes, conflicts, self.warnings, self.copies)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,15 +13,29 @@ from memtui.engine.curate.access import Access, Gatekeeper, access_to
 from memtui.engine.curate.changes import ChangeSet, Outcome
 from memtui.engine.curate.lock import LockState, lock_state
 from memtui.engine.errors import RefusedError
+from memtui.engine.listing import ListQuery, ListView
+from memtui.engine.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
     from memtui.engine.curate.apply import Bench
+    from memtui.engine.curate.duplicates import Near
     from memtui.engine.curate.journal import Entry, EntryRow, Journal
+    from memtui.engine.curate.merge import Losers
     from memtui.engine.curate.plan import Bureau
     from memtui.engine.curate.recover import Interrupted
+    from memtui.engine.curate.restore import Discarded
+    from memtui.engine.curate.sweep import Suspect
     from memtui.engine.discovery.found import FoundStore
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
     from memtui.engine.store.table import Store
+    from memtui.engine.store.view import Chosen
+
+
+def mirror_folders(found: FoundStore | None) -> tuple[Path, ...]:
+    """The folder that the plugin mirrors memories into, where its settings name one."""
+    mirror = found.settings.get("mdMirror") if found is not None else None
+    folder = mirror.get("dir") if isinstance(mirror, Mapping) else None
+    return (Path(folder).expanduser(),) if isinstance(folder, str) and folder.strip() else ()
 
 
 class Curator:
@@ -42,10 +56,11 @@ class Curator:
         found: FoundStore | None = None,
         environ: Mapping[str, str] | None = None,
         new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+        view: Callable[[ListQuery, CancelToken | None], ListView] | None = None,
     ) -> None:
         self._store, self._embedder, self._now = store, embedder, now
         self._state, self._writable = state, writable
-        self._found, self._new_id = found, new_id
+        self._found, self._new_id, self._view = found, new_id, view
         self.access: Access = access_to(store.dialect, store.folder, found, environ or {})
         self._bench: Bench | None = None
         self._journal: Journal | None = None
@@ -65,7 +80,64 @@ class Curator:
 
     def break_abandoned_lock(self) -> None:
         """A person has made sure that no agent runs: the next change may remove a lock left by a dead program."""
-        self._made_bench().gatekeeper.break_abandoned()
+        self.bench.gatekeeper.break_abandoned()
+
+    # ------------------------------------------------------------------ finding
+
+    def select(self, filter: str, cancel: CancelToken | None = None) -> list[str]:
+        """The ids of all memories that a filter keeps, newest first; rows without an id are left out."""
+        chosen = self._chosen(filter, cancel)
+        return [each for each in chosen.catalog.ids.texts(chosen.positions) if each]
+
+    def duplicates(
+        self,
+        filter: str = "",
+        *,
+        floor: float = 0.9,
+        across_scopes: bool = False,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Near:
+        """Find all near pairs among the memories that a filter keeps; see `find_near`. For a worker."""
+        from memtui.engine.curate.duplicates import find_near
+
+        chosen = self._chosen(filter, cancel)
+        return find_near(
+            self._store,
+            chosen.catalog,
+            now_ms=self._now(),
+            mask=chosen.mask,
+            floor=floor,
+            across_scopes=across_scopes,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def sweep(
+        self,
+        kinds: Collection[str] | None = None,
+        filter: str = "",
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> tuple[Suspect, ...]:
+        """Noise, secrets and orders to a model among the memories that a filter keeps; see `sweep`."""
+        from memtui.engine.curate.sweep import KINDS, sweep
+
+        chosen = self._chosen(filter, cancel)
+        return sweep(
+            self._store,
+            chosen.catalog,
+            KINDS if kinds is None else kinds,
+            chosen=chosen.mask,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def _chosen(self, filter: str, cancel: CancelToken | None) -> Chosen:
+        if self._view is None:
+            raise RefusedError("There is no list to choose from here.", fix="Name the memories by their ids.")
+        chosen: Chosen = self._view(ListQuery(filter=filter), cancel).positions
+        return chosen
 
     # ------------------------------------------------------------------ planning
 
@@ -83,34 +155,76 @@ class Curator:
 
         return plan_texts(self._bureau(), texts, in_place=in_place)
 
+    def forget(
+        self, ids: Sequence[str], *, hard: bool = False, shrink: bool = False, spare_pinned: bool = False
+    ) -> ChangeSet:
+        """Plan to forget: archive, delete with everything behind it, or delete with every trace; see `plan_forget`."""
+        from memtui.engine.curate.forget import plan_forget
+
+        return plan_forget(
+            self._bureau(),
+            ids,
+            hard=hard,
+            shrink=shrink,
+            spare_pinned=spare_pinned,
+            journal=self._made_journal() if self._state is not None else None,
+            mirrors=mirror_folders(self._found),
+        )
+
+    def restore(self, ids: Sequence[str]) -> ChangeSet:
+        """Plan to bring memories back from the trash; see `plan_restore`."""
+        from memtui.engine.curate.restore import plan_restore
+
+        return plan_restore(self._bureau(), ids, self._made_journal(), self._store.writer())
+
+    def trash(self) -> list[Discarded]:
+        """What was deleted through memtui and can come back, the last first. Archived memories: `is:archived`."""
+        from memtui.engine.curate.restore import deleted
+
+        return deleted(self._made_journal(), self._store.writer())
+
+    def merge(
+        self,
+        ids: Sequence[str],
+        *,
+        survivor: str | None = None,
+        text: str | None = None,
+        losers: Losers = "supersede",
+    ) -> ChangeSet:
+        """Plan to make one memory of several; see `plan_merge`."""
+        from memtui.engine.curate.merge import plan_merge
+
+        return plan_merge(self._bureau(), ids, survivor=survivor, text=text, losers=losers)
+
     # ------------------------------------------------------------------ doing
 
     def apply(self, change_set: ChangeSet, *, confirmed: bool = False) -> Outcome:
         """Write a change set; see `apply.apply`. The store is pinned to the version after it.
 
-        Raises RefusedError when the store is open for reading only.
+        `confirmed` says that a person agreed to a deletion, and that no agent is running where that matters. Raises
+        RefusedError without it where it is needed, and when the store is open for reading only.
         """
-        from memtui.engine.curate.apply import apply
+        from memtui.engine.curate.carry_out import carry_out
 
-        outcome = apply(change_set, self._made_bench(), confirmed=confirmed)
+        outcome = carry_out(change_set, self.bench, confirmed=confirmed, store=self._store.uri)
         self._store.refresh()
         return outcome
 
-    def undo(self, entry: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet | None:
+    def undo(self, entry: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
         """Plan to take back an entry, the last one that is applied when none is named.
 
-        Rows in `forced` are brought back even where another program changed them since. An interrupted entry
-        of which nothing is in the table is dropped: then there is nothing to write, and the answer is None.
+        Rows in `forced` are brought back even where another program changed them since. The set is empty when
+        there is nothing to write, as for an interrupted entry that never reached the table; apply it all the same.
         """
         from memtui.engine.curate.history import plan_undo
 
-        return plan_undo(self._made_bench(), entry, forced)
+        return plan_undo(self._made_journal(), self._store.writer(), entry, forced)
 
     def redo(self, entry: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
         """Plan to make again what was taken back: the last undone entry, or the one named."""
         from memtui.engine.curate.history import plan_redo
 
-        return plan_redo(self._made_bench(), entry, forced)
+        return plan_redo(self._made_journal(), self._store.writer(), entry, forced)
 
     # ------------------------------------------------------------------ the journal
 
@@ -137,16 +251,20 @@ class Curator:
         gatekeeper = Gatekeeper(self.access, self._store.folder, journal.path)
         return look(journal, gatekeeper, self._store.writer)
 
-    def finish(self, entry: int, *, confirmed: bool = False) -> Outcome | None:
-        """Complete an interrupted entry; None when it was wholly there and is applied now."""
+    def finishing(self, entry: int) -> ChangeSet:
+        """Plan to complete an interrupted entry; an empty set when it is wholly there."""
         from memtui.engine.curate.recover import plan_finish
 
-        bench = self._made_bench()
-        planned = plan_finish(bench.journal.entry(entry), bench)
-        if planned is None:
-            return None
-        outcome = self.apply(planned, confirmed=confirmed)
-        bench.journal.drop(entry)
+        journal = self._made_journal()
+        return plan_finish(journal.entry(entry), journal, self._store.writer())
+
+    def finish(self, entry: int, *, confirmed: bool = False) -> Outcome:
+        """Complete an interrupted entry; one that is wholly there counts as applied from now on."""
+        from memtui.engine.curate.recover import finish
+
+        bench = self.bench
+        outcome = finish(bench.journal.entry(entry), self.finishing(entry), bench, confirmed=confirmed)
+        self._store.refresh()
         return outcome
 
     # ------------------------------------------------------------------ parts
@@ -178,7 +296,9 @@ class Curator:
                 self._journal = Journal(journal_of(self._state, self._store.uri, self._store.table_name))
             return self._journal
 
-    def _made_bench(self) -> Bench:
+    @property
+    def bench(self) -> Bench:
+        """What writing needs, for the engine's other parts; RefusedError where nothing may be written."""
         from memtui.engine.curate.apply import Bench
 
         if not self._writable:

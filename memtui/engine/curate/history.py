@@ -10,19 +10,18 @@ from memtui.engine.curate.undo import plan_shift
 from memtui.engine.errors import RefusedError
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.apply import Bench
     from memtui.engine.curate.changes import ChangeSet
-    from memtui.engine.curate.journal import Entry
+    from memtui.engine.curate.journal import Entry, Journal
+    from memtui.engine.store.writer import Writer
 
 REVERSALS = ("undo", "redo")
 
 
-def plan_undo(bench: Bench, number: int | None, forced: Collection[str]) -> ChangeSet | None:
-    """Take back entry `number`, by default the last change that is applied; None when nothing has to be written.
+def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Collection[str]) -> ChangeSet:
+    """Take back entry `number`, by default the last change that is applied.
 
     Undoing an undo is a redo. Raises UsageError for an unknown entry, RefusedError for one that is undone.
     """
-    journal = bench.journal
     if number is None:
         applied = journal.entries(states=("applied",))
         entry = next((each for each in applied if each.action not in REVERSALS), None)
@@ -31,22 +30,21 @@ def plan_undo(bench: Bench, number: int | None, forced: Collection[str]) -> Chan
     else:
         entry = journal.entry(number)
     if entry.state == INTERRUPTED:
-        return plan_revert(entry, bench)
+        return plan_revert(entry, journal, writer)
     if entry.action == "undo":
-        return plan_redo(bench, entry.entry, forced)
+        return plan_redo(journal, writer, entry.entry, forced)
     if entry.action == "redo" and entry.undoes is not None:
         entry = journal.entry(journal.entry(entry.undoes).undoes or entry.undoes)
     if entry.state != "applied":
         raise RefusedError(
             f"Entry {entry.entry} is {entry.state} already.",
-            fix=f"Bring it back with: memtui undo {_undo_of(bench, entry)}.",
+            fix=f"Bring it back with: memtui undo {_undo_of(journal, entry)}.",
         )
-    return plan_shift(entry, journal, bench.writer, "before", forced=forced)
+    return plan_shift(entry, journal, writer, "before", forced=forced)
 
 
-def plan_redo(bench: Bench, number: int | None, forced: Collection[str]) -> ChangeSet:
+def plan_redo(journal: Journal, writer: Writer, number: int | None, forced: Collection[str]) -> ChangeSet:
     """Make again what was undone: the entry `number` (or its undo), by default the last one undone."""
-    journal = bench.journal
     undos = [each for each in journal.entries(states=("applied",)) if each.action == "undo"]
     if number is not None:
         journal.entry(number)
@@ -54,10 +52,10 @@ def plan_redo(bench: Bench, number: int | None, forced: Collection[str]) -> Chan
     if not undos:
         what = "There is nothing to redo." if number is None else f"Entry {number} is not undone."
         raise RefusedError(what, fix="See what was undone with: memtui journal.")
-    return plan_shift(undos[0], journal, bench.writer, "before", action="redo", forced=forced)
+    return plan_shift(undos[0], journal, writer, "before", action="redo", forced=forced)
 
 
-def _undo_of(bench: Bench, entry: Entry) -> int:
+def _undo_of(journal: Journal, entry: Entry) -> int:
     """The applied undo of an undone entry."""
-    undos = bench.journal.entries(states=("applied",))
+    undos = journal.entries(states=("applied",))
     return next((each.entry for each in undos if each.undoes == entry.entry), entry.entry)

@@ -93,14 +93,18 @@ class Journal:
         version_before: int,
         undoes: int | None = None,
         detail: Mapping[str, Any] | None = None,
+        count: int | None = None,
     ) -> int:
-        """Write down what is about to be done, safe against a crash and a power cut; the entry's number."""
+        """Write down what is about to be done, safe against a crash and a power cut; the entry's number.
+
+        `count` is how many memories it is about, where they are too many to be listed one by one.
+        """
         rows = [(n, each.id, each.op, _shown(each)) for n, each in enumerate(changes)]
         with self._file.writing() as db:
             entry = db.execute(
                 "INSERT INTO entries (time_ms, action, title, state, rows, version_before, undoes, detail)"
                 " VALUES (?, ?, ?, 'intended', ?, ?, ?, ?)",
-                (time_ms, action, title, len(rows), version_before, undoes, _dump(detail or {})),
+                (time_ms, action, title, count or len(rows), version_before, undoes, _dump(detail or {})),
             ).lastrowid
             assert entry is not None
             db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", ((entry, *row) for row in rows))
@@ -225,8 +229,10 @@ class Journal:
             db.execute("UPDATE rows SET shown = '{}' WHERE id IN gone")
             db.execute("DROP TABLE gone")
             for entry in hit:
-                title = "UPDATE entries SET title = action || ': contents removed' WHERE entry = ?"
-                db.execute(title, (entry,))
+                db.execute(
+                    "UPDATE entries SET title = action || ': contents removed', detail = '{}' WHERE entry = ?",
+                    (entry,),
+                )
                 for side, data in db.execute(
                     "SELECT side, data FROM images WHERE entry = ?", (entry,)
                 ).fetchall():

@@ -112,7 +112,7 @@ def _change_set(
     bureau: Bureau, found: Found, settings: Mapping[str, Setting], what: str, in_place: bool
 ) -> ChangeSet:
     notes: Counter[str] = Counter()
-    vectors = _new_vectors(bureau, found, settings, notes)
+    vectors = new_vectors(bureau, found, settings, notes)
     changes: list[Change] = []
     conflicts = list(found.conflicts)
     for each, row in found.rows.items():
@@ -133,7 +133,7 @@ def _change_set(
         changes=tuple(changes),
         version=found.version,
         conflicts=tuple(conflicts),
-        warnings=tuple(_note(note, times) for note, times in notes.items()),
+        warnings=notes_of(notes),
         mark=found.mark,
         base=kept(found, changes),
     )
@@ -167,7 +167,7 @@ def _changes(
     return tuple(each for each in made if each is not None)
 
 
-def _new_vectors(
+def new_vectors(
     bureau: Bureau, found: Found, settings: Mapping[str, Setting], notes: Counter[str]
 ) -> dict[str, Any]:
     """The vector of each new text that is another one than the old; one call to the embedder."""
@@ -210,6 +210,9 @@ def _title(given: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def _note(note: str, times: int) -> str:
-    sentence = note[0].upper() + note[1:] + ("" if note.endswith(".") else ".")
-    return f"{times} times: {sentence}" if times > 1 else sentence
+def notes_of(notes: Counter[str]) -> tuple[str, ...]:
+    """What was noted while planning, as sentences; said once, with how often."""
+    sentences = (
+        (note[0].upper() + note[1:] + ("" if note.endswith(".") else "."), n) for note, n in notes.items()
+    )
+    return tuple(f"{times} times: {sentence}" if times > 1 else sentence for sentence, times in sentences)

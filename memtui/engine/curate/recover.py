@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memtui.engine.curate.apply import Bench, bookkeeping
-from memtui.engine.curate.changes import ChangeSet
+from memtui.engine.curate.apply import Bench, apply, bookkeeping
+from memtui.engine.curate.changes import ChangeSet, Outcome
 from memtui.engine.curate.journal import INTENDED, Entry
 from memtui.engine.curate.undo import plan_shift
 from memtui.engine.curate.whereabouts import Whereabouts, whereabouts
@@ -61,26 +61,36 @@ def look(journal: Journal, gatekeeper: Gatekeeper, open_writer: Callable[[], Wri
     return [Interrupted(each, whereabouts(journal.images(each.entry), writer)) for each in entries]
 
 
-def plan_finish(entry: Entry, bench: Bench) -> ChangeSet | None:
-    """What is still to be written of an interrupted entry; None when all is there, and it is marked as applied."""
+def plan_finish(entry: Entry, journal: Journal, writer: Writer) -> ChangeSet:
+    """What is still to be written of an interrupted entry; an empty set when all is there."""
     _check(entry)
-    bench.writer.newest()
-    if whereabouts(bench.journal.images(entry.entry), bench.writer) is Whereabouts.WHOLE:
-        version = bench.writer.newest()
-        bench.journal.applied(entry.entry, version, **bookkeeping(entry.undoes, bench.journal))
-        return None
-    planned = plan_shift(entry, bench.journal, bench.writer, "after", action=entry.action)
+    version = writer.newest()
+    if whereabouts(journal.images(entry.entry), writer) is Whereabouts.WHOLE:
+        return ChangeSet(entry.action, entry.title, (), version, undoes=entry.undoes)
+    planned = plan_shift(entry, journal, writer, "after", action=entry.action)
     return replace(planned, title=entry.title, undoes=entry.undoes)
 
 
-def plan_revert(entry: Entry, bench: Bench) -> ChangeSet | None:
-    """What is to be taken back of an interrupted entry; None when nothing is there, and it is dropped."""
-    _check(entry)
-    bench.writer.newest()
-    if whereabouts(bench.journal.images(entry.entry), bench.writer) is Whereabouts.NOTHING:
+def finish(entry: Entry, planned: ChangeSet, bench: Bench, *, confirmed: bool) -> Outcome:
+    """Write what `plan_finish` found; the entry of that takes the place of the interrupted one."""
+    if planned.changes or planned.conflicts:
+        outcome = apply(planned, bench, confirmed=confirmed)
         bench.journal.drop(entry.entry)
-        return None
-    return plan_shift(entry, bench.journal, bench.writer, "before")
+        return outcome
+    version = bench.writer.newest()
+    bench.journal.applied(entry.entry, version, **bookkeeping(entry.undoes, bench.journal))
+    return Outcome(entry.entry, entry.action, (), version_after=version)
+
+
+def plan_revert(entry: Entry, journal: Journal, writer: Writer) -> ChangeSet:
+    """What is to be taken back of an interrupted entry; an empty set when nothing of it is there."""
+    _check(entry)
+    version = writer.newest()
+    if whereabouts(journal.images(entry.entry), writer) is Whereabouts.NOTHING:
+        return ChangeSet(
+            "undo", f"undo of entry {entry.entry}: {entry.title}", (), version, undoes=entry.entry
+        )
+    return plan_shift(entry, journal, writer, "before")
 
 
 def _check(entry: Entry) -> None:

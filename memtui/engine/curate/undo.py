@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.clean import one_line
 from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Disagreement, Edit
+from memtui.engine.curate.journal import Images
 from memtui.engine.curate.json_text import REMOVED, Raw, changed_keys, raw_values
 from memtui.engine.curate.rows import ID, comparable, places, same
 from memtui.engine.errors import RefusedError
@@ -15,7 +16,7 @@ from memtui.engine.errors import RefusedError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from memtui.engine.curate.journal import Entry, Images, Journal
+    from memtui.engine.curate.journal import Entry, Journal
     from memtui.engine.store.writer import Writer
 
 Side = Literal["before", "after"]
@@ -42,17 +43,24 @@ def plan_shift(
     *,
     action: str = "undo",
     forced: Collection[str] = (),
+    only: Collection[str] | None = None,
 ) -> ChangeSet:
     """Bring the rows of `entry` to how they were before it, or to how they were after it.
 
     Only what the entry changed is touched; what others have changed since stays. A field that is neither as
-    before nor as after is a conflict, unless its row is in `forced`. Raises RefusedError when the contents of
-    the entry were removed from the journal for good.
+    before nor as after is a conflict, unless its row is in `forced`. `only` leaves all other rows alone. Raises
+    RefusedError when the contents of the entry were removed from the journal for good.
     """
     images = journal.images(entry.entry)
+    if only is not None:
+        images = Images(*(_only(table, only) for table in (images.before, images.after, images.added)))
     version = writer.newest()
-    sides = (images.before, images.added)
-    ids = [each for table in sides if table is not None for each in table.column(ID).to_pylist()]
+    ids = [
+        each
+        for table in (images.before, images.added)
+        if table is not None
+        for each in table.column(ID).to_pylist()
+    ]
     if entry.rows and not ids:
         raise RefusedError(
             f"Entry {entry.entry} cannot be taken back: its contents were removed for good.",
@@ -61,7 +69,7 @@ def plan_shift(
     current = writer.rows(ids)
     shift = _Shift(images, current, writer, side, frozenset(forced))
     found = list(shift.rows())
-    lost = entry.rows - len(ids)
+    lost = entry.rows - len(ids) if only is None else 0
     return ChangeSet(
         action=action,
         title=f"{action} of entry {entry.entry}: {entry.title}",
@@ -75,6 +83,13 @@ def plan_shift(
     )
 
 
+def _only(table: pa.Table | None, ids: Collection[str]) -> pa.Table | None:
+    if table is None:
+        return None
+    at = [place for each, found in places(table).items() if each in ids for place in found]
+    return table.take(at) if at else None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shift:
     images: Images
@@ -82,6 +97,8 @@ class _Shift:
     writer: Writer
     side: Side
     forced: frozenset[str]
+    read: dict[int, _Values] = field(default_factory=dict)
+    """Tables by identity: each column is read once, not once a row."""
 
     def rows(self) -> Iterator[Change | Conflict]:
         before, after, added = self.images.before, self.images.after, self.images.added
@@ -195,7 +212,7 @@ class _Shift:
                 yield self._delete(each, now, here[0])
 
     def _differences(self, table: pa.Table, at: int, now: _Values, here: int) -> list[Disagreement]:
-        mine = _Values(table)
+        mine = self._values(table)
         metadata = self.writer.dialect.columns.metadata
         found = []
         for name in table.schema.names:
@@ -207,8 +224,15 @@ class _Shift:
             found.append(Disagreement(name, _plain(before), None, _plain(theirs)))
         return found
 
-    def _add(self, each: str, table: pa.Table, at: int) -> Change:
+    def _values(self, table: pa.Table) -> _Values:
+        return self.read.setdefault(id(table), _Values(table))
+
+    def _add(self, each: str, table: pa.Table, at: int) -> Change | Conflict:
         row = table.slice(at, 1)
+        if not set(self.current.schema.names) <= set(row.schema.names):
+            return Conflict(
+                each, "refused", "The journal keeps too little of it to make it again: import it again."
+            )
         shown = self._shown(row)
         return Change(each, "add", {}, shown, title=_title(shown), scope=shown.get("scope"), row=row)
 

@@ -33,6 +33,13 @@ class Chosen:
     catalog: Catalog
     positions: Positions
 
+    @property
+    def mask(self) -> Mask:
+        """The rows of the view among all: bool [n] in catalog order."""
+        mask = np.zeros(self.catalog.n, dtype=np.bool_)
+        mask[self.positions] = True
+        return mask
+
 
 def make_view(
     store: Store, catalog: Catalog, query: ListQuery, *, now_ms: int, cancel: CancelToken | None = None

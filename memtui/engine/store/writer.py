@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.place import Place
+    from memtui.engine.store.shrink import Traces
 
 ID_INDEX_ROWS = 50_000
 """From this size on an index on the ids makes a write several times faster (measured at a million: 15)."""
@@ -121,6 +122,27 @@ class Writer:
         with writing(self.where):
             self._table.create_index(self.dialect.columns.id, config=BTree())
             return int(self._table.version)
+
+    def shrink(self, *, unverified: bool = False) -> int:
+        """Leave only the newest version and no byte of what was deleted; see `shrink.shrink`."""
+        from memtui.engine.store.shrink import shrink
+
+        stable = self.dialect.name == "memtui"
+        return shrink(self._table, self._place, self.where, stable_row_ids=stable, unverified=unverified)
+
+    def traces(self, ids: Sequence[str], texts: Sequence[str]) -> Traces:
+        """Where rows with these ids are still found: in which versions, and as bytes in which files."""
+        from memtui.engine.store.shrink import Traces, files_with
+
+        with explained(self.where):
+            numbers = [int(each["version"]) for each in self._table.list_versions()]
+        condition = sql.is_in(self.dialect.columns.id, ids)
+        held = [number for number in numbers if self.at(number).table.count_rows(condition)]
+        if self._place.folder is None:
+            return Traces(tuple(held), len(numbers), (), 0)
+        needles = [each.encode("utf-8", "surrogatepass") for each in (*ids, *texts)]
+        files, searched = files_with(self._place.folder / f"{self._place.table}.lance", needles)
+        return Traces(tuple(held), len(numbers), tuple(files), searched)
 
     def count(self) -> int:
         """Rows at the version the handle stands at, the sentinel counted."""

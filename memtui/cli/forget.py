@@ -1,0 +1,55 @@
+"""`memtui forget`: archive memories, delete them, or delete them with every trace."""
+
+from __future__ import annotations
+
+import argparse
+
+from memtui.cli.changing import (
+    add_memory_arguments,
+    add_safety_arguments,
+    carry_out,
+    chosen_ids,
+    open_to_change,
+)
+from memtui.engine import Engine, UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui forget`."""
+    add_memory_arguments(parser)
+    parser.add_argument("--hard", action="store_true", help="delete, with older versions and mirror lines")
+    parser.add_argument(
+        "--shrink-history",
+        action="store_true",
+        help="also from the table's older versions, its index and memtui's journal; with --hard, cannot be undone",
+    )
+    parser.add_argument("--with-pinned", action="store_true", help="pinned memories too, with --where")
+    add_safety_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Forget."""
+    engine = open_to_change(args)
+    ids = _ids(engine, args)
+    planned = engine.curate.forget(
+        ids,
+        hard=args.hard,
+        shrink=args.shrink_history,
+        spare_pinned=args.where is not None and not args.with_pinned,
+    )
+    return carry_out(engine, planned, args)
+
+
+def _ids(engine: Engine, args: argparse.Namespace) -> list[str]:
+    """As for every command; with --shrink-history also whole ids that the journal remembers as deleted."""
+    if not args.shrink_history or args.where is not None:
+        return chosen_ids(engine, args)
+    found = []
+    for each in args.ids:
+        try:
+            found += chosen_ids(engine, argparse.Namespace(ids=[each], where=None))
+        except UsageError:
+            if not engine.curate.history(each):
+                raise
+            found.append(each)
+    return found or chosen_ids(engine, args)

@@ -1,0 +1,68 @@
+"""`memtui journal`: what was changed through memtui, and what of it was interrupted."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+
+from memtui.cli.changing import carry_out
+from memtui.cli.output import print_json, print_table, print_text, warning
+from memtui.cli.show import moment
+from memtui.cli.store import open_for
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui journal`."""
+    parser.add_argument("entry", nargs="?", type=int, metavar="ENTRY", help="one entry with its memories")
+    parser.add_argument("--limit", type=int, default=-1, metavar="N", help="how many (default: all)")
+    parser.add_argument("--finish", type=int, metavar="ENTRY", help="complete an entry that was interrupted")
+    parser.add_argument("--dry-run", action="store_true", help="with --finish: say what would be done")
+    parser.add_argument(
+        "--yes", action="store_true", help="with --finish: no agent is running where it matters"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show the journal, or finish an entry."""
+    if args.finish is not None:
+        return _finish(args)
+    engine = open_for(args)
+    interrupted = engine.curate.interrupted()
+    if args.entry is not None:
+        entry, rows = engine.curate.entry(args.entry)
+        shown = [
+            {"id": row.id, "op": row.op, "before": dict(row.before), "after": dict(row.after)} for row in rows
+        ]
+        if args.json:
+            print_json({**entry.as_json(), "changes": shown})
+        else:
+            print_text(f"entry {entry.entry}: {entry.title}, {moment(entry.time_ms)}, {entry.state}")
+            for row in rows:
+                print_text(f"  {row.op} {row.id}")
+                for field in dict.fromkeys((*row.before, *row.after)):
+                    print_text(f"      {field}: {row.before.get(field)} -> {row.after.get(field)}")
+        return 0
+    entries = engine.curate.journal(args.limit)
+    if args.json:
+        left = {each.entry.entry: each.found.value for each in interrupted}
+        rows_json = [
+            {**each.as_json(), **({"found": left[each.entry]} if each.entry in left else {})}
+            for each in entries
+        ]
+        print_json({"entries": rows_json})
+        return 0
+    for each in interrupted:
+        warning(each.sentence)
+    print_table(
+        [(e.entry, moment(e.time_ms), e.action, e.rows, e.state, e.title) for e in entries],
+        ("entry", "time", "action", "rows", "state", "what"),
+        right_aligned=(0, 3),
+    )
+    return 0
+
+
+def _finish(args: argparse.Namespace) -> int:
+    engine = open_for(args, writable=not args.dry_run)
+    engine.curate.interrupted()
+    planned = engine.curate.finishing(args.finish)
+    return carry_out(engine, planned, args, partial(engine.curate.finish, args.finish))

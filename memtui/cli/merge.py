@@ -1,0 +1,30 @@
+"""`memtui merge`: make one memory of several that say the same."""
+
+from __future__ import annotations
+
+import argparse
+
+from memtui.cli.changing import add_safety_arguments, carry_out, chosen_ids, open_to_change
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui merge`."""
+    parser.add_argument("ids", nargs="+", metavar="ID", help="two or more ids, or their first 8 characters")
+    parser.add_argument(
+        "--into", metavar="ID", help="the one that survives (default: the one that counts most)"
+    )
+    parser.add_argument("--text", help="another text for it")
+    parser.add_argument(
+        "--losers", choices=("supersede", "delete"), default="supersede", help="what becomes of the others"
+    )
+    add_safety_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Merge."""
+    engine = open_to_change(args)
+    args.where = None
+    ids = chosen_ids(engine, args)
+    survivor = engine.get(args.into).id if args.into else None
+    planned = engine.curate.merge(ids, survivor=survivor, text=args.text, losers=args.losers)
+    return carry_out(engine, planned, args)

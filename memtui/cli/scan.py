@@ -1,0 +1,37 @@
+"""`memtui scan`: noise, secrets and orders to a model among the memories."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+
+from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.store import open_for
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui scan`."""
+    parser.add_argument("filter", nargs="*", metavar="FILTER", help="only among these, as in memtui ls")
+    parser.add_argument(
+        "--kind", nargs="+", metavar="KIND", help="noise, secret, injection (default: all of them)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Scan. Secrets are never printed, not even in JSON."""
+    engine = open_for(args)
+    engine.load_catalog()
+    engine.load_metadata()
+    found = engine.curate.sweep(args.kind, " ".join(args.filter))
+    counts = Counter(each.kind for each in found)
+    if args.json:
+        print_json(
+            {"schema": "memtui.scan.v1", "counts": dict(counts), "rows": [each.as_json() for each in found]}
+        )
+        return 0
+    print_table(
+        [(each.id[:8], each.kind, each.rule, each.doubt, each.excerpt) for each in found],
+        ("id", "kind", "rule", "but", "memory"),
+    )
+    print_text(", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing found")
+    return 0

@@ -1,0 +1,28 @@
+"""`memtui undo`: take back an entry of the journal, exactly its rows and fields."""
+
+from __future__ import annotations
+
+import argparse
+
+from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui undo`."""
+    parser.add_argument("entry", nargs="?", type=int, metavar="ENTRY", help="the last change when left out")
+    parser.add_argument("--redo", action="store_true", help="make again what was taken back")
+    parser.add_argument(
+        "--force",
+        nargs="+",
+        metavar="ID",
+        default=[],
+        help="memories to bring back although they changed since",
+    )
+    add_safety_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Undo, or redo."""
+    engine = open_to_change(args)
+    plan = engine.curate.redo if args.redo else engine.curate.undo
+    return carry_out(engine, plan(args.entry, forced=args.force), args)
