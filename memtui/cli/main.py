@@ -17,6 +17,14 @@ COMMANDS = {
     "review": "which memories to look at first, and why",
     "cases": "saved questions, and how well recall answers them",
     "bisect": "what changed the rank of one memory: a version, the clock, the settings",
+    "edit": "set fields of memories, with a preview and an undo",
+    "forget": "archive memories, delete them, or delete them with every trace",
+    "restore": "bring back what was deleted or archived",
+    "merge": "make one memory of several that say the same",
+    "duplicates": "memories that say the same",
+    "scan": "noise, secrets and orders to a model among the memories",
+    "undo": "take back a change",
+    "journal": "what was changed through memtui",
     "demo": "the app on the embedded demo store",
     "shot": "make the pictures in screenshots/",
 }
@@ -35,12 +43,15 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
             prog="memtui",
             description="See, trust and mend what an AI agent remembers.",
             epilog="commands:\n"
-            + "".join(f"  {name:<8} {what}\n" for name, what in COMMANDS.items())
+            + "".join(f"  {name:<10} {what}\n" for name, what in COMMANDS.items())
             + "\n"
             + _EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         parser.add_argument("target", nargs="?", metavar="STORE", help="the store to open")
+        parser.add_argument(
+            "--rw", action="store_true", help="allow changes; without it the store is only read"
+        )
         parser.add_argument("--version", action="store_true", help="print the version and exit")
     else:
         parser = argparse.ArgumentParser(
@@ -96,5 +107,5 @@ def _app(args: argparse.Namespace) -> int:
     from memtui.cli.store import app_options
     from memtui.tui.app import run as run_app
 
-    run_app(args.store or args.target, **app_options(args))
+    run_app(args.store or args.target, **app_options(args), writable=args.rw)
     return 0
