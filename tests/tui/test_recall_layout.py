@@ -46,6 +46,13 @@ def test_before_the_first_answer_there_is_no_account() -> None:
         assert "why" not in recall(width, height, RecallShape(answered=False))
 
 
+def test_without_a_store_there_is_only_what_is_wrong_and_what_to_do() -> None:
+    for width, height in ((80, 22), (120, 34), (200, 48)):
+        boxes = recall(width, height, RecallShape(stages=0, answered=False))
+        assert list(boxes) == ["ask", "results"]
+        assert boxes["results"].width == width
+
+
 def test_one_list_takes_the_place_of_the_other_and_zoom_takes_all() -> None:
     assert "dropped" in recall(120, 34, RecallShape(dropped=True))
     assert "results" not in recall(120, 34, RecallShape(dropped=True))

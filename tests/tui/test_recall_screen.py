@@ -91,6 +91,11 @@ async def test_a_question_is_answered_and_taken_apart(demo_engine: Engine, size:
         assert isinstance(app.focused, ResultList)
 
 
+def panels(app: MemtuiApp) -> str:
+    """The screen without top bar and key bar, which belong to all screens."""
+    return "\n".join(screen_text(app).split("\n")[1:-1]).rstrip()
+
+
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with recalling(demo_engine, size, query="what is the deploy window on friday") as (
@@ -98,11 +103,11 @@ async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tu
         pilot,
         _screen,
     ):
-        check_golden(f"recall-{size[0]}x{size[1]}", screen_text(app).rstrip())
+        check_golden(f"recall-{size[0]}x{size[1]}", panels(app))
         await press(pilot, "j", "m")
-        check_golden(f"recall-missing-{size[0]}x{size[1]}", screen_text(app).rstrip())
+        check_golden(f"recall-missing-{size[0]}x{size[1]}", panels(app))
         await press(pilot, "enter")
-        check_golden(f"recall-ledger-{size[0]}x{size[1]}", screen_text(app).rstrip())
+        check_golden(f"recall-ledger-{size[0]}x{size[1]}", panels(app))
 
 
 async def test_the_cursor_takes_another_result_apart_without_asking_again(demo_engine: Engine) -> None:
@@ -160,6 +165,19 @@ async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size
         assert "returned at #1" in screen_text(app)
         await press(pilot, "n", "escape")
         assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
+
+
+async def test_the_own_recipe_tells_which_word_met_which(demo_engine: Engine) -> None:
+    async with recalling(demo_engine, query="what is the deploy window on friday", recipe="memtui") as (
+        app,
+        pilot,
+        _,
+    ):
+        await press(pilot, "enter")
+        text = screen_text(app)
+        assert "WORD BY WORD" in text
+        assert "deploy         ▸ Deploy" in text
+        assert "✓ adds up" in text
 
 
 async def test_the_settings_are_shown_with_their_findings(demo_engine: Engine) -> None:
@@ -261,6 +279,18 @@ async def test_a_failure_is_said_in_the_result_panel_with_the_next_step(
         await press(pilot, "enter")
         assert screen.state.phase == "done"
         assert "✓ adds up" in screen_text(app)
+
+
+async def test_without_a_store_it_says_why_and_a_question_waits_for_nothing() -> None:
+    broken = MemtuiError("There is no store at /nowhere.", fix="Give another folder.")
+    async with running(broken) as (app, pilot):
+        await press(pilot, "3")
+        text = screen_text(app)
+        assert "There is no store at /nowhere." in text
+        assert "Give another folder." in text
+        await type_text(pilot, "anything")
+        await press(pilot, "enter")
+        assert "No store is open." in screen_text(app)
 
 
 async def test_an_unforeseen_error_is_a_sentence_too(demo_engine: Engine) -> None:

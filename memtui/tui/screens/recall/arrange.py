@@ -49,6 +49,8 @@ def recall(width: int, height: int, shape: RecallShape = RecallShape()) -> Arran
         return boxes
     why = _why_rows(body, shape, wide=kind == "wide") if shape.answered and body >= 20 else 0
     upper = body - why
+    if not shape.stages:
+        return line | {found: Box(0, ask, width, body)}
     left = 48 if kind == "normal" else 64
     boxes = line | {"stages": Box(0, ask, left, upper)}
     if kind == "normal":

@@ -10,13 +10,19 @@ from textual.content import Content
 
 from memtui.engine import one_line
 from memtui.tui.dialogs.ledger import Entry, Page
+from memtui.tui.paint.bars import padded_bar
+from memtui.tui.paint.cells import fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import plural, score
 from memtui.tui.screens.recall import account, present, rules
 from memtui.tui.widgets.memory_text import text_lines
 
 if TYPE_CHECKING:
-    from memtui.engine import Candidate, Proof, StageSummary, Step, Trace
+    from memtui.engine import Candidate, Proof, StageSummary, Step, Trace, WordMet
+
+WORD_CELLS, BAR_CELLS = 14, 8
+MOST_WORDS = 30
+"""Words of a question that are compared on the page; they come by what they decide."""
 
 
 def page(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Page:
@@ -29,6 +35,8 @@ def page(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Pag
     place = f"#{candidate.rank}" if candidate.rank else "dropped"
     failures = [text for text in proof.failures if text.startswith(candidate.id)]
 
+    met = _words_met(trace, candidate)
+
     def below(width: int) -> Sequence[Content]:
         lines = [Content(), _result_line(candidate, glyphs), _proof_line(proof)]
         for text in failures:
@@ -36,10 +44,9 @@ def page(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Pag
                 Content.styled(f" {glyphs.warn} {part.plain}", "$danger")
                 for part in Content(one_line(text)).wrap(width - 4)
             ]
-        met = _met_words(trace, candidate)
-        if met is not None:
+        if met:
             lines += [Content(), Content.styled(" WORD BY WORD", "bold $heading")]
-            lines += [Content.assemble(" ", line) for line in met.wrap(max(10, width - 3))]
+            lines += [_met_line(word, glyphs).truncate(max(8, width - 1)) for word in met[:MOST_WORDS]]
         near = trace.neighbors.get(candidate.id, ())
         if near:
             lines += [Content(), Content.styled(" NEIGHBOURS ATTACHED", "bold $heading")]
@@ -102,24 +109,23 @@ def _rule(step: Step, stage: StageSummary | None) -> str:
     return rules.formula(step.rule, step.before, step.inputs)
 
 
-def _met_words(trace: Trace, candidate: Candidate) -> Content | None:
-    """How well each piece of the question is met, where the recipe asked for that."""
-    step = next((s for s in candidate.steps if s.stage == "late_interaction" and s.after is not None), None)
-    stage = next((s for s in trace.stages if s.name == "late_interaction"), None)
-    if step is None or stage is None:
-        return None
-    pieces, cosines = stage.params.get("pieces") or (), step.inputs.get("cosines") or ()
-    parts = [
-        Content.assemble((one_line(str(piece)), "$foreground"), f" {score(cosine)}").stylize_before(
-            _bright(cosine)
-        )
-        for piece, cosine in zip(pieces, cosines, strict=False)
-    ]
-    return Content("   ").join(parts) if parts else None
+def _words_met(trace: Trace, candidate: Candidate) -> tuple[WordMet, ...]:
+    """Which word of the question met which of the memory, where the recipe scored by that."""
+    compared = any(s.stage == "late_interaction" and s.after is not None for s in candidate.steps)
+    return trace.words_met(candidate.id).words if compared else ()
 
 
-def _bright(share: float) -> str:
-    return "$score-high" if share >= 0.8 else "$score-mid" if share >= 0.5 else "$score-low"
+def _met_line(word: WordMet, glyphs: Glyphs) -> Content:
+    style = "$score-high" if word.cosine >= 0.8 else "$score-mid" if word.cosine >= 0.5 else "$score-low"
+    return Content.assemble(
+        "  ",
+        (fit(one_line(word.word), WORD_CELLS, glyphs.ellipsis), "$foreground"),
+        (f" {glyphs.forth} ", "$dim"),
+        (fit(one_line(word.met) or "-", WORD_CELLS, glyphs.ellipsis), style),
+        (padded_bar(word.cosine, BAR_CELLS, glyphs), style),
+        (f" {score(word.cosine):>4}", style),
+        (f"   decides {word.share:.0%}", "$dim"),
+    )
 
 
 def _neighbor_line(near: Mapping[str, Any], width: int) -> Content:

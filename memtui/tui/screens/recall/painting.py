@@ -58,7 +58,7 @@ class Painting:
             moves = max(
                 5, max((len(account.fall(state.trace, c).moves) for c in state.trace.results), default=5)
             )
-        alone = state.trace is None and width < NORMAL_WIDTH
+        alone = state.trace is None and (width < NORMAL_WIDTH or self._screen.session.engine is None)
         return RecallShape(
             stages=0 if alone and not state.stages else rows,
             results=len(state.trace.results) if state.trace is not None else 0,

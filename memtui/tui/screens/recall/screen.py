@@ -105,7 +105,10 @@ class RecallScreen(Frame):
         engine = self.session.engine
         self._wanted = engine is None
         if engine is None:
-            self.flash("The question runs as soon as the store is open.", "note")
+            opening = self.session.phase in ("looking", "opening")
+            self.flash(
+                "The question runs as soon as the store is open." if opening else "No store is open.", "note"
+            )
             return
         self.state = reduce.submit(self.state)
         request = self.state.form.request()
