@@ -11,9 +11,15 @@ from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
+    from memtui.engine.lab.compare import Account, Comparison, Effect
     from memtui.engine.lab.flips import Strip
+    from memtui.engine.lab.history import History, Question
+    from memtui.engine.lab.injected import Injection, InjectionSettings
     from memtui.engine.lab.parameters import Parameter
     from memtui.engine.lab.ranks import Ranking
+    from memtui.engine.lab.receipt import Receipt
+    from memtui.engine.lab.replay import Replay
+    from memtui.engine.lab.sentences import Explanation
     from memtui.engine.lab.verdict import Verdict
     from memtui.engine.lab.whatif import Ask, WhatIf
     from memtui.engine.progress import CancelToken, OnProgress
@@ -88,6 +94,69 @@ class Lab:
     def agent_scopes(self, agent: str) -> list[str] | None:
         """The scopes that an agent reads, by the plugin's rules; None is no filter at all."""
         return self._engine.scope_policy.store_filter(agent)
+
+    def explain(self, trace: Trace, memory_id: str) -> Explanation:
+        """One candidate's story in words; see `sentences.explain`."""
+        from memtui.engine.lab.sentences import explain
+
+        return explain(trace, memory_id)
+
+    def compare(self, a: Account, b: Account) -> Comparison:
+        """Two recalls side by side; either may be a receipt. Pure: nothing is asked."""
+        from memtui.engine.lab.compare import compare
+
+        return compare(a, b)
+
+    def effects(self, a: Account, b: Account, memory_id: str) -> tuple[Effect, ...]:
+        """What each stage did to one memory in both recalls."""
+        from memtui.engine.lab.compare import effects
+
+        return effects(a, b, memory_id)
+
+    def injected(
+        self,
+        trace: Trace,
+        settings: InjectionSettings | None = None,
+        *,
+        turns_since: Mapping[str, int] | None = None,
+    ) -> Injection:
+        """The block that the agent would see, and what was cut from it; see `injected.injected`."""
+        from memtui.engine.lab.injected import injected
+
+        return injected(trace, settings, turns_since=turns_since)
+
+    def receipt(self, trace: Trace, *, texts: bool = True) -> dict[str, Any]:
+        """The document to save of a recall; without `texts` only ids, numbers and settings."""
+        from memtui.engine.lab.receipt import receipt_of
+
+        return receipt_of(trace, self._engine.info, saved_ms=self._engine.now_ms, texts=texts)
+
+    def replay(self, receipt: Receipt) -> Replay:
+        """A saved recall again on this store, and what is different; see `replay.replay`."""
+        from memtui.engine.lab.replay import replay
+
+        return replay(receipt, self._engine.info, self._engine.recall)
+
+    def remember(self, trace: Trace, history: History) -> int:
+        """Keep the question of `trace` in the history, with its vector; its number there."""
+        engine = self._engine
+        return history.add(trace, store=engine.store.uri, asked_ms=engine.now_ms, model=engine.info.embedder)
+
+    def again(self, question: Question, history: History) -> RecallRequest:
+        """A past question as a request, with the vector it had then."""
+        return replace(question.as_request(), query_vector=history.vector(question.number))
+
+    def resolve(self, id_or_prefix: str) -> str:
+        """The id that `id_or_prefix` means; itself where the store has no such memory.
+
+        Raises UsageError for a beginning that several memories share.
+        """
+        catalog = self._engine.catalog
+        positions = catalog.find(id_or_prefix)
+        ids = {text for text in catalog.ids.texts(positions) if text is not None}
+        if len(ids) <= 1:
+            return next(iter(ids), id_or_prefix)
+        return self._engine.get(id_or_prefix).id
 
     def more_like(self, memory_id: str, request: RecallRequest) -> RecallRequest:
         """`request` with a memory as the question: its abstract as the words, its own vector as the vector.

@@ -97,7 +97,7 @@ class Run:
         cancel: CancelToken | None = None,
     ) -> None:
         self.plan, self.outside, self.pin = plan, outside, outside.pin
-        self.on_stage = on_stage or (lambda summary: None)
+        self.on_stage = on_stage
         self.cancel = cancel or CancelToken()
         self.warnings: list[str] = []
         self.operations: list[StageSummary] = []
@@ -243,7 +243,8 @@ class Run:
         self.warnings += answer.warnings
         if answer.operation is not None:
             self.operations.append(answer.operation)
-            self.on_stage(answer.operation)
+            if self.on_stage is not None:
+                self.on_stage(answer.operation)
         check_dims(answer.vector, self.pin.dims)
         return answer.vector
 
