@@ -149,6 +149,14 @@ class Curator:
 
         return plan_edit(self._bureau(), ids, given, reason=reason, in_place=in_place)
 
+    def edit_each(
+        self, given: Mapping[str, Mapping[str, Any]], title: str, *, reason: str = ""
+    ) -> ChangeSet:
+        """Plan to set fields, each memory its own; see `plan.plan_each`."""
+        from memtui.engine.curate.plan import plan_each
+
+        return plan_each(self._bureau(), given, title, reason=reason)
+
     def texts(self, texts: Mapping[str, str], *, in_place: bool = False) -> ChangeSet:
         """Plan new texts, one for each memory; see `plan.plan_texts`."""
         from memtui.engine.curate.plan import plan_texts

@@ -170,6 +170,7 @@ _ALL = (
     Field("state", (), ", ".join(STATES), _word(STATES), True),
     Field("layer", ("memory_layer",), ", ".join(LAYERS), _word(LAYERS), True),
     Field("pinned", ("pin",), "yes or no", _flag, True),
+    Field("touched", ("touch",), "yes: one confirmed use more, now", _flag, True),
     Field("suppressed", ("suppress",), "a time such as 2d, always, or no", _suppressed, True),
     Field("valid_until", ("expires",), "a date, a time such as 30d, or never", _until, True),
     Field("l0_abstract", ("l0", "abstract"), "one line", _text, True),

@@ -167,7 +167,7 @@ def _added(adds: list[Change], current: pa.Table) -> pa.Table | None:
 def _unwritable(rows: pa.Table, dialect: Dialect) -> list[Conflict]:
     bad = unwritable_vectors(rows, dialect.columns.vector)
     ids = rows.column(ID)
-    why = "Its vector holds a number that is not finite, and the engine writes no such vector."
+    why = "Its vector holds what is no number (NaN), and the engine writes no such vector."
     return [Conflict(ids[at].as_py(), "refused", why) for at in bad]
 
 

@@ -100,6 +100,21 @@ def plan_edit(
     return _change_set(bureau, found, dict.fromkeys(found.rows, setting), _title(given), in_place)
 
 
+def plan_each(
+    bureau: Bureau, given: Mapping[str, Mapping[str, Any]], title: str, *, reason: str = ""
+) -> ChangeSet:
+    """Set fields of several memories, each its own: what a sweep does. `title` says what, in a few words."""
+    read_values: dict[tuple[tuple[str, Any], ...], Setting] = {}
+    settings: dict[str, Setting] = {}
+    for each, values in given.items():
+        key = tuple(values.items())
+        if key not in read_values:
+            parsed = fields.parse(values, bureau.store.dialect, bureau.now_ms)
+            read_values[key] = Setting(parsed, bureau.now_ms, reason)
+        settings[each] = read_values[key]
+    return _change_set(bureau, read(bureau, given), settings, title, False)
+
+
 def plan_texts(bureau: Bureau, texts: Mapping[str, str], *, in_place: bool = False) -> ChangeSet:
     """New texts for several memories, each its own: what an editor gives back."""
     settings = {

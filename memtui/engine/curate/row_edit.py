@@ -130,6 +130,20 @@ def _pinned(row: Row, value: bool, patch: Patch, setting: Setting, dialect: Dial
         _tier(row, "core", patch, setting, dialect)
 
 
+def _touched(row: Row, value: bool, patch: Patch, setting: Setting, dialect: Dialect) -> None:
+    """What a recall by hand writes: one use more, now, and confirmed; earlier recalls in vain are forgiven."""
+    if not value:
+        return
+    uses, now = (row.memory.access_count or 0) + 1, setting.now_ms
+    patch.metadata |= {"access_count": uses, "last_accessed_at": now, "last_confirmed_use_at": now}
+    if row.memory.metadata_values.get("bad_recall_count"):
+        patch.metadata |= {"bad_recall_count": 0, "suppressed_until_turn": 0, "suppressed_until_ms": 0}
+    if dialect.columns.access_count:
+        patch.columns[dialect.columns.access_count] = uses
+    if dialect.columns.last_accessed:
+        patch.columns[dialect.columns.last_accessed] = float(now)
+
+
 def _suppressed(row: Row, value: int, patch: Patch, setting: Setting, dialect: Dialect) -> None:
     patch.metadata["suppressed_until_ms"] = value
     if not value:
@@ -146,6 +160,7 @@ _SETTERS: dict[str, Callable[[Row, Any, Patch, Setting, Dialect], None]] = {
     "state": _state,
     "layer": _key("memory_layer"),
     "pinned": _pinned,
+    "touched": _touched,
     "suppressed": _suppressed,
     "valid_until": _key("valid_until"),
     "l0_abstract": _key("l0_abstract"),

@@ -51,18 +51,18 @@ def with_values(
 
 
 def unwritable_vectors(rows: pa.Table, vector: str | None) -> list[int]:
-    """Places of rows whose vector holds NaN or an infinity: the engine reads such rows but writes none."""
+    """Places of rows whose vector holds a NaN: the engine reads such rows but writes none."""
     import numpy as np
 
     if vector is None or not rows.num_rows:
         return []
     column = rows.column(vector).combine_chunks()
     flat = column.flatten().to_numpy(zero_copy_only=False)
-    if np.isfinite(flat).all():
+    if not np.isnan(flat).any():
         return []
     dims = column.type.list_size
     there = np.flatnonzero(column.is_valid().to_numpy(zero_copy_only=False))
-    return there[~np.isfinite(flat.reshape(-1, dims)).all(axis=1)].tolist()  # type: ignore[no-any-return]
+    return there[np.isnan(flat.reshape(-1, dims)).any(axis=1)].tolist()  # type: ignore[no-any-return]
 
 
 def differing(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> list[str]:
