@@ -30,7 +30,9 @@ def compare_builtin(shared: Path, folder: Path) -> list[tuple[str, int, int, dic
         outcome = Outcome()
         recorded = json.loads((stores / "recalls" / f"{name}.json").read_text(encoding="utf-8"))
         for case in recorded["recall"]:
-            outcome.add(case["qid"], _difference(case, Bench(store, 1_788_264_000_000, None), stores / "recalls"))
+            outcome.add(
+                case["qid"], _difference(case, Bench(store, 1_788_264_000_000, None), stores / "recalls")
+            )
         out.append((f"recalls, {name}", outcome.cases, outcome.equal, outcome.different))
     return out
 

@@ -1,6 +1,6 @@
 """One table of everything that is compared with the real systems: cases, equal, different, why.
 
-    python -m tests.conformance.table [../shared]
+python -m tests.conformance.table [../shared]
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ def rows(shared: Path) -> list[tuple[str, int, int, dict[str, list[str]]]]:
         peer.reranker.close()
         out += compare_builtin(shared, Path(folder))
         out += compare_engine(shared, Path(folder))
-        out += [(f"function {row.name}", row.cases, row.equal, row.different) for row in compare_functions(shared)]
+        out += [
+            (f"function {row.name}", row.cases, row.equal, row.different) for row in compare_functions(shared)
+        ]
     return out
 
 
@@ -43,7 +45,9 @@ def main() -> int:
         return 1
     print(f"{'what':<34}{'cases':>7}{'equal':>7}{'different':>11}  why")
     for name, cases, equal, different in rows(shared):
-        reasons = [f"{len(names)} {why}" for why, names in sorted(different.items(), key=lambda item: -len(item[1]))]
+        reasons = [
+            f"{len(names)} {why}" for why, names in sorted(different.items(), key=lambda item: -len(item[1]))
+        ]
         print(f"{name:<34}{cases:>7}{equal:>7}{cases - equal:>11}  {reasons[0] if reasons else ''}")
         for reason in reasons[1:]:
             print(f"{'':<61}{reason}")
