@@ -25,6 +25,7 @@ class StoreOpener:
         self._app, self._opener, self._now = app, opener, now
         self._runner = Runner(app)
         self._reloading = False
+        self._said = ""
 
     def open(self, target: str | None) -> None:
         """Open `target`; None means whatever discovery finds."""
@@ -53,8 +54,11 @@ class StoreOpener:
         )
         self._runner.start("store", work)
 
-    def reload(self) -> None:
-        """Read the newest version of the open store; the old content stays until the new is there."""
+    def reload(self, said: str = "") -> None:
+        """Read the newest version of the open store; the old content stays until the new is there.
+
+        `said` is told at the end: what was just changed. Empty: what the reload brought.
+        """
         engine = self._app.session.engine
         if engine is None:
             return
@@ -63,7 +67,7 @@ class StoreOpener:
             engine.refresh(report, token)
             return Read(engine.info, engine.stats())
 
-        self._reloading = True
+        self._reloading, self._said = True, said
         self._app.set_session(phase="reading", error=None)
         self._runner.start("store", work)
 
@@ -115,7 +119,7 @@ class StoreOpener:
                 revision=app.session.revision + 1,
             )
             if before is not None:
-                app.say(_difference(value.info.rows - before.rows))
+                app.say(self._said or _difference(value.info.rows - before.rows))
 
     def failed(self, message: RunFailed) -> None:
         """Opening failed: every screen says so. Reloading failed: the old content stays, a line says why."""

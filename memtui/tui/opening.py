@@ -61,21 +61,24 @@ class Opener(Protocol):
 def opener(environ: Mapping[str, str], cwd: Path, **options: Any) -> Opener:
     """The opener of the real app: a path, a URI, a discovered name, "demo", or the discovered store.
 
-    `options` (settings, table, columns) go to `open_engine`.
+    `options` (settings, table, columns, writable) go to `open_engine`. The demo store is always writable.
     """
 
     def open_target(
         target: str | None, now: Clock, report: Callable[[Progress], None], cancel: CancelToken
     ) -> Engine | NothingFound | SeveralFound:
         from memtui.engine import open_engine
+        from memtui.paths import state_dir
 
+        given = {"state": state_dir(environ), **options}
         if target == DEMO:
             target = str(_demo_store(environ, now))
+            given["writable"] = True
         elif target is None:
             unsure = _look(environ, cwd, options.get("settings"))
             if unsure is not None:
                 return unsure
-        return open_engine(target, now=now, environ=environ, cwd=cwd, **options)
+        return open_engine(target, now=now, environ=environ, cwd=cwd, **given)
 
     return open_target
 

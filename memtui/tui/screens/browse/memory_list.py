@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from rich.segment import Segment
 from rich.style import Style as RichStyle
@@ -18,6 +19,7 @@ from memtui.engine import Memory
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.messages import MemoryChosen
+from memtui.tui.screens.browse.marks import Marks
 from memtui.tui.screens.browse.pages import PAGE_ROWS, Fetch, Page, PageCache, PageLoader
 from memtui.tui.screens.browse.row import Piece, columns, row, skeleton
 
@@ -55,6 +57,18 @@ class MemoryList(ScrollView, can_focus=True):
         memory: Memory
 
     @dataclass
+    class Marked(Message):
+        """Marks were set or taken away."""
+
+    @dataclass
+    class MarksWanted(Message):
+        """Mark the rows `first` to `last`, or invert their marks: their ids are the engine's to say."""
+
+        how: Literal["add", "invert"]
+        first: int
+        last: int
+
+    @dataclass
     class Broken(Message):
         """A page could not be read."""
 
@@ -64,6 +78,7 @@ class MemoryList(ScrollView, can_focus=True):
         super().__init__(id=id)
         self.total = 0
         self.sort = "-timestamp"
+        self.marks = Marks()
         self._generation = 0
         self._cache = PageCache()
         self._loader = PageLoader(lambda page: self.post_message(self.Arrived(page)))
@@ -74,6 +89,7 @@ class MemoryList(ScrollView, can_focus=True):
         """Show another list of `total` rows; the cursor goes to the first unless it is to stay."""
         self._generation += 1
         self.total, self.sort = total, sort
+        self.marks.anchor = None
         self._cache.clear()
         self._strips.clear()
         self._loader.show(self._generation, fetch)
@@ -140,7 +156,10 @@ class MemoryList(ScrollView, can_focus=True):
             return Strip.blank(self.size.width, self._style("", ""))
         state = "" if index != self.cursor else ("cursor" if self.has_focus else "cursor-idle")
         memory = self._cache.row(index)
-        key = (memory.id if memory else None, index, state, width, self.sort)
+        marked = memory is not None and memory.id in self.marks
+        if not state and self.marks.between(index, self.cursor):
+            state = "cursor-idle"
+        key = (memory.id if memory else None, index, state, width, self.sort, marked)
         strip = self._strips.get(key)
         if strip is None:
             strip = self._draw(memory, index, state, width)
@@ -153,6 +172,8 @@ class MemoryList(ScrollView, can_focus=True):
         app = host(self)
         shown = columns(width, self.sort)
         lead: Piece = (app.glyphs.cursor if state == "cursor" else " ", "$primary")
+        if memory is not None and memory.id in self.marks:
+            lead = (app.glyphs.mark, "bold $primary")
         if memory is None:
             pieces = [lead, *skeleton(shown, index, app.glyphs)]
         else:
@@ -183,6 +204,8 @@ class MemoryList(ScrollView, can_focus=True):
     def watch_cursor(self, old: int, new: int) -> None:
         self.refresh_line(old)
         self.refresh_line(new)
+        if self.marks.anchor is not None:
+            self.refresh()
         self._keep_in_sight()
         self._ask()
         self.announce()
@@ -256,6 +279,38 @@ class MemoryList(ScrollView, can_focus=True):
     def action_copy(self) -> None:
         if self.current is not None:
             self.post_message(self.CopyWanted(self.current))
+
+    # marking
+
+    def marks_changed(self) -> None:
+        """Draw the marks again and tell the screen."""
+        self.refresh()
+        self.post_message(self.Marked())
+
+    def action_mark(self) -> None:
+        if self.current is not None and self.current.id:
+            self.marks.toggle(self.current.id)
+            self.marks_changed()
+            self.move(1)
+
+    def action_mark_range(self) -> None:
+        anchor = self.marks.anchor
+        if not self.total:
+            return
+        if anchor is None:
+            self.marks.anchor = self.cursor
+            self.marks_changed()
+        else:
+            self.marks.anchor = None
+            self.post_message(self.MarksWanted("add", min(anchor, self.cursor), max(anchor, self.cursor)))
+
+    def action_mark_all(self) -> None:
+        if self.total:
+            self.post_message(self.MarksWanted("add", 0, self.total - 1))
+
+    def action_invert_marks(self) -> None:
+        if self.total:
+            self.post_message(self.MarksWanted("invert", 0, self.total - 1))
 
     def on_unmount(self) -> None:
         self._loader.close()

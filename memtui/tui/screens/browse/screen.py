@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 
-from memtui.engine import Memory, MemtuiError, one_line
+from memtui.engine import ListView, Memory, MemtuiError, one_line
 from memtui.tui.dialogs.palette import Entry
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.host import host
@@ -20,6 +20,7 @@ from memtui.tui.messages import AskRecall, MemoryChosen, RunFailed, RunFinished,
 from memtui.tui.paint.numbers import full, short
 from memtui.tui.screens.browse import words
 from memtui.tui.screens.browse.answers import answer
+from memtui.tui.screens.browse.changing import BrowseChanges
 from memtui.tui.screens.browse.copying import copy_options, copy_text
 from memtui.tui.screens.browse.detail import MemoryDetail
 from memtui.tui.screens.browse.detail_text import summary, title
@@ -27,7 +28,6 @@ from memtui.tui.screens.browse.filter_bar import FilterBar
 from memtui.tui.screens.browse.filtering import terms, toggled, trouble_of, without
 from memtui.tui.screens.browse.list_head import ListHead
 from memtui.tui.screens.browse.memory_list import MemoryList
-from memtui.tui.screens.browse.panels import BrowsePanels
 from memtui.tui.screens.browse.scope_pane import ScopePane
 from memtui.tui.screens.browse.state import (
     SORTS,
@@ -48,7 +48,7 @@ from memtui.tui.widgets.state_panel import State, StatePanel
 from memtui.tui.words import of_session
 
 
-class BrowseScreen(BrowsePanels):
+class BrowseScreen(BrowseChanges):
     """The screen: wishes go to the engine, answers to the panels."""
 
     MODE = "browse"
@@ -77,12 +77,17 @@ class BrowseScreen(BrowsePanels):
     def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both
         self.call_after_refresh(self.name_panels)
 
+    @property
+    def shown_view(self) -> ListView | None:
+        return None if self.answer is None else self.answer.view
+
     # the store
 
     def session_changed(self, session: Session) -> None:
         said = of_session(session)
         if said is not None:
             self.answer, self._revision = None, -1
+            self.clear_marks()
             self._state(said)
             self.name_panels()
         elif session.revision != self._revision:
@@ -123,6 +128,8 @@ class BrowseScreen(BrowsePanels):
         if message.slot == "link":
             self._show_linked(message.value)
             return
+        if self.concluded(message.slot, message.value):
+            return
         self.remove_class("-waiting")
         self.answer = found = message.value
         self.query_one(FilterBar).accept(found.view.query.filter)
@@ -142,7 +149,7 @@ class BrowseScreen(BrowsePanels):
         message.stop()
         if not self.runner.done(message):
             return
-        if message.slot == "link":
+        if message.slot != "view":
             self.flash(str(message.error), "error")
             return
         self.remove_class("-waiting")
@@ -201,8 +208,9 @@ class BrowseScreen(BrowsePanels):
             counted += f"/{short(view.table_total)}" if narrow else f" of {full(view.table_total)}"
         info = Content.assemble("  ", (counted, "$foreground"), f"   {sort_name(query.sort)} {arrow} ")
         self.query_one(FilterBar).show(self.wish.query.filter, scopes_phrase(query.scopes), info)
-        pending = one_line(view.pending)
-        self.query_one("#list", Panel).headline(which=Content.styled(pending, "$stale") if pending else "")
+        marked = Content.styled(self.marks_phrase, "bold $primary")
+        parts = [part for part in (marked, Content.styled(one_line(view.pending), "$stale")) if part.plain]
+        self.query_one("#list", Panel).headline(which=Content("  ").join(parts))
         self._name_detail(self.query_one(MemoryDetail).memory, "linked" if self._linked else "")
         count = len(self.answer.scopes)
         self.query_one("#scopes", Panel).headline(where=f"{count:,}")
@@ -301,7 +309,7 @@ class BrowseScreen(BrowsePanels):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "filter" and self.query_one(FilterBar).editing:
             return False
-        if action in ("sort", "reverse", "filter", "ask") and not self.session.open:
+        if action in ("sort", "reverse", "filter", "ask", "change", "undo", "redo") and not self.session.open:
             return None
         return True
 
@@ -317,6 +325,8 @@ class BrowseScreen(BrowsePanels):
             self.want(shaped(self.wish, overlay=False))
         elif shape.zoom:
             self.want(shaped(self.wish, zoom=""))
+        elif self.clear_marks():
+            pass
         elif query.filter or query.scopes is not None:
             self.want(cleared(self.wish))
         self._go("list")
