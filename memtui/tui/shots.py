@@ -38,6 +38,7 @@ SHOTS = (
     Shot("browse", ("2",), (NARROW, NORMAL, WIDE)),
     Shot("recall", ("3",), (NARROW, NORMAL, WIDE), text=QUESTION),
     Shot("recall-paper", ("3",), (NORMAL,), theme="paper", text=QUESTION),
+    Shot("lifecycle", ("4",), (NARROW, NORMAL, WIDE)),
     Shot("help", ("2", "question_mark"), (NORMAL,)),
     Shot("palette", ("2", "ctrl+p"), (NORMAL,)),
 )
