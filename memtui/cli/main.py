@@ -6,12 +6,14 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from types import ModuleType
 
 COMMANDS = {
     "stores": "what was discovered: stores, dialects, rows, health",
     "ls": "memories, filtered and sorted",
     "show": "one memory with all its fields",
     "recall": "ask a question and see why each memory came back",
+    "why-not": "why one memory did not come back, and the smallest change that returns it",
     "stats": "counts, mix and findings",
     "lifecycle": "tiers, decay, what will fade and when",
     "review": "which memories to look at first, and why",
@@ -28,12 +30,16 @@ COMMANDS = {
     "demo": "the app on the embedded demo store",
     "shot": "make the pictures in screenshots/",
 }
-"""Each command is memtui/cli/<name>.py with `add_arguments(parser)` and `run(args) -> int`."""
+"""Each command is memtui/cli/<name>.py (hyphens as underscores) with `add_arguments(parser)` and `run(args) -> int`."""
 
 _EPILOG = """\
 STORE is a folder, a LanceDB URI or the name of a discovered store; without it the discovered one is used.
 Exit codes: 0 done, 1 failed with a reason, 2 wrong usage, 3 refused for safety.
 """
+
+
+def _module(command: str) -> ModuleType:
+    return import_module(f"memtui.cli.{command.replace('-', '_')}")
 
 
 def _parser(command: str | None) -> argparse.ArgumentParser:
@@ -57,7 +63,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
         parser = argparse.ArgumentParser(
             prog=f"memtui {command}", description=COMMANDS[command], epilog=_EPILOG
         )
-        import_module(f"memtui.cli.{command}").add_arguments(parser)
+        _module(command).add_arguments(parser)
         parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser.add_argument("--store", metavar="STORE", help="the store to open")
     parser.add_argument("--table", metavar="NAME", help="the table, where a folder has several")
@@ -85,7 +91,7 @@ def run(arguments: list[str]) -> int:
     try:
         if command is None:
             return _app(args)
-        code: int = import_module(f"memtui.cli.{command}").run(args)
+        code: int = _module(command).run(args)
         return code
     except MemtuiError as failure:
         error(failure)

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from memtui.cli.config_file import read_config
 from memtui.cli.output import print_json, print_text
+from memtui.cli.question import add_question_options, request_of
 from memtui.cli.store import open_for
 from memtui.engine import MemtuiError, RecallRequest, UsageError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _BATCH_KEYS = (
     "query", "query_vector", "recipe", "config", "source", "now_ms", "scopes", "category", "limit", "lanes", "agent",
-    "rerank_timeout_ms",
+    "rerank_timeout_ms", "table_version",
 )  # fmt: skip
 
 
@@ -33,86 +33,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.jsonl",
         help="one request a line (- for standard input), one trace a line out",
     )
-    parser.add_argument(
-        "--recipe",
-        metavar="NAME",
-        default="",
-        help="memtui, pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb, mem-engine",
-    )
-    parser.add_argument(
-        "--config", metavar="FILE", help="JSON or JSON5 with the plugin's retrieval and decay blocks"
-    )
-    parser.add_argument(
-        "--scope", metavar="SCOPE", action="append", help="only this scope; may be given several times"
-    )
-    parser.add_argument("--category", metavar="NAME", help="only this category")
-    parser.add_argument(
-        "--agent", metavar="ID", default="", help="whose memories, where rows belong to agents"
-    )
-    parser.add_argument("--limit", type=int, metavar="K", help="how many results (the plugin allows 1 to 20)")
-    parser.add_argument(
-        "--now", type=int, metavar="MS", help="recall as of this time, milliseconds since the epoch"
-    )
-    parser.add_argument("--query-vector", metavar="FILE", help="JSON list or .npy in place of the embedder")
+    add_question_options(parser)
     parser.add_argument("--explain", action="store_true", help="every candidate, every stage, every number")
+    parser.add_argument("--save", metavar="FILE", help="save the whole trace as a receipt")
+    parser.add_argument(
+        "--no-text", action="store_true", help="with --save: ids, numbers and settings only, no words"
+    )
+    parser.add_argument(
+        "--replay", metavar="FILE", help="ask a saved receipt again and report every difference"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask, print."""
-    if (args.query is None) == (args.batch is None):
+    if sum(given is not None for given in (args.query, args.batch, args.replay)) != 1:
         raise UsageError(
-            "recall needs a question or --batch, one of them.", fix='Try: memtui recall "deploy window"'
+            "recall needs a question, --batch or --replay, one of them.",
+            fix='Try: memtui recall "deploy window"',
         )
     engine = open_for(args)
     if args.batch is not None:
         return _batch(engine, args.batch)
-    request = RecallRequest(
-        query=args.query,
-        recipe=args.recipe,
-        config=read_config(args.config),
-        scopes=args.scope,
-        category=args.category,
-        limit=args.limit,
-        now_ms=args.now,
-        query_vector=_read_vector(args.query_vector),
-        agent=args.agent,
-    )
-    trace = engine.recall(request)
+    if args.replay is not None:
+        from memtui.cli.receipts import replay
+
+        return replay(engine, args.replay, as_json=args.json)
+    trace = engine.recall(request_of(args))
+    if args.save is not None:
+        from memtui.cli.receipts import save
+
+        save(engine, trace, args.save, texts=not args.no_text)
     if args.json:
         print_json(trace.as_json(explain=args.explain, words=args.explain))
     else:
         print_text(render(engine, trace, explain=args.explain))
     return 0
-
-
-def _read_vector(path: str | None) -> list[float] | None:
-    if path is None:
-        return None
-    try:
-        if path.endswith(".npy"):
-            import numpy as np
-
-            loaded = np.load(path, allow_pickle=False)
-            return (
-                [float(x) for x in loaded.reshape(-1)]
-                if loaded.ndim <= 1 or loaded.shape[0] == 1
-                else _not_flat(path)
-            )
-        value = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as failure:
-        raise UsageError(
-            f"--query-vector {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
-        ) from None
-    except ValueError:
-        return _not_flat(path)
-    return value if isinstance(value, list) else _not_flat(path)
-
-
-def _not_flat(path: str) -> list[float]:
-    raise UsageError(
-        f"--query-vector {path} does not hold one flat list of numbers.",
-        fix="Give a JSON list or a one-dimensional .npy.",
-    )
 
 
 def _batch(engine: Engine, path: str) -> int:

@@ -145,7 +145,7 @@ def _stays_out(moves: Sequence[Move]) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
-    return "nothing" if value is None else str(value)
+    return "it removed" if value is None else str(value)
 
 
 def first_true(holds: Callable[[int], bool], steps: int, hints: Sequence[int] = ()) -> int | None:

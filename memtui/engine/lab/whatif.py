@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.errors import UsageError
 from memtui.engine.lab.knobs import with_values
-from memtui.engine.recall.outside import NotAsked
-from memtui.engine.recall.run import Bench, recall
 
 if TYPE_CHECKING:
     from memtui.engine.progress import CancelToken
     from memtui.engine.recall.outside import Outside
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.request import RecallRequest
+    from memtui.engine.recall.run import Bench
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,8 @@ class Ask:
 
     def __call__(self, request: RecallRequest, outside: Outside | None) -> Trace:
         """Run `request` over the answers remembered in `outside`; None asks everything anew."""
+        from memtui.engine.recall.run import recall
+
         if self.cancel is not None:
             self.cancel.check()
         return recall(request, self.bench, outside=outside, cancel=self.cancel)
@@ -50,6 +51,8 @@ def what_if(trace: Trace, changes: Mapping[str, Any], ask: Ask) -> WhatIf:
     run again over what was found; only where that does not suffice is the store searched again, and `asked` says
     so. Raises UsageError for a path that is none, or a setting of a decay engine that is off.
     """
+    from memtui.engine.recall.outside import NotAsked
+
     request = changed_request(trace, changes)
     if "table_version" in changes and changes["table_version"] != trace.table_version:
         return _result(trace, ask(request, None), "another version of the table has to be searched")
@@ -61,6 +64,8 @@ def what_if(trace: Trace, changes: Mapping[str, Any], ask: Ask) -> WhatIf:
 
 def at_hand(trace: Trace, changes: Mapping[str, Any], ask: Ask) -> Trace | None:
     """The same without asking anything; None where that does not suffice."""
+    from memtui.engine.recall.outside import NotAsked
+
     try:
         return ask(changed_request(trace, changes), memory_of(trace).offline())
     except NotAsked:

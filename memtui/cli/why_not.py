@@ -1,0 +1,80 @@
+"""`memtui why-not`: the verdict on one memory for one question, and the smallest change that returns it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from memtui.cli.output import print_json, print_text
+from memtui.cli.question import add_question_options, request_of
+from memtui.cli.store import open_for
+
+if TYPE_CHECKING:
+    from memtui.engine import Rung, Verdict
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui why-not`: those of recall."""
+    parser.add_argument("id", metavar="ID", help="the memory's id, or its first 8 or more characters")
+    parser.add_argument("query", metavar="QUERY", help="what the agent would ask")
+    add_question_options(parser)
+    parser.add_argument(
+        "--no-changes", action="store_true", help="the verdict alone, without the search for a remedy"
+    )
+    parser.add_argument("--explain", action="store_true", help="the whole trace of the recall beside it")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask, look for the memory, print."""
+    engine = open_for(args)
+    trace = engine.recall(request_of(args))
+    verdict = engine.lab.why_not_in(trace, engine.lab.resolve(args.id), changes=not args.no_changes)
+    if args.json:
+        document = verdict.as_json()
+        if args.explain:
+            document["trace"] = trace.as_json()
+        print_json(document)
+    else:
+        print_text(render(verdict))
+    return 0
+
+
+def render(verdict: Verdict) -> str:
+    """The verdict for a person at a terminal."""
+    lines = [verdict.sentence, ""]
+    lines += [f"! {warning}" for warning in verdict.warnings]
+    lines += [_rung(rung) for rung in verdict.ladder]
+    if verdict.changes:
+        lines += ["", "one of these brings it back, the smallest change first"]
+        for change in verdict.changes:
+            sure = "" if change.confirmed else "  (estimated)"
+            note = f"  {change.note}" if change.note else ""
+            lines.append(
+                f"  {change.knob:<28} {_value(change.before)} -> {_value(change.after)}"
+                f"  to number {change.rank}{note}{sure}"
+            )
+    elif not verdict.returned and verdict.gate != "unknown_id":
+        lines += ["", "no single change was found that brings it back"]
+    if verdict.powerless:
+        lines += ["", "cannot help alone"]
+        by_reason: dict[str, list[str]] = {}
+        for each in verdict.powerless:
+            by_reason.setdefault(each.why, []).append(each.knob)
+        lines += [f"  {why}: {', '.join(knobs)}" for why, knobs in by_reason.items()]
+    return "\n".join(lines)
+
+
+def _rung(rung: Rung) -> str:
+    mark = {True: "+", False: "x", None: "?"}[rung.passed]
+    aside = " (if it came so far)" if rung.hypothetical and rung.passed is not None and rung.applies else ""
+    return f"  {mark if rung.applies else '.'} {rung.gate.replace('_', ' '):<16} {rung.sentence}{aside}"
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return str(value)
