@@ -149,9 +149,7 @@ class Curator:
 
         return plan_edit(self._bureau(), ids, given, reason=reason, in_place=in_place)
 
-    def edit_each(
-        self, given: Mapping[str, Mapping[str, Any]], title: str, *, reason: str = ""
-    ) -> ChangeSet:
+    def edit_each(self, given: Mapping[str, Mapping[str, Any]], title: str, *, reason: str = "") -> ChangeSet:
         """Plan to set fields, each memory its own; see `plan.plan_each`."""
         from memtui.engine.curate.plan import plan_each
 

@@ -31,7 +31,7 @@ class Links:
         seen, found = set(wanted), {}
         while wanted:
             each = wanted.pop()
-            for group, word in ((self.older, OLDER), (self.merged, MERGED)):
+            for group, word in ((self.merged, MERGED), (self.older, OLDER)):
                 for other in sorted(group.get(each, ())):
                     if other not in seen:
                         seen.add(other)

@@ -190,9 +190,9 @@ def new_vectors(
 
     dialect, dims = bureau.store.dialect, bureau.store.dims
     new = {
-        each: str(settings[each].values["text"])
-        for each, row in found.rows.items()
-        if "text" in settings[each].values and settings[each].values["text"] != row.memory.raw_text
+        each: str(setting.values["text"])
+        for each, setting in settings.items()
+        if each in found.rows and setting.values.get("text") not in (None, found.rows[each].memory.raw_text)
     }
     if not new or dims is None or dialect.columns.vector is None:
         return {}
