@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from memtui.engine.scopes import ScopePolicy
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
+    from memtui.engine.transfer.facade import Transfer
 
 _OWNERS_RECIPE = {"memtui": "memtui", "generic": "memtui", "engine": "mem-engine"}
 
@@ -243,7 +244,7 @@ class Engine:
         """Tiers, decay, forecast and review."""
         from memtui.engine.lifecycle.facade import Lifecycle
 
-        return Lifecycle(self._store, lambda: self.catalog, self._now, self._timer, self._found, self.recall)
+        return Lifecycle(self._store, lambda: self.catalog, self._now, self._timer, self._found, self.bench)
 
     # ------------------------------------------------------------------ curating
 
@@ -261,6 +262,22 @@ class Engine:
             found=self._found,
             environ=self._environ,
             view=self.view,
+        )
+
+    @cached_property
+    def transfer(self) -> Transfer:
+        """Import and export; importing needs an engine that was opened `writable`."""
+        from memtui.engine.transfer.facade import Transfer
+
+        return Transfer(
+            self._store,
+            lambda: self.catalog,
+            self._embedder,
+            lambda: self.curate,
+            now=self._now,
+            timer=self._timer,
+            state=self._state,
+            model=self._found.model if self._found else None,
         )
 
     @property

@@ -11,6 +11,9 @@ from memtui.engine.transfer.readers.fields import text_of
 from memtui.engine.transfer.record import Record, Rejected
 from memtui.engine.transfer.text import storable
 
+_LABELS = frozenset(("agentId", "scope", "importance_label", "trust_tier", "_rowid"))
+"""Columns of single programs that are read below."""
+
 
 def record_of_row(row: dict[str, Any], columns: Columns, dialect: str, where: str) -> Record | Rejected:
     """The record of one row without its vector; `columns` says what its columns mean.
@@ -34,6 +37,11 @@ def record_of_row(row: dict[str, Any], columns: Columns, dialect: str, where: st
     record.tier, record.state = get(columns.tier), get(columns.state)
     record.last_accessed_ms = _time(get(columns.last_accessed))
     _put_own(record, row)
+    unknown = row.keys() - columns.known() - _LABELS
+    if unknown:
+        record.rest["columns"] = {
+            name: row[name] for name in row if name in unknown and row[name] is not None
+        }
     return record
 
 

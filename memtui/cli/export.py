@@ -1,0 +1,87 @@
+"""`memtui export`: memories into a file or a folder."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from memtui.cli.output import print_json, print_table, print_text, warning
+from memtui.cli.progress import shown
+from memtui.cli.store import open_for
+from memtui.engine import UsageError
+from memtui.engine.transfer.export import FORMATS, TITLES, Exported, ExportRequest
+
+_BY_SUFFIX = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui export`."""
+    parser.add_argument("path", metavar="FILE", type=Path, help="the file to write; a folder for notes")
+    listed = "; ".join(f"{name}: {TITLES[name]}" for name in FORMATS)
+    parser.add_argument(
+        "--format", metavar="F", default="auto", help=f"{listed} (default: by the file's name)"
+    )
+    parser.add_argument("--where", metavar="FILTER", default="", help="only memories that a filter keeps")
+    parser.add_argument("--ids", metavar="ID", nargs="+", default=[], help="only these memories")
+    parser.add_argument("--vectors", action="store_true", help="with their vectors")
+    parser.add_argument("--keep-secrets", action="store_true", help="do not mask passwords and keys")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
+    parser.add_argument("--yes", action="store_true", help="replace a file that is there")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Export."""
+    name = _format(args.format, args.path)
+    engine = open_for(args)
+    engine.load_catalog()
+    engine.load_metadata()
+    request = ExportRequest(
+        path=args.path,
+        format=name,
+        filter=args.where,
+        ids=tuple(engine.get(each).id for each in args.ids),
+        vectors=args.vectors,
+        mask=not args.keep_secrets,
+        overwrite=args.yes,
+    )
+    with shown(sys.stderr) as on_progress:
+        done = engine.transfer.export(request, dry_run=args.dry_run, on_progress=on_progress)
+    for note in done.warnings:
+        warning(note)
+    if args.json:
+        print_json(done.as_json(name))
+    else:
+        _print(done, name, dry_run=args.dry_run)
+    return 0
+
+
+def _format(name: str, path: Path) -> str:
+    if name != "auto":
+        if name not in FORMATS:
+            raise UsageError(
+                f"There is no format {name!r} to export to.", fix=f"Choose {', '.join(FORMATS)}."
+            )
+        return name
+    found = _BY_SUFFIX.get(path.suffix.lower())
+    if found is None:
+        raise UsageError(
+            f"{path.name} does not say which format is wanted.",
+            fix=f"Add --format with one of {', '.join(FORMATS)}.",
+        )
+    return found
+
+
+def _print(done: Exported, name: str, *, dry_run: bool) -> None:
+    if done.loss:
+        print_table(
+            [(loss.field, f"{loss.rows:,}", loss.what) for loss in done.loss],
+            ("field", "rows", "what changes or is lost"),
+            right_aligned=(1,),
+        )
+    rows = f"{done.rows:,} {'memory' if done.rows == 1 else 'memories'}"
+    if dry_run:
+        print_text(f"dry run: {rows} would be written to {done.path} ({name})")
+    else:
+        files = f" in {done.files:,} files" if done.files > 1 else ""
+        print_text(f"{rows} written to {done.path}{files} ({name}, {done.size_bytes:,} bytes)")

@@ -1,0 +1,162 @@
+"""`memtui import`: memories from a file or a folder, planned first, then written in one step."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.cli.changing import add_safety_arguments
+from memtui.cli.output import error, print_json, print_table, print_text, warning
+from memtui.cli.progress import shown
+from memtui.cli.store import open_for
+from memtui.engine import Engine, RefusedError
+from memtui.engine.transfer.mapping import ROLES, parse_mapping
+from memtui.engine.transfer.request import ImportRequest
+from memtui.engine.transfer.rules import GROUPS, MEANINGS, NEAR, SWITCHABLE
+from memtui.engine.transfer.scoping import parse_scopes
+
+if TYPE_CHECKING:
+    from memtui.engine.transfer.plan import Plan
+
+_SHOWN = 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui import`."""
+    parser.add_argument(
+        "sources", nargs="+", metavar="FILE", type=Path, help="files or folders of one format"
+    )
+    parser.add_argument(
+        "--format", metavar="F", default="auto", help="found out by what is in it when left out"
+    )
+    parser.add_argument("--map", metavar="ROLE=COLUMN,...", help=f"columns of a table: {', '.join(ROLES)}")
+    parser.add_argument("--scope", metavar="S", help="where memories without a scope go (default: global)")
+    parser.add_argument("--scopes", metavar="THEIRS=OURS,...", help="where memories of a scope go")
+    parser.add_argument("--agent", metavar="ID", help="the agent that the source belongs to")
+    parser.add_argument(
+        "--allow", metavar="RULE,...", help=f"rules that do not hold back: {', '.join(SWITCHABLE)}"
+    )
+    parser.add_argument(
+        "--near",
+        metavar="COSINE",
+        type=float,
+        default=NEAR,
+        help=f"what counts as a near copy (default {NEAR})",
+    )
+    parser.add_argument(
+        "--find-near",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="look for near copies at any cost, or not",
+    )
+    parser.add_argument(
+        "--conflicts",
+        choices=("keep", "take", "both"),
+        default="keep",
+        help="where one that is there says otherwise",
+    )
+    parser.add_argument(
+        "--keep-vectors", action="store_const", dest="vectors", const="keep", default="auto",
+        help="the source's vectors are of the store's own model",
+    )  # fmt: skip
+    parser.add_argument(
+        "--new-vectors", action="store_const", dest="vectors", const="new", help="embed everything anew"
+    )
+    parser.add_argument(
+        "--without-vectors", action="store_true", help="store zeros where a vector would have to be made"
+    )
+    parser.add_argument("--mask-secrets", action="store_true", help="take memories with secrets, masked")
+    parser.add_argument("--prose", action="store_true", help="paragraphs of notes too, not only lists")
+    parser.add_argument("--sessions", action="store_true", help="conversations in an index too")
+    parser.add_argument("--encoding", metavar="NAME", help="of a text that is not UTF-8")
+    add_safety_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Plan, and unless it is a dry run, write."""
+    request = request_of(args)
+    engine = open_for(args, writable=not args.dry_run)
+    if not args.dry_run:
+        if args.break_lock:
+            engine.curate.break_abandoned_lock()
+        for sentence in engine.transfer.settle():
+            warning(sentence)
+    engine.load_catalog()
+    with shown(sys.stderr) as on_progress:
+        plan = engine.transfer.plan(request, on_progress)
+        try:
+            return _carry_out(engine, plan, args, on_progress)
+        finally:
+            plan.close()
+
+
+def request_of(args: argparse.Namespace) -> ImportRequest:
+    """What the words ask for; UsageError for a mapping that does not parse."""
+    return ImportRequest(
+        sources=tuple(args.sources),
+        format=args.format,
+        mapping=parse_mapping(args.map) if args.map else {},
+        scope=args.scope,
+        scopes=parse_scopes(args.scopes) if args.scopes else {},
+        agent=args.agent,
+        rules_off=frozenset(part.strip() for part in (args.allow or "").split(",") if part.strip()),
+        near=args.near,
+        find_near=args.find_near,
+        vectors=args.vectors,
+        without_embedding=args.without_vectors,
+        conflicts=args.conflicts,
+        mask_secrets=args.mask_secrets,
+        prose=args.prose,
+        sessions=args.sessions,
+        encoding=args.encoding,
+    )
+
+
+def _carry_out(engine: Engine, plan: Plan, args: argparse.Namespace, on_progress: Any) -> int:
+    document = plan.as_json()
+    if args.dry_run:
+        _tell(plan, document, args, "dry run: nothing was written")
+        return 0 if plan.total else 1
+    try:
+        done = engine.transfer.run(plan, confirmed=args.yes, on_progress=on_progress)
+    except RefusedError as refused:
+        _tell(plan, document, args, "")
+        error(refused)
+        return refused.exit_code
+    document |= {
+        "entry": done.entry,
+        "added": done.added,
+        "replaced": done.replaced,
+        "warnings": list(done.warnings),
+    }
+    said = f"{done.added:,} added, {done.replaced:,} replaced; take it back with: memtui undo {done.entry}"
+    _tell(plan, document, args, said if done.entry is not None else "nothing to add")
+    return 0 if plan.total else 1
+
+
+def _tell(plan: Plan, document: dict[str, Any], args: argparse.Namespace, last: str) -> None:
+    for note in document["warnings"]:
+        warning(note)
+    if args.json:
+        print_json(document)
+        return
+    print_text(f"{plan.sources[0].format.title}: {'; '.join(document['evidence'])}")
+    if plan.mapping:
+        print_text("columns: " + ", ".join(f"{role}={column}" for role, column in plan.mapping.items()))
+    rows = [(group, f"{plan.counts[group]:,}", MEANINGS[group]) for group in GROUPS if plan.counts[group]]
+    print_table(rows, ("group", "records", "meaning"), right_aligned=(1,))
+    for theirs, ours, count in plan.scopes:
+        if theirs != ours:
+            print_text(f"scope {theirs or '(none)'} -> {ours}: {count:,}")
+    if document["loss"]:
+        ledger = [(loss["field"], f"{loss['rows']:,}", loss["what"]) for loss in document["loss"]]
+        print_table(ledger, ("field", "rows", "what changes or is lost"), right_aligned=(1,))
+    for each in document["rejected"][:_SHOWN]:
+        match = f" ({each['match']})" if each.get("match") else ""
+        print_text(f"left out: {each['where']}: {each['why']}{match}")
+    if len(document["rejected"]) > _SHOWN:
+        print_text(f"... and {len(document['rejected']) - _SHOWN:,} more (--json has them)")
+    if last:
+        print_text(last)

@@ -1,0 +1,242 @@
+"""The first pass over a source: every record becomes a row in the spool and a few numbers in memory."""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtui.engine.errors import MemtuiError
+from memtui.engine.instructions import instruction_like
+from memtui.engine.js import trim, utf16_len
+from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.recall.noise import noise_rule
+from memtui.engine.secrets import find_secrets, mask
+from memtui.engine.transfer.detect import Detected, detect
+from memtui.engine.transfer.embedding import Choice
+from memtui.engine.transfer.masking import mask_json
+from memtui.engine.transfer.near import hash64, kind_of, words_of
+from memtui.engine.transfer.options import Meter, ReadOptions
+from memtui.engine.transfer.present import fact_hash, plain_hash
+from memtui.engine.transfer.record import Note, Read, Record, Rejected
+from memtui.engine.transfer.request import ImportRequest
+from memtui.engine.transfer.rules import SHORTEST
+from memtui.engine.transfer.target import Target, fresh_id
+
+if TYPE_CHECKING:
+    from memtui.engine.transfer.spool import SpoolWriter
+
+TOO_SHORT, NOISE, SECRET, ORDERS, OWN_ID, HAS_VECTOR, MASKED, FIXED = (1 << bit for bit in range(8))
+"""What is known of a record beside its hashes: a row of flags."""
+_LOOK = 512
+_KEPT = 10_000
+"""Rejected parts that are kept with their reasons; of more, the reasons are counted."""
+_SHORTEST_STORED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What tells a file from itself after somebody wrote to it."""
+
+    size: int
+    mtime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> FileState:
+        """The state of a file; of a folder, that of its files together."""
+        found = path.stat()
+        if not path.is_dir():
+            return cls(found.st_size, found.st_mtime_ns)
+        size, newest = 0, 0
+        for folder, _, names in os.walk(path):
+            for name in names:
+                try:
+                    each = os.stat(os.path.join(folder, name), follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                size, newest = size + each.st_size, max(newest, each.st_mtime_ns)
+        return cls(size, newest)
+
+
+@dataclass(slots=True)
+class Draft:
+    """The records of a source in columns; number i of each belongs to row i of the spool."""
+
+    ids: array[int] = field(default_factory=lambda: array("q"))
+    plain: array[int] = field(default_factory=lambda: array("q"))
+    texts: array[int] = field(default_factory=lambda: array("q"))
+    facts: array[int] = field(default_factory=lambda: array("q"))
+    scopes: array[int] = field(default_factory=lambda: array("q"))
+    kinds: array[int] = field(default_factory=lambda: array("q"))
+    words: array[int] = field(default_factory=lambda: array("q"))
+    flags: array[int] = field(default_factory=lambda: array("H"))
+    chars: array[int] = field(default_factory=lambda: array("L"))
+    notes: array[int] = field(default_factory=lambda: array("L"))
+    """Which set of `note_sets` each record has."""
+    note_sets: list[tuple[Note, ...]] = field(default_factory=list)
+    note_examples: list[str] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+    reasons: dict[tuple[str, bool], int] = field(default_factory=dict)
+    """How often each reason for leaving something out came, and whether it is broken."""
+    remarks: list[str] = field(default_factory=list)
+    secrets: dict[str, int] = field(default_factory=dict)
+    """Rows with each kind of secret."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def broken(self) -> int:
+        """How many parts of the source cannot be read."""
+        return sum(count for (_, broken), count in self.reasons.items() if broken)
+
+
+class Drafter:
+    """Reads sources into a draft and a spool."""
+
+    def __init__(
+        self, request: ImportRequest, target: Target, choice: Choice, spool: SpoolWriter, now_ms: int
+    ) -> None:
+        self._request, self._target, self._choice, self._spool = request, target, choice, spool
+        self._now_ms = now_ms
+        self._sets: dict[tuple[Note, ...], int] = {}
+        self.draft = Draft()
+
+    def read(
+        self,
+        detected: list[Detected],
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Draft:
+        """Read every source; MemtuiError when one cannot be read at all, or changes meanwhile."""
+        for each in detected:
+            before = FileState.of(each.path)
+            self._read_one(each, len(detected) > 1, on_progress, cancel)
+            if FileState.of(each.path) != before:
+                raise MemtuiError(
+                    f"{each.path.name} was changed while it was read.",
+                    fix="Try again when nobody writes to it; nothing was imported.",
+                )
+        self._spool.close()
+        return self.draft
+
+    def _read_one(
+        self, source: Detected, several: bool, on_progress: OnProgress | None, cancel: CancelToken | None
+    ) -> None:
+        request = self._request
+        meter = Meter()
+        meter.total = 0 if source.path.is_dir() else source.path.stat().st_size
+        options = ReadOptions(
+            now_ms=self._now_ms,
+            mapping=request.mapping or None,
+            encoding=request.encoding,
+            agent=request.agent,
+            prose=request.prose,
+            sessions=request.sessions,
+            meter=meter,
+        )
+        lead = f"{source.path.name}, " if several else ""
+        for number, each in enumerate(self._values(source, options)):
+            if number % _LOOK == 0:
+                if cancel is not None:
+                    cancel.check()
+                if on_progress:
+                    on_progress(Progress(f"reading {source.path.name}", meter.done, meter.total, "bytes"))
+            if isinstance(each, Record):
+                each.where = lead + each.where
+                self._take(each, source)
+            elif isinstance(each, Rejected):
+                self._reject(each, lead)
+            else:
+                self.draft.remarks.append(lead + each.what)
+
+    @staticmethod
+    def _values(source: Detected, options: ReadOptions) -> Iterator[Read]:
+        try:
+            yield from source.format.reader(source.kind)(source.path, options)
+        except (OSError, EOFError) as error:
+            raise MemtuiError(
+                f"{source.path.name} cannot be read to its end: {error}.",
+                fix="Fetch it again; nothing was imported.",
+            ) from error
+
+    def _reject(self, each: Rejected, lead: str) -> None:
+        draft = self.draft
+        reason = (each.why, each.broken)
+        draft.reasons[reason] = draft.reasons.get(reason, 0) + 1
+        if len(draft.rejected) < _KEPT:
+            draft.rejected.append(Rejected(lead + each.where, each.why, each.broken, each.text))
+
+    def _take(self, record: Record, source: Detected) -> None:
+        flags = self._judge(record, source)
+        vector = self._choice.vector(record)
+        row = self._target.row(record)
+        values = row.values
+        row_id = str(values.get("id") or "")
+        if row_id and self._target.may_keep(row_id):
+            flags |= OWN_ID
+        else:
+            row_id = fresh_id(source.format.name, record)
+        values["id"] = row_id
+        if vector is not None:
+            flags |= HAS_VECTOR
+        scope = values.get("scope")
+        scope_hash = hash64(scope or "")
+        draft = self.draft
+        draft.ids.append(hash64(row_id))
+        plain = plain_hash(record.text)
+        draft.plain.append(plain)
+        draft.texts.append(plain ^ scope_hash)
+        draft.scopes.append(scope_hash)
+        draft.facts.append(0 if source.format.own else fact_hash(values.get("metadata") or "", scope))
+        draft.kinds.append(kind_of(record.text))
+        draft.words.append(words_of(record.text) ^ scope_hash)
+        draft.flags.append(flags)
+        draft.chars.append(len(record.text))
+        draft.notes.append(self._note_set(row.notes, record.where))
+        self._spool.add(values, record.where, vector)
+
+    def _judge(self, record: Record, source: Detected) -> int:
+        """The flags of a text; masks its secrets when that was asked for."""
+        text, flags = record.text, 0
+        least = _SHORTEST_STORED if source.format.stored else SHORTEST
+        if utf16_len(trim(text)) < least:
+            flags |= TOO_SHORT
+        elif noise_rule(text) is not None:
+            flags |= NOISE
+        if instruction_like(text) is not None:
+            flags |= ORDERS
+        for kind in {secret.kind for secret in find_secrets(text)}:
+            flags |= SECRET
+            self.draft.secrets[kind] = self.draft.secrets.get(kind, 0) + 1
+        if flags & SECRET and self._request.mask_secrets:
+            record.text = mask(text)[0]
+            record.metadata, record.row = mask_json(record.metadata)[0], None
+            record.lost("text", "secrets in it masked, as asked")
+            flags = (flags & ~SECRET) | FIXED
+        return flags | (MASKED if record.masked else 0)
+
+    def _note_set(self, notes: tuple[Note, ...], where: str) -> int:
+        known = self._sets.get(notes)
+        if known is None:
+            known = self._sets[notes] = len(self._sets)
+            self.draft.note_sets.append(notes)
+            self.draft.note_examples.append(where)
+        return known
+
+
+def detect_all(request: ImportRequest) -> list[Detected]:
+    """What each source is; MemtuiError when two are of different formats or one is given twice."""
+    found = [detect(path, request.format) for path in dict.fromkeys(request.sources)]
+    if not found:
+        raise MemtuiError("Nothing was named to import.", fix="Name a file or a folder.")
+    names = {each.format.name for each in found}
+    if len(names) > 1:
+        listed = ", ".join(f"{each.path.name}: {each.format.name}" for each in found)
+        raise MemtuiError(
+            f"The sources are of different formats ({listed}).", fix="Import each format for itself."
+        )
+    return found

@@ -1,0 +1,94 @@
+"""What an export to a format changes or leaves out, counted row by row: the other half of the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.transfer.loss import Ledger
+from memtui.engine.transfer.writers.csv import harmless
+from memtui.engine.transfer.writers.markdown import UNDATED, day_of, lasts
+
+if TYPE_CHECKING:
+    from memtui.engine.memory import Memory
+    from memtui.engine.transfer.export import ExportRequest, Header, Window
+
+VECTORS = "left out: embedded anew when it is imported"
+MASKED = "secrets in it masked: what stood there is not in the file"
+_NO_PLACE = "the format has no place for it: lost"
+
+
+def count_losses(request: ExportRequest, header: Header, window: Window, ledger: Ledger) -> None:
+    """Count the losses of some rows."""
+    ledger.count("text", MASKED, sum(window.masked))
+    if header.store.dims and (not request.vectors or request.format in ("markdown", "obsidian")):
+        ledger.count("vector", VECTORS, len(window.rows))
+    by_row = _BY_FORMAT.get(request.format)
+    if by_row is None:
+        return
+    for memory, row in zip(window.memories(header), window.rows, strict=True):
+        by_row(memory, row, header, ledger)
+
+
+def _pro(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledger) -> None:
+    columns = header.store.dialect.columns
+    if memory.scope is None:
+        ledger.count("scope", "none: written as global, as the plugin does", 1, memory.id)
+    if columns.importance and row.get(columns.importance) is None:
+        ledger.count("importance", "not known: written as 0.7", 1, memory.id)
+    if columns.metadata and row.get(columns.metadata) is None:
+        ledger.count("metadata", "none: written as an empty object", 1, memory.id)
+    stored = row.get(columns.timestamp) if columns.timestamp else None
+    if stored is None or stored != memory.timestamp_ms:
+        ledger.count("timestamp", "written in whole milliseconds, 0 where there is none", 1, memory.id)
+    for name, value in row.items():
+        if name not in _PRO and name not in columns.known() and value is not None:
+            ledger.count(name, _NO_PLACE, 1, memory.id)
+
+
+def _csv(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledger) -> None:
+    if harmless(memory.raw_text) != memory.raw_text:
+        ledger.count("text", "a spreadsheet would run it: an apostrophe is put before it", 1, memory.id)
+    if "\r" in memory.raw_text:
+        ledger.count("text", "carriage returns may become line feeds", 1, memory.id)
+    _columns(memory, header, ledger)
+
+
+def _obsidian(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledger) -> None:
+    if memory.raw_text != memory.raw_text.replace("\r\n", "\n").replace("\r", "\n"):
+        ledger.count("text", "carriage returns become line feeds", 1, memory.id)
+    if memory.scope is None:
+        ledger.count("scope", "none: written as global", 1, memory.id)
+    _columns(memory, header, ledger)
+
+
+def _markdown(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledger) -> None:
+    for name in ("id", "importance", "scope"):
+        if getattr(memory, name) is not None:
+            ledger.count(name, _NO_PLACE, 1, memory.id)
+    if memory.metadata not in (None, "", "{}"):
+        ledger.count("metadata", "tier, counters, summaries, validity and links: lost", 1, memory.id)
+    if day_of(memory) != UNDATED:
+        ledger.count("timestamp", "the day is kept, the time of day is lost", 1, memory.id)
+    kept = "its heading stands for it" if lasts(memory) else "a daily file has no headings: lost"
+    if memory.category:
+        ledger.count("category", kept, 1, memory.id)
+    if len(memory.raw_text.strip().splitlines()) > 1:
+        ledger.count("text", "blank lines and indents inside it are lost", 1, memory.id)
+    _columns(memory, header, ledger)
+
+
+def _columns(memory: Memory, header: Header, ledger: Ledger) -> None:
+    """Columns that only the program of the table knows."""
+    for name in memory.extra:
+        if name != header.store.dialect.columns.vector:
+            ledger.count(name, _NO_PLACE, 1, memory.id)
+
+
+_PRO = frozenset(("id", "text", "category", "scope", "importance", "timestamp", "metadata"))
+_BY_FORMAT: dict[str, Callable[[Memory, dict[str, Any], Header, Ledger], None]] = {
+    "json": _pro,
+    "csv": _csv,
+    "obsidian": _obsidian,
+    "markdown": _markdown,
+}

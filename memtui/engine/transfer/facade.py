@@ -1,0 +1,192 @@
+"""Bringing memories into a store and taking them out: what the screen and the command line call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtui.engine.errors import RefusedError
+from memtui.engine.progress import CancelToken, OnProgress
+
+if TYPE_CHECKING:
+    from memtui.engine.curate.facade import Curator
+    from memtui.engine.embed.embedder import Embedder, NoEmbedder
+    from memtui.engine.store.catalog import Catalog
+    from memtui.engine.store.table import Store
+    from memtui.engine.transfer.detect import Detected
+    from memtui.engine.transfer.embedding import Cost
+    from memtui.engine.transfer.export import Exported, ExportRequest
+    from memtui.engine.transfer.plan import Plan
+    from memtui.engine.transfer.planning import Workshop
+    from memtui.engine.transfer.request import ImportRequest
+    from memtui.engine.transfer.run import Done
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a source is, before anything is planned: format, evidence, columns with their roles, first rows."""
+
+    format: str
+    title: str
+    evidence: tuple[str, ...]
+    maps: bool
+    """Whether its columns have to be mapped."""
+    columns: tuple[str, ...] = ()
+    mapping: tuple[tuple[str, str], ...] = ()
+    """(role, column) as guessed."""
+    samples: tuple[tuple[str, ...], ...] = ()
+    """First rows, a text for each column."""
+
+
+class Transfer:
+    """Import and export for one store. `catalog` gives its columns at the pinned version, `curator` its writing."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: Callable[[], Catalog],
+        embedder: Embedder | NoEmbedder,
+        curator: Callable[[], Curator],
+        *,
+        now: Callable[[], int],
+        timer: Callable[[], float],
+        state: Path | None,
+        model: str | None = None,
+    ) -> None:
+        self._store, self._catalog, self._embedder = store, catalog, embedder
+        self._curator, self._now, self._timer = curator, now, timer
+        self._state, self._model = state, model
+
+    # ------------------------------------------------------------------ import
+
+    def detect(self, sources: Sequence[Path], format: str = "auto") -> tuple[Detected, ...]:
+        """What each source is; MemtuiError for what cannot be imported."""
+        from memtui.engine.transfer.draft import detect_all
+        from memtui.engine.transfer.request import ImportRequest
+
+        return tuple(detect_all(ImportRequest(tuple(sources), format)))
+
+    def preview(self, request: ImportRequest) -> Preview:
+        """The format of the sources, and for tables the guessed mapping with first rows."""
+        from memtui.engine.transfer.draft import detect_all
+        from memtui.engine.transfer.mapping import guess
+        from memtui.engine.transfer.options import ReadOptions
+        from memtui.engine.transfer.samples import sample_of
+
+        source = detect_all(request)[0]
+        found = source.format
+        if not found.maps:
+            return Preview(found.name, found.title, source.evidence, maps=False)
+        columns, rows = sample_of(source, ReadOptions(now_ms=self._now(), encoding=request.encoding))
+        mapping = dict(request.mapping) or guess(columns, rows, self._now())
+        samples = tuple(tuple(_shown(row.get(column)) for column in columns) for row in rows[:20])
+        return Preview(
+            found.name, found.title, source.evidence, True, tuple(columns), tuple(mapping.items()), samples
+        )
+
+    def plan(
+        self, request: ImportRequest, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
+    ) -> Plan:
+        """Decide what becomes of every record; see `planning.make_plan`. Close the plan when done with it."""
+        from memtui.engine.transfer.planning import make_plan
+
+        return make_plan(request, self.workshop, on_progress, cancel)
+
+    def measure(self, plan: Plan) -> Cost:
+        """What embedding will cost, its time measured by asking for a few texts."""
+        from memtui.engine.transfer.planning import measure
+
+        return measure(plan, self.workshop)
+
+    def run(
+        self,
+        plan: Plan,
+        *,
+        confirmed: bool = False,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Done:
+        """Write what a plan says, in one commit and one entry of the journal; see `run.run_plan`."""
+        from memtui.engine.transfer.run import run_plan
+
+        done = run_plan(
+            plan, self.workshop, self._curator(), confirmed=confirmed, on_progress=on_progress, cancel=cancel
+        )
+        self._store.refresh()
+        return done
+
+    def settle(self) -> tuple[str, ...]:
+        """Put right what killed imports left in the journal; one sentence for each. Ask before a new import.
+
+        An import is one commit: it is wholly there, then its entry is completed, or not at all, then it goes.
+        """
+        from memtui.engine.curate.whereabouts import Whereabouts
+        from memtui.engine.transfer.run import ACTION
+
+        curator = self._curator()
+        if not curator.writable:
+            return ()
+        said = []
+        for left in curator.interrupted():
+            if left.entry.action != ACTION:
+                continue
+            if left.found is Whereabouts.WHOLE:
+                curator.bench.journal.applied(left.entry.entry, curator.bench.writer.newest())
+                said.append(
+                    f"The import of entry {left.entry.entry} was interrupted after it was written; it is whole."
+                )
+            elif left.found is Whereabouts.NOTHING:
+                curator.bench.journal.drop(left.entry.entry)
+                said.append("An import was interrupted before anything was written; it begins again.")
+        return tuple(said)
+
+    # ------------------------------------------------------------------ export
+
+    def export(
+        self,
+        request: ExportRequest,
+        *,
+        dry_run: bool = False,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Exported:
+        """Write memories to a file or a folder; see `export.export`."""
+        from memtui.engine.transfer.export import export
+
+        return export(
+            request,
+            self._store,
+            self._catalog(),
+            now_ms=self._now(),
+            model=self.workshop.model_name,
+            dry_run=dry_run,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    # ------------------------------------------------------------------ parts
+
+    @property
+    def workshop(self) -> Workshop:
+        """What planning works with."""
+        from memtui.engine.transfer.planning import Workshop
+
+        if self._state is None:
+            raise RefusedError("There is no folder for work in progress.", fix="Set MEMTUI_STATE_DIR.")
+        return Workshop(
+            self._store,
+            self._catalog(),
+            self._embedder,
+            self._now(),
+            self._state / "transfer",
+            self._timer,
+            self._model,
+        )
+
+
+def _shown(value: object) -> str:
+    from memtui.engine.clean import one_line
+
+    return "" if value is None else one_line(str(value))[:200]

@@ -1,0 +1,141 @@
+"""From what is known of each record to its group: pure arrays, so that a switched rule costs nothing."""
+
+from __future__ import annotations
+
+from array import array
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtui.engine.transfer.draft import MASKED, NOISE, OWN_ID, SECRET, TOO_SHORT, Draft
+from memtui.engine.transfer.rules import GROUPS, Rules
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memtui.engine.transfer.present import Present
+
+Places = NDArray[np.int64]
+NONE = -1
+_WINDOW = 4_096
+CODE = {group: code for code, group in enumerate(GROUPS)}
+
+
+@dataclass(slots=True, eq=False)
+class Evidence:
+    """What was found about each record; places are in the store's catalog, numbers in the source. -1 is none."""
+
+    flags: NDArray[np.uint16]
+    same_id: Places
+    """The present row with the record's id."""
+    same_id_text: NDArray[np.bool_]
+    """Whether that row has the same text in the same scope."""
+    twice: Places
+    """The earlier record with the same id."""
+    twice_text: NDArray[np.bool_]
+    exact: Places
+    """The present row with the same text in the same scope."""
+    repeated: Places
+    """The earlier record with the same text in the same scope."""
+    fact: Places
+    """The present row that speaks about the same fact."""
+    near: Places
+    near_cosine: NDArray[np.float32]
+    rival: Places
+    """The present row that says nearly the same with other figures."""
+    rival_cosine: NDArray[np.float32]
+    near_within: Places
+    near_within_cosine: NDArray[np.float32]
+
+
+def gather(draft: Draft, ids: Sequence[str], present: Present, rules: Rules) -> Evidence:
+    """Everything but near copies, which need vectors."""
+    from memtui.engine.transfer.present import lookup
+
+    n = len(draft)
+    plain, texts, facts, hashes = (
+        _numbers(column) for column in (draft.plain, draft.texts, draft.facts, draft.ids)
+    )
+    none = np.full(n, NONE, dtype=np.int64)
+    found = Evidence(
+        flags=np.frombuffer(draft.flags, dtype=np.uint16) if n else np.empty(0, np.uint16),
+        same_id=present.by_id(ids),
+        same_id_text=np.zeros(n, dtype=np.bool_),
+        twice=first_of(hashes),
+        twice_text=np.zeros(n, dtype=np.bool_),
+        exact=none,
+        repeated=none,
+        fact=none,
+        near=none.copy(),
+        near_cosine=np.zeros(n, dtype=np.float32),
+        rival=none.copy(),
+        rival_cosine=np.zeros(n, dtype=np.float32),
+        near_within=none.copy(),
+        near_within_cosine=np.zeros(n, dtype=np.float32),
+    )
+    found.same_id_text = _equal_texts(plain, found.same_id, present)
+    again = found.twice >= 0
+    found.twice_text[again] = plain[again] == plain[found.twice[again]]
+    if n and rules.has("exact"):
+        if present.rows:
+            found.exact = lookup(*present.text_hashes(), texts)
+        found.repeated = first_of(texts)
+    if facts.any() and present.rows:
+        facts_at = np.where(facts != 0, lookup(*present.fact_hashes(), facts), NONE)
+        equal = (facts_at >= 0) & _equal_texts(plain, facts_at, present)
+        found.fact = np.where(equal, NONE, facts_at)
+    return found
+
+
+def _numbers(column: array[int]) -> Places:
+    return np.frombuffer(column, dtype=np.int64) if len(column) else np.empty(0, np.int64)
+
+
+def _equal_texts(plain: Places, places: Places, present: Present) -> NDArray[np.bool_]:
+    """Where the row at a place has the record's text."""
+    from memtui.engine.transfer.present import plain_hash
+
+    equal = np.zeros(len(plain), dtype=np.bool_)
+    there = np.flatnonzero(places >= 0)
+    for start in range(0, len(there), _WINDOW):
+        part = there[start : start + _WINDOW]
+        rows = present.texts(places[part].tolist())
+        equal[part] = [
+            plain_hash(text) == mine for (_, _, text), mine in zip(rows, plain[part].tolist(), strict=True)
+        ]
+    return equal
+
+
+def first_of(hashes: Places) -> Places:
+    """For each place the first earlier one with the same value, -1 where there is none."""
+    _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
+    found = first[group.reshape(-1)] if len(hashes) else first
+    return np.where(found < np.arange(len(hashes)), found, NONE).astype(np.int64)
+
+
+def groups(found: Evidence, rules: Rules) -> NDArray[np.uint8]:
+    """The group of each record, a code of `CODE`; where several apply, the assignment that comes last wins."""
+    group = np.full(len(found.flags), CODE["new"], dtype=np.uint8)
+    has_own_id = (found.flags & OWN_ID) != 0
+    if rules.has("near"):
+        group[found.rival >= 0] = CODE["conflict"]
+        group[(found.near >= 0) | (found.near_within >= 0)] = CODE["near"]
+    group[found.fact >= 0] = CODE["conflict"]
+    if rules.has("exact"):
+        group[(found.exact >= 0) | (found.repeated >= 0)] = CODE["exact"]
+    if rules.has("secret"):
+        group[(found.flags & SECRET) != 0] = CODE["secret"]
+    if rules.has("noise"):
+        group[(found.flags & NOISE) != 0] = CODE["noise"]
+    if rules.has("short"):
+        group[(found.flags & TOO_SHORT) != 0] = CODE["short"]
+    there = found.same_id >= 0
+    masked = (found.flags & MASKED) != 0  # a text that lost a secret says nothing against one that has it
+    group[there] = np.where(found.same_id_text | masked, CODE["same_id"], CODE["conflict"])[there]
+    again = (found.twice >= 0) & ~there
+    group[again & found.twice_text] = CODE["same_id"]
+    group[again & found.twice_text & ~has_own_id] = CODE["exact" if rules.has("exact") else "new"]
+    group[again & ~found.twice_text] = CODE["conflict"]
+    return group

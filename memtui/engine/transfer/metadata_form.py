@@ -1,0 +1,104 @@
+"""The metadata object that a memory from elsewhere gets in memory-lancedb-pro's form."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from memtui.engine.metadata import fact_key, parse_object
+from memtui.engine.transfer.record import Record
+
+KEY = "imported"
+"""Where everything that the form has no key for is kept, whole."""
+_ABSTRACT = 200
+_DURABLE = ("profile", "preferences", "events")
+_CONFIDENCE = 0.7
+
+
+def stored_metadata(record: Record, extra: dict[str, Any]) -> tuple[str, str]:
+    """The metadata that a record brought with it, with `extra` under `KEY`; and what has to be said.
+
+    Without `extra`, and when it is a JSON object, it stays exactly as it is.
+    """
+    raw = record.metadata
+    values, valid = parse_object(raw)
+    if not valid:
+        values = {"metadata_as_given": raw}
+        note = "not a JSON object: kept as it is under one key"
+    else:
+        note = ""
+        if not extra:
+            return raw or "{}", note
+    if extra:
+        values = {**values, KEY: extra}
+    return dumps(values), note
+
+
+def new_metadata(record: Record, smart: str, timestamp_ms: int, extra: dict[str, Any]) -> str:
+    """The object that the plugin itself would have written for this memory, and `extra` under `KEY`."""
+    abstract = record.abstract or abstract_of(record.text)
+    accessed = record.last_accessed_ms or timestamp_ms
+    key = record.fact_key or fact_key(smart, abstract)
+    state = record.state or "confirmed"
+    layer = "archive" if state == "archived" else "durable" if smart in _DURABLE else "working"
+    values: dict[str, Any] = {
+        "l0_abstract": abstract,
+        "l1_overview": record.overview or f"- {abstract}",
+        "l2_content": record.content or record.text,
+        "memory_category": smart,
+        "tier": record.tier or "working",
+        "access_count": record.access_count or 0,
+        "confidence": _CONFIDENCE if record.confidence is None else record.confidence,
+        "last_accessed_at": accessed,
+        "valid_from": record.valid_from_ms or timestamp_ms,
+        "valid_until": record.valid_until_ms,
+        "invalidated_at": record.invalidated_ms,
+        "fact_key": key,
+        "supersedes": record.supersedes,
+        "superseded_by": record.superseded_by,
+        "state": state,
+        "source": record.source or "legacy",
+        "memory_layer": layer,
+        "injected_count": 0,
+        "bad_recall_count": 0,
+        "suppressed_until_turn": 0,
+        "tags": list(record.tags) or None,
+        KEY: extra or None,
+    }
+    return dumps({name: value for name, value in values.items() if value is not None})
+
+
+def extra_of(record: Record, origin: dict[str, Any], kept_category: str | None) -> dict[str, Any]:
+    """What has no key of its own: where the memory came from, and the rest of its record."""
+    own = {
+        "id": record.foreign_id,
+        "category": kept_category,
+        "title": record.title,
+        "heading": record.heading,
+        "time_from": record.time_from,
+        "updated_at": record.updated_ms,
+        "trust": record.trust,
+        "masked": record.masked,
+        "links": [list(link) for link in record.links],
+    }
+    return {**origin, **{name: value for name, value in own.items() if value}, **record.rest}
+
+
+def abstract_of(text: str) -> str:
+    """L0 without a language model: the text on one line, cut after a sentence or a word at 200 characters."""
+    line = " ".join(text.split())
+    if len(line) <= _ABSTRACT:
+        return line
+    window = line[:_ABSTRACT]
+    ends = [window.rfind(mark) + len(mark) for mark in (". ", "! ", "? ", "。", "！", "？") if mark in window]
+    end = max(ends, default=0)
+    if end >= _ABSTRACT // 3:
+        return window[:end].rstrip()
+    cut = window.rfind(" ")
+    return (window[:cut] if cut > _ABSTRACT // 2 else window).rstrip() + "…"
+
+
+def dumps(values: dict[str, Any]) -> str:
+    """JSON as JavaScript writes it: no spaces, readable characters, no lone surrogates."""
+    text = json.dumps(values, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text

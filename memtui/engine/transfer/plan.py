@@ -1,0 +1,276 @@
+"""The plan of an import: what becomes of every record, before anything is written. The run does exactly this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.transfer.draft import Draft, FileState
+from memtui.engine.transfer.embedding import Cost
+from memtui.engine.transfer.loss import Ledger, Loss
+from memtui.engine.transfer.record import Rejected
+from memtui.engine.transfer.request import ImportRequest, Resolution
+from memtui.engine.transfer.rules import GROUPS, Group, Rules
+from memtui.engine.transfer.spool import WHERE, Spool
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memtui.engine.dialects.base import Dialect
+    from memtui.engine.transfer.detect import Detected
+    from memtui.engine.transfer.grouping import Evidence
+    from memtui.engine.transfer.present import Present
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The memory that an incoming one is compared with: a present one, or an earlier one of the source."""
+
+    id: str
+    text: str
+    where: str = ""
+    """Its place in the source; empty for a present one."""
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One record of the plan, as a person looks at it."""
+
+    number: int
+    group: Group
+    where: str
+    id: str
+    text: str
+    scope: str | None
+    category: str | None
+    importance: float | None
+    timestamp_ms: int | None
+    metadata: str | None
+    match: Match | None = None
+    choice: Resolution | None = None
+    """Of a conflict: what was decided, None while it is open."""
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(slots=True, eq=False)
+class Plan:
+    """Everything that is known before an import is run. Its spool lies in `folder` until `close`."""
+
+    request: ImportRequest
+    sources: tuple[Detected, ...]
+    mapping: Mapping[str, str]
+    """Of a table of another program: role to column, as guessed or given."""
+    dialect: Dialect
+    version: int
+    """The table version that it was made on."""
+    rules: Rules
+    draft: Draft
+    evidence: Evidence
+    present: Present
+    spool: Spool
+    folder: Path
+    scopes: tuple[tuple[str | None, str, int], ...]
+    states: Mapping[Path, FileState]
+    """What each source was like when it was read."""
+    cost: Cost
+    near_looked_for: bool
+    vectors: NDArray[np.float32] | None
+    """Vectors of all rows, where near copies were looked for; a file in `folder`."""
+    warnings: list[str] = field(default_factory=list)
+    _group: NDArray[np.uint8] | None = field(default=None, repr=False)
+
+    @property
+    def total(self) -> int:
+        """Records that were read."""
+        return len(self.draft)
+
+    @property
+    def group(self) -> NDArray[np.uint8]:
+        """The group of each record, as a place in `rules.GROUPS`."""
+        if self._group is None:
+            from memtui.engine.transfer.grouping import groups
+
+            self._group = groups(self.evidence, self.rules)
+        return self._group
+
+    @property
+    def counts(self) -> dict[Group, int]:
+        """How many records are in each group; "invalid" counts what is no record at all."""
+        import numpy as np
+
+        found = np.bincount(self.group, minlength=len(GROUPS)).tolist()
+        counts: dict[Group, int] = dict(zip(GROUPS, found, strict=True))
+        counts["invalid"] += sum(self.draft.reasons.values())
+        return counts
+
+    @property
+    def flags(self) -> dict[str, int]:
+        """Rows with what a person should know although it holds nothing back."""
+        import numpy as np
+
+        from memtui.engine.transfer import draft
+
+        flags = self.evidence.flags
+        named = {"orders": draft.ORDERS, "masked": draft.MASKED, "secret": draft.SECRET}
+        return {name: int(np.count_nonzero(flags & bit)) for name, bit in named.items()}
+
+    def switched(self, rules: Rules) -> Plan:
+        """The same plan under other rules; near copies stay as they were looked for."""
+        from dataclasses import replace
+
+        return replace(self, rules=rules, _group=None)
+
+    def decided(self, conflicts: Resolution, choices: Mapping[int, Resolution]) -> Plan:
+        """The same plan with other decisions about its conflicts."""
+        from dataclasses import replace
+
+        request = replace(self.request, conflicts=conflicts, choices=dict(choices))
+        return replace(self, request=request)
+
+    def choice(self, number: int) -> Resolution:
+        """What is done with a conflict."""
+        return self.request.choices.get(number, self.request.conflicts)
+
+    def numbers(self, group: Group) -> NDArray[np.int64]:
+        """The records of a group, in the order of the source."""
+        import numpy as np
+
+        return np.flatnonzero(self.group == GROUPS.index(group))
+
+    def rival(self, number: int) -> int:
+        """The place of the present row that a conflict is with: same id, same fact, or nearly the same text."""
+        found = self.evidence
+        return next(
+            (int(at[number]) for at in (found.same_id, found.fact, found.rival) if at[number] >= 0), -1
+        )
+
+    def page(self, group: Group, offset: int, limit: int) -> list[Item]:
+        """Some records of a group with what they are compared with."""
+        numbers = self.numbers(group)[offset : offset + limit].tolist()
+        return list(self._items(numbers, group))
+
+    def losses(self) -> tuple[Loss, ...]:
+        """The ledger of what will be written: fields that change or are lost, with the rows it happens to."""
+        import numpy as np
+
+        taken = self.taken()
+        sets = np.frombuffer(self.draft.notes, dtype=np.dtype("L"))[taken] if len(taken) else np.empty(0, int)
+        ledger = Ledger()
+        for number, rows in enumerate(np.bincount(sets, minlength=len(self.draft.note_sets)).tolist()):
+            for note in dict.fromkeys(self.draft.note_sets[number]):
+                ledger.count(note.field, note.what, rows, self.draft.note_examples[number])
+        return ledger.lines()
+
+    def taken(self) -> NDArray[np.int64]:
+        """The records that will be written as new rows or in place of present ones, ascending."""
+        import numpy as np
+
+        new = self.numbers("new")
+        conflicts = [n for n in self.numbers("conflict").tolist() if self.choice(n) != "keep"]
+        return np.union1d(new, np.array(conflicts, dtype=np.int64)).astype(np.int64)
+
+    def to_embed(self) -> NDArray[np.int64]:
+        """Those of `taken` that bring no vector."""
+        from memtui.engine.transfer.draft import HAS_VECTOR
+
+        taken = self.taken()
+        bare: NDArray[np.int64] = taken[(self.evidence.flags[taken] & HAS_VECTOR) == 0]
+        return bare
+
+    def texts(self, numbers: Sequence[int]) -> list[str]:
+        """The texts of some records."""
+        column = self.dialect.columns.text
+        return [str(row[column]) for row in self.spool.rows(numbers, [column])]
+
+    def rejected(self) -> Iterator[Rejected]:
+        """What is left out and why: broken parts first, then rows held back by a rule."""
+        yield from sorted(self.draft.rejected, key=lambda each: not each.broken)
+
+    def as_json(self, entry: int | None = None) -> dict[str, Any]:
+        """The document of the command-line contract."""
+        from memtui.engine.transfer.plan_json import plan_json
+
+        return plan_json(self, entry)
+
+    def close(self) -> None:
+        """Forget the spool."""
+        import shutil
+
+        self.spool.close()
+        self.vectors = None
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _items(self, numbers: Sequence[int], group: Group) -> Iterator[Item]:
+        columns = self.dialect.columns
+        names = (columns.id, columns.text, columns.scope, columns.category, columns.importance,
+                 columns.timestamp, columns.metadata, WHERE)  # fmt: skip
+        rows = self.spool.rows(numbers, [name for name in names if name])
+        matches = self._matches(numbers, group)
+
+        def get(row: Mapping[str, Any], column: str | None) -> Any:
+            return row.get(column) if column else None
+
+        for number, row, match in zip(numbers, rows, matches, strict=True):
+            stamp = get(row, columns.timestamp)
+            yield Item(
+                number,
+                group,
+                row[WHERE],
+                str(row[columns.id]),
+                str(row[columns.text]),
+                get(row, columns.scope),
+                get(row, columns.category),
+                get(row, columns.importance),
+                int(stamp) if stamp is not None else None,
+                get(row, columns.metadata),
+                match,
+                self.request.choices.get(number),
+                self._flag_words(number),
+            )
+
+    def _flag_words(self, number: int) -> tuple[str, ...]:
+        from memtui.engine.transfer import draft
+
+        flags = int(self.evidence.flags[number])
+        words = {"reads like an order": draft.ORDERS, "masked": draft.MASKED, "secret": draft.SECRET}
+        return tuple(word for word, bit in words.items() if flags & bit)
+
+    def _matches(self, numbers: Sequence[int], group: Group) -> list[Match | None]:
+        found = self.evidence
+        present: dict[int, int] = {}
+        earlier: dict[int, int] = {}
+        cosines: dict[int, float] = {}
+        lookups: Mapping[Group, Callable[[int], tuple[int, int]]] = {
+            "same_id": lambda n: (int(found.same_id[n]), int(found.twice[n])),
+            "exact": lambda n: (int(found.exact[n]), int(found.repeated[n])),
+            "near": lambda n: (int(found.near[n]), int(found.near_within[n])),
+            "conflict": lambda n: (self.rival(n), int(found.twice[n])),
+        }
+        look = lookups.get(group)
+        for number in numbers if look else ():
+            assert look is not None
+            here, before = look(number)
+            if here >= 0:
+                present[number] = here
+                cosines[number] = float(max(found.near_cosine[number], found.rival_cosine[number]))
+            elif before >= 0:
+                earlier[number] = before
+                cosines[number] = float(found.near_within_cosine[number])
+        rows = dict(zip(present, self.present.texts(list(present.values())), strict=True))
+        names = [self.dialect.columns.id, self.dialect.columns.text, WHERE]
+        spooled = dict(zip(earlier, self.spool.rows(list(earlier.values()), names), strict=True))
+        matches: list[Match | None] = []
+        for number in numbers:
+            cosine = cosines.get(number) or None
+            if number in rows:
+                matches.append(Match(rows[number][0], rows[number][2], cosine=cosine))
+            elif number in spooled:
+                row = spooled[number]
+                matches.append(Match(str(row[names[0]]), str(row[names[1]]), str(row[WHERE]), cosine))
+            else:
+                matches.append(None)
+        return matches

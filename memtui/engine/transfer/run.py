@@ -1,0 +1,222 @@
+"""Running a plan: vectors first, then one commit and one entry of the journal; or nothing at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memtui.engine.curate.changes import Change, ChangeSet
+from memtui.engine.errors import MemtuiError, RefusedError
+from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.transfer.draft import FileState
+from memtui.engine.transfer.embedding import is_offline
+from memtui.engine.transfer.plan import Plan
+from memtui.engine.transfer.planning import Workshop, embed_into
+from memtui.engine.transfer.rows import new_rows
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from memtui.engine.curate.facade import Curator
+
+ACTION = "import"
+SMALL = 2_000
+"""Up to so many rows an import is an ordinary change set; more are written as one stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What an import wrote. `entry` is its number in the journal, None when there was nothing to write."""
+
+    entry: int | None
+    added: int
+    replaced: int
+    warnings: tuple[str, ...] = ()
+
+
+def run_plan(
+    plan: Plan,
+    shop: Workshop,
+    curator: Curator,
+    *,
+    confirmed: bool = False,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Done:
+    """Write what the plan says. Vectors are made before any lock is taken, and kept when a service fails.
+
+    Raises RefusedError when the store may not be written, the source changed since, or parts of it cannot be
+    read and nobody agreed (`confirmed`) that they are left out; Cancelled before anything is written.
+    """
+    _check(plan, confirmed)
+    if not curator.writable:
+        curator.access.require(confirmed=confirmed)
+        raise RefusedError(
+            f"{shop.store.name} is open for reading only.", fix="Open it for writing; nothing was changed."
+        )
+    taken = plan.taken()
+    if not len(taken):
+        return Done(None, 0, 0, tuple(plan.warnings))
+    vectors = _vectors(plan, shop, on_progress, cancel)
+    if cancel is not None:
+        cancel.check()
+    if on_progress:
+        on_progress(Progress("writing", 0, len(taken)))
+    adds, ids, replaced = split(plan)
+    if len(adds) > SMALL and not replaced:
+        from memtui.engine.transfer.bulk import add_all
+
+        done = add_all(plan, adds, vectors, ids, shop, curator, confirmed=confirmed)
+    else:
+        done = _as_change_set(plan, adds, vectors, ids, replaced, shop, curator, confirmed=confirmed)
+    if on_progress:
+        on_progress(Progress("writing", len(taken), len(taken)))
+    _forget_vectors(shop)
+    return done
+
+
+def split(plan: Plan) -> tuple[NDArray[np.int64], dict[int, str], dict[int, str]]:
+    """(records to add, new ids for those whose own is taken, record to the id of the present row it replaces)."""
+    import numpy as np
+
+    from memtui.engine.transfer.draft import MASKED
+
+    found = plan.evidence
+    adds = set(plan.numbers("new").tolist())
+    ids: dict[int, str] = {}
+    replaced: dict[int, str] = {}
+    places = {n: plan.rival(n) for n in plan.numbers("conflict").tolist()}
+    present = {n: place for n, place in places.items() if place >= 0}
+    names = dict(zip(present, (row[0] for row in plan.present.texts(list(present.values()))), strict=True))
+    for number, place in places.items():
+        choice = plan.choice(number)
+        if choice == "keep" or (choice == "take" and found.flags[number] & MASKED):
+            continue
+        if choice == "take" and place >= 0:
+            replaced[number] = names[number]
+        elif choice == "take":
+            adds.discard(int(found.twice[number]))
+            adds.add(number)
+        else:
+            adds.add(number)
+            if found.same_id[number] >= 0 or found.twice[number] >= 0:
+                ids[number] = _other_id(plan, number)
+    if not plan.rules.has("exact"):
+        ids |= {n: _other_id(plan, n) for n in adds if found.twice[n] >= 0 and int(found.twice[n]) in adds}
+    return np.array(sorted(adds), dtype=np.int64), ids, replaced
+
+
+def _other_id(plan: Plan, number: int) -> str:
+    """A row id for a record whose own is taken: the same in every run of the same plan."""
+    import hashlib
+    import uuid
+
+    key = f"{plan.sources[0].format.name}\0{number}\0{plan.texts([number])[0]}"
+    return str(uuid.UUID(bytes=hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:16], version=4))
+
+
+def _check(plan: Plan, confirmed: bool) -> None:
+    if plan.draft.broken and not confirmed:
+        raise RefusedError(
+            f"{plan.draft.broken:,} parts of {plan.sources[0].path.name} cannot be read.",
+            fix="Look at them, then repeat with --yes to leave them out; nothing was imported.",
+        )
+    for source in plan.sources:
+        try:
+            same = FileState.of(source.path) == plan.states[source.path]
+        except OSError:
+            same = False
+        if not same:
+            raise RefusedError(
+                f"{source.path.name} is no longer what was read for the plan.",
+                fix="Plan it again; nothing was imported.",
+            )
+
+
+def _vectors(
+    plan: Plan, shop: Workshop, on_progress: OnProgress | None, cancel: CancelToken | None
+) -> NDArray[np.float32] | None:
+    """Vectors for the rows that brought none, at their numbers, in a file; None when none is needed."""
+    import numpy as np
+
+    bare = plan.to_embed()
+    if not len(bare) or plan.vectors is not None:
+        return plan.vectors
+    if plan.request.without_embedding:
+        return None
+    if plan.cost.problem:
+        raise MemtuiError(
+            f"{len(bare):,} memories have no vector that this store can use. {plan.cost.problem}",
+            fix="Configure the store's embedding model, or store them without a vector for now (--without-vectors).",
+        )
+    assert shop.store.dims is not None
+    vectors = np.memmap(
+        plan.folder / "vectors.f32", dtype=np.float32, mode="w+", shape=(plan.total, shop.store.dims)
+    )
+    embed_into(plan, shop, bare, vectors, on_progress, cancel)
+    return vectors
+
+
+def _forget_vectors(shop: Workshop) -> None:
+    """What a service made is in the store now."""
+    from memtui.engine.embed.embedder import NoEmbedder
+    from memtui.engine.transfer.vector_cache import VectorCache
+
+    if shop.store.dims and not isinstance(shop.embedder, NoEmbedder) and not is_offline(shop.embedder):
+        VectorCache(shop.cache, shop.embedder.name, shop.store.dims).remove()
+
+
+def _as_change_set(
+    plan: Plan,
+    adds: NDArray[np.int64],
+    vectors: NDArray[np.float32] | None,
+    ids: Mapping[int, str],
+    replaced: Mapping[int, str],
+    shop: Workshop,
+    curator: Curator,
+    *,
+    confirmed: bool,
+) -> Done:
+    """An import as an ordinary change set: every row with its image, to be undone and redone."""
+    import pyarrow as pa
+
+    schema = shop.store.schema
+    batches = list(new_rows(plan, adds, vectors, schema, ids))
+    table = pa.Table.from_batches(batches, schema=schema)
+    changes = list(_additions(plan, table))
+    warnings = list(plan.warnings)
+    if replaced:
+        texts = dict(zip(replaced.values(), plan.texts(list(replaced)), strict=True))
+        edits = curator.texts(texts)
+        changes += edits.changes
+        warnings += edits.warnings
+        if edits.conflicts:
+            raise RefusedError(
+                f"{edits.conflicts[0].id}: {edits.conflicts[0].sentence}",
+                fix="Decide that conflict another way; nothing was imported.",
+            )
+    change_set = ChangeSet(ACTION, title(plan, len(adds), len(replaced)), tuple(changes), plan.version)
+    outcome = curator.apply(replace(change_set, warnings=tuple(warnings)), confirmed=confirmed)
+    return Done(outcome.entry, len(adds), len(replaced), outcome.warnings)
+
+
+def _additions(plan: Plan, table: pa.Table) -> Iterator[Change]:
+    columns = plan.dialect.columns
+    shown = [name for name in table.schema.names if name not in (columns.id, columns.vector)]
+    values = table.select([columns.id, *shown]).to_pylist()
+    for at, row in enumerate(values):
+        memory = str(row.pop(columns.id))
+        text = " ".join(str(row.get(columns.text) or "").split())
+        scope = row.get(columns.scope) if columns.scope else None
+        yield Change(memory, "add", {}, row, title=text, scope=scope, row=table.slice(at, 1))
+
+
+def title(plan: Plan, added: int, replaced: int) -> str:
+    """One line for the journal: how many memories from where."""
+    names = plan.sources[0].path.name
+    more = f" and {len(plan.sources) - 1} more" if len(plan.sources) > 1 else ""
+    instead = f", {replaced:,} replaced" if replaced else ""
+    return f"{added:,} memories from {names}{more} ({plan.sources[0].format.name}){instead}"

@@ -1,0 +1,87 @@
+"""A table for spreadsheets: plain columns first, the metadata whole in the last."""
+
+from __future__ import annotations
+
+import csv
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from memtui.engine.transfer.export import Header, Window, open_text
+from memtui.engine.transfer.loss import Ledger
+from memtui.engine.transfer.own_form import pack
+
+COLUMNS = (
+    "id",
+    "text",
+    "category",
+    "memory_category",
+    "scope",
+    "importance",
+    "timestamp",
+    "tier",
+    "state",
+    "access_count",
+    "confidence",
+    "metadata",
+)
+VECTOR = "vector_f32"
+_RUNS = ("=", "+", "-", "@", "\t", "\r")
+"""Beginnings that a spreadsheet takes for a formula."""
+
+
+def open_writer(place: Path, header: Header) -> Table:
+    """A writer to the file `place`."""
+    return Table(place, header)
+
+
+class Table:
+    """One row a memory; line breaks stay inside quotes."""
+
+    def __init__(self, place: Path, header: Header) -> None:
+        self._header = header
+        self._file = open_text(place)
+        self._csv = csv.writer(self._file, lineterminator="\n")
+        self._csv.writerow([*COLUMNS, *([VECTOR] if header.vectors else [])])
+
+    def write(self, window: Window, ledger: Ledger) -> None:
+        """Append some rows."""
+        vectors = window.vectors or [None] * len(window.rows)
+        for memory, vector in zip(window.memories(self._header), vectors, strict=True):
+            cells: list[Any] = [
+                memory.id,
+                harmless(memory.raw_text),
+                memory.category,
+                memory.memory_category,
+                memory.scope,
+                memory.importance,
+                iso(memory.timestamp_ms),
+                memory.tier,
+                memory.state,
+                memory.access_count,
+                memory.confidence,
+                memory.metadata,
+            ]
+            if self._header.vectors:
+                cells.append("" if vector is None else pack(vector))
+            self._csv.writerow(["" if cell is None else cell for cell in cells])
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._file.close()
+
+
+def harmless(text: str) -> str:
+    """`text` as a spreadsheet shows it instead of running it: an apostrophe before a formula."""
+    return f"'{text}" if text.startswith(_RUNS) else text
+
+
+def iso(ms: int) -> str:
+    """A moment as ISO 8601 in UTC to the millisecond, empty for an unknown one."""
+    if not ms:
+        return ""
+    try:
+        moment = datetime.fromtimestamp(ms / 1000, UTC)
+    except (OverflowError, OSError, ValueError):
+        return str(ms)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"

@@ -1,0 +1,56 @@
+"""memtui's own JSON lines: every column of every row, exactly as stored."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from memtui.engine.transfer.export import Header, Window, open_text
+from memtui.engine.transfer.loss import Ledger
+from memtui.engine.transfer.own_form import DIALECT, MAP, MASKED, MODEL, SCHEMA, VECTOR, pack
+
+_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+
+
+def open_writer(place: Path, header: Header) -> JsonLines:
+    """A writer to the file `place`."""
+    return JsonLines(place, header)
+
+
+class JsonLines:
+    """One row a line; the vector, which is long, comes last."""
+
+    def __init__(self, place: Path, header: Header) -> None:
+        self._file = open_text(place)
+        self._frame = frame(header)
+
+    def write(self, window: Window, ledger: Ledger) -> None:
+        """Append some rows."""
+        vectors = window.vectors or [None] * len(window.rows)
+        lines = []
+        for row, vector, masked in zip(window.rows, vectors, window.masked, strict=True):
+            line: dict[str, Any] = {"schema": SCHEMA, **self._frame, **row}
+            if masked:
+                line[MASKED] = True
+            if vector is not None:
+                line[VECTOR] = pack(vector)
+            lines.append(_dump(line))
+        if lines:
+            self._file.write("\n".join(lines) + "\n")
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._file.close()
+
+
+def frame(header: Header) -> dict[str, Any]:
+    """What a reader must know of the table that the rows are from."""
+    dialect = header.store.dialect
+    found: dict[str, Any] = {DIALECT: dialect.name}
+    if dialect.name == "generic":
+        columns = dialect.columns
+        found[MAP] = {part: name for part in columns.__slots__ if (name := getattr(columns, part))}
+    if header.vectors and header.model:
+        found[MODEL] = header.model
+    return found

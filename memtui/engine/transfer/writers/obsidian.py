@@ -1,0 +1,77 @@
+"""Notes for an Obsidian vault: one a memory, in the folders that memory-lancedb-pro's own export uses."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+from memtui.engine.memory import Memory
+from memtui.engine.metadata import parse_object
+from memtui.engine.transfer.export import Header, Window
+from memtui.engine.transfer.loss import Ledger
+from memtui.engine.transfer.writers.markdown import UNDATED, day_of
+
+ROOT = "00-AI-Memory"
+_FOLDERS = {
+    "preference": "00-Preferences",
+    "fact": "01-Facts",
+    "decision": "02-Decisions",
+    "entity": "03-People",
+    "reflection": "04-Reflections",
+}
+_OTHER = "05-Other"
+_TITLE = 80
+_ODD = re.compile(r"[\x00-\x20<>:\"/\\|?*#^\[\]]+")
+
+
+def open_writer(place: Path, header: Header) -> Vault:
+    """A writer to the vault `place`."""
+    return Vault(place, header)
+
+
+class Vault:
+    """Writes notes; one that is there with the same contents is left alone."""
+
+    def __init__(self, place: Path, header: Header) -> None:
+        self._root, self._header = place / ROOT, header
+
+    def write(self, window: Window, ledger: Ledger) -> None:
+        """Write some notes."""
+        for memory in window.memories(self._header):
+            path = self._root / name_of(memory)
+            data = note(memory).encode("utf-8", "replace")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists() or path.read_bytes() != data:
+                path.write_bytes(data)
+
+    def close(self) -> None:
+        """Nothing is left open."""
+
+
+def name_of(memory: Memory) -> str:
+    """Folder and file of a memory's note: day, beginning of the text, beginning of the id."""
+    slug = _ODD.sub("-", memory.title.lower())[:_TITLE].strip("-.") or "memory"
+    short = _ODD.sub("-", memory.id)[:12]
+    return f"{_FOLDERS.get(memory.category or '', _OTHER)}/{day_of(memory)}-{slug}-{short}.md"
+
+
+def note(memory: Memory) -> str:
+    """The note: front matter that gives everything back, the first line as a title, the whole text."""
+    tags = parse_object(memory.metadata)[0].get("tags")
+    head = {
+        "id": memory.id,
+        "category": memory.category or "other",
+        "scope": memory.scope or "global",
+        "importance": memory.importance,
+        "created": None if day_of(memory) == UNDATED else day_of(memory),
+        "source": "memtui",
+        "tags": [str(tag) for tag in tags] if isinstance(tags, list) else [],
+        "timestamp_ms": memory.timestamp_ms or None,
+        "metadata": memory.metadata,
+    }
+    lines = [
+        f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in head.items() if value is not None
+    ]
+    first = memory.raw_text.strip().split("\n", 1)[0][:_TITLE].strip()
+    return "---\n" + "\n".join(lines) + f"\n---\n# {first}\n\n{memory.raw_text}\n"

@@ -1,0 +1,43 @@
+"""A Parquet file with the table's own columns and types: what any program reads, and memtui reads back whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from memtui.engine.transfer.export import Header, Window
+from memtui.engine.transfer.loss import Ledger
+from memtui.engine.transfer.own_form import MASKED, PARQUET_MARK
+from memtui.engine.transfer.writers.jsonl import frame
+
+
+def open_writer(place: Path, header: Header) -> Columns:
+    """A writer to the file `place`."""
+    return Columns(place, header)
+
+
+class Columns:
+    """One row group a window."""
+
+    def __init__(self, place: Path, header: Header) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        store = header.store
+        vector = store.dialect.columns.vector
+        kept = [field for field in store.schema if header.vectors or field.name != vector]
+        mark = {PARQUET_MARK: json.dumps(frame(header)).encode()}
+        self._schema = pa.schema([*kept, pa.field(MASKED, pa.bool_())], metadata=mark)
+        self._file: Any = pq.ParquetWriter(str(place), self._schema, compression="zstd")
+
+    def write(self, window: Window, ledger: Ledger) -> None:
+        """Append some rows."""
+        import pyarrow as pa
+
+        table = window.table.append_column(MASKED, pa.array(window.masked, pa.bool_()))
+        self._file.write_table(table.select(self._schema.names).cast(self._schema))
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._file.close()
