@@ -126,3 +126,74 @@ def test_review_lists_cards_with_reasons(run: Run, store: Path):
     assert code == 0
     assert "waiting" in out
     assert run("review", "--store", store, "--limit", "-1")[0] == 2
+
+
+# ---------------------------------------------------------------------------- sweeps
+
+
+@pytest.fixture
+def copied(store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store of its own to write to, and a journal of its own."""
+    import shutil
+
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    return Path(shutil.copytree(store, tmp_path / "store"))
+
+
+def tiers(run: Run, store: Path) -> dict[str, str]:
+    return {each["id"]: each["tier"] for each in document_now(run, "ls", "--store", store)["rows"]}
+
+
+def document_now(run: Run, *arguments: object) -> Any:
+    code, out, _ = run(*arguments, "--json")
+    assert code == 0
+    return json.loads(out)
+
+
+def test_a_sweep_is_previewed_refused_written_and_taken_back(run: Run, copied: Path):
+    before, stored = tiers(run, copied), tree_hash(copied)
+    preview = document_now(run, "sweep", "--store", copied, "--dry-run")
+    assert preview["entry"] is None
+    assert preview["cases"] is None
+    moves = {move["id"]: move["to"] for move in preview["plan"]}
+    assert moves == {row["id"]: row["after"]["tier"] for row in preview["rows"]}
+    assert OLD in moves
+    code, out, err = run("sweep", "--store", copied, "--json")
+    assert (code, out) == (3, "")
+    assert "--yes" in err
+    assert tree_hash(copied) == stored
+    done = document_now(run, "sweep", "--store", copied, "--yes")
+    assert done["changed"] == len(moves)
+    assert tiers(run, copied) == {**before, **moves}
+    assert document_now(run, "sweep", "--store", copied, "--dry-run")["plan"] == []
+    document_now(run, "undo", done["entry"], "--store", copied)
+    assert tiers(run, copied) == before
+
+
+def test_a_sweep_says_what_it_does_to_saved_questions(run: Run, copied: Path):
+    question = "gateway listens on port 8443"
+    assert run("cases", "add", question, "--expect", OLD, "--store", copied)[0] == 0
+    preview = document_now(run, "sweep", "--store", copied, "--dry-run")
+    assert preview["cases"]["cases"] == 1
+    assert preview["cases"]["before"]["recall"] == 1
+    assert preview["cases"]["after"]["recall"] in (0, 1)
+
+
+def test_pinned_memories_are_passed_by(run: Run, copied: Path):
+    assert run("edit", OLD, "--set", "pinned=yes", "tier=working", "--store", copied)[0] == 0
+    moved = {move["id"] for move in document_now(run, "sweep", "--store", copied, "--dry-run")["plan"]}
+    assert OLD not in moved
+    moved = {
+        move["id"] for move in document_now(run, "sweep", "--all", "--store", copied, "--dry-run")["plan"]
+    }
+    assert OLD in moved
+
+
+def test_touching_a_memory_is_a_use(run: Run, copied: Path):
+    before = document_now(run, "show", OLD, "--store", copied)
+    done = document_now(run, "edit", OLD, "--set", "touched=yes", "--store", copied)
+    after = document_now(run, "show", OLD, "--store", copied)
+    assert after["access_count"] == before["access_count"] + 1
+    assert after["last_accessed_ms"] > before["last_accessed_ms"]
+    document_now(run, "undo", done["entry"], "--store", copied)
+    assert document_now(run, "show", OLD, "--store", copied)["access_count"] == before["access_count"]

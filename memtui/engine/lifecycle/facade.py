@@ -13,21 +13,25 @@ from memtui.engine.lifecycle.reading import Present, Reading
 from memtui.engine.lifecycle.settings import LifecycleSettings, resolve_settings, with_changes
 from memtui.engine.listing import Finding
 from memtui.engine.progress import CancelToken, OnProgress
-from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
+    from memtui.engine.curate.changes import ChangeSet
+    from memtui.engine.curate.facade import Curator
     from memtui.engine.discovery.found import FoundStore
     from memtui.engine.lifecycle.evidence import Evidence
     from memtui.engine.lifecycle.losses import CaseLoss
     from memtui.engine.lifecycle.moves import Crossing, TierMove
     from memtui.engine.lifecycle.plan import Plan
     from memtui.engine.lifecycle.population import Scored
+    from memtui.engine.lifecycle.questions import Effect, Questions
     from memtui.engine.lifecycle.settled import ReviewProgress
-    from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.run import Bench
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
 
+RECIPE = "pro/agent"
+"""Saved questions are asked as the agent of memory-lancedb-pro does: its recalls are the ones that decay."""
 CHUNK = 4_096
 """Rows whose ids are made into text at a time."""
 
@@ -42,9 +46,9 @@ class Lifecycle:
         now: Callable[[], int],
         timer: Callable[[], float],
         found: FoundStore | None,
-        recall: Callable[[RecallRequest], Trace],
+        bench: Callable[[], Bench],
     ) -> None:
-        self._now, self._timer, self._found, self._recall = now, timer, found, recall
+        self._now, self._timer, self._found, self._bench = now, timer, found, bench
         self._reading = Reading(store, catalog, now)
 
     # ------------------------------------------------------------------ settings
@@ -127,6 +131,15 @@ class Lifecycle:
         used = settings or self.settings()
         plan, scored = self._plan(read, used, self._reading.evidence(read.catalog, None, None))
         return tuple(moves_of(plan, read.catalog, read.traits, scored, used.tier))
+
+    def sweep(
+        self, curator: Curator, settings: LifecycleSettings | None = None, *, everyone: bool = False
+    ) -> tuple[ChangeSet, tuple[TierMove, ...]]:
+        """The plan as a change set to apply, and its moves; held ones only with `everyone`."""
+        from memtui.engine.lifecycle.sweep import sweep_set, swept
+
+        moves = swept(self.plan(settings), everyone=everyone)
+        return sweep_set(curator, moves), tuple(moves)
 
     def crossings(
         self,
@@ -266,25 +279,10 @@ class Lifecycle:
         from memtui.engine.lifecycle.forecast import horizon
         from memtui.engine.lifecycle.losses import find_losses
 
-        now_ms, config = self._now(), self._recall_config(settings)
-
-        def returns(case: Case, at_ms: int) -> list[str]:
-            trace = self._recall(
-                RecallRequest(
-                    query=case.query,
-                    config=config,
-                    scopes=case.scopes,
-                    category=case.category,
-                    agent=case.agent,
-                    query_vector=case.query_vector,
-                    now_ms=at_ms,
-                )
-            )
-            return [result.id for result in trace.results]
-
+        now_ms, config, questions = self._now(), self._recall_config(settings), self._questions(cancel)
         return find_losses(
             cases,
-            returns,
+            lambda case, at_ms: questions.returns(case, at_ms, config),
             now_ms=now_ms,
             until_ms=horizon(now_ms, days),
             on_progress=on_progress,
@@ -295,10 +293,20 @@ class Lifecycle:
         self, cases: Sequence[Case], settings: LifecycleSettings, *, cancel: CancelToken | None = None
     ) -> Mapping[str, float | None]:
         """The cases' measures when recall runs with these settings: hit, recall, mrr, ndcg, ..."""
-        from memtui.engine.cases.run import Setup, run_cases
+        config = self._recall_config(settings)
+        return self._questions(cancel).measures(cases, config, self._reading.known_ids).mean
 
-        setup = Setup("tried", config=self._recall_config(settings))
-        return run_cases(cases, setup, self._recall, self._reading.known_ids, cancel=cancel).mean
+    def sweep_effect(
+        self, cases: Sequence[Case], moves: Sequence[TierMove], *, cancel: CancelToken | None = None
+    ) -> Effect:
+        """What the moves would do to the cases, without writing them."""
+        tiers = {move.id: move.after for move in moves}
+        return self._questions(cancel).effect(cases, tiers, self._reading.known_ids)
+
+    def _questions(self, cancel: CancelToken | None) -> Questions:
+        from memtui.engine.lifecycle.questions import Questions
+
+        return Questions(self._bench(), RECIPE, cancel)
 
     def _recall_config(self, settings: LifecycleSettings | None) -> dict[str, Any] | None:
         return None if settings is None else {"decay": settings.as_blocks()["decay"]}
