@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.tui.app import MemtuiApp
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.preview import Answer, Preview
 from memtui.tui.opening import opener
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.widgets.flash import FlashLine
@@ -136,7 +136,7 @@ async def test_all_means_all_of_the_filter_and_marks_outlive_it(demo_store):
 async def test_each_field_of_the_memory_under_the_cursor(tmp_path, keys, typed, field, value):
     store = pro_store(tmp_path / "store")
     before = rows_of(store)
-    async with browsing(store) as (app, pilot):
+    async with browsing(store, size=(80, 24)) as (app, pilot):
         await press(pilot, "j")
         memory = current_id(app)
         await press(pilot, "c", keys)
@@ -158,6 +158,7 @@ async def test_each_field_of_the_memory_under_the_cursor(tmp_path, keys, typed, 
         assert same_rows(rows_of(store, but=[memory]), _without(before, memory))
         await press(pilot, "u")
         assert "undo of entry 1" in screen_text(app)
+        assert "enter apply   esc change nothing" in screen_text(app)
         await press(pilot, "enter")
         assert "1 memory taken back" in said(app)
     assert same_rows(rows_of(store), before)
@@ -327,3 +328,28 @@ async def test_the_preview_of_many_counts_by_scope(store, size):
         assert f"{total} memories: importance to 0.77" in text
         assert "enter apply" in text
         assert all(len(line) <= size[0] for line in lines(app))
+
+
+async def test_beside_an_agent_that_must_be_stopped_enter_does_not_apply(tmp_path):
+    store = pro_store(tmp_path / "store")
+    async with browsing(store) as (app, pilot):
+        engine = app.session.engine
+        assert engine is not None
+        plan = engine.curate.edit([current_id(app)], {"importance": "0.9"})
+        answers: list[Answer | None] = []
+        app.push_screen(Preview(plan, stop_agent="Stop the agent first."), answers.append)
+        await steps(pilot, "enter")
+        assert answers == []
+        assert "Stop the agent first." in screen_text(app)
+        await steps(pilot, "Y")
+        assert answers == [Answer("apply", plan, confirmed=True)]
+
+
+async def test_the_memory_in_the_detail_is_the_one_that_changes(tmp_path):
+    store = pro_store(tmp_path / "store")
+    async with browsing(store) as (app, pilot):
+        memory = current_id(app)
+        await steps(pilot, "enter", "c", "t")
+        await choose(pilot, app, "core")
+        await steps(pilot, "enter")
+        assert '"tier":"core"' in row_of(store, memory)["metadata"].replace(" ", "")

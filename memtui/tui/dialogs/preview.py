@@ -9,6 +9,7 @@ from typing import Any, Literal
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.widgets import Static
 
 from memtui.engine import Change, ChangeSet, Conflict, one_line
 from memtui.tui.host import host
@@ -124,6 +125,7 @@ class Preview(ModalScreen[Answer | None]):
     DEFAULT_CSS = """
     Preview { align: center middle; }
     Preview Panel { width: 110; max-width: 96%; height: 90%; border: round $frame-focus; }
+    Preview .ways { height: 1; color: $key; }
     Preview.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
@@ -139,6 +141,7 @@ class Preview(ModalScreen[Answer | None]):
     def compose(self) -> ComposeResult:
         with Panel(title=one_line(self.plan.title)):
             yield PreviewRows(self.plan, self._notes())
+            yield Static(classes="ways")
 
     def on_mount(self) -> None:
         self._say_ways()
@@ -154,7 +157,7 @@ class Preview(ModalScreen[Answer | None]):
             ways += ["f overwrite"] if self._forcible else []
         else:
             ways = ["Y the agent is stopped: apply"] if self._stop_agent else ["enter apply"]
-        self.query_one(Panel).headline(where="   ".join((*ways, "esc change nothing")))
+        self.query_one(Static).update(Content(" " + "   ".join((*ways, "esc change nothing"))))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         clean = not self.plan.conflicts

@@ -12,6 +12,7 @@ from memtui.tui.dialogs.preview import Answer, Preview
 from memtui.tui.host import host
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.browse.choosing import choose_change
+from memtui.tui.screens.browse.detail import MemoryDetail
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.screens.browse.panels import BrowsePanels
 
@@ -94,7 +95,9 @@ class BrowseChanges(BrowsePanels):
         if engine is None:
             return
         marked = listing.marks.ids
-        one: Memory | None = None if marked else listing.current
+        detail = self.query_one(MemoryDetail)  # it may show a linked memory, which is not the list's
+        here = detail.memory if detail.has_focus else listing.current
+        one: Memory | None = None if marked else here
         ids = marked or ((one.id,) if one is not None and one.id else ())
         if not ids:
             self.flash("There is no memory here to change.", "error")
