@@ -1,0 +1,222 @@
+"""What if: the same as a full recall, a thousand times; flip points; parameters without effect."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.engine import RecallRequest, Trace, UsageError
+from memtui.engine.engine import Engine
+from memtui.engine.lab.knobs import PRO, Knob
+from memtui.engine.lab.whatif import Ask, changed_request, what_if
+from memtui.engine.store.open import open_store
+from tests.engine.mutation_battery import QUESTION, VECTOR, rows, unit
+from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
+
+WHAT_IFS = 1_000
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    rng = random.Random(11)
+    scopes = ["global", "agent:main", "agent:ops", "project:atlas"]
+    categories = ["fact", "preference", "decision", "entity"]
+    made = [dict(each, scope=rng.choice(scopes), category=rng.choice(categories)) for each in rows()]
+    made += [
+        row(
+            f"old{n}",
+            f"gateway port {n} of another time",
+            unit(0.9 - n / 50, n),
+            metadata={"invalidated_at": NOW_MS - n * DAY_MS, "valid_from": 1},
+            age=300,
+        )
+        for n in range(10)
+    ]
+    made += [
+        row("archived", "gateway of the archive", unit(0.86, 1.1), metadata={"state": "archived"}),
+        row("later", "gateway port soon over", unit(0.84, 5), metadata={"valid_until": NOW_MS + 3 * DAY_MS}),
+    ]
+    folder = write_store(tmp_path_factory.mktemp("whatif") / "store", made, dims=3)
+    return Engine(open_store(folder), now=lambda: NOW_MS)
+
+
+def a_request(rng: random.Random) -> RecallRequest:
+    retrieval: dict[str, Any] = {}
+    if rng.random() < 0.4:
+        retrieval = {"minScore": rng.random() * 0.6, "hardMinScore": rng.random() * 0.6}
+    if rng.random() < 0.2:
+        retrieval["mode"] = "vector"
+    return RecallRequest(
+        query=rng.choice(
+            [QUESTION, "gateway port", "proj:aif gateway", "cluster of the gateway?", "网关配置"]
+        ),
+        recipe=rng.choice(["pro/agent", "pro/tool", "pro/cli", "pro/article"]),
+        config={"retrieval": retrieval} if retrieval else None,
+        query_vector=VECTOR,
+        limit=rng.choice([None, 1, 3, 6, 12, 20]),
+        scopes=rng.choice([None, ["global"], ["global", "agent:ops"], []]),
+    )
+
+
+def a_value(rng: random.Random, knob: Knob) -> Any:
+    if knob.kind == "switch":
+        return rng.random() < 0.5
+    if knob.kind == "choice":
+        return rng.choice(knob.choices)
+    return knob.clamp(rng.uniform(knob.low, knob.high))
+
+
+def some_changes(rng: random.Random, trace: Trace) -> Mapping[str, Any]:
+    """One to three parameters, or fields of the request, set to random values."""
+    others: dict[str, Any] = {
+        "now_ms": NOW_MS + rng.randint(-400, 10) * DAY_MS,
+        "scopes": rng.choice([None, ["agent:main"], ["global", "project:atlas"]]),
+        "category": rng.choice([None, "fact", "preferences", "decision"]),
+        "recipe": rng.choice(["pro/agent", "pro/tool", "pro/cli"]),
+    }
+    out: dict[str, Any] = {}
+    for _ in range(rng.randint(1, 3)):
+        if rng.random() < 0.25:
+            path = rng.choice(list(others))
+            out[path] = others[path]
+        else:
+            knob = rng.choice(PRO)
+            if not (knob.path.startswith("decay.") and trace.config["decay"] is None):
+                out[knob.path] = a_value(rng, knob)
+    return out
+
+
+def assert_equal(one: Trace, other: Trace) -> None:
+    assert one.returned == other.returned
+    assert one.config == other.config
+    assert one.warnings == other.warnings
+    assert len(one.candidates) == len(other.candidates)
+    for a, b in zip(one.candidates, other.candidates, strict=True):
+        assert replace(a, steps=()) == replace(b, steps=())
+        for mine, theirs in zip(a.steps, b.steps, strict=True):
+            assert replace(mine, inputs={}) == replace(theirs, inputs={})
+            assert mine.inputs == {
+                key: pytest.approx(value, abs=1e-12) if isinstance(value, float) else value
+                for key, value in theirs.inputs.items()
+            }
+
+
+def test_a_thousand_what_ifs_equal_full_recalls(engine: Engine) -> None:
+    rng = random.Random(20260901)
+    ask = Ask(engine.bench())
+    from_memory = 0
+    for n in range(WHAT_IFS):
+        if n % 10 == 0:
+            trace = engine.recall(a_request(rng))
+        changes = some_changes(rng, trace)
+        found = what_if(trace, changes, ask)
+        full = engine.recall(changed_request(trace, changes))
+        assert_equal(found.trace, full)
+        assert found.changed == (full.returned != trace.returned)
+        assert found.trace.proof.recomputed
+        from_memory += not found.asked
+    assert from_memory > WHAT_IFS * 0.6
+
+
+def test_a_parameter_that_needs_another_search_says_so(engine: Engine) -> None:
+    trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, scopes=["global"]))
+    lab = engine.lab
+    assert lab.what_if(trace, {"limit": 12}).asked == ""
+    assert lab.what_if(trace, {"now_ms": NOW_MS - 30 * DAY_MS}).asked == ""
+    assert "searched" in lab.what_if(trace, {"scopes": None}).asked
+    assert "read" in lab.what_if(trace, {"retrieval.disableNativeCosine": True}).asked
+    needs = {each.knob.path: each.needs for each in lab.parameters(trace)}
+    assert needs["retrieval.disableNativeCosine"] == "a search"
+    assert needs["retrieval.hardMinScore"] == "nothing"
+
+
+def test_the_recall_of_an_older_version_is_a_what_if(tmp_path: Path) -> None:
+    folder = write_store(tmp_path / "store", [row("old", "The gateway port is 8080", (1, 0))], dims=2)
+    first = open_store(folder)
+    version = first.version
+    import lancedb
+
+    lancedb.connect(folder).open_table("memories").add([row("new", "The gateway port is 8443", (0.9, 0.436))])
+    engine = Engine(open_store(folder), now=lambda: NOW_MS)
+    request = RecallRequest("which port has the gateway", recipe="pro/tool", query_vector=[1, 0])
+    trace = engine.recall(request)
+    assert set(trace.returned) == {"old", "new"}
+    then = engine.lab.what_if(trace, {"table_version": version})
+    assert (then.trace.returned, then.changed) == (("old",), True)
+    assert then.trace.table_version == version
+
+
+def test_every_flip_point_holds_on_both_sides(engine: Engine) -> None:
+    trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, limit=6))
+    flipped = 0
+    for parameter in engine.lab.parameters(trace):
+        if parameter.knob.kind not in ("number", "whole") or parameter.inert:
+            continue
+        strip = engine.lab.flips(trace, parameter.knob.path)
+        for flip in strip.flips:
+            before = engine.lab.what_if(trace, {strip.path: flip.before}).trace.returned
+            after = engine.lab.what_if(trace, {strip.path: flip.after}).trace.returned
+            assert before != after
+            assert set(before) - set(after) == set(flip.left)
+            assert set(after) - set(before) == set(flip.entered)
+            assert flip.after - flip.before == pytest.approx(parameter.knob.step)
+        low, high = strip.safe
+        for value in (low, high, (low + high) / 2):
+            same = engine.lab.what_if(trace, {strip.path: parameter.knob.clamp(value)})
+            assert same.trace.returned == trace.returned
+        flipped += bool(strip.flips)
+    assert flipped >= 6
+
+
+def test_a_parameter_that_is_said_to_do_nothing_does_nothing(engine: Engine) -> None:
+    rng = random.Random(3)
+    seen = set()
+    for recipe in ("pro/agent", "pro/tool", "pro/cli"):
+        for mode in ("hybrid", "vector"):
+            config = {"retrieval": {"mode": mode, "minScore": 0.2}}
+            trace = engine.recall(
+                RecallRequest(QUESTION, recipe=recipe, query_vector=VECTOR, config=config, limit=10)
+            )
+            for parameter in engine.lab.parameters(trace):
+                if not parameter.inert or parameter.knob.path == "retrieval.minScore":
+                    continue
+                seen.add(parameter.knob.path)
+                for _ in range(4):
+                    after = engine.lab.what_if(trace, {parameter.knob.path: a_value(rng, parameter.knob)})
+                    assert not after.changed, parameter
+    assert {"retrieval.recencyWeight", "decay.staleThreshold", "retrieval.bm25Weight"} <= seen
+
+
+def test_findings_stand_beside_their_parameter(engine: Engine) -> None:
+    config = {"retrieval": {"candidatePoolSize": 50, "recencyWeight": 0.4}}
+    trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, config=config))
+    beside = {each.knob.path: each.findings for each in engine.lab.parameters(trace)}
+    assert any("above 20" in finding for finding in beside["retrieval.candidatePoolSize"])
+    assert any("no effect for agents" in finding for finding in beside["retrieval.recencyWeight"])
+    assert any("silently" in finding for finding in beside["retrieval.rerank"])
+
+
+def test_a_memory_can_be_the_question(engine: Engine) -> None:
+    base = RecallRequest("anything", recipe="pro/tool", limit=3)
+    found = engine.recall(engine.lab.more_like("core", base))
+    assert found.returned[0] == "core"
+    assert "twin" in found.returned or any(c.id == "twin" for c in found.candidates)
+    with pytest.raises(UsageError, match="no vector"):
+        engine.lab.more_like("zero", base)
+    with pytest.raises(UsageError, match="no memory"):
+        engine.lab.more_like("nobody", base)
+
+
+def test_what_cannot_be_turned_is_refused(engine: Engine) -> None:
+    trace = engine.recall(RecallRequest(QUESTION, recipe="pro/cli", query_vector=VECTOR))
+    with pytest.raises(UsageError, match="decay engine"):
+        engine.lab.what_if(trace, {"decay.betaCore": 1.0})
+    with pytest.raises(UsageError, match="no parameter"):
+        engine.lab.what_if(trace, {"colour": "blue"})
+    with pytest.raises(UsageError, match="no number"):
+        engine.lab.flips(trace, "retrieval.mode")
