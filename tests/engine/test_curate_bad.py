@@ -1,0 +1,184 @@
+"""Full disks, read-only folders, changes that were cut off: nothing is lost, and what happened is said."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.engine.curate.apply import Bench
+from memtui.engine.curate.facade import Curator
+from memtui.engine.curate.materialise import materialise
+from memtui.engine.curate.recover import Whereabouts
+from memtui.engine.errors import MemtuiError, RefusedError
+from memtui.engine.store.open import open_store
+from tests.engine.curate_world import NO_EMBEDDER, curator, rows_of, same_rows, version_of
+from tests.engine.pro_store import row, write_store
+from tests.engine.tables import pro_row, uuid, write_table
+
+DIMS = 384
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of three megabytes."""
+    place = tmp_path / "small"
+    place.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if done.returncode:
+        pytest.skip("left out: no file system can be mounted here")
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=False)
+
+
+def store_of(folder: Path, state: Path) -> Curator:
+    return Curator(open_store(folder), NO_EMBEDDER, now=lambda: 5, state=state, writable=True)
+
+
+def filled(folder: Path, rows: int) -> list[str]:
+    ids = [f"00000000-0000-4000-8000-{n:012x}" for n in range(rows)]
+    write_store(folder, [row(each, f"text {each}", [0.5] * DIMS) for each in ids], dims=DIMS, fts=False)
+    return ids
+
+
+def test_a_full_disk_under_the_table_changes_nothing(small_disk: Path, tmp_path: Path) -> None:
+    ids = filled(small_disk / "db", 900)
+    before, version = rows_of(small_disk / "db"), version_of(small_disk / "db")
+    (small_disk / "ballast").write_bytes(b"x" * 1_000_000)
+    store = store_of(small_disk / "db", tmp_path / "state")
+    with pytest.raises(MemtuiError, match="no room left") as error:
+        store.apply(store.edit(ids, {"scope": "agent:main"}))
+    assert error.value.fix
+    (small_disk / "ballast").unlink()
+    assert version_of(small_disk / "db") == version
+    assert same_rows(rows_of(small_disk / "db"), before)
+    assert store.interrupted() == []
+    assert store.journal() == []
+    assert store.apply(store.edit(ids[:10], {"scope": "agent:main"})).changed == 10
+
+
+def test_a_full_disk_under_the_journal_changes_nothing(small_disk: Path, tmp_path: Path) -> None:
+    ids = filled(tmp_path / "db", 1_500)
+    version = version_of(tmp_path / "db")
+    (small_disk / "ballast").write_bytes(b"x" * 1_500_000)
+    store = store_of(tmp_path / "db", small_disk / "state")
+    with pytest.raises(MemtuiError, match="journal"):
+        store.apply(store.edit(ids, {"scope": "agent:main"}))
+    assert version_of(tmp_path / "db") == version
+    (small_disk / "ballast").unlink()
+    assert store.apply(store.edit(ids[:50], {"scope": "agent:main"})).changed == 50
+
+
+def test_a_read_only_folder_is_refused(small_disk: Path, tmp_path: Path) -> None:
+    ids = filled(small_disk / "db", 3)
+    store = store_of(small_disk / "db", tmp_path / "state")
+    planned = store.edit(ids, {"scope": "agent:main"})
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(MemtuiError, match=r"may not be written|cannot be taken"):
+        store.apply(planned)
+    assert store.journal() == []
+
+
+# ---------------------------------------------------------------------- cut off
+
+
+def cut_off(folder: Path, *, committed: bool) -> tuple[Curator, int]:
+    """A change that was written down, perhaps committed, and whose program then died."""
+    write_table(folder, [pro_row(1), pro_row(2)])
+    store = curator(folder)
+    planned = store.edit([uuid(1), uuid(2)], {"scope": "agent:main", "tier": "core"})
+    bench: Bench = store.bench
+    version = bench.writer.newest()
+    material = materialise(planned, bench.writer.rows(planned.ids), bench.writer.dialect, trusted=False)
+    entry = bench.journal.intend(
+        time_ms=1, action="edit", title=planned.title, changes=planned.changes, images=material.images,
+        version_before=version,
+    )  # fmt: skip
+    if committed:
+        bench.writer.commit(material.updates, material.adds, material.deletes)
+    return curator(folder), entry
+
+
+@pytest.mark.parametrize(("committed", "found"), [(True, Whereabouts.WHOLE), (False, Whereabouts.NOTHING)])
+def test_the_next_start_says_what_happened(tmp_path: Path, committed: bool, found: Whereabouts) -> None:
+    store, entry = cut_off(tmp_path / "db", committed=committed)
+    (left,) = store.interrupted()
+    assert (left.entry.entry, left.found) == (entry, found)
+    assert found.value in left.sentence
+    assert f"--finish {entry}" in left.sentence
+    assert [each.state for each in store.journal()] == ["interrupted"]
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_it_can_be_finished(tmp_path: Path, committed: bool) -> None:
+    store, entry = cut_off(tmp_path / "db", committed=committed)
+    store.interrupted()
+    store.finish(entry)
+    assert {row["scope"] for row in rows_of(tmp_path / "db").to_pylist()} == {"agent:main"}
+    assert {row["metadata"] for row in rows_of(tmp_path / "db").to_pylist()} == {'{"tier":"core"}'}
+    assert [each.state for each in store.journal()] == ["applied"]
+    store.apply(store.undo())
+    assert {row["metadata"] for row in rows_of(tmp_path / "db").to_pylist()} == {"{}"}
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_it_can_be_taken_back(tmp_path: Path, committed: bool) -> None:
+    store, entry = cut_off(tmp_path / "db", committed=committed)
+    store.interrupted()
+    store.apply(store.undo(entry))
+    assert {row["scope"] for row in rows_of(tmp_path / "db").to_pylist()} == {"global"}
+    assert store.interrupted() == []
+    assert "interrupted" not in {each.state for each in store.journal()}
+
+
+def test_counters_that_went_on_do_not_blur_the_answer(tmp_path: Path) -> None:
+    import lancedb
+
+    store, _ = cut_off(tmp_path / "db", committed=True)
+    table = lancedb.connect(tmp_path / "db").open_table("memories")
+    table.update(where="true", values={"metadata": '{"tier":"core","access_count":5}'})
+    assert [left.found for left in store.interrupted()] == [Whereabouts.WHOLE]
+
+
+def test_what_was_changed_again_since_is_said_so(tmp_path: Path) -> None:
+    import lancedb
+
+    store, entry = cut_off(tmp_path / "db", committed=True)
+    table = lancedb.connect(tmp_path / "db").open_table("memories")
+    table.update(where="true", values={"scope": "agent:other"})
+    (left,) = store.interrupted()
+    assert left.found is Whereabouts.CHANGED
+    assert f"memtui journal {entry}" in left.sentence
+
+
+def test_an_entry_that_is_being_written_is_not_interrupted(tmp_path: Path) -> None:
+    store, _ = cut_off(tmp_path / "db", committed=False)
+    with store.bench.gatekeeper.hold():
+        assert curator(tmp_path / "db").interrupted() == []
+    assert len(store.interrupted()) == 1
+
+
+def test_only_what_was_interrupted_can_be_finished(tmp_path: Path) -> None:
+    write_table(tmp_path / "db", [pro_row(1)])
+    store = curator(tmp_path / "db")
+    store.apply(store.edit([uuid(1)], {"importance": 1}))
+    with pytest.raises(RefusedError, match="was not interrupted"):
+        store.finish(1)
+
+
+def test_a_foreign_table_is_read_and_never_written(shared: Path, tmp_path: Path) -> None:
+    import tarfile
+
+    with tarfile.open(shared / "fixtures" / "stores" / "engine.tar.gz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    store = curator(tmp_path / "engine")
+    assert not store.writable
+    first = rows_of(tmp_path / "engine").column("id").to_pylist()[0]
+    with pytest.raises(RefusedError, match="does not write"):
+        store.apply(store.edit([first], {"importance": 1}), confirmed=True)
