@@ -45,6 +45,7 @@ def test_list_rows_are_harmless_and_never_wider_than_their_line(
         name,
         name,
         0.5,
+        0.5,
         -3,
         (("vec", ".81 #3", "$dim"), ("bm25", "", "$dim")),
         ("x", "a"),

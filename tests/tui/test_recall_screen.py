@@ -2,74 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
-from textual.pilot import Pilot
 
 from memtui.engine import Engine, MemtuiError
-from memtui.tui.app import MemtuiApp
-from memtui.tui.dialogs.ledger import Ledger
-from memtui.tui.dialogs.pick import Pick
-from memtui.tui.dialogs.scopes import ScopePick
-from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.messages import AskRecall
 from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.widgets.dropped_list import DroppedList
-from memtui.tui.widgets.question import OptionsLine, QuestionLine
+from memtui.tui.widgets.question import QuestionLine
 from memtui.tui.widgets.result_list import ResultList
 from memtui.tui.widgets.rows import RowList
 from memtui.tui.widgets.stage_table import StageTable
 from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until
-
-QUESTION = "Which port do I use for SSH to the bastion?"
-
-
-@asynccontextmanager
-async def recalling(
-    engine: Any, size: tuple[int, int] = (120, 36), query: str = QUESTION, recipe: str = "pro/agent"
-) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], RecallScreen]]:
-    """The app on Recall, the question answered by `recipe`."""
-    async with running(engine, size) as (app, pilot):
-        await press(pilot, "3")
-        screen = app.screen
-        assert isinstance(screen, RecallScreen)
-        screen.choose(recipe=recipe)
-        if query:
-            await type_text(pilot, query)
-            await press(pilot, "enter")
-        yield app, pilot, screen
-
-
-class Wrapped:
-    """The engine, with a recall that waits for a signal, or fails."""
-
-    def __init__(
-        self, engine: Engine, *, error: Exception | None = None, gate: threading.Event | None = None
-    ) -> None:
-        self._engine, self.error, self.gate = engine, error, gate
-        self.asked: list[Any] = []
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-    def recall(self, request: Any, on_stage: Any = None, cancel: Any = None) -> Any:
-        self.asked.append(request)
-        if self.error is not None:
-            raise self.error
-
-        def stage(summary: Any) -> None:
-            on_stage(summary)
-            if self.gate is not None and summary.name == "fused":
-                assert self.gate.wait(20)
-                cancel.check()
-
-        return self._engine.recall(request, stage, cancel)
+from tests.tui.recalling import QUESTION, Wrapped, panels, recalling
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -89,11 +36,6 @@ async def test_a_question_is_answered_and_taken_apart(demo_engine: Engine, size:
             f"= {final}" in text if size[0] == 80 else f"final          {final}" in text.replace("  .", "  .")
         )
         assert isinstance(app.focused, ResultList)
-
-
-def panels(app: MemtuiApp) -> str:
-    """The screen without top bar and key bar, which belong to all screens."""
-    return "\n".join(screen_text(app).split("\n")[1:-1]).rstrip()
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -151,83 +93,6 @@ async def test_enter_on_a_stage_shows_whom_it_dropped(demo_engine: Engine) -> No
         assert isinstance(app.focused, DroppedList)
         candidate = next(c for c in screen.state.trace.candidates if c.id == screen.state.selected)  # type: ignore[union-attr]
         assert candidate.disposition == "rerank_input"
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size: tuple[int, int]) -> None:
-    async with recalling(demo_engine, size) as (app, pilot, screen):
-        await press(pilot, "enter")
-        assert isinstance(app.screen, Ledger)
-        text = screen_text(app)
-        for words in ("STAGE", "BEFORE", "1 / (1 + distance", "hard cutoff", "✓ adds up"):
-            assert words in text
-        await press(pilot, "G")
-        assert "returned at #1" in screen_text(app)
-        await press(pilot, "n", "escape")
-        assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
-
-
-async def test_the_own_recipe_tells_which_word_met_which(demo_engine: Engine) -> None:
-    async with recalling(demo_engine, query="what is the deploy window on friday", recipe="memtui") as (
-        app,
-        pilot,
-        _,
-    ):
-        await press(pilot, "enter")
-        text = screen_text(app)
-        assert "WORD BY WORD" in text
-        assert "deploy         ▸ Deploy" in text
-        assert "✓ adds up" in text
-
-
-async def test_the_settings_are_shown_with_their_findings(demo_engine: Engine) -> None:
-    async with recalling(demo_engine) as (app, pilot, _screen):
-        await press(pilot, "p")
-        assert isinstance(app.screen, Sheet)
-        text = screen_text(app)
-        assert "Settings of pro/agent" in text
-        assert "cross-encoder has no API key" in text
-        assert "vectorWeight" in text
-
-
-async def test_another_recipe_asks_the_same_question_again(demo_engine: Engine) -> None:
-    engine = Wrapped(demo_engine)
-    async with recalling(engine) as (app, pilot, screen):
-        await press(pilot, "e")
-        assert isinstance(app.screen, Pick)
-        await press(pilot, "3")
-        assert [request.recipe for request in engine.asked] == ["pro/agent", "pro/cli"]
-        text = screen_text(app)
-        assert "recipe pro/cli   k 10" in text
-        assert "time decay" in text
-        assert screen.state.trace.recipe == "pro/cli"  # type: ignore[union-attr]
-
-
-async def test_scopes_are_marked_and_searched(demo_engine: Engine) -> None:
-    async with recalling(demo_engine) as (app, pilot, screen):
-        await press(pilot, "s")
-        await until(pilot, lambda: isinstance(app.screen, ScopePick))
-        await press(pilot, "j", "space", "j", "space", "enter")
-        assert len(screen.state.form.scopes or ()) == 2
-        assert screen.state.trace.filters["scopes"] == list(screen.state.form.scopes or ())  # type: ignore[union-attr]
-        await press(pilot, "s")
-        await until(pilot, lambda: isinstance(app.screen, ScopePick))
-        await press(pilot, "g", "enter")
-        assert screen.state.form.scopes is None
-
-
-async def test_more_and_fewer_change_the_option_and_wait(demo_engine: Engine) -> None:
-    engine = Wrapped(demo_engine)
-    async with recalling(engine) as (app, pilot, screen):
-        await press(pilot, "plus", "plus", "minus")
-        assert screen.state.form.limit == 7
-        text = screen_text(app)
-        assert "k 7*" in text
-        assert "changed, enter asks" in text
-        assert len(engine.asked) == 1
-        await press(pilot, "ctrl+r")
-        assert engine.asked[-1].limit == 7
-        assert "changed" not in screen_text(app)
 
 
 async def test_stages_fill_in_while_it_runs_and_the_old_answer_stays(demo_engine: Engine) -> None:
@@ -325,28 +190,6 @@ async def test_a_tag_nobody_carries_finds_nothing_and_says_how_it_searched(demo_
         assert "by tag only" in screen_text(app)
 
 
-async def test_copying_the_id_the_text_and_the_trace(
-    demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copied: list[str] = []
-
-    def keep(app: object, text: str) -> str:
-        copied.append(text)
-        return "clipboard"
-
-    monkeypatch.setattr("memtui.tui.screens.recall.choosers.copy", keep)
-    async with recalling(demo_engine) as (_app, pilot, screen):
-        for letter in "itj":
-            await press(pilot, "y", letter)
-        trace = screen.state.trace
-        assert trace is not None
-        assert copied[0] == trace.results[0].id
-        assert copied[1].startswith("SSH to the bastion goes through port 2222")
-        document = json.loads(copied[2])
-        assert document["schema"] == "memtui.recall.v1"
-        assert document["candidates"]
-
-
 async def test_up_and_down_walk_through_the_questions(demo_engine: Engine) -> None:
     async with recalling(demo_engine, query="first question of all") as (_app, pilot, screen):
         line = screen.query_one(QuestionLine)
@@ -382,31 +225,6 @@ async def test_zoom_gives_the_focused_panel_the_screen(demo_engine: Engine) -> N
         assert screen.query_one("#results").outer_size.height > 25
         await press(pilot, "escape")
         assert "Stages" in screen_text(app)
-
-
-async def test_the_mouse_chooses_and_opens(demo_engine: Engine) -> None:
-    async with recalling(demo_engine) as (app, pilot, screen):
-        results = screen.query_one(ResultList)
-        await pilot.click(results, offset=(20, 2))
-        await settle(pilot)
-        assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
-        await pilot.click(results, offset=(20, 3))
-        await settle(pilot)
-        assert isinstance(app.screen, Ledger)
-        await press(pilot, "escape")
-        await pilot.click(OptionsLine, offset=(10, 0))
-        await settle(pilot)
-        assert isinstance(app.screen, Pick)
-
-
-async def test_the_palette_offers_recipes_and_earlier_questions(demo_engine: Engine) -> None:
-    async with recalling(demo_engine) as (_app, _pilot, screen):
-        names = [entry.name for entry in screen.palette_entries()]
-        assert "Recipe: pro/cli" in names
-        assert f"Ask: {QUESTION}" in names
-        assert [
-            entry.disabled for entry in screen.palette_entries() if entry.name == "Recipe: pro/agent"
-        ] != [""]
 
 
 async def test_every_list_has_the_keys_of_a_list(demo_engine: Engine) -> None:

@@ -1,0 +1,141 @@
+"""What opens on Recall: ledger, settings, options, copying; and the mouse."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.tui.dialogs.ledger import Ledger
+from memtui.tui.dialogs.pick import Pick
+from memtui.tui.dialogs.scopes import ScopePick
+from memtui.tui.dialogs.sheet import Sheet
+from memtui.tui.widgets.question import OptionsLine
+from memtui.tui.widgets.result_list import ResultList
+from tests.tui.driving import SIZES, press, screen_text, settle, until
+from tests.tui.recalling import QUESTION, Wrapped, recalling
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size: tuple[int, int]) -> None:
+    async with recalling(demo_engine, size) as (app, pilot, screen):
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Ledger)
+        text = screen_text(app)
+        for words in ("STAGE", "BEFORE", "1 / (1 + distance", "hard cutoff", "✓ adds up"):
+            assert words in text
+        await press(pilot, "G")
+        assert "returned at #1" in screen_text(app)
+        await press(pilot, "n", "escape")
+        assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
+
+
+async def test_the_own_recipe_tells_which_word_met_which(demo_engine: Engine) -> None:
+    async with recalling(demo_engine, query="what is the deploy window on friday", recipe="memtui") as (
+        app,
+        pilot,
+        _,
+    ):
+        await press(pilot, "enter")
+        text = screen_text(app)
+        assert "WORD BY WORD" in text
+        assert "deploy         ▸ Deploy" in text
+        assert "✓ adds up" in text
+
+
+async def test_the_settings_are_shown_with_their_findings(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, _screen):
+        await press(pilot, "p")
+        assert isinstance(app.screen, Sheet)
+        text = screen_text(app)
+        assert "Settings of pro/agent" in text
+        assert "cross-encoder has no API key" in text
+        assert "vectorWeight" in text
+
+
+async def test_another_recipe_asks_the_same_question_again(demo_engine: Engine) -> None:
+    engine = Wrapped(demo_engine)
+    async with recalling(engine) as (app, pilot, screen):
+        await press(pilot, "e")
+        assert isinstance(app.screen, Pick)
+        await press(pilot, "3")
+        assert [request.recipe for request in engine.asked] == ["pro/agent", "pro/cli"]
+        text = screen_text(app)
+        assert "recipe pro/cli   k 10" in text
+        assert "time decay" in text
+        assert screen.state.trace.recipe == "pro/cli"  # type: ignore[union-attr]
+
+
+async def test_scopes_are_marked_and_searched(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        await press(pilot, "s")
+        await until(pilot, lambda: isinstance(app.screen, ScopePick))
+        await press(pilot, "j", "space", "j", "space", "enter")
+        assert len(screen.state.form.scopes or ()) == 2
+        assert screen.state.trace.filters["scopes"] == list(screen.state.form.scopes or ())  # type: ignore[union-attr]
+        await press(pilot, "s")
+        await until(pilot, lambda: isinstance(app.screen, ScopePick))
+        await press(pilot, "g", "enter")
+        assert screen.state.form.scopes is None
+
+
+async def test_more_and_fewer_change_the_option_and_wait(demo_engine: Engine) -> None:
+    engine = Wrapped(demo_engine)
+    async with recalling(engine) as (app, pilot, screen):
+        await press(pilot, "plus", "plus", "minus")
+        assert screen.state.form.limit == 7
+        text = screen_text(app)
+        assert "k 7*" in text
+        assert "changed, enter asks" in text
+        assert len(engine.asked) == 1
+        await press(pilot, "ctrl+r")
+        assert engine.asked[-1].limit == 7
+        assert "changed" not in screen_text(app)
+
+
+async def test_copying_the_id_the_text_and_the_trace(
+    demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[str] = []
+
+    def keep(app: object, text: str) -> str:
+        copied.append(text)
+        return "clipboard"
+
+    monkeypatch.setattr("memtui.tui.screens.recall.choosers.copy", keep)
+    async with recalling(demo_engine) as (_app, pilot, screen):
+        for letter in "itj":
+            await press(pilot, "y", letter)
+        trace = screen.state.trace
+        assert trace is not None
+        assert copied[0] == trace.results[0].id
+        assert copied[1].startswith("SSH to the bastion goes through port 2222")
+        document = json.loads(copied[2])
+        assert document["schema"] == "memtui.recall.v1"
+        assert document["candidates"]
+
+
+async def test_the_mouse_chooses_and_opens(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        results = screen.query_one(ResultList)
+        await pilot.click(results, offset=(20, 2))
+        await settle(pilot)
+        assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
+        await pilot.click(results, offset=(20, 3))
+        await settle(pilot)
+        assert isinstance(app.screen, Ledger)
+        await press(pilot, "escape")
+        await pilot.click(OptionsLine, offset=(10, 0))
+        await settle(pilot)
+        assert isinstance(app.screen, Pick)
+
+
+async def test_the_palette_offers_recipes_and_earlier_questions(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (_app, _pilot, screen):
+        names = [entry.name for entry in screen.palette_entries()]
+        assert "Recipe: pro/cli" in names
+        assert f"Ask: {QUESTION}" in names
+        assert [
+            entry.disabled for entry in screen.palette_entries() if entry.name == "Recipe: pro/agent"
+        ] != [""]
