@@ -115,7 +115,7 @@ class Run:
         plan, request = self.plan, self.plan.request
         route = self._route()
         vector = self._question_vector(route)
-        if vector is None and route == "hybrid":
+        if vector is None and route == "hybrid" and "vector" not in (request.lanes or {}):
             route = "keyword"
         text = plan.bm25_query(route)
         search = self._search()
