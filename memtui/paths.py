@@ -23,7 +23,9 @@ def state_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 def store_state_dir(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
     """What memtui keeps about one store: its cases, its journal, its questions. `uri` as in `StoreInfo`."""
-    return state_dir(environ) / "stores" / hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return (
+        state_dir(environ) / "stores" / hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    )
 
 
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:

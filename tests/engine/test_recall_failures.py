@@ -111,7 +111,9 @@ def test_a_reranker_that_fails_falls_back_to_the_cosine_blend(
     warning = next(w for w in trace.warnings if w.startswith("rerank"))
     assert reason in warning
     assert "k-secret" not in str(trace.as_json())
-    assert {s.rule for result in trace.results for s in result.steps if s.stage == "reranked"} == {"cosine_blend"}
+    assert {s.rule for result in trace.results for s in result.steps if s.stage == "reranked"} == {
+        "cosine_blend"
+    }
     assert trace.proof.recomputed
 
 

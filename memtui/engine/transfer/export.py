@@ -191,8 +191,8 @@ def chosen(request: ExportRequest, store: Store, catalog: Catalog, now_ms: int) 
     order = np.lexsort(
         (catalog.row_ids[positions], ids.low[positions], ids.high[positions], catalog.timestamp[positions])
     )
-    found: NDArray[np.int64] = positions[order]
-    return found[::-1] if request.format == "json" else found
+    ordered: NDArray[np.int64] = positions[order]
+    return ordered[::-1] if request.format == "json" else ordered
 
 
 def _windows(
