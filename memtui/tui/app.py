@@ -30,7 +30,7 @@ from memtui.tui.opening import DEMO, Clock, Opener, default_now
 from memtui.tui.opening import opener as real_opener
 from memtui.tui.paint.glyphs import choose
 from memtui.tui.session import Session
-from memtui.tui.theme.load import DEFAULT, load_themes, search_path
+from memtui.tui.theme.load import DEFAULT, LoadedThemes, load_themes, search_path
 from memtui.tui.theme.tokens import defaults
 
 
@@ -91,12 +91,11 @@ class MemtuiApp(App[None]):
         self._environ = environ
         self._target = target
         self._store = StoreOpener(self, opener or real_opener(environ, Path.cwd()), now)
-        self._loaded = load_themes(search_path(themes))
-        self.themes = tuple(sorted(self._loaded.themes))
-        for theme in self._loaded.themes.values():
-            self.register_theme(theme)
+        self._themes_in = search_path(themes)
+        first = load_themes(self._themes_in, {look.theme, DEFAULT})  # the others wait for the first frame
+        self._take_themes(first if look.theme in first.themes else load_themes(self._themes_in))
         self.zone = look.zone
-        self._problems = [*look.problems, *self._loaded.problems]
+        self._problems = [*look.problems]
         self.theme = look.theme if look.theme in self.available_themes else DEFAULT
         if look.theme != self.theme:
             self._problems.append(f"There is no theme {look.theme}; {self.theme} is used.")
@@ -115,7 +114,15 @@ class MemtuiApp(App[None]):
             self.add_class("-ascii")
         self.call_after_refresh(self._start)
 
+    def _take_themes(self, loaded: LoadedThemes) -> None:
+        self.themes = tuple(sorted(loaded.themes))
+        for theme in loaded.themes.values():
+            self.register_theme(theme)
+
     def _start(self) -> None:
+        every = load_themes(self._themes_in)
+        self._take_themes(every)
+        self._problems += every.problems
         self._store.open(self._target)
         self.set_interval(WATCH_S, self._store.watch)
         for problem in self._problems:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from statistics import median
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from tests.conftest import ROOT
 pytestmark = pytest.mark.benchmark
 
 RUNS = 5
+"""The least of them counts: it is the closest to a quiet machine."""
 VERSION_RATIO = 4.0
 FRAME_RATIO = 1.5
 HEAVY = ("lancedb", "pyarrow", "numpy", "httpx", "pydantic")
@@ -94,7 +94,7 @@ def test_the_version_is_said_in_at_most_four_bare_starts() -> None:
     for _ in range(RUNS):
         bare.append(_cpu("-c", "pass"))
         ours.append(_cpu("-m", "memtui", "--version"))
-    ratio = median(ours) / median(bare)
+    ratio = min(ours) / min(bare)
     print(f"memtui --version: {ratio:.2f} x python -c pass")
     assert ratio <= VERSION_RATIO
 
@@ -106,6 +106,6 @@ def test_the_first_frame_costs_little_more_than_an_empty_app_with_the_same_widge
         assert set(told["modules"]).isdisjoint(HEAVY)
         ours.append(told["cpu"])
         empty.append(_told(_EMPTY, json.dumps(told["tree"]))["cpu"])
-    ratio = median(ours) / median(empty)
+    ratio = min(ours) / min(empty)
     print(f"first frame: {ratio:.2f} x an empty app with the same {len(told['tree'])} widgets")
     assert ratio <= FRAME_RATIO

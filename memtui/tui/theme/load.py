@@ -6,7 +6,7 @@ A bad base colour or variable would end the app when the theme is applied, so no
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -57,12 +57,17 @@ def search_path(user: Path | None = None) -> tuple[Path, ...]:
     return tuple(folders)
 
 
-def load_themes(folders: Iterable[Path]) -> LoadedThemes:
-    """Read every `*.toml` of the folders; a bad file becomes a problem, never an exception."""
+def load_themes(folders: Iterable[Path], only: Collection[str] | None = None) -> LoadedThemes:
+    """Read every `*.toml` of the folders, or `only` the files of these names.
+
+    A bad file becomes a problem, never an exception.
+    """
     themes: dict[str, Theme] = {}
     problems: list[str] = []
     for folder in folders:
         for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
+            if only is not None and path.stem not in only:
+                continue
             try:
                 theme = read_theme(path)
             except ThemeError as error:
