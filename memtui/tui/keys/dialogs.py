@@ -1,0 +1,37 @@
+"""Keys of the dialogs, the overlays and the palette."""
+
+from __future__ import annotations
+
+from memtui.tui.keys.key import ACT, GO, MOVE, Key
+
+TABLE: tuple[Key, ...] = (
+    # a list of which several can be chosen
+    Key("choice.mark", "space", "mark", ACT, bar=10, shown="space"),
+    Key("choice.take", "enter", "take the marked", ACT, bar=20, shown="enter"),
+    Key("choice.close", "escape,q", "close", GO, bar=30, shown="esc"),
+    # a chooser (sort, copy)
+    Key("pick.down", "j,down", "next", MOVE, shown="j ↓"),
+    Key("pick.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Key("pick.take", "enter", "take it", ACT, bar=10),
+    Key("pick.close", "escape,q", "close", GO, bar=20, shown="esc"),
+    # what a change will do
+    Key("preview.down", "j,down", "scroll down", MOVE, shown="j ↓"),
+    Key("preview.up", "k,up", "scroll up", MOVE, shown="k ↑"),
+    Key("preview.page-down", "pagedown,ctrl+d,space", "page down", MOVE, shown="pgdn"),
+    Key("preview.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
+    Key("change.apply", "enter", "apply", ACT, bar=10),
+    Key("change.stopped", "Y", "apply: the agent is stopped", ACT),
+    Key("change.leave-out", "x", "leave the conflicts out", ACT),
+    Key("change.force", "f", "overwrite what others changed", ACT),
+    Key("change.close", "escape,q", "change nothing", GO, bar=20, shown="esc"),
+    # one line of text
+    Key("ask.close", "escape", "close", GO, bar=10, shown="esc"),
+    # overlays that only close
+    Key("overlay.close", "escape,q,question_mark,f1", "close", GO, bar=10, shown="esc"),
+    # the palette
+    Key("palette.down", "down,ctrl+n", "next", MOVE, shown="↓"),
+    Key("palette.up", "up,ctrl+k", "previous", MOVE, shown="↑"),
+    Key("palette.page-down", "pagedown", "page down", MOVE),
+    Key("palette.page-up", "pageup", "page up", MOVE),
+    Key("palette.close", "escape,ctrl+p", "close", GO, bar=20, shown="esc"),
+)

@@ -1,0 +1,30 @@
+"""Keys of the app itself, of Home, and of what a panel says when it is empty."""
+
+from __future__ import annotations
+
+from memtui.tui.keys.key import ACT, FIND, GO, MOVE, VIEW, Key
+
+TABLE: tuple[Key, ...] = (
+    # the app: everywhere, unless an input has the keyboard
+    Key("app.go-home", "1", "Home", GO, shown="1"),
+    Key("app.go-browse", "2", "Browse", GO, shown="2"),
+    Key("app.go-recall", "3", "Recall", GO, shown="3"),
+    Key("app.go-lifecycle", "4", "Lifecycle", GO, shown="4"),
+    Key("app.palette", "ctrl+p,colon", "every command", GO, shown="^p :"),
+    Key("app.help", "question_mark,f1", "help", GO, bar=90, shown="?"),
+    Key("app.reload", "r", "reload", ACT, help="read the newest version of the store"),
+    Key("app.next-theme", "f2", "next theme", VIEW),
+    Key("app.quit", "q,ctrl+q", "quit", GO, shown="q"),
+    # Home
+    Key("home.filter", "slash", "filter memories", FIND, bar=10),
+    Key("home.open-demo", "d", "demo store", ACT),
+    Key("home.open-path", "o", "open a store", ACT, bar=40),
+    # a list of links on Home
+    Key("links.down", "j,down", "next", MOVE, shown="j ↓"),
+    Key("links.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Key("links.follow", "enter,space", "open in Browse", ACT, bar=20, shown="enter"),
+    # what a panel says when it is empty or failed
+    Key("state.down", "j,down", "next", MOVE, shown="j ↓"),
+    Key("state.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Key("state.take", "enter,space", "do it", ACT, bar=10, shown="enter"),
+)

@@ -1,0 +1,49 @@
+"""Keys of Recall and its panels."""
+
+from __future__ import annotations
+
+from memtui.tui.keys.key import ACT, FIND, GO, MOVE, VIEW, Key
+
+TABLE: tuple[Key, ...] = (
+    # Recall
+    Key("recall.ask", "slash", "question", FIND, bar=10),
+    Key("recall.again", "ctrl+r", "run again", ACT, bar=45, shown="^r"),
+    Key("recall.missing", "m", "missing", VIEW, bar=30, help="what did not come back, and why"),
+    Key("recall.settings", "p", "settings", VIEW, bar=35, help="the recipe as it was resolved"),
+    Key("recall.recipe", "e", "recipe", ACT, bar=40, help="which pipeline answers"),
+    Key("recall.scope", "s", "scopes", ACT, help="whose memories are searched"),
+    Key("recall.category", "t", "category", ACT, help="only one kind of memory"),
+    Key("recall.source", "w", "who asks", ACT, help="the caller that the recipe stands for"),
+    Key("recall.limit", "K", "how many", ACT, help="how many memories to return"),
+    Key("recall.more", "plus", "one more", ACT, shown="+"),
+    Key("recall.fewer", "minus", "one fewer", ACT, shown="-"),
+    Key("recall.previous", "left_square_bracket", "previous result", MOVE, shown="["),
+    Key("recall.next", "right_square_bracket", "next result", MOVE, shown="]"),
+    Key("recall.explain", "x", "explain", VIEW, help="every stage of the selected memory"),
+    Key("recall.browse", "v", "show in Browse", GO),
+    Key("recall.copy", "y", "copy", ACT, bar=50, help="id, text or the whole trace"),
+    Key("recall.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen"),
+    Key("recall.back", "escape", "step back", MOVE),
+    # the question
+    Key("question.run", "enter", "run", ACT, bar=10),
+    Key("question.earlier", "up", "earlier question", FIND, bar=20, shown="↑"),
+    Key("question.later", "down", "later question", FIND, bar=21, shown="↓"),
+    Key("question.leave", "escape", "to the results", MOVE, bar=30, shown="esc"),
+    # the options under the question
+    Key("options.left", "h,left", "previous option", MOVE, shown="h ←"),
+    Key("options.right", "l,right", "next option", MOVE, shown="l →"),
+    Key("options.open", "enter,space", "choose", ACT, bar=10, shown="enter"),
+    # results, dropped memories and stages of a recall
+    Key("rows.down", "j,down", "next", MOVE, shown="j ↓"),
+    Key("rows.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Key("rows.page-down", "pagedown,ctrl+d", "page down", MOVE, shown="pgdn"),
+    Key("rows.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
+    Key("rows.first", "g,home", "first", MOVE, shown="g"),
+    Key("rows.last", "G,end", "last", MOVE, shown="G"),
+    Key("rows.open", "enter,space", "explain", VIEW, bar=20, shown="enter"),
+    # every stage of one memory
+    Key("ledger.next", "n,right_square_bracket", "next", MOVE, bar=20, shown="n"),
+    Key("ledger.previous", "p,left_square_bracket", "previous", MOVE, bar=25, shown="p"),
+    Key("ledger.copy", "y", "copy", ACT, bar=40, help="this account as JSON"),
+    Key("ledger.close", "escape,q,enter,x", "close", GO, bar=50, shown="esc"),
+)
