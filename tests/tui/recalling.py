@@ -11,8 +11,9 @@ from textual.pilot import Pilot
 
 from memtui.engine import Engine
 from memtui.tui.app import MemtuiApp
+from memtui.tui.messages import AskRecall
 from memtui.tui.screens.recall.screen import RecallScreen
-from tests.tui.driving import press, running, screen_text, type_text
+from tests.tui.driving import press, running, screen_text, settle
 
 QUESTION = "Which port do I use for SSH to the bastion?"
 
@@ -28,8 +29,8 @@ async def recalling(
         assert isinstance(screen, RecallScreen)
         screen.choose(recipe=recipe)
         if query:
-            await type_text(pilot, query)
-            await press(pilot, "enter")
+            screen.receive(AskRecall(query))
+            await settle(pilot)
         yield app, pilot, screen
 
 

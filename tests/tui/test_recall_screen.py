@@ -191,17 +191,18 @@ async def test_a_tag_nobody_carries_finds_nothing_and_says_how_it_searched(demo_
 
 
 async def test_up_and_down_walk_through_the_questions(demo_engine: Engine) -> None:
-    async with recalling(demo_engine, query="first question of all") as (_app, pilot, screen):
+    async with recalling(demo_engine, query="first bastion question") as (_app, pilot, screen):
         line = screen.query_one(QuestionLine)
         await press(pilot, "slash", "end", "ctrl+u")
-        await type_text(pilot, "second question of all")
+        await type_text(pilot, "bastion port")
         await press(pilot, "enter")
+        assert screen.state.trace.query == "bastion port"  # type: ignore[union-attr]
         await press(pilot, "slash", "end", "ctrl+u")
         await type_text(pilot, "half")
         await press(pilot, "up")
-        assert line.value == "second question of all"
+        assert line.value == "bastion port"
         await press(pilot, "up")
-        assert line.value == "first question of all"
+        assert line.value == "first bastion question"
         await press(pilot, "down", "down")
         assert line.value == "half"
 
