@@ -13,7 +13,7 @@ from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, TierMove
-    from memtui.engine.lifecycle.questions import Effect
+    from memtui.engine.lifecycle.questions import SweepEffect
 
 SHOWN = 20
 
@@ -52,19 +52,19 @@ def run(args: argparse.Namespace) -> int:
     return carry_out(engine, planned, args)
 
 
-def _effect(engine: Engine, moves: tuple[TierMove, ...]) -> Effect | None:
+def _effect(engine: Engine, moves: tuple[TierMove, ...]) -> SweepEffect | None:
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     return engine.lifecycle.sweep_effect(cases, moves) if cases and moves else None
 
 
-def _more(moves: tuple[TierMove, ...], effect: Effect | None) -> dict[str, Any]:
+def _more(moves: tuple[TierMove, ...], effect: SweepEffect | None) -> dict[str, Any]:
     return {
         "plan": [move.as_json() for move in moves],
         "cases": None if effect is None else effect.as_json(),
     }
 
 
-def _print(engine: Engine, moves: tuple[TierMove, ...], effect: Effect | None) -> None:
+def _print(engine: Engine, moves: tuple[TierMove, ...], effect: SweepEffect | None) -> None:
     first = sorted(moves, key=lambda move: not move.rises)[:SHOWN]
     titles = {memory.id: memory.title for memory in engine.memories([move.id for move in first]).values()}
     for move in first:

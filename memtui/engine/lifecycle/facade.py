@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memtui.engine.lifecycle.moves import Crossing, TierMove
     from memtui.engine.lifecycle.plan import Plan
     from memtui.engine.lifecycle.population import Scored
-    from memtui.engine.lifecycle.questions import Effect, Questions
+    from memtui.engine.lifecycle.questions import Questions, SweepEffect
     from memtui.engine.lifecycle.settled import ReviewProgress
     from memtui.engine.recall.run import Bench
     from memtui.engine.store.catalog import Catalog
@@ -209,6 +209,7 @@ class Lifecycle:
         An empty text is a memory as the plugin makes one by default, written now. Raises UsageError when there
         is no such memory, or several.
         """
+        from memtui.engine.clean import one_line
         from memtui.engine.lifecycle.curve import typical
         from memtui.engine.lifecycle.life import make_life
         from memtui.engine.store.view import find_one
@@ -219,7 +220,8 @@ class Lifecycle:
             return make_life("", typical(read.now_ms), 0, ask, used, read.now_ms, measure, points)
         found = find_one(self._reading.store, read.catalog, memory, now_ms=read.now_ms)
         place = int(read.catalog.find(found.id)[0])
-        return make_life(found.id, read.traits, place, ask, used, read.now_ms, measure, points)
+        life = make_life(found.id, read.traits, place, ask, used, read.now_ms, measure, points)
+        return replace(life, title=one_line(found.text[:400]))
 
     # ------------------------------------------------------------------ review
 
@@ -298,7 +300,7 @@ class Lifecycle:
 
     def sweep_effect(
         self, cases: Sequence[Case], moves: Sequence[TierMove], *, cancel: CancelToken | None = None
-    ) -> Effect:
+    ) -> SweepEffect:
         """What the moves would do to the cases, without writing them."""
         tiers = {move.id: move.after for move in moves}
         return self._questions(cancel).effect(cases, tiers, self._reading.known_ids)

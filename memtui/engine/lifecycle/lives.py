@@ -56,7 +56,9 @@ class Remedy:
     name: str
     title: str
     changes: tuple[tuple[str, object], ...]
-    """Fields and their new values, as an edit takes them."""
+    """What becomes other: fields and their new values."""
+    edit: tuple[tuple[str, object], ...]
+    """The same as `Curator.edit` takes it."""
     curve: tuple[float, ...]
     """The memory's curve after it, over the same moments as its own."""
     stale_at_ms: int | None
@@ -85,3 +87,5 @@ class Life:
     curve: tuple[float, ...]
     crossings: tuple[Crossing, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    title: str = ""
+    """Its text on one line; empty for the model alone."""

@@ -20,7 +20,7 @@ Known = Callable[[Sequence[str]], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class SweepEffect:
     """What a sweep does to the saved questions: measures before and after, and whose answers change."""
 
     cases: int
@@ -91,7 +91,7 @@ class Questions:
 
         return run_cases(cases, Setup("tried", config=config), self.ask, known, cancel=self._cancel)
 
-    def effect(self, cases: Sequence[Case], tiers: Mapping[str, str], known: Known) -> Effect:
+    def effect(self, cases: Sequence[Case], tiers: Mapping[str, str], known: Known) -> SweepEffect:
         """What it does to the cases when these memories get these tiers."""
         from memtui.engine.cases.run import Setup, run_cases
 
@@ -104,4 +104,4 @@ class Questions:
             for old, new in zip(before.answers, after.answers, strict=True)
             if old.ids != new.ids
         ]
-        return Effect(len(cases), before.mean, after.mean, tuple(changed))
+        return SweepEffect(len(cases), before.mean, after.mean, tuple(changed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -71,21 +71,20 @@ def remedies_of(
     tier: TierParams,
 ) -> tuple[Remedy, ...]:
     """Pin, touch, raise, promote: those that change anything, each with the curve it gives."""
-    ways: tuple[tuple[str, str, Callable[[], Changes]], ...] = (
-        ("pin", "pin", lambda: pin(one)),
-        ("touch", "touch", lambda: touch(one, now_ms)),
-        ("raise", "raise importance", lambda: more_important(one)),
-        ("promote", "promote", lambda: promote(one)),
+    ways: tuple[tuple[str, str, Changes, Changes], ...] = (
+        ("pin", "pin", pin(one), {"pinned": "yes"}),
+        ("touch", "touch", touch(one, now_ms), {"touched": "yes"}),
+        ("raise", "raise importance", more_important(one), {"importance": more_important(one)["importance"]}),
+        ("promote", "promote", promote(one), promote(one)),
     )
     found = []
-    for name, title, way in ways:
-        changes = way()
+    for name, title, changes, edit in ways:
         changed = after(one, changes)
         if not changes or _same(one, changed):
             continue
         curve = own_curve(changed, decay, measure=measure, scenario=scenario, now_ms=now_ms, at_ms=at_ms)
         stale_at = stale_when(changed, now_ms, until_ms, scenario, decay, tier)
-        found.append(Remedy(name, title, tuple(changes.items()), curve, stale_at))
+        found.append(Remedy(name, title, tuple(changes.items()), tuple(edit.items()), curve, stale_at))
     return tuple(found)
 
 

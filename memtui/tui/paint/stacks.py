@@ -21,18 +21,25 @@ def stacked_bar(counts: Sequence[int], most: int, width: int, glyphs: Glyphs = U
     if width <= 0 or most <= 0 or total <= 0:
         return Content()
     cells = max(1, min(width, round(total / most * width)))
-    parts: list[tuple[str, str]] = []
-    seen, at = 0, 0
     styles = [f"${token}" for token in TIER_TOKENS.values()]
-    for count, shade, style in zip(counts, TIER_SHADES, styles, strict=True):
-        if not count:
-            continue
-        seen += count
-        until = max(at + 1, round(seen / total * cells))
-        until = min(until, cells)
-        parts.append((glyphs.shades[shade] * (until - at), style))
-        at = until
+    parts = [
+        (glyphs.shades[shade] * size, style)
+        for size, shade, style in zip(_shares(counts, cells), TIER_SHADES, styles, strict=True)
+        if size
+    ]
     return Content.assemble(*parts)
+
+
+def _shares(counts: Sequence[int], cells: int) -> list[int]:
+    """`cells` shared out by count: every count above zero gets one, the largest first where they do not suffice."""
+    total = sum(counts)
+    shares = [0] * len(counts)
+    for i in sorted(range(len(counts)), key=lambda i: -counts[i])[:cells]:
+        shares[i] = 1 if counts[i] else 0
+    for _ in range(cells - sum(shares)):
+        wanting = [count / total * cells - share for count, share in zip(counts, shares, strict=True)]
+        shares[wanting.index(max(wanting))] += 1
+    return shares
 
 
 def shade_legend(glyphs: Glyphs = UNICODE) -> Content:

@@ -11,6 +11,7 @@ from textual.message import Message
 from memtui.tui.keys import bindings
 from memtui.tui.widgets.rows import Row, RowList
 
+How = Literal["keep", "skip", "fix", "merge", "archive", "pin", "forget"]
 Build = Callable[[int, int], Sequence[Row]]
 """Width and height in cells to the rows, scrolling ones included."""
 
@@ -67,9 +68,9 @@ class ReviewRows(BuiltRows):
     class Settled(Message):
         """What was decided of the row under the cursor."""
 
-        how: Literal["keep", "skip", "fix"]
+        how: How
 
-    def _settle(self, how: Literal["keep", "skip", "fix"]) -> None:
+    def _settle(self, how: How) -> None:
         if self.key:
             self.post_message(self.Settled(how))
 
@@ -81,3 +82,15 @@ class ReviewRows(BuiltRows):
 
     def action_fix(self) -> None:
         self._settle("fix")
+
+    def action_merge(self) -> None:
+        self._settle("merge")
+
+    def action_archive(self) -> None:
+        self._settle("archive")
+
+    def action_pin(self) -> None:
+        self._settle("pin")
+
+    def action_forget(self) -> None:
+        self._settle("forget")

@@ -3,29 +3,42 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from memtui.engine import KNOBS, one_line
 from memtui.tui.dialogs.palette import Entry
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.host import host
+from memtui.tui.paint.numbers import full
 from memtui.tui.screens.lifecycle import state as reduce
 from memtui.tui.screens.lifecycle.past import TITLES as CHART_TITLES
-from memtui.tui.screens.lifecycle.words import TITLES, span
+from memtui.tui.screens.lifecycle.words import TITLES, day, span
+from memtui.tui.widgets.built_rows import How
 
 if TYPE_CHECKING:
+    from memtui.engine import ChangeSet, Engine, Remedy, Settlement, SweepEffect
+    from memtui.tui.screens.lifecycle.changing import Changing
     from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 
 MOST_SCOPES = 40
+_DONE: dict[str, str] = {
+    "keep": "kept",
+    "skip": "skipped",
+    "archive": "archived",
+    "pin": "pinned",
+    "forget": "forgotten",
+    "merge": "merged",
+}
 
 
 class Acting:
     """The actions of one Lifecycle screen."""
 
-    def __init__(self, screen: LifecycleScreen) -> None:
-        self._screen = screen
+    def __init__(self, screen: LifecycleScreen, changing: Changing) -> None:
+        self._screen, self._changing = screen, changing
 
     def turned(self, key: str, steps: int) -> None:
         """A slider was moved; no steps puts it back."""
@@ -76,22 +89,93 @@ class Acting:
 
         screen.app.push_screen(Pick("Scope", options), taken)
 
+    # ------------------------------------------------------------------ writing
+
+    def choose_action(self) -> None:
+        """What can be done for the chosen memory, with what each would do to its curve."""
+        screen, state = self._screen, self._screen.state
+        memory, life = state.selected, state.life
+        if life is None or life.id != memory:
+            return
+        options = [Option(each.name, each.title, _then(each), each.name[0]) for each in life.remedies]
+        options += [
+            Option("archive", "archive", "out of automatic recall", "a"),
+            Option("forget", "forget", "deleted; undo brings it back", "x"),
+        ]
+
+        def taken(name: str | None) -> None:
+            remedy = next((each for each in life.remedies if each.name == name), None)
+            if remedy is not None:
+                self._edit(memory, dict(remedy.edit))
+            elif name == "archive":
+                self._edit(memory, {"state": "archived"})
+            elif name == "forget":
+                self._changing.plan(lambda engine: engine.curate.forget([memory], hard=True))
+
+        screen.app.push_screen(Pick(one_line(life.title)[:40] or memory[:8], options, state.remedy), taken)
+
+    def _edit(self, memory: str, given: dict[str, object], then: Callable[[], None] | None = None) -> None:
+        self._changing.plan(lambda engine: engine.curate.edit([memory], given), then)
+
+    def sweep(self) -> None:
+        """The whole plan as one change, with what it does to the saved questions."""
+        screen = self._screen
+        settings, book = screen.state.board.settings if screen.state.board else None, screen.case_book()
+
+        def make(engine: Engine) -> tuple[ChangeSet, tuple[str, ...]]:
+            planned, moves = engine.lifecycle.sweep(engine.curate, settings)
+            cases = book.cases()
+            if not cases or not moves:
+                return planned, ()
+            effect = engine.lifecycle.sweep_effect(cases, moves)
+            return planned, (_effect_words(effect),)
+
+        if screen.state.ask.ahead_days or screen.state.ask.scopes is not None:
+            screen.flash("A sweep is of today and of every scope: it does not follow what is shown.", "note")
+        self._changing.plan(make)
+
     # ------------------------------------------------------------------ review
 
-    def settle(self, how: Literal["keep", "skip"]) -> None:
-        """Note what was decided of the card, and go to the next one."""
-        screen = self._screen
-        state = screen.state
-        if state.review is None or not state.card:
+    def settle(self, how: How) -> None:
+        """Decide on the card under the cursor; what writes is planned and looked at first."""
+        screen, state = self._screen, self._screen.state
+        card = next(
+            (each for each in (state.review.cards if state.review else ()) if each.id == state.card), None
+        )
+        if card is None:
+            return
+        memory = card.id
+        if how == "fix":
+            screen.action_browse()
+        elif how in ("keep", "skip"):
+            self._settled(memory, "keep" if how == "keep" else "skip")
+        elif how == "archive":
+            self._edit(memory, {"state": "archived"}, partial(self._settled, memory, "archive"))
+        elif how == "pin":
+            self._edit(memory, {"pinned": "yes"}, partial(self._settled, memory, "pin"))
+        elif how == "forget":
+            done = partial(self._settled, memory, "forget")
+            self._changing.plan(lambda engine: engine.curate.forget([memory], hard=True), done)
+        else:
+            other = next((reason.other for reason in card.reasons if reason.other), "")
+            if not other:
+                screen.flash("Nothing says what to merge it with: mark both on Browse.", "note")
+                return
+            done = partial(self._settled, memory, "merge")
+            self._changing.plan(lambda engine: engine.curate.merge([memory, other]), done)
+
+    def _settled(self, memory: str, how: Settlement) -> None:
+        """Note the decision, and go to the next card."""
+        screen, state = self._screen, self._screen.state
+        if state.review is None:
             return
         ids = [card.id for card in state.review.cards]
-        at = ids.index(state.card) if state.card in ids else 0
-        screen.progress().settle(state.card, how, screen.now_ms)
-        review = state.review.without(state.card, settled=how != "skip")
+        at = ids.index(memory) if memory in ids else 0
+        screen.progress().settle(memory, how, screen.now_ms)
+        review = state.review.without(memory, settled=how != "skip")
         left = [card.id for card in review.cards]
-        card = left[min(at, len(left) - 1)] if left else ""
-        screen.state = replace(state, review=review, card=card)
-        screen.flash(f"{'kept' if how == 'keep' else 'skipped'}, {review.waiting} waiting", "done")
+        screen.state = replace(state, review=review, card=left[min(at, len(left) - 1)] if left else "")
+        screen.flash(f"{_DONE[how]}, {full(review.waiting)} waiting", "done")
 
     # ------------------------------------------------------------------ copying
 
@@ -161,3 +245,17 @@ class Acting:
 
         self._screen.action_whatif()
         self._screen.query_one(KnobRows).choose(key)
+
+
+def _then(remedy: Remedy) -> str:
+    """What a remedy does to the day on which a memory goes stale."""
+    return "stays fresh" if remedy.stale_at_ms is None else f"stale on {day(remedy.stale_at_ms)}"
+
+
+def _effect_words(effect: SweepEffect) -> str:
+    """What a sweep does to the saved questions, in one sentence."""
+    before, after = effect.before.get("ndcg"), effect.after.get("ndcg")
+    said = f"Saved questions: {len(effect.changed)} of {effect.cases} answered differently"
+    if before is None or after is None:
+        return f"{said}."
+    return f"{said}; nDCG {before:.3f}, then {after:.3f}."

@@ -21,6 +21,8 @@ class Asking:
 
     def __init__(self, screen: LifecycleScreen) -> None:
         self._screen = screen
+        self._fresh = True
+        """Whether what depends on the store alone has to be asked with the next board."""
 
     @property
     def _state(self) -> LifecycleState:
@@ -32,7 +34,10 @@ class Asking:
 
     def everything(self) -> None:
         """The store is new, or was read anew."""
+        self._fresh = True
         self._board()
+        if self._state.reviewing:
+            self._review()
 
     def follow(self, old: LifecycleState, new: LifecycleState) -> None:
         """The state changed: ask what has become unknown by that."""
@@ -55,10 +60,10 @@ class Asking:
         """An answer arrived."""
         state = self._state
         if slot == "board":
-            first = state.board is None
             settings, board = value
             self._state = reduce.answer(replace(state, settings=settings), board)
-            if first:
+            if self._fresh:
+                self._fresh = False
                 self._history()
                 self._findings()
                 self._cases()
@@ -71,10 +76,13 @@ class Asking:
             count, losses = value
             self._state = replace(state, cases=count, losses=losses)
         elif slot == "review":
-            card = state.card or (value.cards[0].id if value.cards else "")
+            there = any(each.id == state.card for each in value.cards)
+            card = state.card if there else value.cards[0].id if value.cards else ""
             self._state = replace(state, review=value, card=card)
         elif slot in ("history", "findings", "effect", "memory"):
             self._state = replace(state, **{slot: value})
+            if slot == "findings":
+                self._board()  # what is pinned is known only now
 
     # ------------------------------------------------------------------ the calls
 

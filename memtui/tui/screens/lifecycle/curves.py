@@ -6,7 +6,7 @@ from math import isfinite
 
 from textual.content import Content
 
-from memtui.engine import Crossing, Life, Remedy
+from memtui.engine import Crossing, Life, Remedy, one_line
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import DAY, score
 from memtui.tui.paint.plot import DASHED, DOTTED, SOLID, Curve, Level, Plot, Spot, ceiling
@@ -88,7 +88,7 @@ def probe_words(state: LifecycleState, glyphs: Glyphs) -> Content:
     return Content("  ").join(parts)
 
 
-def below(state: LifecycleState, now_ms: int, title: str, glyphs: Glyphs) -> tuple[Content, ...]:
+def below(state: LifecycleState, now_ms: int, glyphs: Glyphs) -> tuple[Content, ...]:
     """Words under the plot: which memory, what half-life means, what will happen to it."""
     life = state.life
     if life is None:
@@ -96,7 +96,10 @@ def below(state: LifecycleState, now_ms: int, title: str, glyphs: Glyphs) -> tup
     own = next(tier for tier in life.model.tiers if tier.tier == life.tier)
     remedy = next((each for each in life.remedies if each.name == state.remedy), None)
     who = Content.assemble(
-        " ", (glyphs.knob, "bold $foreground"), " ", (title or life.id[:8] or TYPICAL, "$foreground")
+        " ",
+        (glyphs.knob, "bold $foreground"),
+        " ",
+        (one_line(life.title) or life.id[:8] or TYPICAL, "$foreground"),
     )
     what = Content.assemble(
         (f" {MEASURES[state.measure]} now ", "$dim"),
@@ -110,8 +113,7 @@ def below(state: LifecycleState, now_ms: int, title: str, glyphs: Glyphs) -> tup
     if remedy is not None:
         what = _with(remedy, life, now_ms)
     meant = Content.styled(
-        f" half of recency after {_d(own.half_days)} unused; 1/e, the article's half-life, after {_d(own.fold_days)}",
-        "$dim",
+        f" half after {_d(own.half_days)}, 1/e (the article's half-life) after {_d(own.fold_days)}", "$dim"
     )
     return (who, what, meant)
 

@@ -18,14 +18,14 @@ NAME = 10
 VALUE = 7
 
 
-def number_rows(life: Life | None, title: str, width: int, remedy: str, glyphs: Glyphs) -> list[Row]:
+def number_rows(life: Life | None, width: int, remedy: str, glyphs: Glyphs) -> list[Row]:
     """Formulas, then the verdict of the tier manager, then dates, then remedies as rows to take."""
     if life is None:
         return [Row((Content.styled(" choose a memory in the list", "$dim"),))]
     room = max(12, width - 2)
     who = Content.assemble(
         (f"{glyphs.tier(life.tier)} ", tier_style(life.tier)),
-        (one_line(title) or life.id[:8] or TYPICAL, "bold"),
+        (one_line(life.title) or life.id[:8] or TYPICAL, "bold"),
     )
     lines = [who.truncate(room, ellipsis=True)]
     for line in life.lines:

@@ -111,9 +111,8 @@ class Painting:
 
     def _curves(self, state: LifecycleState) -> None:
         screen, glyphs = self._screen, self._glyphs
-        title = self._title_of(state.selected)
         plot = curves.plot_of(state, screen.now_ms, glyphs)
-        screen.query_one(CurvePlot).show(plot, curves.below(state, screen.now_ms, title, glyphs), state.probe)
+        screen.query_one(CurvePlot).show(plot, curves.below(state, screen.now_ms, glyphs), state.probe)
         probed = curves.probe_words(state, glyphs)
         self._panel("curves").headline(
             what=f"{TITLES['curves']}, {MEASURES[state.measure]}",
@@ -166,7 +165,7 @@ class Painting:
         """How many settings are tried, and what the one under the cursor means."""
         tried, narrow = len(self._state.ask.changes), self._kind() == "narrow"
         each = knob(self._screen.query_one(KnobRows).key)
-        keys = "h less   l more   0 takes all back   y copies the block"
+        keys = "h less   l more   0 all back   y copy"
         count = f"{tried} of {len(KNOBS)} tried" if tried else "nothing is written"
         self._panel("whatif").headline(
             which=f"{each.meaning}   {count}" if narrow and each is not None else count,
@@ -237,7 +236,7 @@ class Painting:
             return flow_rows(board, width, height, glyphs)
         if name == "next":
             return coming.coming_rows(state, width, height, glyphs)
-        return number_rows(state.life, self._title_of(state.selected), width, state.remedy, glyphs)
+        return number_rows(state.life, width, state.remedy, glyphs)
 
     def card(self) -> ReviewCard | None:
         """The card under the cursor of the review."""
@@ -245,10 +244,6 @@ class Painting:
         return next(
             (each for each in (state.review.cards if state.review else ()) if each.id == state.card), None
         )
-
-    def _title_of(self, memory: str) -> str:
-        board = self._state.board
-        return board.titles.get(memory, "") if board is not None else ""
 
 
 def _place(rows: BuiltRows) -> str:

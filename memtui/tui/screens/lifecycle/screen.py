@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
@@ -24,6 +24,7 @@ from memtui.tui.screens.lifecycle import arrange
 from memtui.tui.screens.lifecycle import state as reduce
 from memtui.tui.screens.lifecycle.acting import Acting
 from memtui.tui.screens.lifecycle.asking import Asking
+from memtui.tui.screens.lifecycle.changing import Changing
 from memtui.tui.screens.lifecycle.painting import Painting
 from memtui.tui.screens.lifecycle.state import LifecycleState
 from memtui.tui.screens.lifecycle.words import TITLES
@@ -36,6 +37,9 @@ from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import RowList
 from memtui.tui.widgets.state_panel import State, StatePanel, failed
 from memtui.tui.words import DEMO, OPEN, of_session
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
 
 
 class LifecycleScreen(Frame):
@@ -51,8 +55,10 @@ class LifecycleScreen(Frame):
         super().__init__()
         self._painting = Painting(self)
         self._asking = Asking(self)
-        self._acting = Acting(self)
+        self._changing = Changing(self)
+        self._acting = Acting(self, self._changing)
         self._revision = -1
+        self._engine: Engine | None = None
         self.said: State | None = State("loading", "counting", skeleton=True)
         """Words instead of panels; None where there is a board."""
 
@@ -85,18 +91,22 @@ class LifecycleScreen(Frame):
     # ------------------------------------------------------------------ the store, and what it answers
 
     def session_changed(self, session: Session) -> None:
+        same = session.engine is not None and session.engine is self._engine
         if session.engine is None or session.phase == "reading":
-            self._say(of_session(session) or self._reading(session))
+            if not same or self.state.board is None:
+                self._say(of_session(session) or self._reading(session))
             return
-        if session.revision != self._revision:
-            self._revision = session.revision
+        if session.revision == self._revision:
+            return
+        self._revision, self._engine = session.revision, session.engine
+        if not same:
             self.runner.cancel_all()
             kept = self.state
             self.state = LifecycleState(
                 ask=replace(kept.ask, scopes=None), measure=kept.measure, view=kept.view
             )
             self._say(State("loading", "weighing every memory", skeleton=True))
-            self._asking.everything()
+        self._asking.everything()
 
     def _reading(self, session: Session) -> State:
         return State("loading", "reading tiers and access counts", progress=session.progress, skeleton=True)
@@ -116,7 +126,8 @@ class LifecycleScreen(Frame):
     def on_run_finished(self, message: RunFinished) -> None:
         if not self.runner.done(message):
             return
-        self._asking.answered(message.slot, message.value)
+        if not self._changing.answered(message.slot, message.value):
+            self._asking.answered(message.slot, message.value)
         if message.slot == "board" and self.said is not None:
             empty = (
                 self.state.board is not None and self.state.board.rows == 0 and self.state.ask.scopes is None
@@ -184,10 +195,7 @@ class LifecycleScreen(Frame):
 
     @on(ReviewRows.Settled)
     def _settled(self, event: ReviewRows.Settled) -> None:
-        if event.how == "fix":
-            self.action_browse()
-        else:
-            self._acting.settle(event.how)
+        self._acting.settle(event.how)
 
     @on(CurvePlot.Probed)
     def _probed(self, event: CurvePlot.Probed) -> None:
@@ -215,6 +223,10 @@ class LifecycleScreen(Frame):
             return True if ready else None
         if action in ("view", "measure", "chart", "aside", "panel_before", "panel_after", "zoom"):
             return (True if ready else None) if not self.state.reviewing else False
+        if action == "sweep":
+            return True if ready and not self._changing.forbidden else None
+        if action == "act":
+            return True if ready and self.state.selected and not self._changing.forbidden else None
         if action in ("remedy", "browse"):
             return True if ready and (self.state.selected or self.state.card) else None
         if action == "reset":
@@ -296,6 +308,12 @@ class LifecycleScreen(Frame):
 
     def action_remedy(self) -> None:
         self._acting.next_remedy()
+
+    def action_act(self) -> None:
+        self._acting.choose_action()
+
+    def action_sweep(self) -> None:
+        self._acting.sweep()
 
     def action_review(self) -> None:
         self.state = replace(self.state, reviewing=not self.state.reviewing, zoom="")

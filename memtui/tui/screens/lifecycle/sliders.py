@@ -21,6 +21,7 @@ VALUE = 8
 MOST_TRACK = 40
 LEAST_TRACK = 16
 """Cells of a track that are worth more than the words behind it."""
+EFFECT_NAME = 19
 EFFECT_CELLS = 46
 """Width of the effect beside the sliders; a narrow screen has it below them."""
 Measured = Mapping[str, float | None]
@@ -64,13 +65,13 @@ def effect_lines(
     width: int,
     glyphs: Glyphs,
 ) -> list[Content]:
-    """What the tried settings change: tiers after a sweep, stale memories, the plan, the forecast, the cases."""
+    """What the tried settings change: tiers once swept, stale memories, the plan, the forecast, the cases."""
     if board is None:
         return []
     old = base or board
-    lines = [Content.styled(f" {'after a sweep':<16}", "bold $heading")]
+    lines = []
     for facts, before in zip(board.tiers, old.tiers, strict=True):
-        name = f"{glyphs.tier(facts.tier)} {facts.tier}"
+        name = f"{glyphs.tier(facts.tier)} {facts.tier} swept"
         lines.append(_row(name, before.after, facts.after, glyphs, tier_style(facts.tier)))
     lines.append(_row("stale", old.stale, board.stale, glyphs, "$stale"))
     lines.append(
@@ -93,7 +94,9 @@ def _row(name: str, before: int, after: int, glyphs: Glyphs, style: str) -> Cont
             (right(full(after), 7), "bold $foreground"),
             (right(f"{change:+,}", 9), "$delta-up" if change > 0 else "$delta-down"),
         ]
-    return Content.assemble(" ", (fit(name, 16), style), (right(full(before), 8), "$foreground"), *moved)
+    return Content.assemble(
+        " ", (fit(name, EFFECT_NAME), style), (right(full(before), 7), "$foreground"), *moved
+    )
 
 
 def _cases(cases: tuple[Measured, Measured] | None, said: str, glyphs: Glyphs) -> Content:
@@ -105,8 +108,8 @@ def _cases(cases: tuple[Measured, Measured] | None, said: str, glyphs: Glyphs) -
     change = after - before
     same = abs(change) < 5e-4
     return Content.assemble(
-        (f" {'cases, nDCG':<16}", "$foreground"),
-        (f"{before:8.3f}", "$foreground"),
+        (f" {'cases, nDCG':<{EFFECT_NAME}}", "$foreground"),
+        (f"{before:7.3f}", "$foreground"),
         (f" {glyphs.forth} ", "$dim") if not same else "",
         (f"{after:7.3f}", "bold") if not same else ("   unchanged", "$dim"),
         ("" if same else f"{change:+9.3f}", "$delta-up" if change > 0 else "$delta-down"),
@@ -115,7 +118,8 @@ def _cases(cases: tuple[Measured, Measured] | None, said: str, glyphs: Glyphs) -
 
 def compact(lines: list[Content]) -> list[Content]:
     """The same in two lines for a narrow screen: tiers, then the rest."""
-    body = [line.plain.strip() for line in lines[1:]]
-    tiers = "   ".join(" ".join(text.split()) for text in body[:3])
-    rest = "   ".join(" ".join(text.split()) for text in body[3:5])
-    return [Content.styled(f" {tiers}", "$foreground"), Content.styled(f" {rest}", "$dim")]
+    body = [" ".join(line.plain.split()).replace(" swept", "") for line in lines]
+    return [
+        Content.styled(f" swept: {'   '.join(body[:3])}", "$foreground"),
+        Content.styled(f" {'   '.join(body[3:5])}", "$dim"),
+    ]
