@@ -74,6 +74,13 @@ class Plan:
             "decay": self.decay.as_block() if self.decay else None,
         }
 
+    def notes(self) -> list[str]:
+        """What was asked and is not done as it was asked."""
+        asked = self.request.limit
+        if asked is None or asked == self.limit:
+            return []
+        return [f"a limit of {asked} is taken as {self.limit}"]
+
     def findings(self) -> tuple[str, ...]:
         """Settings without effect, limits that reject nothing."""
         return () if self.plain else config.findings(self.retrieval, self.decay)

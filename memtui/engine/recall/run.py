@@ -177,6 +177,9 @@ class Run:
         neighbors = (
             {} if plan.plain else attach_neighbors(self._search(), final, plan.retrieval, setting.route)
         )
+        self.warnings += plan.notes()
+        if request.now_ms is not None and pool.n and not final and _before_all(pool):
+            self.warnings.append("at that time none of these memories was there yet")
         if plan.gate_rule:
             rule = plan.gate_rule.replace("_", " ")
             self.warnings.append(
@@ -302,3 +305,8 @@ class Run:
     def _memories(self, pool: Pool) -> dict[str, Memory]:
         table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))
         return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.plan.now_ms)}
+
+
+def _before_all(pool: Pool) -> bool:
+    """Whether the clock stands before every candidate's first day."""
+    return all(row.metadata.valid_from > pool.now_ms for row in pool.rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -75,9 +76,12 @@ class WordsMet:
         }
 
 
-def words_met(question: str, memory: str, *, approximate: bool, offset: int = 0) -> WordsMet:
+def words_met(
+    question: str, memory: str, *, approximate: bool, offset: int = 0, weights: Sequence[float] | None = None
+) -> WordsMet:
     """Compare a question with a memory's text; the heaviest words of the question come first.
 
+    `weights` are those of the question's pieces as a recall used them; without, the lengths of their vectors.
     A word's cosine is the mean over its pieces, weighted by them; `met` is the word that holds the piece which
     the heaviest of them met. Raises EmbeddingError when the bundled model cannot be read.
     """
@@ -86,18 +90,20 @@ def words_met(question: str, memory: str, *, approximate: bool, offset: int = 0)
 
     model = bundled()
     asked, told = model.token_vectors_many([question, memory])
-    lengths = (asked.matrix.astype("float64") ** 2).sum(axis=1) ** 0.5
-    total = float(lengths.sum())
+    own = ((asked.matrix.astype("float64") ** 2).sum(axis=1) ** 0.5).tolist()
+    lengths: Sequence[float] = own if weights is None or len(weights) != len(own) else weights
+    total = sum(lengths)
     table = (unit(asked.matrix) @ unit(told.matrix).T).clip(max=1.0)
     words, unknown = [], []
     for start, end in _words(question, asked.spans):
         pieces = [at for at, (a, b) in enumerate(asked.spans) if start <= a and b <= end]
-        weight = float(sum(lengths[at] for at in pieces))
-        if not weight > 0:
-            if any(character.isalnum() for character in question[start:end]):
-                unknown.append(question[start:end])
+        weight = sum(lengths[at] for at in pieces)
+        if not any(character.isalnum() for character in question[start:end]):
             continue
-        cosine, met = _met(table, [float(lengths[at]) for at in pieces], pieces, memory, told.spans)
+        if not pieces:
+            unknown.append(question[start:end])
+            continue
+        cosine, met = _met(table, [lengths[at] for at in pieces], pieces, memory, told.spans)
         share = weight / total
         words.append(WordMet(question[start:end], (start, end), share, memory[slice(*met)], met, cosine))
     words.sort(key=lambda word: (-word.share, word.span))
@@ -122,8 +128,14 @@ def words_met_in(trace: Trace, memory_id: str) -> WordsMet:
     if compared is None:
         return words_met(clean(trace.query), shown, approximate=True)
     bare = bare_text(shown, text_of(row.metadata.values, (SPEAKER,)))
-    question = clean(str(compared.outcome.params["question"]))
-    return words_met(question, bare, approximate=False, offset=len(shown) - len(bare))
+    params = compared.outcome.params
+    return words_met(
+        clean(str(params["question"])),
+        bare,
+        approximate=False,
+        offset=len(shown) - len(bare),
+        weights=params["weights"],
+    )
 
 
 def _words(text: str, pieces: list[Span]) -> list[Span]:

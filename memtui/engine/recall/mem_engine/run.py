@@ -94,6 +94,7 @@ class _Engine:
         self.warnings: list[str] = []
         self.operations: list[StageSummary] = []
         self.provider_down = False
+        self.vector: Floats | None = None
         self.trust_mode: trust.Mode = self.settings.trust_mode
         self.searched: list[tuple[TierLanes, list[tuple[str, float]]]] = []
         self.lane_ms = 0.0
@@ -166,6 +167,7 @@ class _Engine:
             load_memories=self._memories,
             table_version=self.pin.version,
             request=self.request,
+            query_vector=self.vector,
             outside=self.outside,
             prover=prove_engine,
             extra=tell.extra(
@@ -184,7 +186,7 @@ class _Engine:
         return scope_policy.searched(self.scope.scope, self.settings.scopes, invalid=self.scope.invalid)
 
     def _select(self) -> selection.Selection:
-        vector = self._vector()
+        vector = self.vector = self._vector()
         scopes, suppressed = self._scopes()
         chosen = self._selected(scopes, suppressed, vector)
         if self.trust_mode == "prefer_trusted" and not chosen.taken:

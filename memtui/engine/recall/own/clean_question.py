@@ -24,6 +24,7 @@ FUNCTION_WORDS = frozenset(
     )
 )
 """Common in every text: they are no sign of a common subject, and the model gives them little weight anyway."""
+_ALSO_WORDS = FUNCTION_WORDS | AUXILIARIES | QUESTION_WORDS
 _POSSESSIVE = re.compile(r"['’]s\b")
 _AS_NAME = re.compile(r"\w+")
 
@@ -51,11 +52,13 @@ def words_of(text: str) -> set[str]:
 def clean_question(
     question: str, *, share: Callable[[str], float], speakers: Sequence[str] = ()
 ) -> CleanQuestion:
-    """Drop the question word, the auxiliary after it, and every word that the scope's rows have in common.
+    """Drop the question word, the auxiliary after it, names of speakers, and words that the rows have in common.
 
     `share` tells which part of the rows contains a word (lower case; a row's speaker counts as said by it).
     `speakers` are the names known in the scope.
     """
+    named = named_speakers(question, speakers)
+    names = {word for name in named for word in words_of(name)}
     cuts: list[tuple[int, int]] = []
     removed: list[tuple[str, str]] = []
     words = list(_WORD.finditer(question))
@@ -75,7 +78,9 @@ def clean_question(
             asked = 2
     for match in words[asked:]:
         word = match[0].lower()
-        if word not in FUNCTION_WORDS and (part := share(word)) > COMMON_SHARE:
+        if word in names:
+            cut(match, "name of a speaker")
+        elif word not in FUNCTION_WORDS and (part := share(word)) > COMMON_SHARE:
             cut(match, f"in {part:.0%} of the memories")
     text = question
     for start, end in reversed(cuts):
@@ -84,12 +89,18 @@ def clean_question(
     kept = any(word[0].lower() not in FUNCTION_WORDS for word in _WORD.finditer(text))
     if not kept:
         text, removed = question, []
-    return CleanQuestion(text, tuple(removed), named_speakers(question, speakers))
+    return CleanQuestion(text, tuple(removed), named)
 
 
 def named_speakers(question: str, speakers: Sequence[str]) -> tuple[str, ...]:
-    """The speakers whose whole name, or whose first name when it is nobody else's, stands in the question."""
-    asked = [word.lower() for word in _AS_NAME.findall(question)]
+    """The speakers whose whole name, or whose first name when it is nobody else's, stands in the question.
+
+    A name that is a common word too (Will, May) needs its capital, and not at the beginning.
+    """
+    asked = [
+        "" if word.lower() in _ALSO_WORDS and (at == 0 or not word[0].isupper()) else word.lower()
+        for at, word in enumerate(_AS_NAME.findall(question))
+    ]
     firsts = [name.split()[0].lower() if name.split() else "" for name in speakers]
     named = []
     for name, first in zip(speakers, firsts, strict=True):

@@ -35,6 +35,8 @@ class Asked:
     """The time that ages are counted from: the newest memory's, not later than now."""
     met: Met | None
     """One row a candidate; None when the bundled model cannot be read."""
+    met_ms: float
+    """How long the comparison took."""
     by_identifier: Mapping[int, Hit]
     speakers: Sequence[str]
     """Of each candidate, empty where unknown."""

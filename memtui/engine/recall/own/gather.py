@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -68,7 +69,9 @@ class Gathering:
         speakers = [text_of(row.metadata.values, (SPEAKER,)) for row in pool.rows]
         by_identifier = self.hits("identifier_ranked", pool.rows)
         past = pool.timestamp[pool.timestamp <= pool.now_ms]
+        start = self.search.outside.clock()
         met, warning = self._met(pool.rows, speakers)
+        met_ms = (self.search.outside.clock() - start) * 1000
         asked = Asked(
             question=self.question,
             clean=self.clean,
@@ -80,6 +83,7 @@ class Gathering:
             limit=self.limit,
             newest_ms=float(past.max()) if past.size else float(pool.now_ms),
             met=met,
+            met_ms=met_ms,
             by_identifier=by_identifier,
             speakers=speakers,
             around=[self.known.chains.around(row.id) for row in pool.rows],
@@ -107,6 +111,9 @@ class Gathering:
         rows = [row for each in stored.values() if (row := self.search.outside.read(each)) is not None]
         return [row for row in rows if not self.search.gate(row)]
 
+    def _rarity(self, word: str) -> float:
+        return math.pow(self.known.rarity(word), self.settings.rarity)
+
     def _newest_wanted(self) -> str:
         if self.settings.recency == "asked":
             return newest_wanted(self.question)
@@ -116,6 +123,6 @@ class Gathering:
         texts = [bare_text(row.text, speaker) for row, speaker in zip(rows, speakers, strict=True)]
         try:
             pieces = piece_cache(self.search.outside.pin, self.model).pieces(rows, texts)
-            return late_interaction(self.model, self.clean.text, pieces), ""
+            return late_interaction(self.model, self.clean.text, pieces, rarity=self._rarity), ""
         except EmbeddingError as error:
             return None, f"words were not compared: {error}"

@@ -11,7 +11,7 @@ from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.outside import Outside
 from memtui.engine.recall.pool import Dropped, Floats, Hit
-from memtui.engine.recall.rows import Row, rows_of
+from memtui.engine.recall.rows import Row, Rows, rows_of
 from memtui.engine.recall.search import Found, read_columns, scope_filter
 from memtui.engine.store import sql
 
@@ -79,22 +79,37 @@ def by_meaning(search: Search, question: Floats) -> Lane:
 def by_words(search: Search, question: str) -> Lane:
     """Memories by the words of the question as it was asked; score = BM25 of the full-text index.
 
-    Double quotes would make a phrase of the question and are left out. Without an index there is no such lane,
-    and the warning says so.
+    Double quotes would make a phrase of the question and are left out. A table without an index is read row by
+    row, and the warning says so.
     """
     if search.denied:
         return Lane(via="denied")
-    if not search.outside.pin.fts.exists:
-        return Lane(warning="no full-text index: keywords were not searched")
+    indexed = search.outside.pin.fts.exists
     text = question.replace('"', " ")
 
     def ask(k: int) -> Found:
-        return search.outside.by_words(text, k=k, where=search.where)
+        if indexed:
+            return search.outside.by_words(text, k=k, where=search.where)
+        return _row_by_row(search, text, k)
 
     try:
-        return _filled(search, ask, "bm25", lambda raw: raw, "raw_bm25", "fts")
+        lane = _filled(search, ask, "bm25", lambda raw: raw, "raw_bm25", "fts" if indexed else "flat")
     except MemtuiError as error:
         return Lane(warning=f"full-text search failed ({error.message})")
+    return lane if indexed else replace(lane, warning="no full-text index: words were searched row by row")
+
+
+def _row_by_row(search: Search, text: str, k: int) -> Found:
+    pin = search.outside.pin
+
+    def ask() -> Found:
+        columns = read_columns(pin.dialect)
+        table = pin.fts_search(text, k=k, where=search.where, columns=columns, flat=True)
+        return Found(Rows(table, pin.dialect), table.column("_score").to_pylist(), k)
+
+    return search.outside.asked(
+        ("flat words", text, search.where, k), "the table has to be searched by words", ask
+    )
 
 
 def by_identifier(search: Search, wanted: Sequence[str]) -> Lane:

@@ -1,13 +1,15 @@
 """Late interaction: how well each word of a question is met by the best word of a memory.
 
 m = sum over question pieces t of w_t * max over memory pieces u of cos(t, u), divided by the sum of w_t;
-w_t is the length of the piece's stored vector (rare pieces are longer). Pieces that the model does not know
-are left out. A memory without known pieces is met by nothing: 0.
+w_t is the length of the piece's stored vector (pieces that are rare in the language are longer) times the rarity
+of its word in the scope. Pieces that the model does not know are left out. A memory without known pieces is met
+by nothing: 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 Pieces = np.ndarray[Any, np.dtype[np.int32]]
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+_WORD = re.compile(r"\w+")
 KEPT = 65_536
 """Texts whose word pieces are remembered: about 20 MB."""
 
@@ -56,21 +59,45 @@ class Met:
     """How well memories meet a question: `score` [n], and of each piece of the question the best cosine."""
 
     question: TokenVectors
+    lengths: tuple[float, ...]
+    """Of the stored vector of each piece of the question."""
+    rarity: tuple[float, ...]
+    """Of the word of each piece in the scope."""
     weights: tuple[float, ...]
-    """Of each piece of the question; the score is the mean of the cosines with these weights."""
+    """Their products; the score is the mean of the cosines with these weights."""
     score: Floats
     cosines: Matrix
     """[n, pieces of the question]."""
 
 
-def late_interaction(model: StaticEmbedder, question: str, memories: Sequence[Pieces]) -> Met:
-    """Compare a question with memories given as word pieces (`PieceCache.pieces`)."""
+def late_interaction(
+    model: StaticEmbedder,
+    question: str,
+    memories: Sequence[Pieces],
+    *,
+    rarity: Callable[[str], float] = lambda word: 1.0,
+) -> Met:
+    """Compare a question with memories given as word pieces (`PieceCache.pieces`).
+
+    `rarity` rates a word (lower case); where it leaves no piece any weight, all words count as equally rare.
+    """
     asked = model.token_vectors(question)
-    weights = np.linalg.norm(asked.matrix.astype(np.float64), axis=1)
+    lengths = np.linalg.norm(asked.matrix.astype(np.float64), axis=1)
+    rated = np.array([rarity(word) if word else 0.0 for word in words_at(question, asked.spans)])
+    if not (lengths * rated).any():
+        rated = np.ones(len(lengths))
+    weights = lengths * rated
     total = float(weights.sum())
     cosines = best_cosines(model, asked, memories)
     score = cosines @ weights / total if total > 0 else np.zeros(len(memories))
-    return Met(asked, tuple(weights.tolist()), score, cosines)
+    plain = [tuple(each.tolist()) for each in (lengths, rated, weights)]
+    return Met(asked, plain[0], plain[1], plain[2], score, cosines)
+
+
+def words_at(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    """The word (lower case) that each span lies in; empty for punctuation."""
+    words = [(found.start(), found.end(), found[0].lower()) for found in _WORD.finditer(text)]
+    return [next((word for a, b, word in words if a <= start and end <= b), "") for start, end in spans]
 
 
 def best_cosines(model: StaticEmbedder, asked: TokenVectors, memories: Sequence[Pieces]) -> Matrix:

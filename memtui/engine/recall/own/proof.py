@@ -120,7 +120,8 @@ class _Own:
 
     def late(self, row: Row, step: Step) -> str:
         """m is the mean of the cosines, weighted by the question's pieces."""
-        weights, cosines = self.params[step.stage]["weights"], step.inputs["cosines"]
+        params, cosines = self.params[step.stage], step.inputs["cosines"]
+        weights = [length * rare for length, rare in zip(params["lengths"], params["rarity"], strict=True)]
         total = sum(weights)
         m = sum(w * c for w, c in zip(weights, cosines, strict=True)) / total if total > 0 else 0.0
         return "" if abs(m - step.inputs["met"]) <= CLOSE else f"the words give {m}"
@@ -129,12 +130,16 @@ class _Own:
         """One speaker is named, and the row has it; or the rule does not apply."""
         named = self.params[step.stage]["named"]
         said = str(row.metadata.values.get("speaker") or "").strip()
+        if (step.inputs.get("speaker") or "") != said:
+            return f"the row's speaker is {said or 'nobody known'}"
         applies = len(named) == 1 and said == named[0]
         return "" if applies == (step.rule == "speaker_named") else f"said by {said or 'nobody known'}"
 
     def date(self, row: Row, step: Step) -> str:
         """The row's time lies within a span; or the rule does not apply."""
         spans = self.params[step.stage]["spans"]
+        if step.inputs.get("timestamp_ms") != row.timestamp_ms:
+            return f"the row's time is {row.timestamp_ms}"
         within = any(start <= row.timestamp_ms < end for start, end, _ in spans)
         return "" if within == (step.rule == "date_named") else f"its time is {row.timestamp_ms}"
 

@@ -111,6 +111,7 @@ class _Own:
             load_memories=self._memories,
             table_version=self.pin.version,
             request=self.request,
+            query_vector=gathering.vector,
             outside=self.outside,
             prover=prove_own,
         )

@@ -24,6 +24,8 @@ class OwnSettings(Block):
     """Of the cosine between the vectors, stretched from the pool's lowest to its highest."""
     late_weight: float = Field(default=0.8, ge=0, le=10)
     """Of the late interaction (how well each word of the question is met), stretched the same way."""
+    rarity: float = Field(default=1.0, ge=0, le=3)
+    """How far a question's word counts by its rarity in the scope: the exponent of `Survey.rarity`, 0 not at all."""
     bm25_weight: float = Field(default=0.1, ge=0, le=10)
     """Of the keyword score as a share of the best one."""
     identifier_weight: float = Field(default=1.0, ge=0, le=10)

@@ -66,6 +66,8 @@ def late_interaction(flow: Flow, pool: Pool, asked: Asked) -> Outcome:
     params = {
         "question": asked.clean.text,
         "pieces": list(met.question.tokens),
+        "lengths": list(met.lengths),
+        "rarity": list(met.rarity),
         "weights": list(met.weights),
     }
     return _plus(flow, weight * m.value, inside, "late_interaction", inputs, params)

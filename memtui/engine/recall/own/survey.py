@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,6 +78,16 @@ class Survey:
     def share(self, word: str) -> float:
         """The part of the rows that contain a word (lower case)."""
         return self.counts.get(word, 0) / self.sampled if self.sampled else 0.0
+
+    def rarity(self, word: str) -> float:
+        """How much a word (lower case) tells rows apart: log((n + 1) / (rows with it + 1)) / log(n + 1).
+
+        1 for a word of no row, 0 for one of every row.
+        """
+        if not self.sampled:
+            return 1.0
+        everywhere = math.log(self.sampled + 1)
+        return (everywhere - math.log(self.counts.get(word, 0) + 1)) / everywhere
 
 
 def nothing() -> Survey:

@@ -1,0 +1,189 @@
+"""The recipe `memtui` worked out a second time from the stored rows alone; and a tampered account turns red."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memtui.engine import RecallRequest, Trace
+from memtui.engine.embed.static import bundled
+from memtui.engine.recall.own import dates, late, stages
+from memtui.engine.recall.own import recipe as recipe_stages
+from memtui.engine.recall.own.survey import Survey
+from memtui.engine.recall.run import recall
+from tests.quality.table import Set, dialogue_set
+
+QUESTIONS = (
+    ("When is Priya's marathon?", "priya-marcus"),
+    ("What did Theo do in March 2024?", "nadia-theo"),
+    ("Which is the latest news of the bees of Tom?", "elena-tom"),
+    ("What does Nadia sell at the harbour, number 2117?", None),
+)
+
+
+@pytest.fixture(scope="module")
+def talks(tmp_path_factory: pytest.TempPathFactory) -> Set:
+    return dialogue_set(tmp_path_factory.mktemp("talks") / "store", scoped=True)
+
+
+def ask(talks: Set, query: str, scope: str | None) -> Trace:
+    scopes = None if scope is None else [scope]
+    return recall(RecallRequest(query=query, recipe="memtui", scopes=scopes, limit=20), talks.bench)
+
+
+def _by_hand(talks: Set, trace: Trace, scope: str | None) -> dict[str, float]:
+    """Final scores by plain loops over the stored rows; only the BM25 numbers are taken from the trace."""
+    columns = ["id", "text", "vector", "timestamp", "metadata", "scope"]
+    stored = [
+        {**r, **json.loads(r["metadata"])}
+        for batch in talks.bench.store.scan(columns)
+        for r in batch.to_pylist()
+        if scope in (None, r["scope"])
+    ]
+    setting = trace.config["memtui"]
+    late_params = next(s.params for s in trace.stages if s.name == "late_interaction")
+    question = late_params["question"]
+    model = bundled()
+
+    def unit(v: Any) -> np.ndarray[Any, Any]:
+        v = np.asarray(v, np.float64)
+        length = np.linalg.norm(v)
+        return v / length if length else v
+
+    asked = model.token_vectors(question)
+    q = unit(model.embed_query(question))
+    cosine = {r["id"]: float(unit(r["vector"]) @ q) for r in stored}
+    bm25 = {c.id: c.sources["bm25"]["score"] or 0.0 for c in trace.candidates if "bm25" in c.sources}
+    nearest = sorted(cosine, key=lambda i: -cosine[i])[: setting["pool"]]
+    union = set(nearest) | set(bm25)
+    held = {c.id: s.after for c in trace.candidates for s in c.steps if s.stage == "identifier_ranked"}
+    union |= set(held)
+    words = [set(late._WORD.findall(f"{r['speaker']}: {r['text']}".lower())) for r in stored]
+
+    def rarity(word: str) -> float:
+        df = sum(word in each for each in words)
+        return math.log((len(stored) + 1) / (df + 1)) / math.log(len(stored) + 1)
+
+    weights = []
+    for (start, end), vector in zip(asked.spans, asked.matrix, strict=True):
+        around = [f for f in late._WORD.finditer(question) if f.start() <= start and end <= f.end()]
+        weights.append(float(np.linalg.norm(vector)) * (rarity(around[0][0].lower()) if around else 0.0))
+
+    def met(row: dict[str, Any]) -> float:
+        text = row["text"].removeprefix(f"{row['speaker']}: ")
+        told = model.token_vectors(text).matrix
+        best = [max((float(unit(t) @ unit(u)) for u in told), default=0.0) for t in asked.matrix]
+        return sum(w * b for w, b in zip(weights, best, strict=True)) / sum(weights)
+
+    m = {r["id"]: met(r) for r in stored if r["id"] in union}
+
+    def stretched(values: dict[str, float]) -> dict[str, float]:
+        low, high = min(values.values()), max(values.values())
+        return {i: (v - low) / (high - low) for i, v in values.items()}
+
+    v, w = stretched({i: cosine[i] for i in union}), stretched(m)
+    rows = {r["id"]: r for r in stored}
+    named = {r["speaker"] for r in stored if r["speaker"] in trace.query}
+    spans = next((s.params["spans"] for s in trace.stages if s.name == "date"), [])
+    top = max(bm25.values())
+    s = {}
+    for i in union:
+        s[i] = setting["vectorWeight"] * v[i] + setting["bm25Weight"] * bm25.get(i, 0) / top
+        s[i] += setting["lateWeight"] * w[i] + setting["identifierWeight"] * (held.get(i) or 0)
+        s[i] += setting["speakerWeight"] * (named == {rows[i]["speaker"]})
+        s[i] += setting["dateWeight"] * any(a <= rows[i]["timestamp"] < b for a, b, _ in spans)
+    final = dict(s)
+    for at, row in enumerate(stored):
+        for other, weight in ((at - 1, "previousWeight"), (at + 1, "nextWeight")):
+            if 0 <= other < len(stored):
+                beside = stored[other]
+                same = (beside["scope"], beside["session"]) == (row["scope"], row["session"])
+                if same and beside["id"] in s and (row["id"] in s or row["id"] in trace.returned):
+                    final[row["id"]] = final.get(row["id"], 0.0) + setting[weight] * s[beside["id"]]
+    newest = [st.params["newest_ms"] for st in trace.stages if st.name == "recency"]
+    for i in final:
+        if newest:
+            age = max(0.0, newest[0] - rows[i]["timestamp"]) / 86_400_000
+            final[i] += setting["recencyWeight"] * 2 ** (-age / setting["recencyHalfLifeDays"])
+    return final
+
+
+@pytest.mark.parametrize(("query", "scope"), QUESTIONS)
+def test_the_scores_are_those_of_the_formula_worked_out_by_hand(
+    talks: Set, query: str, scope: str | None
+) -> None:
+    trace = ask(talks, query, scope)
+    expected = _by_hand(talks, trace, scope)
+    assert len(trace.results) == 20
+    for result in trace.results:
+        assert result.score == pytest.approx(expected[result.id], abs=1e-5), result.id
+    best = sorted(expected.values(), reverse=True)[:20]
+    assert [r.score for r in trace.results] == pytest.approx(best, abs=1e-5)
+
+
+@pytest.mark.parametrize(("query", "scope"), QUESTIONS)
+def test_a_number_changed_anywhere_turns_the_proof_red(talks: Set, query: str, scope: str | None) -> None:
+    trace = ask(talks, query, scope)
+    assert trace.proof.recomputed, trace.proof.failures
+    for at, record in enumerate(trace.records):
+        outcome = record.outcome
+        best = int(outcome.flow.order[0])
+        if record.kind == "score":
+            score = outcome.flow.score.copy()
+            score[best] += 1e-6
+            changed = replace(outcome, flow=replace(outcome.flow, score=score))
+            assert not _with(trace, at, changed).proof.recomputed, record.name
+        for name, value in outcome.inputs.items():
+            if not isinstance(value, np.ndarray) or value.dtype.kind != "f" or np.isnan(value[best]):
+                continue
+            column = value.copy()
+            column[best] += 1e-3
+            altered = replace(outcome, inputs={**outcome.inputs, name: column})
+            rule = outcome.rule if isinstance(outcome.rule, str) else outcome.rule[best]
+            if rule != "unchanged":
+                assert not _with(trace, at, altered).proof.recomputed, (record.name, name)
+
+
+def _with(trace: Trace, at: int, outcome: Any) -> Trace:
+    records = list(trace.records)
+    records[at] = replace(records[at], outcome=outcome)
+    return replace(trace, records=tuple(records))
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "value"),
+    [
+        (stages, "MILLISECONDS_A_DAY", 1_000),
+        (dates, "AFTER_MONTH", dates.timedelta(days=9)),
+        (dates, "AFTER_DAY", dates.timedelta(days=9)),
+        (late, "best_cosines", lambda *a: np.full((len(a[2]), len(a[1].tokens)), 0.5)),
+    ],
+)
+def test_a_constant_changed_in_the_stages_is_noticed(
+    talks: Set, monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, value: Any
+) -> None:
+    """What the proof can see by itself; the comparison by hand above sees the rest."""
+    queries = (*QUESTIONS, ("What did Theo do on 22 March 2024?", "nadia-theo"))
+    before = [ask(talks, query, scope) for query, scope in queries]
+    monkeypatch.setattr(owner, name, value)
+    after = [ask(talks, query, scope) for query, scope in queries]
+    red = any(not trace.proof.recomputed for trace in after)
+    other = any(a.returned != b.returned for a, b in zip(before, after, strict=True))
+    assert red or other
+
+
+def test_every_score_stage_is_covered(talks: Set) -> None:
+    ran = {s.name for query, scope in QUESTIONS for s in ask(talks, query, scope).stages}
+    assert ran >= {s.name for s in (*recipe_stages.SCORES, *recipe_stages.REST)} - {"min_score"}
+
+
+def test_rarity_of_words() -> None:
+    survey = Survey(9, {"all": 9, "some": 2}, (), (), None)  # type: ignore[arg-type]
+    assert survey.rarity("all") == 0
+    assert survey.rarity("none") == 1
+    assert survey.rarity("some") == pytest.approx(math.log10(10 / 3))
