@@ -68,7 +68,8 @@ class Lab:
         inquiry = why_not(trace, memory_id, self._ranking, ask)
         if not changes:
             return inquiry.verdict
-        return with_changes(inquiry, self._engine.catalog.scopes, ask, on_progress)
+        every = inquiry.moves(self._engine.catalog.scopes)
+        return with_changes(inquiry.verdict, trace, every, inquiry.powerless, ask, on_progress)
 
     def parameters(self, trace: Trace) -> tuple[Parameter, ...]:
         """Every parameter of the recipe: value, range, what turning it needs, findings beside it."""

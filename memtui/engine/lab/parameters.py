@@ -29,6 +29,14 @@ _CLI_ONLY = (
     "reinforcementFactor",
     "maxHalfLifeMultiplier",
 )
+_TIER_OF = {
+    "betaCore": "core",
+    "coreDecayFloor": "core",
+    "betaWorking": "working",
+    "workingDecayFloor": "working",
+    "betaPeripheral": "peripheral",
+    "peripheralDecayFloor": "peripheral",
+}
 _BOTH_LANES = ("vectorWeight", "bm25Weight", "rerank")
 
 
@@ -72,7 +80,7 @@ def inert(trace: Trace, path: str) -> str:
     if block == "decay":
         if trace.config.get("decay") is None:
             return "this caller runs without a decay engine"
-        return "no recall reads it" if key == "staleThreshold" else ""
+        return "no recall reads it" if key == "staleThreshold" else _tier_knob(trace, key)
     if block != "retrieval":
         return ""
     if key in _CLI_ONLY:
@@ -90,6 +98,14 @@ def inert(trace: Trace, path: str) -> str:
     if key == "disableNativeCosine" and trace.mode in ("tag", "keyword"):
         return "this recall asks by words only"
     return ""
+
+
+def _tier_knob(trace: Trace, key: str) -> str:
+    """A knob of one tier is idle where no candidate is of that tier."""
+    tier = _TIER_OF.get(key)
+    if tier is None or any(row.metadata.tier == tier for row in trace.pool.rows):
+        return ""
+    return f"no candidate of this recall is {tier}"
 
 
 def _age_knob(trace: Trace, config: dict[str, Any], key: str) -> str:

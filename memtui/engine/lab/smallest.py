@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.lab.moves import Move, moves, powerless
+from memtui.engine.lab.moves import Move
 from memtui.engine.lab.verdict import Change, Powerless, Verdict
 from memtui.engine.lab.whatif import Ask, changed_request, memory_of
-from memtui.engine.lab.words import added_words
 from memtui.engine.progress import OnProgress, Progress
 from memtui.engine.recall.outside import NotAsked
 
 if TYPE_CHECKING:
-    from memtui.engine.lab.whynot import Inquiry
     from memtui.engine.recall.record import Trace
 
 HARD = frozenset(
@@ -31,30 +29,33 @@ HARD = frozenset(
     }
 )
 """Gates that depend on no rank or score: while one of them is shut, nothing else helps."""
-LOOKS = 14
-"""Values looked at over the range of a number, closer together near where it stands."""
+LOOKS = 9
+"""Values looked at over the range of a number, even steps and as many that grow apart from where it stands."""
 
 
 def with_changes(
-    inquiry: Inquiry, scopes: Sequence[str | None], ask: Ask, on_progress: OnProgress | None = None
+    verdict: Verdict,
+    trace: Trace,
+    moves: Sequence[Move],
+    powerless: Mapping[str, str],
+    ask: Ask,
+    on_progress: OnProgress | None = None,
 ) -> Verdict:
     """The verdict with what would bring the memory back, smallest change first, and what cannot.
 
     Each number is searched outward from where it stands, on its own steps; `one_less` is the value one step nearer,
-    which does not bring it back. `scopes` are all scopes of the store.
+    which does not bring it back. `powerless` are knobs known to be unable, with the reason.
     """
-    verdict = inquiry.verdict
-    if verdict.returned or inquiry.evidence is None or inquiry.found is None:
+    if verdict.returned or verdict.gate == "unknown_id":
         return verdict
-    search = _Search(inquiry, ask)
+    search = _Search(trace, verdict.id, ask)
     shut = _shut(verdict)
     changes: dict[str, Change] = {}
     tried: dict[str, str] = {}
     looked: dict[str, list[Move]] = {}
-    every = [*moves(inquiry.trace, inquiry.evidence, scopes), *added_words(inquiry)]
-    for done, move in enumerate(every):
+    for done, move in enumerate(moves):
         if on_progress is not None:
-            on_progress(Progress("looking for the smallest change", done, len(every), "knobs"))
+            on_progress(Progress("looking for the smallest change", done, len(moves), "knobs"))
         still = next((rung.gate for rung in verdict.ladder if rung.gate in shut - move.opens), None)
         if still is not None:
             tried.setdefault(move.knob, f"it cannot open the gate {still.replace('_', ' ')}")
@@ -65,7 +66,7 @@ def with_changes(
             tried[move.knob] = _stays_out(looked[move.knob])
         elif move.knob not in changes or change.size < changes[move.knob].size:
             changes[move.knob] = change
-    unable = dict(powerless(inquiry.trace, inquiry.evidence))
+    unable = dict(powerless)
     for knob, why in tried.items():
         if knob not in changes:
             unable.setdefault(knob, why)
@@ -83,10 +84,9 @@ def _shut(verdict: Verdict) -> frozenset[str]:
 class _Search:
     """Tries moves on one recall; nothing is asked of the outside twice."""
 
-    def __init__(self, inquiry: Inquiry, ask: Ask) -> None:
-        assert inquiry.found is not None
-        self.trace: Trace = inquiry.trace
-        self.id = inquiry.found.row.id
+    def __init__(self, trace: Trace, memory_id: str, ask: Ask) -> None:
+        self.trace = trace
+        self.id = memory_id
         self.ask = ask
         self.made: dict[str, tuple[Move, Any]] = {}
 
@@ -94,6 +94,8 @@ class _Search:
         """The least of its steps that returns the memory; None when none does."""
         if move.is_switch:
             step = 1 if self._rank(move, move.value(1)) is not None else None
+        elif not move.hints and self._idle(move):
+            return None
         else:
             step = first_true(lambda k: self._rank(move, move.value(k)) is not None, move.steps, move.hints)
         if step is None:
@@ -111,6 +113,11 @@ class _Search:
             note=move.note,
         )
 
+    def _idle(self, move: Move) -> bool:
+        """Whether the list is the same at both ends and in the middle: then nothing in between is looked at."""
+        ends = {1, (1 + move.steps) // 2, move.steps}
+        return all(self._after(move, move.value(step)).returned == self.trace.returned for step in ends)
+
     def confirm(self, change: Change) -> Change:
         """The change with `confirmed` set by a recall that asks everything anew."""
         move, value = self.made[change.knob + repr(change.after)]
@@ -122,16 +129,18 @@ class _Search:
 
     def _rank(self, move: Move, value: Any) -> int | None:
         """Where the memory stands after the move; None when it does not come back."""
+        ids: Sequence[str] = self._after(move, value).returned
+        return ids.index(self.id) + 1 if self.id in ids else None
+
+    def _after(self, move: Move, value: Any) -> Trace:
         request = changed_request(self.trace, move.changes(value))
         memory = memory_of(self.trace)
         edits: Mapping[str, Any] = move.edits(value)
         memory = memory.with_edits(edits) if edits else memory
         try:
-            after = self.ask(request, memory.offline())
+            return self.ask(request, memory.offline())
         except NotAsked:
-            after = self.ask(request, memory)
-        ids: Sequence[str] = after.returned
-        return ids.index(self.id) + 1 if self.id in ids else None
+            return self.ask(request, memory)
 
 
 def _stays_out(moves: Sequence[Move]) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import UsageError
 from memtui.engine.lab import gate_words
 from memtui.engine.lab.forced import force
 from memtui.engine.lab.ladder import Evidence, climb
+from memtui.engine.lab.moves import Move, moves, powerless
+from memtui.engine.lab.other_recipes import climb_other, other_moves
 from memtui.engine.lab.ranks import NO_WORDS, Ranking, VectorRank, WordRank
 from memtui.engine.lab.verdict import Rung, Verdict
 from memtui.engine.lab.whatif import Ask, memory_of, what_if
+from memtui.engine.lab.words import added_words
 from memtui.engine.recall.builtin import DEFAULT_AGENT
 from memtui.engine.recall.rows import Row, rows_of
 from memtui.engine.recall.run import Run
@@ -38,26 +40,47 @@ class Found:
 
 @dataclass(frozen=True)
 class Inquiry:
-    """A verdict and what it was made of, for the search after the smallest change."""
+    """A verdict, and what could be turned to bring the memory back."""
 
     verdict: Verdict
-    trace: Trace
-    found: Found | None = None
-    evidence: Evidence | None = None
+    moves: Callable[[Sequence[str | None]], Sequence[Move]] = lambda scopes: ()
+    """All scopes of the store to every move."""
+    powerless: Mapping[str, str] = field(default_factory=dict)
 
 
 def why_not(trace: Trace, memory_id: str, ranking_of: RankingOf, ask: Ask) -> Inquiry:
     """The verdict on `memory_id` for the recall that made `trace`, without its changes.
 
-    Ranks are exact, over the whole table. Works for the plugin's recipes and the built-in one; raises UsageError
-    for a trace that was read from a file.
+    Ranks are exact, over the whole table. Recipes that are programs of their own get the gates that their traces
+    name. Raises UsageError for a trace that was read from a file.
     """
     found = find(trace, memory_id)
     if found is None:
-        return Inquiry(_unknown(trace, memory_id), trace)
-    evidence = _evidence(trace, found, ranking_of, ask)
-    ladder = climb(evidence)
-    return Inquiry(_verdict(trace, found, evidence, ladder), trace, found, evidence)
+        return Inquiry(_unknown(trace, memory_id))
+    if trace.plan is None:
+        return _other(trace, found, ranking_of)
+    evidence = _evidence(trace, trace.plan, found, ranking_of, ask)
+    verdict = judged(trace, found.row.id, evidence.rank, climb(evidence))
+
+    def every(scopes: Sequence[str | None]) -> list[Move]:
+        words = () if evidence.plan.plain else added_words(trace, found.row, evidence.plan.gate_rule)
+        return [*moves(trace, evidence, scopes), *words]
+
+    return Inquiry(verdict, every, dict(powerless(trace, evidence)))
+
+
+def _other(trace: Trace, found: Found, ranking_of: RankingOf) -> Inquiry:
+    """A recipe with stages of its own."""
+    ranking = ranking_of(trace.table_version)
+    considered = ranking.considered(trace.filters.get("scopes"), trace.now_ms)
+    row = found.row
+    by_vector = ranking.by_vector(found.row_id, row.vector, trace.query_vector, considered)
+    by_words = ranking.by_words(
+        found.row_id, row.text, trace.bm25_query or trace.query, trace.filters.get("scopes"), considered
+    )
+    rank = trace.returned.index(row.id) + 1 if row.id in trace.returned else None
+    ladder = climb_other(trace, row, by_vector, by_words)
+    return Inquiry(judged(trace, row.id, rank, ladder), lambda scopes: other_moves(trace, row))
 
 
 def find(trace: Trace, memory_id: str) -> Found | None:
@@ -81,8 +104,7 @@ def _unknown(trace: Trace, memory_id: str) -> Verdict:
     )
 
 
-def _evidence(trace: Trace, found: Found, ranking_of: RankingOf, ask: Ask) -> Evidence:
-    plan = plan_of(trace)
+def _evidence(trace: Trace, plan: Plan, found: Found, ranking_of: RankingOf, ask: Ask) -> Evidence:
     run = Run(replace(plan, now_ms=trace.now_ms), memory_of(trace))
     setting = run.search()
     by_vector, by_words = _ranks(trace, plan, setting, found, ranking_of)
@@ -100,15 +122,6 @@ def _evidence(trace: Trace, found: Found, ranking_of: RankingOf, ask: Ask) -> Ev
         ),
         scope_column=run.pin.dialect.columns.scope,
     )
-
-
-def plan_of(trace: Trace) -> Plan:
-    """The resolved request; UsageError for recipes that are programs of their own."""
-    if trace.plan is None:
-        raise UsageError(
-            f"The recipe {trace.recipe} has gates of its own.", fix="Ask with pro/agent, pro/tool or pro/cli."
-        )
-    return trace.plan
 
 
 def _ranks(
@@ -150,20 +163,20 @@ def _by_substring(trace: Trace, plan: Plan, found: Found, text: str) -> WordRank
     return WordRank(None, len(answer.rows), 0, None, None, (text,), (), None, why)
 
 
-def _verdict(trace: Trace, found: Found, evidence: Evidence, ladder: tuple[Rung, ...]) -> Verdict:
+def judged(trace: Trace, memory_id: str, rank: int | None, ladder: tuple[Rung, ...]) -> Verdict:
+    """The verdict that a ladder gives: its first gate that failed."""
     failed = next((rung for rung in ladder if rung.passed is False), None)
-    returned = evidence.rank is not None
-    if returned or failed is None:
-        words = f"It came back, number {evidence.rank}." if returned else "No gate stopped it."
+    if rank is not None or failed is None:
+        words = f"It came back, number {rank}." if rank is not None else "No gate stopped it."
         gate = value = limit = None
     else:
         words, gate, value, limit = failed.sentence, failed.gate, failed.value, failed.limit
     return Verdict(
-        id=found.row.id,
+        id=memory_id,
         query=trace.query,
         recipe=trace.recipe,
-        returned=returned,
-        rank=evidence.rank,
+        returned=rank is not None,
+        rank=rank,
         gate=gate,
         value=value,
         limit=limit,

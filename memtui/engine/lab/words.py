@@ -11,34 +11,36 @@ from memtui.engine.lab.whatif import memory_of
 from memtui.engine.store.tokens import index_tokens
 
 if TYPE_CHECKING:
-    from memtui.engine.lab.whynot import Inquiry
+    from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.request import RecallRequest
+    from memtui.engine.recall.rows import Row
 
 MOST_WORDS = 6
 """Words tried; each costs a search, and an embedding where the question has no given vector."""
+MOST_LOOKED_AT = 200
 _WORD = re.compile(r"\w[\w.:/-]*\w|\w")
 
 
-def added_words(inquiry: Inquiry) -> Iterator[Move]:
-    """One move for each word worth trying, the most telling first; and a question mark for the adaptive gate."""
-    evidence = inquiry.evidence
-    if evidence is None or evidence.plan.plain:
+def added_words(trace: Trace, row: Row, gate_rule: str | None = None) -> Iterator[Move]:
+    """One move for each word worth trying, the most telling first; a question mark where the adaptive gate wants one.
+
+    `gate_rule` is the rule by which the adaptive gate skips the question, where it does.
+    """
+    request = trace.request
+    if request is None:
         return
-    question = evidence.plan.request.query
-    if evidence.plan.gate_rule == "too_short":
-        yield _move(inquiry, f"{question}?", frozenset({"adaptive_gate"}))
-    opens = FOUND | {"adaptive_gate"}
-    for word in telling_words(inquiry)[:MOST_WORDS]:
-        yield _move(inquiry, f"{question} {word}", opens)
+    if gate_rule == "too_short":
+        yield _move(request, f"{request.query}?", frozenset({"adaptive_gate"}))
+    for word in telling_words(trace, row)[:MOST_WORDS]:
+        yield _move(request, f"{request.query} {word}", FOUND | {"adaptive_gate"})
 
 
-def telling_words(inquiry: Inquiry) -> list[str]:
+def telling_words(trace: Trace, row: Row) -> list[str]:
     """Words of the memory that the question lacks: names and numbers first, then the long ones."""
-    if inquiry.evidence is None:
-        return []
-    pin = memory_of(inquiry.trace).pin
-    asked = set(index_tokens(pin, inquiry.evidence.plan.request.query))
+    pin = memory_of(trace).pin
+    asked = set(index_tokens(pin, trace.query))
     words: dict[str, str] = {}
-    for word in _WORD.findall(inquiry.evidence.row.text)[:200]:
+    for word in _WORD.findall(row.text)[:MOST_LOOKED_AT]:
         words.setdefault(word.lower(), word)
     fresh = [word for word in words.values() if _says_something(set(index_tokens(pin, word)), asked)]
     return sorted(fresh, key=lambda word: (not any(c.isdigit() for c in word), -len(word)))
@@ -48,18 +50,14 @@ def _says_something(tokens: set[str], asked: set[str]) -> bool:
     return bool(tokens) and not tokens & asked
 
 
-def _move(inquiry: Inquiry, question: str, opens: frozenset[str]) -> Move:
-    evidence = inquiry.evidence
-    assert evidence is not None
-    before = evidence.plan.request.query
-    kept = evidence.plan.request.query_vector is not None
+def _move(request: RecallRequest, question: str, opens: frozenset[str]) -> Move:
     return Move(
         "query",
-        before,
+        request.query,
         opens,
         1,
         lambda k: question,
-        lambda k: 1 / (len(before.split()) + 1),
+        lambda k: 1 / (len(request.query.split()) + 1),
         lambda value: {"query": value},
-        note="the question's vector kept" if kept else "",
+        note="the question's vector kept" if request.query_vector is not None else "",
     )

@@ -1,0 +1,123 @@
+"""Why not, for recipes with stages of their own: the gates are those that their traces name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from memtui.engine.lab import gate_words, knobs
+from memtui.engine.lab.moves import FOUND, Move
+from memtui.engine.lab.verdict import Rung
+from memtui.engine.lab.words import added_words
+
+if TYPE_CHECKING:
+    from memtui.engine.lab.ranks import VectorRank, WordRank
+    from memtui.engine.recall.record import StageRecord, Trace
+    from memtui.engine.recall.rows import Row
+
+MOST = 100
+"""The largest limit that is tried."""
+OF_THE_MEMORY = frozenset({"scope", "category", "inactive", "expired", "state", "suppressed"})
+"""Gates that no larger limit opens."""
+EVERY_GATE = FOUND | {"scope", "category"}
+
+
+def climb_other(trace: Trace, row: Row, by_vector: VectorRank, by_words: WordRank) -> tuple[Rung, ...]:
+    """Its id, its scope, whether a search found it, then one gate for each stage that can drop a candidate."""
+    index = next((at for at, each in enumerate(trace.pool.rows) if each.id == row.id), None)
+    rungs = [
+        Rung("unknown_id", True, row.id, None, gate_words.sentence("unknown_id", True, row.id, None, {})),
+        _scope(trace, row),
+        _pool(trace, index, by_vector, by_words),
+    ]
+    failed = any(rung.passed is False for rung in rungs)
+    for record in trace.records:
+        rung = _stage(record, index, failed)
+        if rung is not None:
+            rungs.append(rung)
+            failed = failed or rung.passed is False
+    return tuple(rungs)
+
+
+def _scope(trace: Trace, row: Row) -> Rung:
+    """By the scopes asked for; a recipe with a scope policy of its own takes them as its own words."""
+    scopes = trace.filters.get("scopes")
+    passed = scopes is None or row.scope in scopes or bool(trace.extra)
+    limit = None if scopes is None else list(scopes)
+    return Rung("scope", passed, row.scope, limit, gate_words.sentence("scope", passed, row.scope, limit, {}))
+
+
+def _pool(trace: Trace, index: int | None, by_vector: VectorRank, by_words: WordRank) -> Rung:
+    hits = max(len(trace.pool.vector), len(trace.pool.bm25))
+    lanes = {
+        name: {"rank": rank.rank, "of": rank.of, "why": rank.why, "met": index is not None}
+        for name, rank in (("vector", by_vector), ("bm25", by_words))
+    }
+    facts = {
+        "lanes": lanes,
+        "question_words": list(by_words.asked),
+        "shared_words": list(by_words.shared),
+        "fetched": hits,
+    }
+    ranks = [rank.rank for rank in (by_vector, by_words) if rank.rank is not None]
+    value, passed = (min(ranks) if ranks else None), index is not None
+    words = gate_words.sentence("candidate_pool", passed, value, hits, facts)
+    return Rung("candidate_pool", passed, value, hits, words, facts=facts)
+
+
+def _stage(record: StageRecord, index: int | None, failed: bool) -> Rung | None:
+    gate = record.outcome.dropped.get(index) if index is not None else None
+    if gate is not None:
+        numbers = "" if gate.value is None else f" at {gate.value:.4g}"
+        limit = "" if gate.limit is None else f", the limit is {gate.limit:.4g}"
+        words = f"It was dropped by {record.title}: {gate.reason.replace('_', ' ')}{numbers}{limit}."
+        return Rung(gate.reason, False, gate.value, gate.limit, words, hypothetical=failed)
+    if record.kind not in ("filter", "order"):
+        return None
+    if index is None or index not in record.rank_after:
+        return Rung(record.name, None, sentence=gate_words.UNKNOWN, hypothetical=failed)
+    return Rung(record.name, True, sentence=f"It passed {record.title}.", hypothetical=failed)
+
+
+def other_moves(trace: Trace, row: Row) -> list[Move]:
+    """A larger limit, the memory's scope, no category, a word of the memory."""
+    return [*_limit(trace), *_filters(trace, row), *added_words(trace, row)]
+
+
+def _limit(trace: Trace) -> Iterator[Move]:
+    room = MOST - trace.limit
+    if room >= 1:
+        yield Move(
+            "limit",
+            trace.limit,
+            _gates_of(trace) - OF_THE_MEMORY,
+            room,
+            lambda k: trace.limit + k,
+            lambda k: k / MOST,
+            lambda value: {knobs.LIMIT.path: value},
+        )
+
+
+def _filters(trace: Trace, row: Row) -> Iterator[Move]:
+    scopes, category = trace.filters.get("scopes"), trace.filters.get("category")
+    changes: list[tuple[str, object, object]] = []
+    if scopes is not None and row.scope is not None and row.scope not in scopes:
+        changes.append(("scopes", list(scopes), [*scopes, row.scope]))
+    if category is not None:
+        changes.append(("category", category, None))
+    for path, before, after in changes:
+        yield Move(
+            path,
+            before,
+            _gates_of(trace),
+            1,
+            lambda k, after=after: after,  # type: ignore[misc]
+            lambda k: 1.0,
+            lambda value, path=path: {path: value},  # type: ignore[misc]
+        )
+
+
+def _gates_of(trace: Trace) -> frozenset[str]:
+    """Every gate that this recall knows: what such a move opens is seen by trying."""
+    reasons = {gate.reason for record in trace.records for gate in record.outcome.dropped.values()}
+    return EVERY_GATE | reasons | {record.name for record in trace.records}

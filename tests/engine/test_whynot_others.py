@@ -1,0 +1,151 @@
+"""Why not beyond the plugin's recipes: the built-in program, memtui's own; odd questions and clocks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from memtui.engine import RecallRequest, UsageError, Verdict, read_receipt
+from memtui.engine.engine import Engine
+from memtui.engine.lab.knobs import with_value
+from memtui.engine.store.open import open_store
+from tests.engine.planted import TARGET, healthy
+from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
+from tests.engine.tables import write_table
+
+BUILTIN = pa.schema(
+    [
+        ("id", pa.string()),
+        ("text", pa.string()),
+        ("vector", pa.list_(pa.float32(), 2)),
+        ("importance", pa.float64()),
+        ("category", pa.string()),
+        ("createdAt", pa.float64()),
+        ("agentId", pa.string()),
+    ]
+)
+
+
+def uuid(n: int) -> str:
+    return f"{n:08x}-0000-4000-8000-{n:012x}"
+
+
+@pytest.fixture
+def builtin(tmp_path: Path) -> Engine:
+    def made(n: int, x: float, agent: str = "main") -> dict[str, Any]:
+        return {
+            "id": uuid(n), "text": f"memory {n}", "vector": [x, 0.0], "importance": 0.5, "category": "fact",
+            "createdAt": float(NOW_MS), "agentId": agent,
+        }  # fmt: skip
+
+    rows = [made(n, 1.0 + n / 10) for n in range(20)] + [made(50, 1.0, "ops"), made(60, 9.0)]
+    write_table(tmp_path / "store", rows, BUILTIN)
+    return Engine(open_store(tmp_path / "store"), now=lambda: NOW_MS)
+
+
+def ask_builtin(engine: Engine, n: int, **more: Any) -> Verdict:
+    request = RecallRequest("memory", recipe="memory-lancedb", query_vector=[1, 0], **more)
+    verdict = engine.lab.why_not(uuid(n), request)
+    for change in verdict.changes:
+        again = with_value(request, change.knob, change.after)
+        assert uuid(n) in engine.recall(again).returned
+        if change.one_less is not None:
+            assert uuid(n) not in engine.recall(with_value(request, change.knob, change.one_less)).returned
+    return verdict
+
+
+def test_the_built_in_program_searches_one_agents_rows(builtin: Engine) -> None:
+    verdict = ask_builtin(builtin, 50)
+    assert (verdict.gate, verdict.value, verdict.limit) == ("scope", "ops", ["main"])
+    assert "agent ops" in verdict.sentence
+    assert ask_builtin(builtin, 50, agent="ops").returned
+
+
+def test_the_built_in_program_takes_the_nearest(builtin: Engine) -> None:
+    verdict = ask_builtin(builtin, 7)
+    assert (verdict.gate, verdict.value, verdict.limit) == ("limit", 8, 5)
+    assert [(c.knob, c.after, c.one_less) for c in verdict.changes] == [("limit", 8, 7)]
+    far = ask_builtin(builtin, 60)
+    assert (far.gate, far.value) == ("candidate_pool", 21)
+    assert [each.gate for each in far.ladder if each.passed is False] == [
+        "candidate_pool",
+        "min_score",
+        "limit",
+    ]
+    assert any(each.knob == "min_score" for each in far.powerless)
+
+
+def test_memtuis_own_recipe_has_the_gates_that_its_trace_names(tmp_path: Path) -> None:
+    world = healthy(3)
+    world.change(scope="agent:ops")
+    engine = Engine(open_store(world.write(tmp_path / "scope")), now=lambda: NOW_MS)
+    request = world.ask(recipe="memtui")
+    verdict = engine.lab.why_not(TARGET, request)
+    assert (verdict.gate, verdict.value) == ("scope", "agent:ops")
+    assert TARGET in engine.recall(with_value(request, "scopes", verdict.changes[0].after)).returned
+    inside = with_value(request, "scopes", ["agent:ops"])
+    assert engine.lab.why_not(TARGET, inside).returned
+
+
+def test_memtuis_own_recipe_cuts_at_the_limit(tmp_path: Path) -> None:
+    rows = [row(f"m{n}", f"gateway port note {n}", (1.0, n / 10)) for n in range(12)]
+    engine = Engine(open_store(write_store(tmp_path / "store", rows, dims=2)), now=lambda: NOW_MS)
+    request = RecallRequest("gateway port", recipe="memtui", query_vector=[1, 0], limit=3)
+    last = engine.recall(with_value(request, "limit", 12)).returned[-1]
+    verdict = engine.lab.why_not(last, request)
+    assert not verdict.returned
+    assert verdict.gate is not None
+    (change,) = [each for each in verdict.changes if each.knob == "limit"]
+    assert last in engine.recall(with_value(request, "limit", change.after)).returned
+    assert last not in engine.recall(with_value(request, "limit", change.one_less)).returned
+
+
+def test_a_duplicated_id_is_looked_up_once(tmp_path: Path) -> None:
+    rows = [row("twice", "the gateway port", (1, 0)), row("twice", "the gateway port again", (0.9, 0.436))]
+    engine = Engine(open_store(write_store(tmp_path / "store", rows, dims=2)), now=lambda: NOW_MS)
+    verdict = engine.lab.why_not(
+        "twice", RecallRequest("gateway port", recipe="pro/tool", query_vector=[1, 0])
+    )
+    assert verdict.returned
+
+
+def test_questions_that_make_no_sense_are_answered_in_words(tmp_path: Path) -> None:
+    engine = Engine(
+        open_store(write_store(tmp_path / "s", [row("one", "a gateway port", (1, 0))], dims=2)),
+        now=lambda: NOW_MS,
+    )
+    request = RecallRequest("gateway port", recipe="pro/tool", query_vector=[1, 0])
+    with pytest.raises(UsageError, match="empty"):
+        engine.lab.why_not("one", with_value(request, "query", "  "))
+    none = engine.recall(with_value(request, "limit", 0))
+    assert none.limit == 1
+    assert "a limit of 0 is taken as 1" in none.warnings
+    early = engine.recall(with_value(request, "now_ms", NOW_MS - 400 * DAY_MS))
+    assert early.returned == ()
+    assert any("none of these memories was there yet" in warning for warning in early.warnings)
+    verdict = engine.lab.why_not("one", with_value(request, "now_ms", NOW_MS - 400 * DAY_MS))
+    assert verdict.gate == "inactive"
+    assert "valid from" in verdict.sentence
+    (change,) = [each for each in verdict.changes if each.knob == "now_ms"]
+    assert (change.after, change.one_less) == (NOW_MS, NOW_MS - 1)
+    weightless = {"retrieval": {"vectorWeight": 0, "bm25Weight": 0}}
+    nothing = engine.lab.why_not("one", with_value(request, "config", weightless))
+    assert nothing.gate == "min_score"
+    assert {each.knob for each in nothing.changes} >= {"retrieval.vectorWeight"}
+
+
+def test_a_trace_from_a_file_cannot_be_searched(tmp_path: Path) -> None:
+    import json
+
+    engine = Engine(
+        open_store(write_store(tmp_path / "s", [row("one", "a gateway port", (1, 0))], dims=2)),
+        now=lambda: NOW_MS,
+    )
+    trace = engine.recall(RecallRequest("gateway port", recipe="pro/tool", query_vector=[1, 0]))
+    receipt = read_receipt(json.dumps(engine.lab.receipt(trace)))
+    comparison = engine.lab.compare(receipt, trace)
+    assert comparison.kendall_tau is None
+    assert comparison.overlap_at_k == 1.0
