@@ -1,4 +1,4 @@
-"""Writes a memory-lancedb-pro table with many rows, fast and seeded: `python million.py FOLDER ROWS`."""
+"""Writes a memory-lancedb-pro table with many rows, fast and seeded: `python million.py FOLDER ROWS [DIMS]`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def uuids(rng: np.random.Generator, n: int) -> pa.StringArray:
     return pa.StringArray.from_buffers(n, pa.py_buffer(offsets), pa.py_buffer(text))
 
 
-def batch(rng: np.random.Generator, n: int) -> pa.RecordBatch:
+def batch(rng: np.random.Generator, n: int, dims: int = 2) -> pa.RecordBatch:
     text = pc.binary_join_element_wise(
         *(pa.array(WORDS[rng.integers(0, len(WORDS), n)]) for _ in range(12)), " "
     )
@@ -59,7 +59,9 @@ def batch(rng: np.random.Generator, n: int) -> pa.RecordBatch:
         {
             "id": uuids(rng, n),
             "text": text,
-            "vector": pa.FixedSizeListArray.from_arrays(pa.array(rng.random(2 * n, dtype=np.float32)), 2),
+            "vector": pa.FixedSizeListArray.from_arrays(
+                pa.array(rng.random(dims * n, dtype=np.float32)), dims
+            ),
             "category": pa.array(CATEGORIES[rng.integers(0, 5, n)]),
             "scope": pa.array(SCOPES[rng.zipf(1.6, n) % 20]),
             "importance": pa.array(rng.random(n)),
@@ -69,7 +71,7 @@ def batch(rng: np.random.Generator, n: int) -> pa.RecordBatch:
     )
 
 
-def write(folder: str, rows: int) -> None:
+def write(folder: str, rows: int, dims: int = 2) -> None:
     os.environ["LANCEDB_LOG"] = "error"
     import lancedb
 
@@ -77,12 +79,12 @@ def write(folder: str, rows: int) -> None:
     sizes = [min(BATCH, rows - start) for start in range(0, rows, BATCH)]
 
     def batches() -> Iterator[pa.RecordBatch]:
-        return (batch(rng, n) for n in sizes)
+        return (batch(rng, n, dims) for n in sizes)
 
-    schema = batch(np.random.default_rng(0), 1).schema
+    schema = batch(np.random.default_rng(0), 1, dims).schema
     reader = pa.RecordBatchReader.from_batches(schema, batches())
     lancedb.connect(folder).create_table("memories", data=reader)
 
 
 if __name__ == "__main__":
-    write(sys.argv[1], int(sys.argv[2]))
+    write(sys.argv[1], *map(int, sys.argv[2:]))

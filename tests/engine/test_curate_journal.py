@@ -157,3 +157,43 @@ def test_a_file_that_is_no_journal_is_an_error_with_a_remedy(tmp_path: Path) -> 
     with pytest.raises(MemtuiError, match="cannot be used") as error:
         intend(Journal(path), "a")
     assert "nothing is changed" in error.value.fix
+
+
+def test_large_rows_are_files_beside_it_and_go_with_their_entry(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.sqlite")
+    rows = pa.concat_tables([table(f"m{n}") for n in range(20_000)]).combine_chunks()
+    entry = journal.intend(
+        time_ms=1, action="edit", title="", changes=[change("m0"), change("m1")],
+        images=Images(rows, None, None), version_before=1,
+    )  # fmt: skip
+    journal.applied(entry, 2)
+    (file,) = (tmp_path / "rows").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    images = journal.images(entry)
+    assert images.before is not None
+    assert same_rows(images.before, rows)
+    (tmp_path / "rows" / "99-before.arrow").write_bytes(b"left by a program that was killed")
+    journal.redact(["m1"])
+    assert [each.name for each in (tmp_path / "rows").iterdir()] == [file.name]
+    assert b"secret of m1 " not in file.read_bytes()
+    assert b"secret of m2 " in file.read_bytes()
+    journal.drop(entry)
+    assert list((tmp_path / "rows").iterdir()) == []
+    with pytest.raises(UsageError):
+        journal.entry(entry)
+
+
+def test_an_image_that_is_gone_is_an_error_not_an_empty_answer(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal.sqlite")
+    rows = pa.concat_tables([table(f"m{n}") for n in range(20_000)]).combine_chunks()
+    entry = journal.intend(
+        time_ms=1,
+        action="edit",
+        title="",
+        changes=[change("m0")],
+        images=Images(rows, None, None),
+        version_before=1,
+    )
+    next((tmp_path / "rows").iterdir()).unlink()
+    with pytest.raises(MemtuiError, match="cannot be used"):
+        journal.images(entry)

@@ -84,8 +84,8 @@ def _once(change_set: ChangeSet, bench: Bench, detail: Mapping[str, Any] | None)
         material = materialise(change_set, current, writer.dialect, trusted=trusted)
         if material.conflicts:
             raise ConflictError(material.conflicts)
-        rows = writer.count()
-        if writer.dialect.name == "memtui" and rows >= ID_INDEX_ROWS and not writer.has_id_index():
+        rows = writer.count() if material.deletes else 0
+        if writer.dialect.name == "memtui" and _wants_index(writer):
             before = writer.build_id_index()
         hold.check()
         entry = journal.intend(
@@ -100,6 +100,10 @@ def _once(change_set: ChangeSet, bench: Bench, detail: Mapping[str, Any] | None)
         )
         after = _committed(material, writer, journal, entry)
         return _settled(change_set, material, bench, hold, _Commit(entry, before, after, rows))
+
+
+def _wants_index(writer: Writer) -> bool:
+    return writer.count() >= ID_INDEX_ROWS and not writer.has_id_index()
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,11 +201,8 @@ def _verified(material: Material, writer: Writer, rows_before: int | None) -> li
         import pyarrow as pa
 
         rows = pa.concat_tables(written)
-        light = [name for name in rows.schema.names if name != writer.dialect.columns.vector]
         columns = (
-            rows.schema.names
-            if material.adds is not None
-            else [*dict.fromkeys((ID, *light, *material.touched))]
+            rows.schema.names if material.adds is not None else [*dict.fromkeys((ID, *material.touched))]
         )
         ids = rows.column(ID).to_pylist()
         found = writer.last_rows(rows.num_rows, columns)

@@ -62,6 +62,7 @@ class Curator:
         self._state, self._writable = state, writable
         self._found, self._new_id, self._view = found, new_id, view
         self.access: Access = access_to(store.dialect, store.folder, found, environ or {})
+        self._behind = False
         self._bench: Bench | None = None
         self._journal: Journal | None = None
         self._lock = threading.Lock()
@@ -205,7 +206,7 @@ class Curator:
     # ------------------------------------------------------------------ doing
 
     def apply(self, change_set: ChangeSet, *, confirmed: bool = False) -> Outcome:
-        """Write a change set; see `apply.apply`. The store is pinned to the version after it.
+        """Write a change set; see `apply.apply`. The next plan is made on the version after it.
 
         `confirmed` says that a person agreed to a deletion, and that no agent is running where that matters. Raises
         RefusedError without it where it is needed, and when the store is open for reading only.
@@ -213,7 +214,7 @@ class Curator:
         from memtui.engine.curate.carry_out import carry_out
 
         outcome = carry_out(change_set, self.bench, confirmed=confirmed, store=self._store.uri)
-        self._store.refresh()
+        self._behind = True
         return outcome
 
     def undo(self, entry: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
@@ -270,7 +271,7 @@ class Curator:
 
         bench = self.bench
         outcome = finish(bench.journal.entry(entry), self.finishing(entry), bench, confirmed=confirmed)
-        self._store.refresh()
+        self._behind = True
         return outcome
 
     # ------------------------------------------------------------------ parts
@@ -278,6 +279,9 @@ class Curator:
     def _bureau(self) -> Bureau:
         from memtui.engine.curate.plan import Bureau
 
+        if self._behind:  # of our own last change, which a person has seen
+            self._behind = False
+            self._store.refresh()
         scopes = self._found.scopes if self._found and self._found.scopes else {}
         defined = scopes.get("definitions")
         return Bureau(

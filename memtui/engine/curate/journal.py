@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.curate.changes import Change, Op
 from memtui.engine.curate.images import decode, encode
 from memtui.engine.curate.journal_file import JournalFile
+from memtui.engine.curate.shelf import Shelf
 from memtui.engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ INTENDED = "intended"
 LISTED = ("applied", "undone", "interrupted")
 """The states that a person sees."""
 SIDES = ("before", "after", "added")
+SHOWN = "shown"
+"""The image of what a person sees: the changed fields of each row before and after, in one text for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self._file = JournalFile(path)
+        self._shelf = Shelf(path.parent / "rows")
 
     @property
     def path(self) -> Path:
@@ -99,16 +103,18 @@ class Journal:
 
         `count` is how many memories it is about, where they are too many to be listed one by one.
         """
-        rows = [(n, each.id, each.op, _shown(each)) for n, each in enumerate(changes)]
+        shown = _dump([[each.before, each.after] for each in changes]).encode("ascii")
         with self._file.writing() as db:
             entry = db.execute(
                 "INSERT INTO entries (time_ms, action, title, state, rows, version_before, undoes, detail)"
                 " VALUES (?, ?, ?, 'intended', ?, ?, ?, ?)",
-                (time_ms, action, title, count or len(rows), version_before, undoes, _dump(detail or {})),
+                (time_ms, action, title, count or len(changes), version_before, undoes, _dump(detail or {})),
             ).lastrowid
             assert entry is not None
-            db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?)", ((entry, *row) for row in rows))
-            _put_images(db, entry, images)
+            rows = ((entry, n, each.id, each.op) for n, each in enumerate(changes))
+            db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", rows)
+            self._shelf.put(db, entry, SHOWN, shown)
+            self._put(db, entry, images)
         return entry
 
     def applied(
@@ -133,14 +139,16 @@ class Journal:
     def drop(self, entry: int) -> None:
         """The change was never made: no trace of it is kept."""
         with self._file.writing() as db:
-            for table in ("entries", "rows", "images"):
+            self._shelf.remove(db, entry)
+            for table in ("entries", "rows"):
                 db.execute(f"DELETE FROM {table} WHERE entry = ?", (entry,))
 
     def correct(self, entry: int, images: Images, left_out: Sequence[str]) -> None:
         """Another program was faster: other rows were replaced than was thought, and some were left alone."""
         with self._file.writing() as db:
-            db.execute("DELETE FROM images WHERE entry = ?", (entry,))
-            _put_images(db, entry, images)
+            for side in SIDES:
+                self._shelf.remove(db, entry, side)
+            self._put(db, entry, images)
             db.executemany(
                 "DELETE FROM rows WHERE entry = ? AND id = ?", ((entry, each) for each in left_out)
             )
@@ -187,10 +195,8 @@ class Journal:
         with self._file.reading() as db:
             if db is None:
                 return []
-            found = db.execute(
-                "SELECT entry, id, op, shown FROM rows WHERE entry = ? ORDER BY place", (number,)
-            )
-            return [_entry_row(row) for row in found]
+            rows = db.execute("SELECT place, id, op FROM rows WHERE entry = ? ORDER BY place", (number,))
+            return self._entry_rows(db, number, rows.fetchall())
 
     def of_memory(self, memory: str) -> list[tuple[Entry, EntryRow]]:
         """What was changed in one memory, newest first."""
@@ -198,19 +204,17 @@ class Journal:
             if db is None:
                 return []
             found = db.execute(
-                "SELECT entry, id, op, shown FROM rows WHERE id = ? ORDER BY entry DESC", (memory,)
-            ).fetchall()
-        pairs = ((self.entry(row[0]), _entry_row(row)) for row in found if self._state(row[0]) in LISTED)
-        return list(pairs)
+                "SELECT r.entry, r.place, r.id, r.op FROM rows r JOIN entries e ON e.entry = r.entry"
+                f" WHERE r.id = ? AND e.state IN ({', '.join('?' * len(LISTED))}) ORDER BY r.entry DESC",
+                (memory, *LISTED),
+            )
+            pairs = [(number, self._entry_rows(db, number, [row])[0]) for number, *row in found.fetchall()]
+        return [(self.entry(number), row) for number, row in pairs]
 
     def images(self, number: int) -> Images:
         """The rows of an entry, byte for byte."""
         with self._file.reading() as db:
-            found = (
-                {}
-                if db is None
-                else dict(db.execute("SELECT side, data FROM images WHERE entry = ?", (number,)).fetchall())
-            )
+            found = {} if db is None else dict(self._shelf.sides(db, number))
         return Images(*(decode(found[side]) if side in found else None for side in SIDES))
 
     def redact(self, ids: Sequence[str]) -> int:
@@ -226,21 +230,22 @@ class Journal:
             db.execute("CREATE TEMP TABLE gone (id TEXT PRIMARY KEY)")
             db.executemany("INSERT OR IGNORE INTO gone VALUES (?)", ((each,) for each in ids))
             hit = [row[0] for row in db.execute("SELECT DISTINCT entry FROM rows WHERE id IN gone")]
-            db.execute("UPDATE rows SET shown = '{}' WHERE id IN gone")
-            db.execute("DROP TABLE gone")
             for entry in hit:
-                db.execute(
-                    "UPDATE entries SET title = action || ': contents removed', detail = '{}' WHERE entry = ?",
-                    (entry,),
-                )
-                for side, data in db.execute(
-                    "SELECT side, data FROM images WHERE entry = ?", (entry,)
-                ).fetchall():
+                self._hide(db, entry)
+            db.execute("DROP TABLE gone")
+            # An entry of very many memories does not list them: only its images tell whose they are.
+            unlisted = "SELECT entry FROM entries WHERE entry NOT IN (SELECT entry FROM rows)"
+            for entry in (*hit, *(row[0] for row in db.execute(unlisted).fetchall())):
+                for side, data in list(self._shelf.sides(db, entry)):
+                    if side == SHOWN:
+                        continue
                     table = decode(data)
                     kept = table.filter(pc.invert(pc.is_in(table.column("id"), wanted)))
-                    db.execute("DELETE FROM images WHERE entry = ? AND side = ?", (entry, side))
-                    if kept.num_rows:
-                        db.execute("INSERT INTO images VALUES (?, ?, ?)", (entry, side, encode(kept)))
+                    if kept.num_rows < table.num_rows:
+                        self._shelf.remove(db, entry, side)
+                        if kept.num_rows:
+                            self._shelf.put(db, entry, side, encode(kept))
+            self._shelf.sweep(db)
         self._file.shrink()
         return len(hit)
 
@@ -252,39 +257,44 @@ class Journal:
         """Close the file."""
         self._file.close()
 
-    def _state(self, number: int) -> str:
-        with self._file.reading() as db:
-            row = (
-                None
-                if db is None
-                else db.execute("SELECT state FROM entries WHERE entry = ?", (number,)).fetchone()
-            )
-        return row[0] if row else ""
+    def _put(self, db: sqlite3.Connection, entry: int, images: Images) -> None:
+        for side in SIDES:
+            table = getattr(images, side)
+            if table is not None and table.num_rows:
+                self._shelf.put(db, entry, side, encode(table))
+
+    def _entry_rows(
+        self, db: sqlite3.Connection, entry: int, rows: Sequence[Sequence[Any]]
+    ) -> list[EntryRow]:
+        """The rows (place, id, op) of an entry with their changed fields."""
+        shown = self._shown(db, entry) if rows else []
+        return [EntryRow(entry, memory, op, *(shown[place] or ({}, {}))) for place, memory, op in rows]
+
+    def _shown(self, db: sqlite3.Connection, entry: int) -> list[Any]:
+        shown: list[Any] = json.loads(self._shelf.get(db, entry, SHOWN) or b"[]")
+        return shown
+
+    def _hide(self, db: sqlite3.Connection, entry: int) -> None:
+        """Take what is shown of the memories in the table `gone` out of an entry, and what else tells of them."""
+        shown = self._shown(db, entry)
+        gone = "SELECT place FROM rows WHERE entry = ? AND id IN gone"
+        for (place,) in db.execute(gone, (entry,)).fetchall():
+            shown[place] = None
+        self._shelf.remove(db, entry, SHOWN)
+        self._shelf.put(db, entry, SHOWN, _dump(shown).encode("ascii"))
+        db.execute(
+            "UPDATE entries SET title = action || ': contents removed', detail = '{}' WHERE entry = ?",
+            (entry,),
+        )
 
 
 _COLUMNS = tuple(Entry.__slots__)
 _ENTRY = f"SELECT {', '.join(_COLUMNS)} FROM entries"
 
 
-def _put_images(db: sqlite3.Connection, entry: int, images: Images) -> None:
-    for side in SIDES:
-        table = getattr(images, side)
-        if table is not None and table.num_rows:
-            db.execute("INSERT INTO images VALUES (?, ?, ?)", (entry, side, encode(table)))
-
-
 def _entry(row: tuple[Any, ...]) -> Entry:
     values = dict(zip(_COLUMNS, row, strict=True))
     return Entry(**{**values, "detail": json.loads(values["detail"])})
-
-
-def _entry_row(row: tuple[Any, ...]) -> EntryRow:
-    shown = json.loads(row[3])
-    return EntryRow(row[0], row[1], row[2], shown.get("before", {}), shown.get("after", {}))
-
-
-def _shown(change: Change) -> str:
-    return _dump({"before": change.before, "after": change.after})
 
 
 def _dump(value: Any) -> str:

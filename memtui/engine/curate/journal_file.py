@@ -30,14 +30,13 @@ _SCHEMA = (
         place INTEGER NOT NULL,
         id TEXT NOT NULL,
         op TEXT NOT NULL,
-        shown TEXT NOT NULL,
         PRIMARY KEY (entry, place)
     ) WITHOUT ROWID""",
     "CREATE INDEX rows_by_id ON rows (id)",
     """CREATE TABLE images (
         entry INTEGER NOT NULL,
         side TEXT NOT NULL,
-        data BLOB NOT NULL,
+        data BLOB,
         PRIMARY KEY (entry, side)
     )""",
 )

@@ -12,13 +12,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from memtui.engine.js import SAFE_INTEGER
 
-_SPACE = re.compile(r"[ \t\n\r]*")
-_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
-_SCALAR = re.compile(r"[^\s,{}\[\]\"]+")
+_GAP = r"[ \t\n\r]*"
+_TEXT = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+_PLAIN = r'[^\s,{}\[\]"]+'
+_SPACE = re.compile(_GAP)
+_STRING = re.compile(_TEXT, re.DOTALL)
+_MEMBER = re.compile(rf"({_TEXT}){_GAP}:{_GAP}(?:({_TEXT}|{_PLAIN}){_GAP}([,}}]){_GAP})?", re.DOTALL)
+"""A key and what comes before its value; where that is a text or a number, all up to the next key at once."""
+_NEXT = re.compile(rf"{_GAP}([,}}]){_GAP}")
 _INSIDE = re.compile(r'[^{}\[\]"]*')
 
 
@@ -38,8 +43,7 @@ class Raw:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One `"key": value` of the outermost object: where it stands in the text."""
 
     key: str
@@ -59,22 +63,32 @@ def members(text: str) -> list[Member]:
     found: list[Member] = []
     at = _space(text, at + 1)
     if text[at : at + 1] == "}":
-        _expect_end(text, at + 1)
-        return found
+        return _ended(text, _space(text, at + 1), found)
     while True:
-        start = at
-        key, at = _key(text, at)
-        value_start = at = _space(text, at)
-        at = _skip_value(text, at)
-        found.append(Member(key, start, value_start, at))
-        at = _space(text, at)
-        mark = text[at : at + 1]
+        match = _MEMBER.match(text, at)
+        if match is None:
+            raise ValueError(f"no key at {at}")
+        start, word = at, match[1]
+        key = word[1:-1] if "\\" not in word else json.loads(word, strict=False)
+        if match[2] is not None:
+            value_start, end = match.span(2)
+            mark, at = match[3], match.end()
+        else:
+            value_start = match.end()
+            end = _skip_value(text, value_start)
+            after = _NEXT.match(text, end)
+            if after is None:
+                raise ValueError(f"no comma at {end}")
+            mark, at = after[1], after.end()
+        found.append(Member(key, start, value_start, end))
         if mark == "}":
-            _expect_end(text, at + 1)
-            return found
-        if mark != ",":
-            raise ValueError(f"no comma at {at}")
-        at = _space(text, at + 1)
+            return _ended(text, at, found)
+
+
+def _ended(text: str, at: int, found: list[Member]) -> list[Member]:
+    if at != len(text):
+        raise ValueError(f"more text at {at}")
+    return found
 
 
 def raw_values(text: str | None) -> dict[str, str]:
@@ -93,14 +107,15 @@ def changed_keys(before: str | None, after: str | None) -> dict[str, tuple[str |
     return {key: (old.get(key), new.get(key)) for key in (old | new) if old.get(key) != new.get(key)}
 
 
-def patch(text: str | None, changes: Mapping[str, Any]) -> str:
+def patch(text: str | None, changes: Mapping[str, Any], there: list[Member] | None = None) -> str:
     """`text` with these keys set (to a value, or the text of a `Raw`) or `REMOVED`; all else as it was.
 
     No text, or an empty one, counts as an empty object. New keys are added at the end, spaced as the others
-    are. Raises ValueError when `text` is not a JSON object.
+    are. `there` are its `members`, when somebody has looked already. Raises ValueError when `text` is not a JSON
+    object.
     """
     text = text if text and text.strip() else "{}"
-    there = members(text)
+    there = members(text) if there is None else there
     last = {each.key: n for n, each in enumerate(there)}
     new = [(key, value) for key, value in changes.items() if value is not REMOVED and key not in last]
     head = text[: there[0].start] if there else text[: text.index("{") + 1]
@@ -150,31 +165,11 @@ def _separators(text: str, there: list[Member]) -> tuple[str, str]:
     return comma, colon
 
 
-def _key(text: str, at: int) -> tuple[str, int]:
-    match = _STRING.match(text, at)
-    if match is None:
-        raise ValueError(f"no key at {at}")
-    body = match[0]
-    key = body[1:-1] if "\\" not in body else json.loads(body, strict=False)
-    at = _space(text, match.end())
-    if text[at : at + 1] != ":":
-        raise ValueError(f"no colon at {at}")
-    return key, at + 1
-
-
 def _skip_value(text: str, at: int) -> int:
     """The end of the value that begins at `at`; brackets are counted, so depth does not matter."""
     first = text[at : at + 1]
-    if first == '"':
-        match = _STRING.match(text, at)
-        if match is None:
-            raise ValueError(f"a string without an end at {at}")
-        return match.end()
     if first not in ("{", "["):
-        match = _SCALAR.match(text, at)
-        if match is None:
-            raise ValueError(f"no value at {at}")
-        return match.end()
+        raise ValueError(f"no value at {at}")
     depth = 0
     while at < len(text):
         mark = text[at]
@@ -196,8 +191,3 @@ def _skip_value(text: str, at: int) -> int:
 def _space(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
-
-
-def _expect_end(text: str, at: int) -> None:
-    if _space(text, at) != len(text):
-        raise ValueError(f"more text at {at}")

@@ -8,7 +8,8 @@ from typing import Any
 
 from memtui.engine.categories import TEMPORAL_VERSIONED
 from memtui.engine.curate.changes import Change, Conflict, Edit
-from memtui.engine.curate.json_text import REMOVED, dump, raw_values
+from memtui.engine.curate.json_text import REMOVED, Member, dump, members
+from memtui.engine.curate.json_text import patch as edited
 from memtui.engine.curate.rows import same
 from memtui.engine.curate.undo import COUNTERS
 from memtui.engine.dialects.base import Dialect
@@ -174,6 +175,7 @@ def change_of(
 ) -> Change | Conflict | None:
     """The change that a patch makes, None when all is so already, a conflict where it cannot be made."""
     columns = {name: value for name, value in patch.columns.items() if not same(row.values.get(name), value)}
+    stored, there = "{}", list[Member]()
     texts: dict[str, str] = {}
     metadata: dict[str, Any] = {}
     if patch.metadata:
@@ -182,11 +184,15 @@ def change_of(
                 "Its metadata is not a JSON object: repair that first, or the agent's next write loses it."
             )
             return Conflict(row.memory.id, "refused", why_not)
-        texts = raw_values(row.values.get(str(dialect.columns.metadata)))
+        stored = row.values.get(str(dialect.columns.metadata)) or "{}"
+        there = members(stored)
+        texts = {each.key: stored[each.value_start : each.end] for each in there}
         metadata = {key: value for key, value in patch.metadata.items() if not _is_so(row, key, value, texts)}
     if not columns and not metadata and patch.vector is None:
         return None
     before, after = _shown(row, columns, metadata, dialect)
+    if metadata:
+        columns[str(dialect.columns.metadata)] = edited(stored, metadata, there)
     guarded = (dialect.columns.text, dialect.columns.scope, dialect.columns.category, *columns)
     expects = {name: row.values.get(name) for name in guarded if name}
     expects_metadata = {key: texts.get(key) for key in metadata if key not in COUNTERS}

@@ -72,18 +72,20 @@ def differing(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> list[s
     """
     import pyarrow as pa
 
+    names = list(dict.fromkeys((ID, *columns)))
+    left, right = left.select(names), right.select(names)
     there = {value: at for at, value in enumerate(right.column(ID).to_pylist())}
     ids = left.column(ID).to_pylist()
     shared = [at for at, value in enumerate(ids) if value in there]
     unequal = {value for value in ids if value not in there} | (there.keys() - set(ids))
     mine = left.take(pa.array(shared, pa.int64()))
     theirs = right.take(pa.array([there[ids[at]] for at in shared], pa.int64()))
-    names = mine.column(ID).to_pylist()
+    both = mine.column(ID).to_pylist()
     for column in columns:
         a, b = mine.column(column).combine_chunks(), theirs.column(column).combine_chunks()
         if not a.equals(b):
             unequal |= {
-                name for name, x, y in zip(names, comparable(a), comparable(b), strict=True) if not same(x, y)
+                name for name, x, y in zip(both, comparable(a), comparable(b), strict=True) if not same(x, y)
             }
     return [value for value in dict.fromkeys((*ids, *there)) if value in unequal]
 
