@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.clean import clean, one_line
 
 _HOME = {
+    "Settlement": "lifecycle.cards",
+    "SweepEffect": "lifecycle.questions",
     "Board": "lifecycle.board",
     "BoardAsk": "lifecycle.board",
     "Cancelled": "errors",
@@ -133,6 +135,7 @@ __all__ = [
     "ReviewCard",
     "ReviewProgress",
     "Rung",
+    "Settlement",
     "StageSummary",
     "Stats",
     "Step",
@@ -140,6 +143,7 @@ __all__ = [
     "StoreInfo",
     "StoreNotFoundError",
     "Strip",
+    "SweepEffect",
     "TierMove",
     "Trace",
     "UnknownDialectError",
@@ -183,11 +187,12 @@ if TYPE_CHECKING:
     from memtui.engine.lab.verdict import Powerless, Rung, Verdict
     from memtui.engine.lab.whatif import WhatIf
     from memtui.engine.lifecycle.board import Board, BoardAsk, StoreHistory
-    from memtui.engine.lifecycle.cards import Review, ReviewCard
+    from memtui.engine.lifecycle.cards import Review, ReviewCard, Settlement
     from memtui.engine.lifecycle.knobs import KNOBS, Knob
     from memtui.engine.lifecycle.lives import Life, Remedy
     from memtui.engine.lifecycle.losses import CaseLoss
     from memtui.engine.lifecycle.moves import Crossing, TierMove
+    from memtui.engine.lifecycle.questions import SweepEffect
     from memtui.engine.lifecycle.settings import LifecycleSettings
     from memtui.engine.lifecycle.settled import ReviewProgress
     from memtui.engine.listing import Facets, Finding, ListQuery, ListView, Stats, StoreInfo

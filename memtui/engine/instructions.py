@@ -42,9 +42,22 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
+_HINTS = (
+    "relevant-memories", "system", "assistant", "developer", "instruction", "prompt", "rule", "message", "tool",
+    "function", "command", "you are now", "忽略", "无视", "無視", "忘", "你现在", "你現在", "あなたは", "工具", "函数",
+    "函數", "ツール", "関数",
+)  # fmt: skip
+"""Every text that a rule matches has one of these in lower case; looking for them first is ten times as fast."""
+HINT = f"(?i)(?:{'|'.join(map(re.escape, _HINTS))})"
+"""The same as one pattern, for engines that look at a whole column at once."""
+
+
 def instruction_like(text: str) -> str | None:
     """Why `text` reads like an order to an agent (a rule's name), None when it does not.
 
     English, Chinese and Japanese. A transcript line such as "Assistant: ..." counts: memories are no chats.
     """
+    lower = text.lower()
+    if not any(hint in lower for hint in _HINTS):
+        return None
     return next((name for name, pattern in _RULES if pattern.search(text)), None)

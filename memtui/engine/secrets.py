@@ -19,13 +19,16 @@ class Secret:
     end: int
 
 
-_HINT = re.compile(
-    r"sk-|gh[pousr]_|github_pat_|xox[a-z]-|xapp-|AKIA|ASIA|AIza|gsk_|npm_|glpat-|hf_|pplx-|eyJ"
-    r"|-----BEGIN|bearer|authoriz|passw|passphrase|pwd|secret|token|api[ _-]?key|[0-9]{8,12}:[A-Za-z0-9_-]{20}"
-    r"|://[^/\s@]*:[^/\s@]+@|kennwort|密码|密碼|パスワード",
-    re.IGNORECASE,
-)
-"""Every text that a rule matches has one of these; looking for them first is several times as fast."""
+_HINTS = (
+    "sk-", "_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "xapp-", "akia", "asia", "aiza", "gsk_", "npm_",
+    "glpat-", "hf_", "pplx-", "eyj", "-----begin", "bearer", "authoriz", "passw", "passphrase", "pwd", "secret",
+    "token", "api key", "api_key", "api-key", "apikey", "kennwort", "密码", "密碼", "パスワード", "://",
+)  # fmt: skip
+"""Every text that a rule matches has one of these in lower case, or looks like the next one; looking for them
+first is many times as fast."""
+_NUMBERED = re.compile(r"[0-9]{8}:[A-Za-z0-9_-]{20}")
+HINT = f"(?i)(?:{'|'.join(map(re.escape, _HINTS))})|{_NUMBERED.pattern}"
+"""The same as one pattern, for engines that look at a whole column at once."""
 
 _ASSIGNED = (
     r"(?i:api[ _-]?key|(?:access|refresh|auth|bot|client)[ _-]?token|token|client[ _-]?secret|secret"
@@ -63,7 +66,7 @@ _RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
     """The secrets in `text`, in order, none inside another; already masked ones are none."""
-    if not _HINT.search(text):
+    if not may_hold_secrets(text):
         return ()
     found: list[Secret] = []
     for kind, pattern in _RULES:
@@ -74,6 +77,12 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
                 continue
             found.append(Secret(kind, start, end))
     return tuple(sorted(found, key=lambda secret: secret.start))
+
+
+def may_hold_secrets(text: str) -> bool:
+    """Whether `text` is worth a look; False is certain."""
+    lower = text.lower()
+    return any(hint in lower for hint in _HINTS) or _NUMBERED.search(text) is not None
 
 
 def mask(text: str) -> tuple[str, int]:

@@ -43,10 +43,7 @@ def create_pro(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
     """
     from memtui.engine.store.lance import import_lancedb
 
-    if (folder / f"{TABLE}.lance").exists():
-        raise RefusedError(
-            f"{folder} already holds a table of memories.", fix="Choose an empty folder; nothing was changed."
-        )
+    _check_free(folder)
     lancedb = import_lancedb()  # asks for full text in format 1
     from lancedb import index
 
@@ -55,6 +52,27 @@ def create_pro(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
         table = connection.create_table(TABLE, rows, schema=rows.schema)
         table.create_index("text", config=index.FTS(with_position=True))
         _check_index(table, folder)
+
+
+def create_like(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
+    """Create the table `memories` in `folder` with `rows` and no index, as the built-in plugin has its table.
+
+    Raises RefusedError when the folder has the table.
+    """
+    from memtui.engine.store.lance import import_lancedb
+
+    _check_free(folder)
+    lancedb = import_lancedb()
+    with writing(str(folder)):
+        connection = lancedb.connect(str(folder), storage_options=DATA_FORMAT)
+        connection.create_table(TABLE, rows, schema=rows.schema)
+
+
+def _check_free(folder: Path) -> None:
+    if (folder / f"{TABLE}.lance").exists():
+        raise RefusedError(
+            f"{folder} already holds a table of memories.", fix="Choose an empty folder; nothing was changed."
+        )
 
 
 def _check_index(table: Any, folder: Path) -> None:

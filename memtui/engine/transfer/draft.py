@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memtui.engine import instructions, secrets
 from memtui.engine.errors import MemtuiError
-from memtui.engine.instructions import instruction_like
 from memtui.engine.js import trim, utf16_len
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.recall.noise import noise_rule
-from memtui.engine.secrets import find_secrets, mask
 from memtui.engine.transfer.detect import Detected, detect
 from memtui.engine.transfer.embedding import Choice
 from memtui.engine.transfer.masking import mask_json
@@ -24,12 +23,13 @@ from memtui.engine.transfer.present import fact_hash, plain_hash
 from memtui.engine.transfer.record import Note, Read, Record, Rejected
 from memtui.engine.transfer.request import ImportRequest
 from memtui.engine.transfer.rules import SHORTEST
+from memtui.engine.transfer.screening import suspect_texts
 from memtui.engine.transfer.target import Target, fresh_id
 
 if TYPE_CHECKING:
     from memtui.engine.transfer.spool import SpoolWriter
 
-TOO_SHORT, NOISE, SECRET, ORDERS, OWN_ID, HAS_VECTOR, MASKED, FIXED = (1 << bit for bit in range(8))
+TOO_SHORT, NOISE, SECRET, ORDERS, OWN_ID, HAS_VECTOR, MASKED = (1 << bit for bit in range(7))
 """What is known of a record beside its hashes: a row of flags."""
 _LOOK = 512
 _KEPT = 10_000
@@ -103,6 +103,7 @@ class Drafter:
         self._request, self._target, self._choice, self._spool = request, target, choice, spool
         self._now_ms = now_ms
         self._sets: dict[tuple[Note, ...], int] = {}
+        self._scopes: dict[str | None, int] = {}
         self.draft = Draft()
 
     def read(
@@ -139,6 +140,7 @@ class Drafter:
             meter=meter,
         )
         lead = f"{source.path.name}, " if several else ""
+        waiting: list[Record] = []
         for number, each in enumerate(self._values(source, options)):
             if number % _LOOK == 0:
                 if cancel is not None:
@@ -147,11 +149,15 @@ class Drafter:
                     on_progress(Progress(f"reading {source.path.name}", meter.done, meter.total, "bytes"))
             if isinstance(each, Record):
                 each.where = lead + each.where
-                self._take(each, source)
+                waiting.append(each)
+                if len(waiting) >= _LOOK:
+                    self._take_all(waiting, source)
+                    waiting = []
             elif isinstance(each, Rejected):
                 self._reject(each, lead)
             else:
                 self.draft.remarks.append(lead + each.what)
+        self._take_all(waiting, source)
 
     @staticmethod
     def _values(source: Detected, options: ReadOptions) -> Iterator[Read]:
@@ -170,8 +176,11 @@ class Drafter:
         if len(draft.rejected) < _KEPT:
             draft.rejected.append(Rejected(lead + each.where, each.why, each.broken, each.text))
 
-    def _take(self, record: Record, source: Detected) -> None:
-        flags = self._judge(record, source)
+    def _take_all(self, records: list[Record], source: Detected) -> None:
+        for record, flags in zip(records, self._judge(records, source), strict=True):
+            self._take(record, flags, source)
+
+    def _take(self, record: Record, flags: int, source: Detected) -> None:
         vector = self._choice.vector(record)
         row = self._target.row(record)
         values = row.values
@@ -183,41 +192,63 @@ class Drafter:
         values["id"] = row_id
         if vector is not None:
             flags |= HAS_VECTOR
-        scope = values.get("scope")
-        scope_hash = hash64(scope or "")
+        text, scope = record.text, values.get("scope")
+        scope_hash = self._scope_hash(scope)
+        plain = plain_hash(text)
         draft = self.draft
         draft.ids.append(hash64(row_id))
-        plain = plain_hash(record.text)
         draft.plain.append(plain)
         draft.texts.append(plain ^ scope_hash)
         draft.scopes.append(scope_hash)
-        draft.facts.append(0 if source.format.own else fact_hash(values.get("metadata") or "", scope))
-        draft.kinds.append(kind_of(record.text))
-        draft.words.append(words_of(record.text) ^ scope_hash)
         draft.flags.append(flags)
-        draft.chars.append(len(record.text))
+        draft.chars.append(len(text))
         draft.notes.append(self._note_set(row.notes, record.where))
+        if source.format.own:  # taken as they are: no copies are looked for
+            draft.facts.append(0)
+            draft.kinds.append(0)
+            draft.words.append(0)
+        else:
+            draft.facts.append(fact_hash(values.get("metadata") or "", scope))
+            draft.kinds.append(kind_of(text))
+            draft.words.append(words_of(text) ^ scope_hash)
         self._spool.add(values, record.where, vector)
 
-    def _judge(self, record: Record, source: Detected) -> int:
-        """The flags of a text; masks its secrets when that was asked for."""
-        text, flags = record.text, 0
-        least = _SHORTEST_STORED if source.format.stored else SHORTEST
-        if utf16_len(trim(text)) < least:
-            flags |= TOO_SHORT
-        elif noise_rule(text) is not None:
-            flags |= NOISE
-        if instruction_like(text) is not None:
-            flags |= ORDERS
-        for kind in {secret.kind for secret in find_secrets(text)}:
-            flags |= SECRET
-            self.draft.secrets[kind] = self.draft.secrets.get(kind, 0) + 1
-        if flags & SECRET and self._request.mask_secrets:
-            record.text = mask(text)[0]
-            record.metadata, record.row = mask_json(record.metadata)[0], None
-            record.lost("text", "secrets in it masked, as asked")
-            flags = (flags & ~SECRET) | FIXED
-        return flags | (MASKED if record.masked else 0)
+    def _judge(self, records: list[Record], source: Detected) -> list[int]:
+        """The flags of some texts; masks their secrets when that was asked for."""
+        texts = [record.text for record in records]
+        flags = [MASKED if record.masked else 0 for record in records]
+        for at in suspect_texts(texts, instructions.HINT):
+            if instructions.instruction_like(texts[at]) is not None:
+                flags[at] |= ORDERS
+        for at in suspect_texts(texts, secrets.HINT):
+            kinds = {secret.kind for secret in secrets.find_secrets(texts[at])}
+            for kind in kinds:
+                self.draft.secrets[kind] = self.draft.secrets.get(kind, 0) + 1
+            if kinds:
+                flags[at] |= self._secret(records[at])
+        if not source.format.own:
+            least = _SHORTEST_STORED if source.format.stored else SHORTEST
+            for at, text in enumerate(texts):
+                if utf16_len(trim(text)) < least:
+                    flags[at] |= TOO_SHORT
+                elif noise_rule(text) is not None:
+                    flags[at] |= NOISE
+        return flags
+
+    def _secret(self, record: Record) -> int:
+        """The flag of a text with a secret; none any more when the secret is masked."""
+        if not self._request.mask_secrets:
+            return SECRET
+        record.text = secrets.mask(record.text)[0]
+        record.metadata, record.row = mask_json(record.metadata)[0], None
+        record.lost("text", "secrets in it masked, as asked")
+        return MASKED
+
+    def _scope_hash(self, scope: str | None) -> int:
+        found = self._scopes.get(scope)
+        if found is None:
+            found = self._scopes[scope] = hash64(scope or "")
+        return found
 
     def _note_set(self, notes: tuple[Note, ...], where: str) -> int:
         known = self._sets.get(notes)

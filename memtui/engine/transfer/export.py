@@ -12,9 +12,10 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from memtui.engine.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.secrets import mask
+from memtui.engine.secrets import HINT, mask
 from memtui.engine.transfer.loss import Ledger, Loss
 from memtui.engine.transfer.masking import mask_json
+from memtui.engine.transfer.screening import suspects
 
 if TYPE_CHECKING:
     import numpy as np
@@ -218,9 +219,10 @@ def _window(table: pa.Table, store: Store, request: ExportRequest, vector: str |
     rows = table.select(plain).to_pylist()
     masked = [False] * len(rows)
     if request.mask:
-        for at, row in enumerate(rows):
-            masked[at] = _mask_row(row, columns.text, columns.metadata)
-        table = _with_masked(table, rows, masked, [name for name in (columns.text, columns.metadata) if name])
+        texts = [name for name in (columns.text, columns.metadata) if name]
+        for at in sorted({at for name in texts for at in suspects(table.column(name), HINT)}):
+            masked[at] = _mask_row(rows[at], columns.text, columns.metadata)
+        table = _with_masked(table, rows, masked, texts)
     vectors = None if vector is None else _vector_bytes(table, vector)
     return Window(rows, vectors, masked, table)
 

@@ -11,17 +11,24 @@ from memtui.engine.errors import RefusedError
 from memtui.engine.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
+    from memtui.engine.cases.case import Case
+    from memtui.engine.curate.changes import ChangeSet
     from memtui.engine.curate.facade import Curator
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
+    from memtui.engine.recall.run import Bench
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
     from memtui.engine.transfer.detect import Detected
     from memtui.engine.transfer.embedding import Cost
     from memtui.engine.transfer.export import Exported, ExportRequest
+    from memtui.engine.transfer.mend import Summarise
     from memtui.engine.transfer.plan import Plan
     from memtui.engine.transfer.planning import Workshop
+    from memtui.engine.transfer.reembed import Estimate, Reembedded
+    from memtui.engine.transfer.rehearsal import Rehearsal
     from memtui.engine.transfer.request import ImportRequest
     from memtui.engine.transfer.run import Done
+    from memtui.engine.transfer.switch import Switched
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +48,10 @@ class Preview:
 
 
 class Transfer:
-    """Import and export for one store. `catalog` gives its columns at the pinned version, `curator` its writing."""
+    """Import, export, mending and re-embedding for one store.
+
+    `catalog` gives its columns at the pinned version, `curator` its writing.
+    """
 
     def __init__(
         self,
@@ -165,6 +175,158 @@ class Transfer:
             on_progress=on_progress,
             cancel=cancel,
         )
+
+    # ------------------------------------------------------------------ mending
+
+    def upgrade(
+        self,
+        summarise: Summarise | None = None,
+        *,
+        limit: int | None = None,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> ChangeSet:
+        """Plan to bring rows of the old form up to date; see `mend.plan_upgrade`. Apply it with the curator."""
+        from memtui.engine.transfer.mend import by_truncation, plan_upgrade
+
+        return plan_upgrade(
+            self._store,
+            now_ms=self._now(),
+            summarise=summarise or by_truncation,
+            limit=limit,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def repair(
+        self,
+        kinds: Sequence[str],
+        *,
+        target_scope: str = "global",
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> ChangeSet:
+        """Plan repairs; see `mend.plan_repair`. Apply them with the curator."""
+        from memtui.engine.transfer.mend import plan_repair
+
+        return plan_repair(
+            self._store,
+            kinds,
+            now_ms=self._now(),
+            target_scope=target_scope,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def missing_vectors(
+        self,
+        *,
+        dry_run: bool = False,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> ChangeSet:
+        """Plan vectors for rows without one; see `missing_vectors.plan_missing`."""
+        from memtui.engine.transfer.missing_vectors import plan_missing
+
+        return plan_missing(
+            self._store,
+            self._embedder,
+            work=self.workshop.cache,
+            dry_run=dry_run,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    # ------------------------------------------------------------------ another embedding model
+
+    def estimate(self, embedder: Embedder, *, ask: bool = True) -> Estimate:
+        """What re-embedding with another model takes; see `reembed.estimate`."""
+        from memtui.engine.transfer.reembed import estimate
+
+        return estimate(self._store, embedder, self._timer, ask=ask)
+
+    def reembed(
+        self,
+        embedder: Embedder,
+        destination: Path,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Reembedded:
+        """Make a copy of the store with vectors of another model; see `reembed.reembed`."""
+        from memtui.engine.transfer.reembed import reembed
+
+        return reembed(
+            self._store,
+            embedder,
+            destination,
+            work=self.workshop.cache,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def rehearse(
+        self,
+        embedder: Embedder,
+        cases: Sequence[Case],
+        *,
+        recipe: str,
+        bench: Bench,
+        sample: int | None = None,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Rehearsal:
+        """The saved questions over a sample, this store's model against another; see `rehearsal.rehearse`."""
+        from memtui.engine.embed.embedder import NoEmbedder
+        from memtui.engine.transfer.rehearsal import SAMPLE, rehearse
+
+        if isinstance(self._embedder, NoEmbedder):
+            raise RefusedError(self._embedder.reason, fix=self._embedder.fix)
+        return rehearse(
+            self._store,
+            bench,
+            self._embedder,
+            embedder,
+            cases,
+            work=self.workshop.cache,
+            timer=self._timer,
+            recipe=recipe,
+            sample=sample or SAMPLE,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def switch(self, made: Path, *, confirmed: bool) -> Switched:
+        """Put a re-embedded table in the place of the store's own; see `switch.switch`."""
+        from memtui.engine.transfer.switch import switch
+
+        curator = self._curator()
+        return switch(self._store, made, curator, self._note, now_ms=self._now(), confirmed=confirmed)
+
+    @property
+    def last_switch(self) -> Switched | None:
+        """The switch that can be taken back."""
+        from memtui.engine.transfer.switch import last_switch
+
+        return last_switch(self._note)
+
+    def switch_back(self, *, confirmed: bool) -> Switched:
+        """Take the last switch back; see `switch.back`."""
+        from memtui.engine.transfer.switch import back
+
+        if self._store.folder is None:
+            raise RefusedError(
+                f"{self._store.name} is not on this machine.", fix="There is nothing to take back."
+            )
+        return back(self._store.folder, self._note, confirmed=confirmed)
+
+    @property
+    def _note(self) -> Path:
+        from hashlib import blake2b
+
+        from memtui.engine.transfer.switch import NOTE
+
+        digest = blake2b(self._store.uri.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        return self.workshop.cache / digest / NOTE
 
     # ------------------------------------------------------------------ parts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from memtui.engine.curate.json_text import patch
 from memtui.engine.metadata import fact_key, parse_object
 from memtui.engine.transfer.record import Record
 
@@ -21,17 +22,10 @@ def stored_metadata(record: Record, extra: dict[str, Any]) -> tuple[str, str]:
     Without `extra`, and when it is a JSON object, it stays exactly as it is.
     """
     raw = record.metadata
-    values, valid = parse_object(raw)
-    if not valid:
-        values = {"metadata_as_given": raw}
-        note = "not a JSON object: kept as it is under one key"
-    else:
-        note = ""
-        if not extra:
-            return raw or "{}", note
-    if extra:
-        values = {**values, KEY: extra}
-    return dumps(values), note
+    if not parse_object(raw)[1]:
+        kept = dumps({"metadata_as_given": raw})
+        return patch(kept, {KEY: extra}) if extra else kept, "not a JSON object: kept as it is under one key"
+    return patch(raw or "{}", {KEY: extra}) if extra else raw or "{}", ""
 
 
 def new_metadata(record: Record, smart: str, timestamp_ms: int, extra: dict[str, Any]) -> str:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 MOST_PAIRS = 4_000_000_000
 """Pairs of vectors that are compared unasked: about a minute on two cores."""
 _PART = 1_024
+_PLUGINS = ("memory-lancedb-pro", "obsidian", "mirror")
+"""Formats whose scopes are memory-lancedb-pro's own: a bare word in one may be defined there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +73,16 @@ def make_plan(
     sources = detect_all(request)
     source = sources[0].format
     rules = Rules.of(source, request.rules_off, near=request.near)
-    keep_bare = source.name in ("memory-lancedb-pro", "memtui", "lancedb", "obsidian", "mirror")
-    scoping = Scoping(request.scopes, request.default_scope, keep_bare=keep_bare)
+    scoping = Scoping(request.scopes, request.default_scope)
     origin = {"from": source.name, "file": sources[0].path.name}
     target = Target(
-        dialect, store.columns, scoping, now_ms=shop.now_ms, origin=origin, agent=request.agent or "main"
+        dialect,
+        store.columns,
+        scoping,
+        now_ms=shop.now_ms,
+        origin=origin,
+        agent=request.agent or "main",
+        keep_bare=source.name in _PLUGINS,
     )
     choice = Choice(store.dims, shop.model_name, request.vectors, own=source.own)
     folder = Path(tempfile.mkdtemp(prefix="memtui-import-"))

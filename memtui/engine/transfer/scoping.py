@@ -26,19 +26,18 @@ class Scoping:
     """Decides where the memories of each scope of a source go, and counts them.
 
     `mapping` is the user's word and always wins; `default` takes what has no scope. A bare word, which no
-    agent reads unless it is defined, becomes `custom:<word>` unless `keep_bare`.
+    agent reads unless it is defined, becomes `custom:<word>`; `keep_bare` leaves it to rows of a program that has such.
     """
 
-    def __init__(self, mapping: Mapping[str, str], default: str, *, keep_bare: bool = False) -> None:
+    def __init__(self, mapping: Mapping[str, str], default: str) -> None:
         self._mapping = mapping
         self._default = default
-        self._keep_bare = keep_bare
         self._seen: dict[str | None, tuple[str, str, int]] = {}
 
-    def place(self, scope: str | None) -> tuple[str, str]:
+    def place(self, scope: str | None, *, keep_bare: bool) -> tuple[str, str]:
         """(scope to store, what has to be said about it)."""
         known = self._seen.get(scope)
-        target, note = known[:2] if known else self._decide(scope)
+        target, note = known[:2] if known else self._decide(scope, keep_bare)
         self._seen[scope] = (target, note, known[2] + 1 if known else 1)
         return target, note
 
@@ -57,7 +56,7 @@ class Scoping:
         rows = ((scope, target, count) for scope, (target, _, count) in self._seen.items())
         return tuple(sorted(rows, key=lambda row: (-row[2], row[0] or "")))
 
-    def _decide(self, scope: str | None) -> tuple[str, str]:
+    def _decide(self, scope: str | None, keep_bare: bool) -> tuple[str, str]:
         name = trim(scope or "")
         if name in self._mapping:
             target = self._mapping[name]
@@ -66,6 +65,6 @@ class Scoping:
             return self._default, f"none in the source: put into {self._default}"
         if name.lower() == GLOBAL:
             return GLOBAL, "" if scope == GLOBAL else "written another way: global"
-        if is_built_in(name) or self._keep_bare:
+        if is_built_in(name) or keep_bare:
             return name, "" if name == scope else "spaces around it removed: no agent would find it"
         return f"custom:{name}", "a bare word, which no agent reads: put into custom:<word>"

@@ -34,7 +34,10 @@ class Row:
 
 
 class Target:
-    """Makes rows for one table. `columns` are its column names, `origin` says where the memories come from."""
+    """Makes rows for one table. `columns` are its column names, `origin` says where the memories come from.
+
+    `keep_bare` leaves scopes that are one bare word as they are.
+    """
 
     def __init__(
         self,
@@ -45,6 +48,7 @@ class Target:
         now_ms: int,
         origin: Mapping[str, Any],
         agent: str = "main",
+        keep_bare: bool = False,
     ) -> None:
         makers: dict[str, Callable[[Record, list[Note]], dict[str, Any]]] = {
             "pro": self._pro,
@@ -61,9 +65,11 @@ class Target:
         self.scoping = scoping
         self._make = makers[dialect.name]
         self._columns = columns
+        self._names = frozenset((*columns, "_rowid"))
         self._now_ms = now_ms
         self._origin = dict(origin)
         self._agent = agent
+        self._keep_bare = keep_bare
 
     def row(self, record: Record) -> Row:
         """The row of a record; the id is the record's own, empty when it has none that this table can hold."""
@@ -107,6 +113,7 @@ class Target:
         return (
             record.row is not None
             and record.dialect == self.dialect.name
+            and record.row.keys() <= self._names
             and not self.scoping.forces(record.scope)
         )
 
@@ -221,7 +228,8 @@ class Target:
     # ------------------------------------------------------------------ fields
 
     def _scope(self, record: Record) -> tuple[str, str]:
-        return self.scoping.place(record.scope)
+        keep_bare = record.dialect in _LIFECYCLE if record.dialect else self._keep_bare
+        return self.scoping.place(record.scope, keep_bare=keep_bare)
 
     def _timestamp(self, record: Record, notes: list[Note]) -> int:
         if record.timestamp_ms is None:

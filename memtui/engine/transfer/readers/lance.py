@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.stored import record_of_row
+from memtui.engine.transfer.readers.stored import RowReader
 from memtui.engine.transfer.readers.vectors import vectors_of
 from memtui.engine.transfer.record import Read, Record
 
@@ -20,13 +20,14 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     store = open_store(path, columns=options.mapping)
     columns, dialect = store.dialect.columns, store.dialect.name
     options.meter.total = store.count()
+    reader = RowReader(columns, dialect)
     number = 0
     for batch in store.pin().read_through(list(store.columns), rows=WINDOW):
         plain = [name for name in batch.schema.names if name not in (columns.vector, "_rowid")]
         rows = batch.select(plain).to_pylist()
         for row, vector in zip(rows, vectors_of(batch, columns.vector), strict=True):
             number += 1
-            record = record_of_row(row, columns, dialect, f"row {number}")
+            record = reader.record(row, f"row {number}")
             if isinstance(record, Record):
                 record.vector = vector
             yield record

@@ -13,7 +13,7 @@ from memtui.engine.transfer.options import ReadOptions
 from memtui.engine.transfer.own_form import DIALECT, FRAME, MAP, MASKED, MODEL, PARQUET_MARK, VECTOR, unpack
 from memtui.engine.transfer.readers.documents import Value, json_lines
 from memtui.engine.transfer.readers.fields import put_vector
-from memtui.engine.transfer.readers.stored import record_of_row
+from memtui.engine.transfer.readers.stored import RowReader
 from memtui.engine.transfer.readers.vectors import vectors_of
 from memtui.engine.transfer.record import Read, Record, Rejected
 
@@ -22,26 +22,33 @@ BATCH = 4_096
 
 def read_lines(path: Path, options: ReadOptions) -> Iterator[Read]:
     """One row a line."""
+    readers: dict[str, RowReader] = {}
     for line in json_lines(path, options.meter):
-        yield line if isinstance(line, Rejected) else _of_line(line)
+        yield line if isinstance(line, Rejected) else _of_line(line, readers)
 
 
-def _of_line(line: Value) -> Record | Rejected:
+def _of_line(line: Value, readers: dict[str, RowReader]) -> Record | Rejected:
     value = line.value
     if not isinstance(value, dict):
         return Rejected(line.where, "it is no object with a text")
     dialect = str(value.get(DIALECT) or "")
-    row = {key: item for key, item in value.items() if key not in FRAME and key != "vector"}
-    record = record_of_row(row, columns_of(dialect, value.get(MAP)), dialect, line.where)
+    columns = value.get(MAP)
+    reader = readers.get(dialect) if columns is None else None
+    if reader is None:
+        reader = readers[dialect] = RowReader(columns_of(dialect, columns), dialect)
+    packed, given, model = value.get(VECTOR), value.get("vector"), value.get(MODEL)
+    masked = bool(value.get(MASKED))
+    for key in FRAME:
+        value.pop(key, None)
+    value.pop("vector", None)
+    record = reader.record(value, line.where)
     if isinstance(record, Record):
-        model = value.get(MODEL)
         record.model = model if isinstance(model, str) else None
-        record.masked = bool(value.get(MASKED))
-        packed = value.get(VECTOR)
+        record.masked = masked
         if isinstance(packed, str):
             _put_packed(record, packed)
         else:
-            put_vector(record, value.get("vector"))
+            put_vector(record, given)
     return record
 
 
@@ -67,6 +74,7 @@ def read_parquet(path: Path, options: ReadOptions) -> Iterator[Read]:
         frame = parquet_frame(file.schema_arrow.metadata or {})
         dialect = str(frame.get(DIALECT) or "")
         columns = columns_of(dialect, frame.get(MAP))
+        reader = RowReader(columns, dialect)
         model = frame.get(MODEL)
         number = 0
         options.meter.total = file.metadata.num_rows
@@ -76,7 +84,7 @@ def read_parquet(path: Path, options: ReadOptions) -> Iterator[Read]:
             for row, vector in zip(batch.select(plain).to_pylist(), vectors, strict=True):
                 number += 1
                 masked = bool(row.pop(MASKED, False))
-                record = record_of_row(row, columns, dialect, f"row {number}")
+                record = reader.record(row, f"row {number}")
                 if isinstance(record, Record):
                     record.vector, record.masked = vector, masked
                     record.model = model if isinstance(model, str) else None

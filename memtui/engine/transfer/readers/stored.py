@@ -15,34 +15,53 @@ _LABELS = frozenset(("agentId", "scope", "importance_label", "trust_tier", "_row
 """Columns of single programs that are read below."""
 
 
-def record_of_row(row: dict[str, Any], columns: Columns, dialect: str, where: str) -> Record | Rejected:
-    """The record of one row without its vector; `columns` says what its columns mean.
+class RowReader:
+    """Reads rows of one table; `columns` says what its columns mean."""
 
-    Nothing is corrected: a table of the same dialect gets the row back as it was. Times that cannot be
-    read as milliseconds are handled where the row goes into another one.
-    """
-    found = text_of(row.get(columns.text), where)
-    if isinstance(found, Rejected):
-        return found
-    stored_id = row.get(columns.id)
-    record = Record(text=found[0], where=where, dialect=dialect, row=row)
-    if stored_id is not None and str(stored_id).strip():
-        record.id = storable(str(stored_id))[0]
-    get = _getter(row)
-    record.category = get(columns.category)
-    record.scope = get(columns.scope)
-    record.metadata = get(columns.metadata)
-    record.importance = _number(get(columns.importance))
-    record.timestamp_ms = _time(get(columns.timestamp)) or _time(get(columns.created))
-    record.tier, record.state = get(columns.tier), get(columns.state)
-    record.last_accessed_ms = _time(get(columns.last_accessed))
-    _put_own(record, row)
-    unknown = row.keys() - columns.known() - _LABELS
-    if unknown:
-        record.rest["columns"] = {
-            name: row[name] for name in row if name in unknown and row[name] is not None
-        }
-    return record
+    def __init__(self, columns: Columns, dialect: str) -> None:
+        self._columns, self._dialect = columns, dialect
+        self._known = frozenset((*columns.known(), *_LABELS))
+        self._is_builtin = dialect.startswith("builtin")
+
+    def record(self, row: dict[str, Any], where: str) -> Record | Rejected:
+        """The record of one row without its vector.
+
+        Nothing is corrected: a table of the same dialect gets the row back as it was. Times that cannot be
+        read as milliseconds are handled where the row goes into another one.
+        """
+        columns, get = self._columns, row.get
+        found = text_of(get(columns.text), where)
+        if isinstance(found, Rejected):
+            return found
+        stored_id = get(columns.id)
+        record = Record(text=found[0], where=where, dialect=self._dialect, row=row)
+        if stored_id is not None and str(stored_id).strip():
+            record.id = storable(str(stored_id))[0]
+        if columns.category:
+            record.category = get(columns.category)
+        if columns.scope:
+            record.scope = get(columns.scope)
+        if columns.metadata:
+            record.metadata = get(columns.metadata)
+        if columns.importance:
+            record.importance = _number(get(columns.importance))
+        if columns.timestamp:
+            record.timestamp_ms = _time(get(columns.timestamp))
+        if columns.created and record.timestamp_ms is None:
+            record.timestamp_ms = _time(get(columns.created))
+        if columns.tier:
+            record.tier = get(columns.tier)
+        if columns.state:
+            record.state = get(columns.state)
+        if columns.last_accessed:
+            record.last_accessed_ms = _time(get(columns.last_accessed))
+        if self._is_builtin or self._dialect == "engine":
+            _put_own(record, row)
+        if not row.keys() <= self._known:
+            left = {name: row[name] for name in row if name not in self._known and row[name] is not None}
+            if left:
+                record.rest["columns"] = left
+        return record
 
 
 def _put_own(record: Record, row: Mapping[str, Any]) -> None:
@@ -60,10 +79,6 @@ def _put_own(record: Record, row: Mapping[str, Any]) -> None:
         record.trust = row.get("trust_tier")
         if row.get("importance_label") is not None:
             record.rest["importance_label"] = row["importance_label"]
-
-
-def _getter(row: Mapping[str, Any]) -> Any:
-    return lambda column: row.get(column) if column else None
 
 
 def _number(value: Any) -> float | None:

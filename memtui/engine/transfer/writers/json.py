@@ -10,7 +10,7 @@ from typing import Any
 from memtui.engine.transfer.export import Header, Window, open_text
 from memtui.engine.transfer.loss import Ledger
 from memtui.engine.transfer.metadata_form import dumps, extra_of, new_metadata
-from memtui.engine.transfer.readers.stored import record_of_row
+from memtui.engine.transfer.readers.stored import RowReader
 from memtui.engine.transfer.record import Record
 
 _WHOLE = 2**53
@@ -26,6 +26,7 @@ class ProDocument:
 
     def __init__(self, place: Path, header: Header) -> None:
         self._header = header
+        self._reader = RowReader(header.store.dialect.columns, header.store.dialect.name)
         self._file = open_text(place)
         self._first = True
         moment = datetime.fromtimestamp(header.now_ms / 1000, UTC)
@@ -56,7 +57,7 @@ class ProDocument:
     def _memory(self, row: dict[str, Any], vector: bytes | None) -> dict[str, Any]:
         dialect = self._header.store.dialect
         columns = dialect.columns
-        record = record_of_row(row, columns, dialect.name, "")
+        record = self._reader.record(row, "")
         scope = row.get(columns.scope) if columns.scope else None
         metadata = row.get(columns.metadata) if columns.metadata else None
         if isinstance(record, Record):

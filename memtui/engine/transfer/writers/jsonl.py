@@ -9,6 +9,7 @@ from typing import Any
 from memtui.engine.transfer.export import Header, Window, open_text
 from memtui.engine.transfer.loss import Ledger
 from memtui.engine.transfer.own_form import DIALECT, MAP, MASKED, MODEL, SCHEMA, VECTOR, pack
+from memtui.engine.transfer.readers.own import columns_of
 
 _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
@@ -47,9 +48,9 @@ class JsonLines:
 def frame(header: Header) -> dict[str, Any]:
     """What a reader must know of the table that the rows are from."""
     dialect = header.store.dialect
+    columns = dialect.columns
     found: dict[str, Any] = {DIALECT: dialect.name}
-    if dialect.name == "generic":
-        columns = dialect.columns
+    if columns != columns_of(dialect.name, None):
         found[MAP] = {part: name for part in columns.__slots__ if (name := getattr(columns, part))}
     if header.vectors and header.model:
         found[MODEL] = header.model

@@ -1,0 +1,82 @@
+"""`memtui migrate`: a store of another form made out of one, which is only read."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from memtui.cli.output import print_json, print_table, print_text, warning
+from memtui.cli.progress import shown
+from memtui.cli.store import column_map, wall_clock
+from memtui.engine import UsageError
+from memtui.engine.transfer.migrate import FORMS, TITLES, Migration, check, request_for, verify
+from memtui.engine.transfer.migrate import run as run_migration
+from memtui.engine.transfer.scoping import parse_scopes
+from memtui.paths import state_dir
+
+ACTIONS = ("check", "run", "verify")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui migrate`."""
+    parser.add_argument(
+        "action", choices=ACTIONS, help="check what it would do, run it, or verify one that was run"
+    )
+    parser.add_argument("source", type=Path, metavar="SOURCE", help="the folder of the store to read")
+    parser.add_argument(
+        "destination", nargs="?", type=Path, metavar="NEW", help="the folder of the new store"
+    )
+    listed = ", ".join(f"{form} ({TITLES[form]})" for form in FORMS)
+    parser.add_argument("--form", choices=FORMS, default="pro", help=f"form of the new store: {listed}")
+    parser.add_argument("--scope", metavar="S", help="where memories without a scope go (default: global)")
+    parser.add_argument("--scopes", metavar="THEIRS=OURS,...", help="where memories of a scope go")
+    parser.add_argument("--dry-run", action="store_true", help="the same as check")
+    parser.add_argument("--now", type=int, metavar="MS", help="the time stored where a row has none")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check, run or verify."""
+    scopes = parse_scopes(args.scopes) if args.scopes else {}
+    request = request_for(args.source, args.scope, scopes=scopes, mapping=column_map(args.columns) or {})
+    now_ms = args.now or wall_clock()
+    work = state_dir(os.environ) / "transfer"
+    if args.action == "check" or (args.action == "run" and args.dry_run):
+        done = check(request, args.form, now_ms=now_ms, work=work)
+    elif args.destination is None:
+        raise UsageError(
+            f"migrate {args.action} needs the folder of the new store.", fix="Name it after the source."
+        )
+    elif args.action == "verify":
+        done = verify(request, args.destination, args.form, now_ms=now_ms, work=work)
+    else:
+        with shown(sys.stderr) as on_progress:
+            done = run_migration(
+                request, args.destination, args.form, now_ms=now_ms, work=work, on_progress=on_progress
+            )
+    for note in done.warnings:
+        warning(note)
+    if args.json:
+        print_json(done.as_json())
+    else:
+        _print(done, args.action)
+    return 1 if done.problems else 0
+
+
+def _print(done: Migration, action: str) -> None:
+    print_text(f"{done.source}: {done.rows:,} rows of {done.dialect}")
+    for theirs, ours, rows in done.scopes:
+        if theirs != ours:
+            print_text(f"scope {theirs or '(none)'} -> {ours}: {rows:,}")
+    for why, rows in done.left_out:
+        print_text(f"left out: {rows:,}: {why}")
+    if done.loss:
+        ledger = [(loss.field, f"{loss.rows:,}", loss.what) for loss in done.loss]
+        print_table(ledger, ("field", "rows", "what changes or is lost"), right_aligned=(1,))
+    for problem in done.problems[:20]:
+        print_text(f"! {problem}")
+    if action == "check":
+        print_text(f"{done.written:,} memories would be in the new store ({TITLES[done.form]})")
+    else:
+        print_text(f"{done.written:,} memories, {done.verified:,} verified row by row in {done.destination}")

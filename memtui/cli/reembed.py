@@ -1,0 +1,186 @@
+"""`memtui reembed`: vectors of another model, in a second table; or vectors that are missing, in place."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.output import print_json, print_text
+from memtui.cli.progress import shown
+from memtui.engine import Engine, UsageError
+from memtui.paths import store_state_dir
+
+if TYPE_CHECKING:
+    from memtui.engine.embed.embedder import Embedder
+
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui reembed`."""
+    parser.add_argument(
+        "--missing", action="store_true", help="only rows without a vector, in place, with the store's model"
+    )
+    parser.add_argument("--model", metavar="NAME", help="the new model; static-minilm-256 is the bundled one")
+    parser.add_argument("--base-url", metavar="URL", default="", help="root of its service, with /v1")
+    parser.add_argument("--key-env", metavar="VAR,...", help="variables that hold keys, used in turn")
+    parser.add_argument("--dimensions", type=int, metavar="N", help="vector length to ask for")
+    parser.add_argument(
+        "--task", metavar="HINT", help="task hint for stored texts, for example retrieval.passage"
+    )
+    parser.add_argument(
+        "--to", metavar="FOLDER", type=Path, help="where the second table goes (default: beside)"
+    )
+    parser.add_argument("--rehearse", action="store_true", help="saved questions, old model against new")
+    parser.add_argument("--sample", type=int, metavar="N", help="rehearse: how many memories (default 1000)")
+    parser.add_argument(
+        "--switch", action="store_true", help="put the second table in the place of the first"
+    )
+    parser.add_argument("--back", action="store_true", help="take the last switch back")
+    add_safety_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what is asked for."""
+    engine = open_to_change(args)
+    if args.missing:
+        with shown(sys.stderr) as on_progress:
+            planned = engine.transfer.missing_vectors(dry_run=args.dry_run, on_progress=on_progress)
+        return carry_out(engine, planned, args)
+    if args.back:
+        done = engine.transfer.switch_back(confirmed=args.yes)
+        _tell(
+            args,
+            {"back": done.kept},
+            f"the table of before is the store's again; the other one is beside {done.store}",
+        )
+        return 0
+    embedder = _embedder(args)
+    if args.rehearse:
+        return _rehearse(engine, embedder, args)
+    if args.dry_run:
+        return _estimate(engine, embedder, args)
+    return _make(engine, embedder, args)
+
+
+def _embedder(args: argparse.Namespace) -> Embedder:
+    from memtui.engine.embed.openai import OpenAIEmbedder
+    from memtui.engine.embed.settings import EmbeddingSettings, bare_model
+    from memtui.engine.embed.static import BUNDLED, bundled
+
+    if not args.model:
+        raise UsageError("The new model has no name.", fix="Give --model, and --base-url for its service.")
+    if bare_model(args.model) == BUNDLED:
+        return bundled()
+    keys = [os.environ.get(name.strip(), "") for name in (args.key_env or "").split(",") if name.strip()]
+    return OpenAIEmbedder(
+        EmbeddingSettings(
+            model=args.model,
+            base_url=args.base_url,
+            api_keys=tuple(key for key in keys if key),
+            request_dimensions=args.dimensions,
+            task_passage=args.task,
+        )
+    )
+
+
+def _destination(engine: Engine, args: argparse.Namespace) -> Path:
+    if args.to is not None:
+        return Path(args.to)
+    folder = engine.store.folder
+    if folder is None:
+        raise UsageError(f"{engine.info.name} is not on this machine.", fix="Name a folder with --to.")
+    return folder.with_name(f"{folder.name}.reembed-{_ODD.sub('-', args.model)}")
+
+
+def _estimate(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> int:
+    found = engine.transfer.estimate(embedder)
+    cost = found.cost
+    document = {
+        "schema": "memtui.reembed.v1",
+        "dry_run": True,
+        "model": embedder.name,
+        "rows": found.rows,
+        "empty": found.empty,
+        "dims_before": found.dims_before,
+        "dims": found.dims,
+        "bytes": found.bytes,
+        "chars": cost.chars,
+        "tokens": cost.tokens,
+        "seconds": cost.seconds,
+        "folder": str(_destination(engine, args)),
+    }
+    seconds = "" if cost.seconds is None else f", about {cost.seconds:,.0f} s"
+    said = (
+        f"dry run: {found.rows:,} memories, {cost.chars:,} characters, about {cost.tokens:,} tokens{seconds};"
+        f" {found.dims} numbers each instead of {found.dims_before}, {found.bytes / 1e6:,.1f} MB"
+    )
+    _tell(args, document, said)
+    return 0
+
+
+def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> int:
+    from memtui.engine.cases.book import CaseBook
+
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    with shown(sys.stderr) as on_progress:
+        found = engine.transfer.rehearse(
+            embedder,
+            cases,
+            recipe=engine.default_recipe,
+            bench=engine.bench(),
+            sample=args.sample,
+            on_progress=on_progress,
+        )
+    report = found.report
+    assert report.other is not None
+    assert report.paired is not None
+    lines = [f"{len(cases)} questions over {found.sample:,} of {found.rows:,} memories"]
+    for name, value in report.mean.items():
+        new = report.other.mean[name]
+        lines.append(f"{name}: {_number(value)} with {found.old}, {_number(new)} with {found.new}")
+    lines.append(report.paired.verdict)
+    lines += [f"  {flip.case.query}: {flip.a:.2f} -> {flip.b:.2f}" for flip in report.flips[:20]]
+    _tell(args, found.as_json(), "\n".join(lines))
+    return 0
+
+
+def _make(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> int:
+    from memtui.engine.transfer.switch import made_from
+
+    destination = _destination(engine, args)
+    document: dict[str, Any] = {"schema": "memtui.reembed.v1", "dry_run": False, "folder": str(destination)}
+    said = f"vectors of {args.model} in {destination}"
+    if not (args.switch and made_from(destination)):
+        with shown(sys.stderr) as on_progress:
+            done = engine.transfer.reembed(embedder, destination, on_progress)
+        document |= done.as_json()
+        said = f"{done.rows:,} memories with {said}"
+    if not args.switch:
+        how = f"memtui reembed --model {args.model} --switch --yes"
+        _tell(args, {**document, "switched": None}, f"{said}; use them with: {how}")
+        return 0
+    switched = engine.transfer.switch(destination, confirmed=args.yes)
+    lines = (
+        f"{said}, now the store's own; the table of before is in {switched.kept}",
+        f"configure {args.model} ({switched.dims} numbers) for the agent",
+        "take it back with: memtui reembed --back --yes",
+    )
+    _tell(args, {**document, "switched": switched.kept}, "\n".join(lines))
+    return 0
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _tell(args: argparse.Namespace, document: dict[str, Any], said: str) -> None:
+    if args.json:
+        print_json(document)
+    else:
+        print_text(said)

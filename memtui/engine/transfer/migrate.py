@@ -1,0 +1,275 @@
+"""Making a store of another form out of one: check, run, verify. The source is only read."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.transfer.loss import Loss
+from memtui.engine.transfer.request import ImportRequest
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.store.table import Store
+    from memtui.engine.transfer.plan import Plan
+
+Form = Literal["pro", "memtui"]
+FORMS: tuple[Form, ...] = ("pro", "memtui")
+TITLES = {"pro": "memory-lancedb-pro", "memtui": "memtui"}
+ZEROS = "none in the source: zeros are stored, `reembed --missing` makes it"
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """What a migration does, did or found. `problems` are rows that are not as they should be, in a verification."""
+
+    source: Path
+    destination: Path | None
+    dialect: str
+    form: Form
+    rows: int
+    """Memories of the source."""
+    written: int
+    """Memories of the new store, or those that it would have."""
+    left_out: tuple[tuple[str, int], ...]
+    """(why, rows)."""
+    scopes: tuple[tuple[str | None, str, int], ...]
+    loss: tuple[Loss, ...]
+    warnings: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    verified: int = 0
+    """Rows that were compared and are equal in every column, vectors bit for bit."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of the command line."""
+        return {
+            "schema": "memtui.migration.v1",
+            "source": str(self.source),
+            "destination": str(self.destination) if self.destination else None,
+            "dialect": self.dialect,
+            "form": self.form,
+            "rows": self.rows,
+            "written": self.written,
+            "left_out": [{"why": why, "rows": rows} for why, rows in self.left_out],
+            "scopes": [{"from": theirs, "to": ours, "rows": rows} for theirs, ours, rows in self.scopes],
+            "loss": [loss.as_json() for loss in self.loss],
+            "warnings": list(self.warnings),
+            "verified": self.verified,
+            "problems": list(self.problems),
+        }
+
+
+def check(request: ImportRequest, form: Form, *, now_ms: int, work: Path) -> Migration:
+    """What a migration of the store would do; nothing is written."""
+    with _planned(request, form, now_ms, work) as (plan, source, _):
+        return _migration(plan, source, form, None)
+
+
+def run(
+    request: ImportRequest,
+    destination: Path,
+    form: Form,
+    *,
+    now_ms: int,
+    work: Path,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Migration:
+    """Make the store `destination` out of the one that `request` names, and verify it row by row.
+
+    The folder appears whole, after the verification, or not at all. Raises RefusedError when something is there.
+    """
+    if destination.exists() and (not destination.is_dir() or any(destination.iterdir())):
+        raise RefusedError(
+            f"{destination} exists and is not empty.",
+            fix="Name a new folder; to add to a store, use: memtui import SOURCE --store STORE.",
+        )
+    with _planned(request, form, now_ms, work, on_progress, cancel) as (plan, source, schema):
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        making = Path(
+            tempfile.mkdtemp(prefix=f".{destination.name}.", suffix=".making", dir=destination.parent)
+        )
+        try:
+            _create(making, form, schema, _told(_rows(plan, schema), len(plan.taken()), on_progress, cancel))
+            compared, problems = _compared(plan, making, schema)
+            if problems:
+                raise MemtuiError(
+                    f"The new store is not what the source is: {problems[0]}.",
+                    fix="Nothing was kept; report this.",
+                )
+            if destination.exists():
+                destination.rmdir()
+            making.rename(destination)
+        except OSError as error:
+            raise MemtuiError(
+                f"The store cannot be made in {destination}: {(error.strerror or str(error)).lower()}.",
+                fix="Make room there, or choose another place; nothing was kept.",
+            ) from error
+        finally:
+            shutil.rmtree(making, ignore_errors=True)
+        return _migration(plan, source, form, destination, verified=compared)
+
+
+def verify(request: ImportRequest, destination: Path, form: Form, *, now_ms: int, work: Path) -> Migration:
+    """Compare a store with what its source would give: every row, every column, vectors bit for bit."""
+    with _planned(request, form, now_ms, work) as (plan, source, schema):
+        compared, problems = _compared(plan, destination, schema)
+        return _migration(plan, source, form, destination, verified=compared, problems=problems)
+
+
+# ---------------------------------------------------------------------- planning against an empty store
+
+
+@contextmanager
+def _planned(
+    request: ImportRequest,
+    form: Form,
+    now_ms: int,
+    work: Path,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Iterator[tuple[Plan, Store, pa.Schema]]:
+    """The plan of an import of the source into an empty store of the new form."""
+    import time
+
+    from memtui.engine.embed.embedder import NoEmbedder
+    from memtui.engine.store.build import build_catalog
+    from memtui.engine.store.open import open_store
+    from memtui.engine.transfer.planning import Workshop, make_plan
+
+    if form not in FORMS:
+        raise UsageError(f"There is no form {form!r}.", fix=f"Choose {' or '.join(FORMS)}.")
+    source = open_store(request.sources[0], columns=request.mapping or None)
+    if source.dims is None:
+        raise UsageError(f"{source.name} has no vectors.", fix="Export it, and import that.")
+    schema = _schema(form, source.dims)
+    work.mkdir(parents=True, exist_ok=True)
+    empty = Path(tempfile.mkdtemp(prefix="migrate-", dir=work))
+    try:
+        _create(empty, form, schema, iter(()))
+        store = open_store(empty)
+        none = NoEmbedder("A migration embeds nothing.", "")
+        shop = Workshop(store, build_catalog(store), none, now_ms, work, time.perf_counter)
+        plan = make_plan(request, shop, on_progress, cancel)
+        try:
+            yield plan, source, schema
+        finally:
+            plan.close()
+    finally:
+        shutil.rmtree(empty, ignore_errors=True)
+
+
+def request_for(source: Path, scope: str | None = None, **more: Any) -> ImportRequest:
+    """A migration as an import: vectors as they are, rows with one id kept apart, nothing held back."""
+    return ImportRequest(
+        sources=(source,),
+        format="lancedb",
+        scope=scope,
+        vectors="keep",
+        without_embedding=True,
+        conflicts="both",
+        **more,
+    )
+
+
+def _schema(form: Form, dims: int) -> pa.Schema:
+    from memtui.engine.dialects.own import own_schema
+    from memtui.engine.store.create_pro import pro_schema
+
+    return pro_schema(dims) if form == "pro" else own_schema(dims)
+
+
+def _create(folder: Path, form: Form, schema: pa.Schema, rows: Iterator[pa.RecordBatch]) -> None:
+    import pyarrow as pa
+
+    from memtui.engine.store.create import create_own
+    from memtui.engine.store.create_pro import create_pro
+
+    make: Callable[[Path, Any], None] = create_pro if form == "pro" else create_own
+    make(folder, pa.RecordBatchReader.from_batches(schema, rows))
+
+
+def _rows(plan: Plan, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    from memtui.engine.transfer.rows import new_rows
+    from memtui.engine.transfer.run import split
+
+    adds, ids, _ = split(plan)
+    yield from new_rows(plan, adds, None, schema, ids)
+
+
+def _told(
+    rows: Iterator[pa.RecordBatch], total: int, on_progress: OnProgress | None, cancel: CancelToken | None
+) -> Iterator[pa.RecordBatch]:
+    done = 0
+    for batch in rows:
+        if cancel is not None:
+            cancel.check()
+        yield batch
+        done += batch.num_rows
+        if on_progress:
+            on_progress(Progress("writing the new store", done, total))
+
+
+# ---------------------------------------------------------------------- what came of it
+
+
+def _compared(plan: Plan, folder: Path, schema: pa.Schema) -> tuple[int, tuple[str, ...]]:
+    """(rows that are equal, what is wrong with others)."""
+    import pyarrow as pa
+
+    from memtui.engine.curate.rows import ID, differing
+    from memtui.engine.store.open import open_store
+
+    store = open_store(folder)
+    if store.schema.remove_metadata() != schema.remove_metadata():
+        return 0, ("its columns are others than those of the new form",)
+    problems: list[str] = []
+    equal = 0
+    for batch in _rows(plan, schema):
+        mine = pa.Table.from_batches([batch])
+        found = store.rows_by_id(mine.column(ID).to_pylist(), schema.names).select(schema.names)
+        wrong = differing(mine, found, schema.names)
+        there = set(found.column(ID).to_pylist())
+        problems += [f"{each} is {'other than its source' if each in there else 'missing'}" for each in wrong]
+        equal += mine.num_rows - len(wrong)
+    return equal, tuple(problems)
+
+
+def _migration(
+    plan: Plan,
+    source: Store,
+    form: Form,
+    destination: Path | None,
+    *,
+    verified: int = 0,
+    problems: tuple[str, ...] = (),
+) -> Migration:
+    from memtui.engine.transfer.rules import MEANINGS
+
+    left_out = [(why, rows) for (why, _), rows in plan.draft.reasons.items()]
+    left_out += [(MEANINGS[group], plan.counts[group]) for group in ("same_id",) if plan.counts[group]]
+    loss = list(plan.losses())
+    if bare := len(plan.to_embed()):
+        loss.append(Loss("vector", bare, ZEROS))
+    return Migration(
+        source=plan.sources[0].path,
+        destination=destination,
+        dialect=source.dialect.name,
+        form=form,
+        rows=source.count(),
+        written=len(plan.taken()),
+        left_out=tuple(left_out),
+        scopes=plan.scopes,
+        loss=tuple(loss),
+        warnings=(*source.warnings, *plan.draft.remarks),
+        verified=verified,
+        problems=problems,
+    )

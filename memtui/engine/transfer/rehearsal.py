@@ -1,0 +1,169 @@
+"""A rehearsal of another embedding model: the saved questions over a sample, old model against new."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.cases.run import DEFAULT_K, Report, Setup, compare, run_cases
+from memtui.engine.embed.static import BUNDLED
+from memtui.engine.errors import UsageError
+from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.transfer.reembed import Estimate, estimate, reembed
+
+if TYPE_CHECKING:
+    from memtui.engine.cases.case import Case
+    from memtui.engine.embed.embedder import Embedder
+    from memtui.engine.recall.run import Bench
+    from memtui.engine.store.table import Store
+
+SAMPLE = 1_000
+SEED = 20261121
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What the saved questions say of the two models over a sample of the store."""
+
+    sample: int
+    rows: int
+    old: str
+    new: str
+    report: Report
+    """The old model's answers, with the new model's as `other`, the paired test and the cases that flip."""
+    estimate: Estimate
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        cost = self.estimate.cost
+        return {
+            "schema": "memtui.rehearsal.v1",
+            "sample": self.sample,
+            "rows": self.rows,
+            "old": self.old,
+            "new": self.new,
+            "cases": self.report.as_json(),
+            "estimate": {
+                "rows": self.estimate.rows,
+                "empty": self.estimate.empty,
+                "dims_before": self.estimate.dims_before,
+                "dims": self.estimate.dims,
+                "bytes": self.estimate.bytes,
+                "chars": cost.chars,
+                "tokens": cost.tokens,
+                "seconds": cost.seconds,
+            },
+        }
+
+
+def rehearse(
+    store: Store,
+    bench: Bench,
+    old: Embedder,
+    new: Embedder,
+    cases: Sequence[Case],
+    *,
+    work: Path,
+    timer: Callable[[], float],
+    recipe: str,
+    sample: int = SAMPLE,
+    k: int = DEFAULT_K,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Rehearsal:
+    """Answer the cases over a sample with each model, and compare in pairs.
+
+    The sample holds every memory that a case expects or rejects, and others at random (the same each time).
+    Raises UsageError without cases, EmbeddingError when a model cannot be asked.
+    """
+    if not cases:
+        raise UsageError(
+            "There are no saved questions to rehearse with.",
+            fix='Add some with: memtui cases add "..." --expect ID.',
+        )
+    work.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="rehearsal-", dir=work))
+    try:
+        rows = _sampled(store, cases, sample, folder / "old")
+        from memtui.engine.store.open import open_store
+
+        before = open_store(folder / "old")
+        reembed(before, new, folder / "new", work=work, on_progress=on_progress, cancel=cancel)
+        after = open_store(folder / "new")
+        plain = [replace(case, query_vector=None) for case in cases]
+        reports = [
+            _answers(
+                each,
+                replace(bench, store=each, embed=model.embed_query, bundled=model.name == BUNDLED),
+                plain,
+                name,
+                recipe,
+                k,
+                on_progress,
+                cancel,
+            )
+            for each, model, name in ((before, old, "old"), (after, new, "new"))
+        ]
+        return Rehearsal(
+            rows, store.count(), old.name, new.name, compare(*reports), estimate(store, new, timer)
+        )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _answers(
+    store: Store,
+    bench: Bench,
+    cases: Sequence[Case],
+    name: str,
+    recipe: str,
+    k: int,
+    on_progress: OnProgress | None,
+    cancel: CancelToken | None,
+) -> Report:
+    from memtui.engine.recall.run import recall
+
+    def known(ids: Sequence[str]) -> dict[str, Any]:
+        table = store.rows_by_id(list(ids), store.row_columns)
+        return {memory.id: memory for memory in store.dialect.to_memories(table, bench.now_ms)}
+
+    return run_cases(
+        cases,
+        Setup(name, recipe),
+        lambda request: recall(request, bench),
+        known,
+        k=k,
+        now_ms=bench.now_ms,
+        on_progress=on_progress,
+        cancel=cancel,
+    )
+
+
+def _sampled(store: Store, cases: Sequence[Case], sample: int, folder: Path) -> int:
+    """A copy of some rows as a store of the same form; how many."""
+    import pyarrow as pa
+
+    from memtui.engine.store.create import create_own
+    from memtui.engine.store.create_pro import create_like, create_pro
+
+    column = store.dialect.columns.id
+    ids = [
+        str(value)
+        for batch in store.pin().scan([column])
+        for value in batch.column(column).to_pylist()
+        if value is not None
+    ]
+    wanted = {each for case in cases for each in (*case.expected, *case.rejected)} & set(ids)
+    others = sorted(set(ids) - wanted)
+    random.Random(SEED).shuffle(others)
+    chosen = [*sorted(wanted), *others[: max(0, sample - len(wanted))]]
+    table = store.rows_by_id(chosen, list(store.columns)).select(list(store.columns)).cast(store.schema)
+    makers: dict[str, Callable[[Path, Any], None]] = {"memtui": create_own, "pro": create_pro}
+    make = makers.get(store.dialect.name, create_like)
+    make(folder, pa.Table.from_batches(table.to_batches(), schema=store.schema))
+    return int(table.num_rows)
