@@ -143,19 +143,21 @@ def _vectors(
     import numpy as np
 
     bare = plan.to_embed()
-    if not len(bare) or plan.vectors is not None:
-        return plan.vectors
-    if plan.request.without_embedding:
-        return None
+    vectors = plan.vectors
+    if vectors is not None:  # the search for near copies made those of the new ones, not of the conflicts
+        bare = bare[~vectors[bare].any(axis=1)]
+    if not len(bare) or plan.request.without_embedding:
+        return vectors
     if plan.cost.problem:
         raise MemtuiError(
             f"{len(bare):,} memories have no vector that this store can use. {plan.cost.problem}",
             fix="Configure the store's embedding model, or store them without a vector for now (--without-vectors).",
         )
     assert shop.store.dims is not None
-    vectors = np.memmap(
-        plan.folder / "vectors.f32", dtype=np.float32, mode="w+", shape=(plan.total, shop.store.dims)
-    )
+    if vectors is None:
+        vectors = np.memmap(
+            plan.folder / "vectors.f32", dtype=np.float32, mode="w+", shape=(plan.total, shop.store.dims)
+        )
     embed_into(plan, shop, bare, vectors, on_progress, cancel)
     return vectors
 
