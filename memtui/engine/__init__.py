@@ -27,6 +27,7 @@ _HOME = {
     "Comparison": "lab.compare",
     "ConfigError": "errors",
     "Conflict": "curate.changes",
+    "ConflictError": "curate.apply",
     "Crossing": "lifecycle.moves",
     "DamagedStoreError": "errors",
     "Effect": "lab.compare",
@@ -98,6 +99,7 @@ __all__ = [
     "Comparison",
     "ConfigError",
     "Conflict",
+    "ConflictError",
     "Crossing",
     "DamagedStoreError",
     "Effect",
@@ -160,6 +162,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from memtui.engine.cases.book import CaseBook
+    from memtui.engine.curate.apply import ConflictError
     from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Outcome
     from memtui.engine.curate.fields import Field
     from memtui.engine.engine import Engine, RecipeInfo, open_engine

@@ -13,6 +13,7 @@ from memtui.tui.layout import MIN_HEIGHT, MIN_WIDTH, NORMAL_WIDTH, SHORT_HEIGHT,
 from memtui.tui.messages import FlashKind
 from memtui.tui.runner import Runner
 from memtui.tui.session import Session
+from memtui.tui.staging import Staging
 from memtui.tui.widgets.flash import FlashLine
 from memtui.tui.widgets.key_bar import KeyBar
 from memtui.tui.widgets.top_bar import TopBar
@@ -39,6 +40,8 @@ class Frame(Screen[None]):
     """
 
     MODE = ""
+    UNDO = "u in Browse takes it back"
+    """How a change that was made on this screen is taken back, in words."""
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NORMAL_WIDTH, "-normal"), (WIDE_WIDTH, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (SHORT_HEIGHT, "-tall")]  # noqa: RUF012
@@ -57,6 +60,7 @@ class Frame(Screen[None]):
     def compose(self) -> ComposeResult:
         yield TopBar(self.MODE)
         yield TooSmall()
+        yield Staging(self.UNDO)
         yield from self.body()
         yield FlashLine()
         yield KeyBar()
@@ -74,6 +78,11 @@ class Frame(Screen[None]):
     def session(self) -> Session:
         """The app's session."""
         return host(self).session
+
+    @property
+    def staging(self) -> Staging:
+        """What plans, shows and makes the changes of this screen."""
+        return self.query_one(Staging)
 
     def flash(self, text: str, kind: FlashKind = "done") -> None:
         """Say one line above the key bar."""

@@ -66,9 +66,9 @@ class Runner:
         self._tokens.pop(message.slot, None)
         return True
 
-    def busy(self, slot: str) -> bool:
-        """Whether a call of this slot is running."""
-        return slot in self._tokens
+    def busy(self, slot: str, generation: int | None = None) -> bool:
+        """Whether a call of this slot is running: any, or that of one generation."""
+        return slot in self._tokens and generation in (None, self._generations[slot])
 
     def cancel(self, slot: str) -> None:
         """Ask the running call of this slot to stop; nothing of it will arrive any more."""

@@ -217,6 +217,10 @@ class Curator:
         self._behind = True
         return outcome
 
+    def catch_up(self) -> None:
+        """The next plan is made on the newest version, whatever another program has written there meanwhile."""
+        self._behind = True
+
     def undo(self, entry: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
         """Plan to take back an entry, the last one that is applied when none is named.
 

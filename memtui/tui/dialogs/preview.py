@@ -29,10 +29,11 @@ FIELD_CELLS = 18
 class Answer:
     """What the person says to a preview.
 
-    "apply" `change_set`; `confirmed`: the agent is stopped. "force": plan again, over what others changed.
+    "apply" `change_set`; `confirmed`: the person agreed to what needs it (a deletion, a stopped agent). "force":
+    plan again, over what others changed. "edit": back to what it was planned from.
     """
 
-    what: Literal["apply", "force"]
+    what: Literal["apply", "force", "edit"]
     change_set: ChangeSet
     confirmed: bool = False
 
@@ -132,11 +133,19 @@ class Preview(ModalScreen[Answer | None]):
     BINDINGS = bindings("change")
 
     def __init__(
-        self, plan: ChangeSet, *, warning: str = "", stop_agent: str = "", forcible: bool = False
+        self,
+        plan: ChangeSet,
+        *,
+        warning: str = "",
+        notes: Sequence[str] = (),
+        stop_agent: str = "",
+        forcible: bool = False,
+        editable: bool = False,
     ) -> None:
         super().__init__()
         self.plan = plan
-        self._warning, self._stop_agent, self._forcible = warning, stop_agent, forcible
+        self._said, self._stop_agent, self._editable = (*notes, warning), stop_agent, editable
+        self._forcible = forcible or any(each.reason == "changed" for each in plan.conflicts)
 
     def compose(self) -> ComposeResult:
         with Panel(title=one_line(self.plan.title)):
@@ -148,7 +157,7 @@ class Preview(ModalScreen[Answer | None]):
         self.query_one(PreviewRows).focus()
 
     def _notes(self) -> tuple[str, ...]:
-        return tuple(note for note in dict.fromkeys((self._stop_agent, self._warning)) if note)
+        return tuple(note for note in dict.fromkeys((self._stop_agent, *self._said)) if note)
 
     def _say_ways(self) -> None:
         plan = self.plan
@@ -157,6 +166,7 @@ class Preview(ModalScreen[Answer | None]):
             ways += ["f overwrite"] if self._forcible else []
         else:
             ways = ["Y the agent is stopped: apply"] if self._stop_agent else ["enter apply"]
+            ways += ["e edit"] if self._editable else []
         self.query_one(Static).update(Content(" " + "   ".join((*ways, "esc change nothing"))))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -166,6 +176,7 @@ class Preview(ModalScreen[Answer | None]):
             "stopped": clean and bool(self._stop_agent),
             "leave_out": not clean and bool(self.plan.changes),
             "force": not clean and self._forcible,
+            "edit": self._editable,
         }
         return True if able.get(action, True) else None
 
@@ -185,6 +196,9 @@ class Preview(ModalScreen[Answer | None]):
 
     def action_force(self) -> None:
         self.dismiss(Answer("force", self.plan))
+
+    def action_edit(self) -> None:
+        self.dismiss(Answer("edit", self.plan))
 
     def action_close(self) -> None:
         self.dismiss(None)

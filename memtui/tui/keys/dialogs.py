@@ -23,6 +23,7 @@ TABLE: tuple[Key, ...] = (
     Key("change.stopped", "Y", "apply: the agent is stopped", ACT),
     Key("change.leave-out", "x", "leave the conflicts out", ACT),
     Key("change.force", "f", "overwrite what others changed", ACT),
+    Key("change.edit", "e", "back to the editor", ACT),
     Key("change.close", "escape,q", "change nothing", GO, bar=20, shown="esc"),
     # one line of text
     Key("ask.close", "escape", "close", GO, bar=10, shown="esc"),

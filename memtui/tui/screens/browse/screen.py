@@ -319,7 +319,7 @@ class BrowseScreen(BrowseChanges):
     def action_clear_filter(self) -> None:
         """One step back: what lies on top first, the filter last."""
         shape, query = self.wish.shape, self.wish.query
-        if self.dismiss_flash():
+        if self.staging.stop() or self.dismiss_flash():
             return
         if shape.overlay:
             self.want(shaped(self.wish, overlay=False))
