@@ -10,6 +10,7 @@ from memtui.engine.errors import UsageError
 from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
+    from memtui.engine.cases.bisect import Bisection, TableVersion
     from memtui.engine.engine import Engine
     from memtui.engine.lab.compare import Account, Comparison, Effect
     from memtui.engine.lab.flips import Strip
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     from memtui.engine.lab.receipt import Receipt
     from memtui.engine.lab.replay import Replay
     from memtui.engine.lab.sentences import Explanation
+    from memtui.engine.lab.smallest import OnVerdict
     from memtui.engine.lab.verdict import Verdict
     from memtui.engine.lab.whatif import Ask, WhatIf
     from memtui.engine.progress import CancelToken, OnProgress
     from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.run import OnStage
 
 
 class Lab:
@@ -58,9 +61,10 @@ class Lab:
         *,
         changes: bool = True,
         on_progress: OnProgress | None = None,
+        on_verdict: OnVerdict | None = None,
         cancel: CancelToken | None = None,
     ) -> Verdict:
-        """The same for a recall that ran already."""
+        """The same for a recall that ran already; `on_verdict` hears of the ladder first, then of each change."""
         from memtui.engine.lab.smallest import with_changes
         from memtui.engine.lab.whynot import why_not
 
@@ -68,8 +72,10 @@ class Lab:
         inquiry = why_not(trace, memory_id, self._ranking, ask)
         if not changes:
             return inquiry.verdict
+        if on_verdict is not None:
+            on_verdict(inquiry.verdict)
         every = inquiry.moves(self._engine.catalog.scopes)
-        return with_changes(inquiry.verdict, trace, every, inquiry.powerless, ask, on_progress)
+        return with_changes(inquiry.verdict, trace, every, inquiry.powerless, ask, on_progress, on_verdict)
 
     def parameters(self, trace: Trace) -> tuple[Parameter, ...]:
         """Every parameter of the recipe: value, range, what turning it needs, findings beside it."""
@@ -101,6 +107,51 @@ class Lab:
         from memtui.engine.lab.sentences import explain
 
         return explain(trace, memory_id)
+
+    def pair(
+        self,
+        a: RecallRequest,
+        b: RecallRequest,
+        on_stage: OnStage | None = None,
+        cancel: CancelToken | None = None,
+    ) -> tuple[Trace, Trace]:
+        """Both recalls, one after the other, at the same moment; the question becomes a vector once, for both."""
+        now_ms = self._engine.now_ms
+        first = self._engine.recall(_at(a, now_ms), on_stage, cancel)
+        if b.query_vector is None and b.query == a.query and first.query_vector is not None:
+            b = replace(b, query_vector=first.query_vector.tolist())
+        return first, self._engine.recall(_at(b, now_ms), on_stage, cancel)
+
+    def versions(self) -> tuple[TableVersion, ...]:
+        """The versions of the table that can still be read, oldest first."""
+        from memtui.engine.cases.bisect import TableVersion
+
+        return tuple(TableVersion(version, time_ms) for version, time_ms in self._engine.store.versions())
+
+    def bisect(
+        self,
+        request: RecallRequest,
+        memory_id: str,
+        *,
+        then_ms: int | None = None,
+        then_config: RecallRequest | None = None,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Bisection:
+        """What changed the rank of one memory: a version, the clock, the settings; see `cases.bisect.bisect`."""
+        from memtui.engine.cases.bisect import bisect
+
+        return bisect(
+            request,
+            memory_id,
+            self.versions(),
+            self._engine.recall,
+            now_ms=self._engine.now_ms,
+            then_ms=then_ms,
+            then_config=then_config,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
 
     def compare(self, a: Account, b: Account) -> Comparison:
         """Two recalls side by side; either may be a receipt. Pure: nothing is asked."""
@@ -191,3 +242,7 @@ class Lab:
         engine = self._engine
         engine.load_metadata()
         return ranking_at(engine.store, version, engine.catalog)
+
+
+def _at(request: RecallRequest, now_ms: int) -> RecallRequest:
+    return request if request.now_ms is not None else replace(request, now_ms=now_ms)

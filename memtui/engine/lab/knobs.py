@@ -24,6 +24,8 @@ class Knob:
     step: float = 0.001
     """The finest change that is offered, and counted as one step."""
     choices: tuple[Any, ...] = ()
+    resolved: str = ""
+    """Where the resolved settings have it, where that is not `path`."""
 
     @property
     def span(self) -> float:
@@ -92,7 +94,77 @@ LIMIT = Knob("limit", "whole", "how many memories come back", 1, 20, 1)
 SOURCE = Knob("source", "choice", "who asks", choices=SOURCES)
 PRO = (LIMIT, SOURCE, *RETRIEVAL, *DECAY)
 BUILTIN = (replace(LIMIT, high=200),)
-BY_PATH: Mapping[str, Knob] = {knob.path: knob for knob in PRO}
+
+
+def _weight(key: str, meaning: str) -> Knob:
+    return Knob(f"memtui.{key}", "number", meaning, 0.0, 2.0, 0.01)
+
+
+OWN = (
+    replace(LIMIT, high=100),
+    Knob("memtui.pool", "whole", "candidates of each search", 1, 200, 1),
+    _weight("vectorWeight", "of the cosine, stretched over the candidates"),
+    _weight("lateWeight", "of how well each word of the question is met"),
+    Knob("memtui.rarity", "number", "how far a rare word of the question counts more", 0.0, 3.0, 0.05),
+    _weight("bm25Weight", "of the keyword score, as a share of the best"),
+    _weight("identifierWeight", "of identifiers that stand in the text to the letter"),
+    _weight("speakerWeight", "for what the named speaker has said"),
+    _weight("dateWeight", "for memories of the time that is named"),
+    Knob("memtui.previousWeight", "number", "of the score of the memory before, same session", step=0.01),
+    Knob("memtui.nextWeight", "number", "of the score of the memory after, same session", step=0.01),
+    Knob("memtui.recency", "choice", "whether newer ones gain", choices=("asked", "on", "off")),
+    _weight("recencyWeight", "most that the newest gains"),
+    Knob("memtui.recencyHalfLifeDays", "number", "days after which half of that is left", 1.0, 365.0, 1.0),
+    Knob("memtui.minScore", "number", "a score below this is not returned", 0.0, 3.0, 0.01),
+)
+
+
+def _engine(path: str, resolved: str, meaning: str, low: int, high: int, step: int = 1) -> Knob:
+    return Knob(f"memEngine.{path}", "whole", meaning, low, high, step, resolved=f"memEngine.{resolved}")
+
+
+ENGINE = (
+    replace(LIMIT, high=50),
+    SOURCE,
+    Knob(
+        "memEngine.trustMode",
+        "choice",
+        "which sources of a memory are let through",
+        choices=("off", "prefer_trusted", "exclude_quarantined"),
+        resolved="memEngine.trust_mode",
+    ),
+    _engine("autoRecall.maxItems", "hook.max_items", "how many memories the hook wants", 1, 5),
+    _engine("autoRecall.trivialMinChars", "hook.trivial_min_chars", "shorter questions are skipped", 2, 40),
+    _engine("autoRecall.tierSearchMultiplier", "hook.multiplier", "hits of each tier for one wanted", 1, 6),
+    Knob(
+        "memEngine.autoRecall.selectionMode",
+        "choice",
+        "tier after tier, or a share for each",
+        choices=("tier_first_v1", "tier_quota_v1"),
+        resolved="memEngine.hook.mode",
+    ),
+    _engine("autoRecall.quotas.mustMax", "hook.quotas.must_max", "most of must_remember", 0, 5),
+    _engine("autoRecall.quotas.niceMin", "hook.quotas.nice_min", "least of nice_to_have", 0, 5),
+    _engine("autoRecall.quotas.unknownMax", "hook.quotas.unknown_max", "most without a tier", 0, 5),
+    _engine("budget.maxChars", "budget.max_chars", "characters of the block for the prompt", 300, 12_000, 50),
+    _engine("budget.minRecentSlots", "budget.min_recent_slots", "recent memories that always stay", 0, 5),
+    _engine(
+        "todoGuardrails.todoStaleTtlDays", "todo_days", "days after which a to-do counts as stale", 1, 90
+    ),
+)
+_RECIPES: Mapping[str, tuple[Knob, ...]] = {
+    "memory-lancedb": BUILTIN,
+    "memtui": OWN,
+    "mem-engine": ENGINE,
+}
+BLOCKS = ("retrieval", "decay", "memtui", "memEngine")
+"""The blocks of a configuration in which parameters stand."""
+BY_PATH: Mapping[str, Knob] = {knob.path: knob for knob in (*OWN, *ENGINE, *PRO)}
+
+
+def knobs_of(recipe: str) -> tuple[Knob, ...]:
+    """The parameters of a recipe, in the order of the stages that read them."""
+    return _RECIPES.get(recipe, PRO)
 
 
 def with_value(request: RecallRequest, path: str, value: Any) -> RecallRequest:
@@ -102,15 +174,21 @@ def with_value(request: RecallRequest, path: str, value: Any) -> RecallRequest:
     effect: it is not switched on by that.
     """
     block, _, key = path.partition(".")
-    if block in ("retrieval", "decay") and key:
+    if block in BLOCKS and key:
         config = dict(request.config or {})
         if block == "decay" and "decay" in config and config["decay"] is None:
             return request
-        config[block] = {**(config.get(block) or {}), key: value}
+        config[block] = _put(config.get(block) or {}, key, value)
         return replace(request, config=config)
     if path not in RecallRequest.__dataclass_fields__:
         raise UsageError(f"There is no parameter {path}.", fix=f"Known parameters: {', '.join(BY_PATH)}.")
     return replace(request, **{path: value})
+
+
+def _put(block: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
+    """`block` with the value at `key`, which may lead through blocks within it."""
+    first, _, rest = key.partition(".")
+    return {**block, first: _put(block.get(first) or {}, rest, value) if rest else value}
 
 
 def with_values(request: RecallRequest, changes: Mapping[str, Any]) -> RecallRequest:
@@ -124,9 +202,15 @@ def value_of(
     request: RecallRequest, config: Mapping[str, Any], limit: int, source: str | None, path: str
 ) -> Any:
     """What a parameter stands at: `config`, `limit` and `source` as a trace has them resolved."""
-    block, _, key = path.partition(".")
-    if key:
-        return (config.get(block) or {}).get(key)
     if path == "limit":
         return limit
-    return source if path == "source" else getattr(request, path)
+    if path == "source":
+        return source
+    known = BY_PATH.get(path)
+    at: Any = config
+    parts = (known.resolved if known is not None and known.resolved else path).split(".")
+    if len(parts) == 1:
+        return getattr(request, path)
+    for part in parts:
+        at = at.get(part) if isinstance(at, Mapping) else None
+    return at

@@ -75,7 +75,7 @@ def moves(trace: Trace, e: Evidence, scopes: Sequence[str | None]) -> Iterator[M
 
 def powerless(trace: Trace, e: Evidence) -> Iterator[tuple[str, str]]:
     """(knob, why) of what cannot help whatever the gate: inert parameters and constants."""
-    for knob in knobs.BUILTIN if e.plan.plain else knobs.PRO:
+    for knob in knobs.knobs_of(e.plan.recipe.name):
         why = inert(trace, knob.path)
         if why:
             yield knob.path, why
@@ -91,22 +91,28 @@ def powerless(trace: Trace, e: Evidence) -> Iterator[tuple[str, str]]:
 
 def _parameters(trace: Trace, e: Evidence) -> Iterator[Move]:
     numbers = _numbers_of(e)
-    for knob in knobs.BUILTIN if e.plan.plain else knobs.PRO:
+    for knob in knobs.knobs_of(e.plan.recipe.name):
         if inert(trace, knob.path):
             continue
         before = knobs.value_of(e.plan.request, trace.config, trace.limit, trace.source, knob.path)
         opens = _OPENS.get(knob.path, AFTER_RERANK)
-        if knob.kind in ("number", "whole"):
-            yield from _both_ways(knob, float(before), opens, numbers.get(knob.path))
-        elif knob.kind == "switch":
-            yield _switch(knob.path, before, not before, opens)
-        elif knob.path == "retrieval.rerank":
+        if knob.path == "retrieval.rerank":
             for mode in _rerank_modes(e, str(before)):
                 yield _switch(knob.path, before, mode, opens)
         elif knob.path != "source":
-            for choice in knob.choices:
-                if choice != before:
-                    yield _switch(knob.path, before, choice, opens)
+            yield from of_knob(knob, before, opens, numbers.get(knob.path))
+
+
+def of_knob(knob: Knob, before: Any, opens: frozenset[str], hint: float | None = None) -> Iterator[Move]:
+    """Everything that one parameter can be turned to; `hint` is a value worth looking at."""
+    if knob.kind in ("number", "whole"):
+        yield from _both_ways(knob, float(before), opens, hint)
+    elif knob.kind == "switch":
+        yield _switch(knob.path, before, not before, opens)
+    else:
+        for choice in knob.choices:
+            if choice != before:
+                yield _switch(knob.path, before, choice, opens)
 
 
 def _rerank_modes(e: Evidence, before: str) -> list[str]:

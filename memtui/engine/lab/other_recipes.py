@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memtui.engine.lab import gate_words, knobs
-from memtui.engine.lab.moves import FOUND, Move
+from memtui.engine.lab import gate_words
+from memtui.engine.lab.moves import FOUND, Move, of_knob
+from memtui.engine.lab.parameters import parameters
 from memtui.engine.lab.verdict import Rung
 from memtui.engine.lab.words import added_words
 
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from memtui.engine.recall.record import StageRecord, Trace
     from memtui.engine.recall.rows import Row
 
-MOST = 100
-"""The largest limit that is tried."""
 OF_THE_MEMORY = frozenset({"scope", "category", "inactive", "expired", "state", "suppressed"})
 """Gates that no larger limit opens."""
 EVERY_GATE = FOUND | {"scope", "category"}
@@ -80,22 +79,20 @@ def _stage(record: StageRecord, index: int | None, failed: bool) -> Rung | None:
 
 
 def other_moves(trace: Trace, row: Row) -> list[Move]:
-    """A larger limit, the memory's scope, no category, a word of the memory."""
-    return [*_limit(trace), *_filters(trace, row), *added_words(trace, row)]
+    """Every parameter of the recipe, the memory's scope, no category, a word of the memory."""
+    return [*_parameters(trace), *_filters(trace, row), *added_words(trace, row)]
 
 
-def _limit(trace: Trace) -> Iterator[Move]:
-    room = MOST - trace.limit
-    if room >= 1:
-        yield Move(
-            "limit",
-            trace.limit,
-            _gates_of(trace) - OF_THE_MEMORY,
-            room,
-            lambda k: trace.limit + k,
-            lambda k: k / MOST,
-            lambda value: {knobs.LIMIT.path: value},
-        )
+def other_powerless(trace: Trace) -> dict[str, str]:
+    """Parameters that do nothing in this recall, with the reason."""
+    return {each.knob.path: each.inert for each in parameters(trace) if each.inert}
+
+
+def _parameters(trace: Trace) -> Iterator[Move]:
+    opens = _gates_of(trace) - OF_THE_MEMORY
+    for each in parameters(trace):
+        if not each.inert and each.knob.path != "source":
+            yield from of_knob(each.knob, each.value, opens)
 
 
 def _filters(trace: Trace, row: Row) -> Iterator[Move]:

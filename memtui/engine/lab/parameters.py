@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.lab import knobs
+from memtui.engine.lab.idle import idle_engine, idle_own
 from memtui.engine.lab.knobs import Knob
 from memtui.engine.recall.request import RecallRequest
 
@@ -20,6 +21,9 @@ _SEARCHED = (
     "retrieval.mode",
     "retrieval.queryExpansion",
     "retrieval.disableNativeCosine",
+    "memtui.pool",
+    "memEngine.autoRecall.maxItems",
+    "memEngine.autoRecall.tierSearchMultiplier",
 )
 """Turning these may need another search; the others work on what was found."""
 _CLI_ONLY = (
@@ -56,10 +60,6 @@ class Parameter:
 def parameters(trace: Trace) -> tuple[Parameter, ...]:
     """Every parameter of the recipe that made `trace`, in the order of the stages that read them."""
     request = trace.request or RecallRequest(trace.query, recipe=trace.recipe)
-    if not trace.recipe.startswith("pro/"):
-        known: tuple[Knob, ...] = knobs.BUILTIN if trace.recipe == "memory-lancedb" else (knobs.LIMIT,)
-    else:
-        known = knobs.PRO
     return tuple(
         Parameter(
             knob,
@@ -68,13 +68,17 @@ def parameters(trace: Trace) -> tuple[Parameter, ...]:
             inert(trace, knob.path),
             _findings(trace, knob.path),
         )
-        for knob in known
+        for knob in knobs.knobs_of(trace.recipe)
         if not (knob.path.startswith("decay.") and trace.config.get("decay") is None)
     )
 
 
 def inert(trace: Trace, path: str) -> str:
     """Why turning `path` cannot change this recall; empty where it can."""
+    if trace.recipe == "memtui":
+        return idle_own(trace, path)
+    if trace.recipe == "mem-engine":
+        return idle_engine(trace, path)
     block, _, key = path.partition(".")
     config = trace.config.get("retrieval") or {}
     if block == "decay":
@@ -124,4 +128,17 @@ def _findings(trace: Trace, path: str) -> tuple[str, ...]:
     told = [finding for finding in trace.findings if re.search(rf"{re.escape(path)}\b", finding)]
     if path == "retrieval.rerank":
         told += [warning for warning in trace.warnings if warning.startswith("rerank: ")]
-    return tuple(told)
+    return (*told, *_rejects_nothing(trace, path))
+
+
+def _rejects_nothing(trace: Trace, path: str) -> tuple[str, ...]:
+    """A threshold that stopped no candidate of this recall."""
+    gate = {
+        "retrieval.minScore": "min_score",
+        "retrieval.hardMinScore": "hard_cutoff",
+        "memtui.minScore": "min_score",
+    }.get(path)
+    if gate is None or not trace.records:
+        return ()
+    stopped = any(drop.reason == gate for record in trace.records for drop in record.outcome.dropped.values())
+    return () if stopped else ("it rejects nothing here",)

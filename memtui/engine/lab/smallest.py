@@ -15,6 +15,7 @@ from memtui.engine.recall.outside import NotAsked
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
 
+OnVerdict = Callable[[Verdict], None]
 HARD = frozenset(
     {
         "unknown_id",
@@ -40,8 +41,11 @@ def with_changes(
     powerless: Mapping[str, str],
     ask: Ask,
     on_progress: OnProgress | None = None,
+    on_verdict: OnVerdict | None = None,
 ) -> Verdict:
     """The verdict with what would bring the memory back, smallest change first, and what cannot.
+
+    `on_verdict` hears of it as it grows, one change or powerless knob at a time.
 
     Each number is searched outward from where it stands, on its own steps; `one_less` is the value one step nearer,
     which does not bring it back. `powerless` are knobs known to be unable, with the reason.
@@ -51,28 +55,33 @@ def with_changes(
     search = _Search(trace, verdict.id, ask)
     shut = _shut(verdict)
     changes: dict[str, Change] = {}
-    tried: dict[str, str] = {}
+    unable = dict(powerless)
     looked: dict[str, list[Move]] = {}
+
+    def so_far() -> Verdict:
+        found = sorted(changes.values(), key=lambda c: (c.size, c.knob))
+        told = tuple(Powerless(knob, why) for knob, why in unable.items() if knob not in changes)
+        return replace(verdict, changes=tuple(found), powerless=told)
+
     for done, move in enumerate(moves):
         if on_progress is not None:
             on_progress(Progress("looking for the smallest change", done, len(moves), "knobs"))
         still = next((rung.gate for rung in verdict.ladder if rung.gate in shut - move.opens), None)
         if still is not None:
-            tried.setdefault(move.knob, f"it cannot open the gate {still.replace('_', ' ')}")
+            unable.setdefault(move.knob, f"it cannot open the gate {still.replace('_', ' ')}")
             continue
         looked.setdefault(move.knob, []).append(move)
         change = search.smallest(move)
         if change is None:
-            tried[move.knob] = _stays_out(looked[move.knob])
+            if move.knob not in powerless:
+                unable[move.knob] = _stays_out(looked[move.knob])
         elif move.knob not in changes or change.size < changes[move.knob].size:
-            changes[move.knob] = change
-    unable = dict(powerless)
-    for knob, why in tried.items():
-        if knob not in changes:
-            unable.setdefault(knob, why)
-    found = sorted((search.confirm(change) for change in changes.values()), key=lambda c: (c.size, c.knob))
-    told = tuple(Powerless(knob, why) for knob, why in unable.items() if knob not in changes)
-    return replace(verdict, changes=tuple(found), powerless=told)
+            changes[move.knob] = search.confirm(change)
+        else:
+            continue
+        if on_verdict is not None:
+            on_verdict(so_far())
+    return so_far()
 
 
 def _shut(verdict: Verdict) -> frozenset[str]:

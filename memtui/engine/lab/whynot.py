@@ -10,7 +10,7 @@ from memtui.engine.lab import gate_words
 from memtui.engine.lab.forced import force
 from memtui.engine.lab.ladder import Evidence, climb
 from memtui.engine.lab.moves import Move, moves, powerless
-from memtui.engine.lab.other_recipes import climb_other, other_moves
+from memtui.engine.lab.other_recipes import climb_other, other_moves, other_powerless
 from memtui.engine.lab.ranks import NO_WORDS, Ranking, VectorRank, WordRank
 from memtui.engine.lab.verdict import Rung, Verdict
 from memtui.engine.lab.whatif import Ask, memory_of, what_if
@@ -80,7 +80,8 @@ def _other(trace: Trace, found: Found, ranking_of: RankingOf) -> Inquiry:
     )
     rank = trace.returned.index(row.id) + 1 if row.id in trace.returned else None
     ladder = climb_other(trace, row, by_vector, by_words)
-    return Inquiry(judged(trace, row.id, rank, ladder), lambda scopes: other_moves(trace, row))
+    verdict = judged(trace, row.id, rank, ladder)
+    return Inquiry(verdict, lambda scopes: other_moves(trace, row), other_powerless(trace))
 
 
 def find(trace: Trace, memory_id: str) -> Found | None:

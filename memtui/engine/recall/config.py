@@ -252,12 +252,22 @@ def findings(retrieval: Retrieval, decay: Decay | None) -> tuple[str, ...]:
         out.append(
             "retrieval.minScore up to .333 rejects nothing in vector mode: 1/(1+distance) is never lower."
         )
+    if retrieval.mode == "hybrid" and retrieval.vector_weight == 0 and retrieval.bm25_weight == 0:
+        out.append(
+            "retrieval.vectorWeight and retrieval.bm25Weight are both 0: meaning counts nothing, "
+            "keywords only where they match alone or strongly."
+        )
     if decay is not None:
         out += [
             f"retrieval.{key} has no effect for agents: it is used only without a decay engine (CLI search)."
             for key in _CLI_ONLY
             if block[key] != default[key]
         ]
+        if not decay.recency_weight + decay.frequency_weight + decay.intrinsic_weight:
+            out.append(
+                "decay.recencyWeight, decay.frequencyWeight and decay.intrinsicWeight are all 0: "
+                "neither age nor use nor importance counts."
+            )
     elif retrieval.recency_weight and retrieval.recency_half_life_days:
         out.append("half-lives here are e-folding times: 14 days halve after 9.7, 60 days after 41.6.")
     return tuple(out)

@@ -35,8 +35,8 @@ def question_vector(request: RecallRequest, outside: Outside, *, needed: bool) -
         why = outside.no_embedder or "there is no embedder for this store"
         if needed and not (request.lanes or {}).get("vector"):
             raise MemtuiError(
-                f"This recall needs a question vector, and {why}",
-                fix="Configure an embedder, or give --query-vector FILE.",
+                f"This recall asks by meaning only, and its question has no vector. {_sentence(why)}",
+                fix="Choose a recipe that also asks by words, or give a question vector.",
             )
         return QuestionVector(None, [f"keyword only: {why}"])
     start = outside.clock()
@@ -48,6 +48,11 @@ def question_vector(request: RecallRequest, outside: Outside, *, needed: bool) -
         return QuestionVector(None, [f"keyword only: {error}"])
     ms = (outside.clock() - start) * 1000
     return QuestionVector(vector, [], StageSummary("embed_query", "embed", "operation", 1, 1, ms))
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text[:1].upper()}{text[1:]}."
 
 
 def _given(given: Sequence[float]) -> Floats:
