@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict, replace
 
-from memtui.cli.config_file import read_config
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
 from memtui.cli.store import open_for
 from memtui.engine import RecallRequest
+from memtui.engine.config_file import read_config
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,23 +30,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look back."""
-    from memtui.engine.cases.bisect import TableVersion, bisect
-
     engine = open_for(args)
     request = RecallRequest(
         args.query, recipe=args.recipe, config=read_config(args.config), scopes=args.scope, limit=args.limit
     )
     was = replace(request, config=read_config(args.was_config)) if args.was_config else None
-    versions = [TableVersion(version, time_ms) for version, time_ms in engine.store.versions()]
-    found = bisect(
-        request,
-        engine.get(args.id).id,
-        versions,
-        engine.recall,
-        now_ms=engine.now_ms,
-        then_ms=args.then,
-        then_config=was,
-    )
+    found = engine.lab.bisect(request, engine.get(args.id).id, then_ms=args.then, then_config=was)
     if args.json:
         print_json(asdict(found))
         return 0

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.cli.config_file import read_config
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.store import open_for, wall_clock
 from memtui.engine import UsageError
+from memtui.engine.config_file import read_config
 from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
@@ -119,26 +118,14 @@ def _remove(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
 
 def _import(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     """Read cases from JSON lines; a line that is no case is reported with its number, the others are taken."""
-    from memtui.engine.cases.case import case_from
+    from memtui.engine.cases.lines import read_cases
 
     if len(args.words) != 1:
         raise UsageError(
             "cases import needs one file.", fix='One JSON object a line: {"query": ..., "expected": [...]}.'
         )
-    try:
-        lines = Path(args.words[0]).read_text(encoding="utf-8-sig").splitlines()
-    except OSError as failure:
-        raise UsageError(
-            f"{args.words[0]} cannot be read: {failure.strerror}.", fix="Name an existing file."
-        ) from None
-    taken, rejected = [], []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            taken.append(case_from(json.loads(line), f"line {number}"))
-        except (ValueError, TypeError, UsageError) as failure:
-            rejected.append({"where": f"line {number}", "why": str(failure)})
+    taken, broken = read_cases(Path(args.words[0]))
+    rejected = [{"where": where, "why": why} for where, why in broken]
     book.put_all(taken)
     if args.json:
         print_json({"taken": len(taken), "rejected": rejected})

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from memtui.cli.config_file import read_config
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.store import open_for, wall_clock
+from memtui.engine.config_file import read_config
 from memtui.engine.lifecycle.board import BoardAsk
 from memtui.engine.lifecycle.usage import SCENARIOS
 from memtui.engine.when import day

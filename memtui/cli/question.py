@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import NoReturn
 
-from memtui.cli.config_file import read_config
 from memtui.engine import RecallRequest, UsageError
+from memtui.engine.config_file import read_config
 
 
 def add_question_options(parser: argparse.ArgumentParser) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.cli.output import print_json, print_table, print_text, warning
-from memtui.engine import UsageError, read_receipt
+from memtui.engine.lab.receipt_file import open_receipt, save_receipt
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Trace
@@ -18,24 +17,12 @@ SHOWN = 40
 
 def save(engine: Engine, trace: Trace, path: str, *, texts: bool) -> None:
     """Write the receipt of `trace`; UsageError when the file cannot be written."""
-    document = engine.lab.receipt(trace, texts=texts)
-    try:
-        Path(path).write_text(json.dumps(document, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
-    except OSError as failure:
-        raise UsageError(
-            f"--save {path} cannot be written: {failure.strerror}.", fix="Name a file in a folder of yours."
-        ) from None
+    save_receipt(engine.lab.receipt(trace, texts=texts), Path(path))
 
 
 def replay(engine: Engine, path: str, *, as_json: bool) -> int:
     """Ask a saved recall again; 1 when it comes out differently."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as failure:
-        raise UsageError(
-            f"--replay {path} cannot be read: {failure}.", fix="Name a file that recall --save wrote."
-        ) from None
-    receipt = read_receipt(text)
+    receipt = open_receipt(Path(path))
     found = engine.lab.replay(receipt)
     if as_json:
         print_json(

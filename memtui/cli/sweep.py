@@ -6,9 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
-from memtui.cli.config_file import read_config
 from memtui.cli.output import print_json, print_text, warning
 from memtui.engine import CaseBook, RefusedError
+from memtui.engine.config_file import read_config
 from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:

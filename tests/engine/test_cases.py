@@ -13,6 +13,7 @@ import pytest
 from memtui.engine import Cancelled, CancelToken, MemtuiError, UsageError
 from memtui.engine.cases.book import CaseBook
 from memtui.engine.cases.case import Case, case_from, case_id
+from memtui.engine.cases.lines import read_cases
 from memtui.engine.cases.measure import mean, measure
 from memtui.engine.cases.paired import paired
 from memtui.engine.cases.run import Report, Setup, compare, missed_bars, run_cases
@@ -168,3 +169,33 @@ def test_what_is_no_case_is_refused_by_name() -> None:
     with pytest.raises(UsageError, match="line 3"):
         case_from({"expected": ["a"]}, "line 3")
     assert case_from({"query": "q"}, "line 1").id == case_id("q", None, None, "")
+
+
+def test_a_case_that_only_rejects_asks_for_no_silence() -> None:
+    judged = case((), rejected=("x",))
+    assert not judged.silent
+    found = measure(judged, ["a", "x"], ["global"] * 2, 5)
+    assert (found.silence, found.hit, found.rejected) == (None, None, 0.5)
+    assert judged.verdict("x") == "rejected"
+    assert judged.without("x").silent
+
+
+def test_a_setup_may_ask_an_older_version_and_says_so(engine: Engine) -> None:
+    cases = [Case("1", "gateway port", ("port-new",), query_vector=(1.0, 0.0))]
+    versions = engine.lab.versions()
+    newest = Setup("B", "pro/tool", table_version=versions[-1].version)
+    report = run_cases(cases, newest, engine.recall, engine.memories, k=3)
+    assert report.mean["hit"] == 1
+    assert report.as_json()["setup"]["table_version"] == versions[-1].version
+    gone = run_cases(cases, Setup("B", "pro/tool", table_version=999), engine.recall, engine.memories, k=3)
+    assert gone.answers[0].error
+
+
+def test_a_broken_line_is_named_and_the_others_are_taken(tmp_path: Path) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text('{"query": "q", "expected": ["a"]}\n\nnot json\n{"expected": []}\n{"query": "r"}\n')
+    taken, rejected = read_cases(path)
+    assert [each.query for each in taken] == ["q", "r"]
+    assert [where for where, _ in rejected] == ["line 3", "line 4"]
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_cases(tmp_path / "absent.jsonl")

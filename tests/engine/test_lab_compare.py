@@ -118,3 +118,17 @@ def test_found_by_keyword_only_names_the_word(told: Engine) -> None:
     )
     assert explain(trace, "words").parts[0] == "found by keyword only: 'db-prod-east-2'"
     assert explain(trace, "both").parts[0] == "found by meaning only (#1)"
+
+
+def test_a_pair_shares_one_question_vector_and_one_moment(engine: Engine) -> None:
+    ticks = iter(range(NOW_MS, NOW_MS + 10_000))
+    moving = Engine(engine.store, now=lambda: next(ticks))
+    a = RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, limit=8)
+    b = RecallRequest(QUESTION, recipe="pro/agent", limit=3)
+    one, other = moving.lab.pair(a, b)
+    assert (one.recipe, other.recipe) == ("pro/tool", "pro/agent")
+    assert one.now_ms == other.now_ms
+    assert other.query_vector is not None
+    assert one.query_vector is not None
+    assert other.query_vector.tolist() == one.query_vector.tolist()
+    assert other.returned == ask(engine, recipe="pro/agent", limit=3).returned

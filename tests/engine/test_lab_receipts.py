@@ -13,6 +13,7 @@ import pytest
 from memtui.engine import History, MemtuiError, RecallRequest, Trace, UsageError, read_receipt
 from memtui.engine.engine import Engine
 from memtui.engine.lab.compare import compare
+from memtui.engine.lab.receipt_file import open_receipt, save_receipt
 from memtui.engine.store.open import open_store
 from tests.engine.loopback import loopback
 from tests.engine.mutation_battery import QUESTION, VECTOR, rows, unit
@@ -169,3 +170,16 @@ def test_a_history_that_is_none_is_said_in_words(tmp_path: Path) -> None:
     path.write_bytes(b"not a database at all" * 100)
     with pytest.raises(MemtuiError, match="history"):
         History(path).search()
+
+
+def test_a_receipt_file_is_written_whole_for_its_owner_and_read_back(engine: Engine, tmp_path: Path) -> None:
+    trace = ask(engine)
+    path = save_receipt(engine.lab.receipt(trace), tmp_path / "a.json")
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert open_receipt(path).returned == trace.returned
+    assert [each.name for each in tmp_path.iterdir() if each.is_file()] == ["a.json"]
+    for bad in (tmp_path / "no" / "a.json", path / "under-a-file.json"):
+        with pytest.raises(UsageError, match="cannot be written"):
+            save_receipt({}, bad)
+    with pytest.raises(UsageError, match="cannot be read"):
+        open_receipt(tmp_path / "absent.json")

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from memtui.engine.cases.case import Case, Verdict, case_from, case_id
+from memtui.engine.cases.case import Case, Verdict, case_from, case_id, new_case
 from memtui.engine.errors import MemtuiError, UsageError
 
 VERSION = 1
@@ -70,14 +70,9 @@ class CaseBook:
         query_vector: tuple[float, ...] | None = None,
     ) -> Case:
         """Judge one memory for a question; the case is made when it is not there yet."""
-        case = self.find(query, scopes, category, agent) or Case(
-            id=case_id(query, scopes, category, agent),
-            query=query,
-            scopes=scopes,
-            category=category,
-            agent=agent,
-            query_vector=query_vector,
-            created_ms=now_ms,
+        found = self.find(query, scopes, category, agent)
+        case = found or new_case(
+            query, now_ms=now_ms, scopes=scopes, category=category, agent=agent, query_vector=query_vector
         )
         case = case.marked(memory_id, verdict)
         self.put(case)

@@ -17,8 +17,8 @@ Verdict = Literal["right", "wrong", "expected"]
 class Case:
     """One saved question.
 
-    A case without expected memories asks for silence: nothing should come back. `scopes` None is no filter;
-    `recipe` empty is whatever the run uses.
+    A case that names no memory asks for silence: nothing should come back. One that only rejects memories is
+    judged by those alone. `scopes` None is no filter.
     """
 
     id: str
@@ -35,15 +35,28 @@ class Case:
     @property
     def silent(self) -> bool:
         """Whether nothing should come back."""
-        return not self.expected
+        return not self.expected and not self.rejected
+
+    def verdict(self, memory_id: str) -> Literal["expected", "rejected", ""]:
+        """What the case says of a memory."""
+        if memory_id in self.expected:
+            return "expected"
+        return "rejected" if memory_id in self.rejected else ""
 
     def marked(self, memory_id: str, verdict: Verdict) -> Case:
         """The case with one memory judged; a later judgement replaces an earlier one."""
-        expected = tuple(each for each in self.expected if each != memory_id)
-        rejected = tuple(each for each in self.rejected if each != memory_id)
+        left = self.without(memory_id)
         if verdict == "wrong":
-            return replace(self, expected=expected, rejected=(*rejected, memory_id))
-        return replace(self, expected=(*expected, memory_id), rejected=rejected)
+            return replace(left, rejected=(*left.rejected, memory_id))
+        return replace(left, expected=(*left.expected, memory_id))
+
+    def without(self, memory_id: str) -> Case:
+        """The case with no word about a memory."""
+        return replace(
+            self,
+            expected=tuple(each for each in self.expected if each != memory_id),
+            rejected=tuple(each for each in self.rejected if each != memory_id),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """The case as it is saved."""
@@ -65,6 +78,27 @@ def case_id(query: str, scopes: tuple[str, ...] | None, category: str | None, ag
     """The same question under the same filters is the same case."""
     parts = [query, "\0".join(scopes) if scopes is not None else "-", category or "-", agent]
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def new_case(
+    query: str,
+    *,
+    now_ms: int,
+    scopes: tuple[str, ...] | None = None,
+    category: str | None = None,
+    agent: str = "",
+    query_vector: tuple[float, ...] | None = None,
+) -> Case:
+    """A case of which nothing has been judged yet: it asks for silence."""
+    return Case(
+        id=case_id(query, scopes, category, agent),
+        query=query,
+        scopes=scopes,
+        category=category,
+        agent=agent,
+        query_vector=query_vector,
+        created_ms=now_ms,
+    )
 
 
 def case_from(value: Any, where: str) -> Case:

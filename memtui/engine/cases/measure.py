@@ -40,13 +40,13 @@ def measure(case: Case, ids: Sequence[str], scopes: Sequence[str | None], k: int
     gain = sum(1 / math.log2(rank + 1) for rank in ranks)
     best = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(expected), k) + 1))
     outside = 0 if case.scopes is None else sum(1 for scope in scopes[:k] if scope not in case.scopes)
-    spoken = not case.silent
+    spoken = bool(expected)
     return Measures(
         hit=float(bool(ranks)) if spoken else None,
         recall=len(ranks) / len(expected) if spoken else None,
         mrr=(1 / ranks[0] if ranks else 0.0) if spoken else None,
         ndcg=gain / best if spoken and best else None,
-        silence=None if spoken else float(not top),
+        silence=float(not top) if case.silent else None,
         rejected=sum(1 for each in top if each in case.rejected) / len(top) if top else 0.0,
         wrong_scope=outside / len(top) if top else 0.0,
     )

@@ -12,7 +12,7 @@ from memtui.engine.cases.measure import MEASURES, Measures, mean, measure
 from memtui.engine.cases.paired import Paired, paired
 from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.request import UNSET, RecallRequest
 
 DEFAULT_K = 5
 SEED = 20260901
@@ -21,11 +21,22 @@ SEED = 20260901
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """One way to answer: a recipe and settings over the store's own."""
+    """One way to answer: a recipe and settings over the store's own, who asks, when, and which version is asked."""
 
     name: str
     recipe: str = ""
     config: Mapping[str, Any] | None = None
+    source: Any = UNSET
+    now_ms: int | None = None
+    table_version: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The setup as it is printed: what is left as the recipe has it is left out."""
+        out: dict[str, Any] = {"name": self.name, "recipe": self.recipe, "config": self.config}
+        if self.source is not UNSET:
+            out["source"] = self.source
+        rest = {"now_ms": self.now_ms, "table_version": self.table_version}
+        return out | {key: value for key, value in rest.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,7 @@ class Report:
     def as_json(self) -> dict[str, Any]:
         """The document of `memtui cases run --json`."""
         out: dict[str, Any] = {
-            "setup": {"name": self.setup.name, "recipe": self.setup.recipe, "config": self.setup.config},
+            "setup": self.setup.as_json(),
             "k": self.k,
             "cases": len(self.answers),
             "mean": dict(self.mean),
@@ -140,8 +151,10 @@ def _answer(case: Case, setup: Setup, ask: Ask, known: Known, k: int, now_ms: in
         category=case.category,
         agent=case.agent,
         limit=k,
-        now_ms=now_ms,
+        now_ms=setup.now_ms if setup.now_ms is not None else now_ms,
         query_vector=case.query_vector,
+        source=setup.source,
+        table_version=setup.table_version,
     )
     try:
         trace = ask(request)

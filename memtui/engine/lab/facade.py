@@ -11,6 +11,7 @@ from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
     from memtui.engine.cases.bisect import Bisection, TableVersion
+    from memtui.engine.curate.changes import ChangeSet
     from memtui.engine.engine import Engine
     from memtui.engine.lab.compare import Account, Comparison, Effect
     from memtui.engine.lab.flips import Strip
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from memtui.engine.lab.replay import Replay
     from memtui.engine.lab.sentences import Explanation
     from memtui.engine.lab.smallest import OnVerdict
-    from memtui.engine.lab.verdict import Verdict
+    from memtui.engine.lab.verdict import Change, Verdict
     from memtui.engine.lab.whatif import Ask, WhatIf
     from memtui.engine.progress import CancelToken, OnProgress
     from memtui.engine.recall.record import Trace
@@ -76,6 +77,12 @@ class Lab:
             on_verdict(inquiry.verdict)
         every = inquiry.moves(self._engine.catalog.scopes)
         return with_changes(inquiry.verdict, trace, every, inquiry.powerless, ask, on_progress, on_verdict)
+
+    def plan_change(self, memory_id: str, change: Change) -> ChangeSet:
+        """A proposed change on the memory's side, to look at and apply; see `mending.plan_change`."""
+        from memtui.engine.lab.mending import plan_change
+
+        return plan_change(self._engine.curate, memory_id, change)
 
     def parameters(self, trace: Trace) -> tuple[Parameter, ...]:
         """Every parameter of the recipe: value, range, what turning it needs, findings beside it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from memtui.engine import UsageError
+from memtui.engine.errors import UsageError
 
 _SHAPE = 'Give {"retrieval": {...}, "decay": {...}}.'
 
@@ -17,13 +17,13 @@ def read_config(path: str | None) -> dict[str, Any] | None:
     import json5
 
     try:
-        value = json5.loads(Path(path).read_text(encoding="utf-8-sig"))
+        value = json5.loads(Path(path).expanduser().read_text(encoding="utf-8-sig"))
     except OSError as failure:
         raise UsageError(
-            f"--config {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
+            f"The settings in {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
         ) from None
     except ValueError as failure:
-        raise UsageError(f"--config {path} is not JSON.", fix=_SHAPE, details=str(failure)) from None
+        raise UsageError(f"{path} is not JSON.", fix=_SHAPE, details=str(failure)) from None
     if not isinstance(value, dict):
-        raise UsageError(f"--config {path} is not an object.", fix=_SHAPE)
+        raise UsageError(f"{path} is not an object.", fix=_SHAPE)
     return value
