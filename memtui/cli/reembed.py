@@ -69,23 +69,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _embedder(args: argparse.Namespace) -> Embedder:
-    from memtui.engine.embed.openai import OpenAIEmbedder
-    from memtui.engine.embed.settings import EmbeddingSettings, bare_model
-    from memtui.engine.embed.static import BUNDLED, bundled
+    from memtui.engine.embed.named import embedder_named
 
-    if not args.model:
-        raise UsageError("The new model has no name.", fix="Give --model, and --base-url for its service.")
-    if bare_model(args.model) == BUNDLED:
-        return bundled()
-    keys = [os.environ.get(name.strip(), "") for name in (args.key_env or "").split(",") if name.strip()]
-    return OpenAIEmbedder(
-        EmbeddingSettings(
-            model=args.model,
-            base_url=args.base_url,
-            api_keys=tuple(key for key in keys if key),
-            request_dimensions=args.dimensions,
-            task_passage=args.task,
-        )
+    return embedder_named(
+        args.model or "",
+        os.environ,
+        base_url=args.base_url,
+        key_variables=args.key_env or "",
+        dimensions=args.dimensions,
+        task=args.task,
     )
 
 

@@ -69,7 +69,9 @@ def kind_of(path: Path) -> Kind:
             f"{path.name} is HTML, not an export: probably the page of a log-in.",
             fix="Sign in there and fetch the file again.",
         )
-    if text.lstrip()[:1] in ("{", "["):
+    from memtui.engine.transfer.readers.pasted import BRACKET
+
+    if text.lstrip()[:1] in ("{", "[") and not BRACKET.match(text.lstrip()):
         from memtui.engine.transfer.detect_json import is_lines
 
         return "lines" if is_lines(text, path.suffix) else "json"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine.errors import RefusedError
 from memtui.engine.progress import CancelToken, OnProgress
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.request import ImportRequest
     from memtui.engine.transfer.run import Done
     from memtui.engine.transfer.switch import Switched
+    from memtui.engine.transfer.unfinished import Runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +122,11 @@ class Transfer:
     ) -> Done:
         """Write what a plan says, in one commit and one entry of the journal; see `run.run_plan`."""
         from memtui.engine.transfer.run import run_plan
+        from memtui.engine.transfer.unfinished import as_asked
 
-        done = run_plan(
-            plan, self.workshop, self._curator(), confirmed=confirmed, on_progress=on_progress, cancel=cancel
-        )
+        shop, curator = self.workshop, self._curator()
+        with self.runs.running("import", as_asked(plan.request)):
+            done = run_plan(plan, shop, curator, confirmed=confirmed, on_progress=on_progress, cancel=cancel)
         self._store.refresh()
         return done
 
@@ -132,25 +135,9 @@ class Transfer:
 
         An import is one commit: it is wholly there, then its entry is completed, or not at all, then it goes.
         """
-        from memtui.engine.curate.whereabouts import Whereabouts
-        from memtui.engine.transfer.run import ACTION
+        from memtui.engine.transfer.unfinished import settle
 
-        curator = self._curator()
-        if not curator.writable:
-            return ()
-        said = []
-        for left in curator.interrupted():
-            if left.entry.action != ACTION:
-                continue
-            if left.found is Whereabouts.WHOLE:
-                curator.bench.journal.applied(left.entry.entry, curator.bench.writer.newest())
-                said.append(
-                    f"The import of entry {left.entry.entry} was interrupted after it was written; it is whole."
-                )
-            elif left.found is Whereabouts.NOTHING:
-                curator.bench.journal.drop(left.entry.entry)
-                said.append("An import was interrupted before anything was written; it begins again.")
-        return tuple(said)
+        return settle(self._curator())
 
     # ------------------------------------------------------------------ export
 
@@ -174,6 +161,14 @@ class Transfer:
             dry_run=dry_run,
             on_progress=on_progress,
             cancel=cancel,
+        )
+
+    def export_size(self, request: ExportRequest) -> int:
+        """About how many bytes an export takes; see `export_size.estimated_bytes`."""
+        from memtui.engine.transfer.export_size import estimated_bytes
+
+        return estimated_bytes(
+            request, self._store, self._catalog(), now_ms=self._now(), model=self.workshop.model_name
         )
 
     # ------------------------------------------------------------------ mending
@@ -251,18 +246,25 @@ class Transfer:
         destination: Path,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
+        *,
+        asked: Mapping[str, Any] | None = None,
     ) -> Reembedded:
-        """Make a copy of the store with vectors of another model; see `reembed.reembed`."""
+        """Make a copy of the store with vectors of another model; see `reembed.reembed`.
+
+        `asked`, JSON without keys, is kept in `runs` while it goes, for whoever goes on with it.
+        """
         from memtui.engine.transfer.reembed import reembed
 
-        return reembed(
-            self._store,
-            embedder,
-            destination,
-            work=self.workshop.cache,
-            on_progress=on_progress,
-            cancel=cancel,
-        )
+        what = {"model": embedder.name, "destination": str(destination), **(asked or {})}
+        with self.runs.running("reembed", what):
+            return reembed(
+                self._store,
+                embedder,
+                destination,
+                work=self.workshop.cache,
+                on_progress=on_progress,
+                cancel=cancel,
+            )
 
     def rehearse(
         self,
@@ -321,28 +323,55 @@ class Transfer:
 
     @property
     def _note(self) -> Path:
-        from hashlib import blake2b
-
         from memtui.engine.transfer.switch import NOTE
 
-        digest = blake2b(self._store.uri.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-        return self.workshop.cache / digest / NOTE
+        return self._own_folder / NOTE
 
     # ------------------------------------------------------------------ parts
+
+    @cached_property
+    def runs(self) -> Runs:
+        """Imports and re-embeddings that were begun and not finished."""
+        from memtui.engine.transfer.unfinished import Runs
+
+        return Runs(self._own_folder / "runs", self._now)
+
+    def pasted(self, text: str) -> Path:
+        """A file with a text that was pasted, to import from; the same text is the same file."""
+        from hashlib import blake2b
+
+        data = text.encode("utf-8", "surrogatepass")
+        path = self._own_folder / f"pasted-{blake2b(data, digest_size=6).hexdigest()}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(0o600)
+        path.write_bytes(data)
+        return path
+
+    @property
+    def _own_folder(self) -> Path:
+        """Where work on this store is kept."""
+        from hashlib import blake2b
+
+        digest = blake2b(self._store.uri.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+        return self._work / digest
+
+    @property
+    def _work(self) -> Path:
+        if self._state is None:
+            raise RefusedError("There is no folder for work in progress.", fix="Set MEMTUI_STATE_DIR.")
+        return self._state / "transfer"
 
     @property
     def workshop(self) -> Workshop:
         """What planning works with."""
         from memtui.engine.transfer.planning import Workshop
 
-        if self._state is None:
-            raise RefusedError("There is no folder for work in progress.", fix="Set MEMTUI_STATE_DIR.")
         return Workshop(
             self._store,
             self._catalog(),
             self._embedder,
             self._now(),
-            self._state / "transfer",
+            self._work,
             self._timer,
             self._model,
         )

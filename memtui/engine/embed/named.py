@@ -1,0 +1,50 @@
+"""A model that a person names: the bundled one, or one of a service, its keys from the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from memtui.engine.errors import UsageError
+
+if TYPE_CHECKING:
+    from memtui.engine.embed.embedder import Embedder
+
+
+def embedder_named(
+    model: str,
+    environ: Mapping[str, str],
+    *,
+    base_url: str = "",
+    key_variables: str = "",
+    dimensions: int | None = None,
+    task: str | None = None,
+) -> Embedder:
+    """The embedder of `model`; asks no server.
+
+    `key_variables` are names of variables that hold keys, with commas between them. Raises UsageError without
+    a name of a model, and for a variable that is not set.
+    """
+    from memtui.engine.embed.openai import OpenAIEmbedder
+    from memtui.engine.embed.settings import EmbeddingSettings, bare_model
+    from memtui.engine.embed.static import BUNDLED, bundled
+
+    if not model.strip():
+        raise UsageError("The new model has no name.", fix="Give --model, and --base-url for its service.")
+    if bare_model(model) == BUNDLED:
+        return bundled()
+    names = [name.strip() for name in key_variables.split(",") if name.strip()]
+    unset = next((name for name in names if not environ.get(name, "").strip()), None)
+    if unset is not None:
+        raise UsageError(
+            f"The variable {unset} is not set.", fix="Set it to the service's key, or name another one."
+        )
+    return OpenAIEmbedder(
+        EmbeddingSettings(
+            model=model.strip(),
+            base_url=base_url.strip(),
+            api_keys=tuple(environ[name] for name in names),
+            request_dimensions=dimensions,
+            task_passage=task,
+        )
+    )
