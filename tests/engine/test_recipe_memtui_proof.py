@@ -67,7 +67,7 @@ def _by_hand(talks: Set, trace: Trace, scope: str | None) -> dict[str, float]:
 
     def rarity(word: str) -> float:
         df = sum(word in each for each in words)
-        return math.log((len(stored) + 1) / (df + 1)) / math.log(len(stored) + 1)
+        return 1 - math.log(df + 1) / math.log(max(len(stored), 50) + 1)
 
     weights = []
     for (start, end), vector in zip(asked.spans, asked.matrix, strict=True):
@@ -183,7 +183,13 @@ def test_every_score_stage_is_covered(talks: Set) -> None:
 
 
 def test_rarity_of_words() -> None:
-    survey = Survey(9, {"all": 9, "some": 2}, (), (), None)  # type: ignore[arg-type]
+    survey = Survey(99, {"all": 99, "some": 9}, (), (), None)  # type: ignore[arg-type]
     assert survey.rarity("all") == 0
     assert survey.rarity("none") == 1
-    assert survey.rarity("some") == pytest.approx(math.log10(10 / 3))
+    assert survey.rarity("some") == pytest.approx(1 / 2)
+
+
+def test_a_few_rows_do_not_tell_what_is_common() -> None:
+    survey = Survey(2, {"port": 1, "the": 2}, (), (), None)  # type: ignore[arg-type]
+    assert survey.share("the") == 0
+    assert survey.rarity("port") > survey.rarity("the") > 0.7

@@ -54,6 +54,14 @@ def test_a_question_without_known_words_meets_nothing() -> None:
     assert (met.words, met.score) == ((), 0.0)
 
 
+@pytest.mark.parametrize("weights", [(0.0, 1.0), (0.0, 0.0)])
+def test_a_word_of_every_memory_weighs_nothing_and_is_shown(weights: tuple[float, float]) -> None:
+    met = words_met("any port", "the port", approximate=False, weights=weights)
+    pairs = {word.word: word for word in met.words}
+    assert (pairs["any"].share, pairs["port"].cosine) == (0.0, pytest.approx(1.0, abs=1e-6))
+    assert met.score == pytest.approx(weights[1])
+
+
 def test_it_is_exact_for_memtui(tmp_path: Path) -> None:
     store = dialogues.write(tmp_path / "s", dialogues.read("nadia-theo")[0])
     engine = open_engine(store, now=lambda: NOW_MS, environ={}, cwd=tmp_path)

@@ -104,7 +104,7 @@ def words_met(
             unknown.append(question[start:end])
             continue
         cosine, met = _met(table, [lengths[at] for at in pieces], pieces, memory, told.spans)
-        share = weight / total
+        share = weight / total if total else 0.0
         words.append(WordMet(question[start:end], (start, end), share, memory[slice(*met)], met, cosine))
     words.sort(key=lambda word: (-word.share, word.span))
     score = sum(word.share * word.cosine for word in words)
@@ -152,7 +152,8 @@ def _met(
     if not spans:
         return 0.0, (0, 0)
     best = table[pieces].max(axis=1)
-    cosine = float(sum(w * float(c) for w, c in zip(weights, best, strict=True)) / sum(weights))
+    counted = weights if any(weights) else [1.0] * len(weights)  # a word of every memory weighs nothing
+    cosine = float(sum(w * float(c) for w, c in zip(counted, best, strict=True)) / sum(counted))
     heaviest = pieces[max(range(len(pieces)), key=lambda at: weights[at])]
     start, end = spans[int(table[heaviest].argmax())]
     runs = (found.span() for found in _RUN.finditer(memory))

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SAMPLE = 4096
 """Rows whose words are counted, evenly spread: shares are right to one or two percent, exact in smaller scopes."""
+FEW = 50
+"""With fewer rows than this, nothing is known of what is common: no word is, and words count nearly alike."""
 SPEAKER = "speaker"
 SESSIONS = ("session", "session_id", "sessionId", "source_session")
 """Metadata keys that name the session, the first one present counts."""
@@ -76,18 +78,15 @@ class Survey:
     chains: Chains
 
     def share(self, word: str) -> float:
-        """The part of the rows that contain a word (lower case)."""
-        return self.counts.get(word, 0) / self.sampled if self.sampled else 0.0
+        """The part of the rows that contain a word (lower case); 0 where there are too few rows to tell."""
+        return self.counts.get(word, 0) / self.sampled if self.sampled >= FEW else 0.0
 
     def rarity(self, word: str) -> float:
-        """How much a word (lower case) tells rows apart: log((n + 1) / (rows with it + 1)) / log(n + 1).
+        """How much a word (lower case) tells rows apart: 1 - log(rows with it + 1) / log(max(n, FEW) + 1).
 
-        1 for a word of no row, 0 for one of every row.
+        1 for a word of no row, 0 for one of every row of n >= FEW; few rows say little about what is rare.
         """
-        if not self.sampled:
-            return 1.0
-        everywhere = math.log(self.sampled + 1)
-        return (everywhere - math.log(self.counts.get(word, 0) + 1)) / everywhere
+        return 1 - math.log(self.counts.get(word, 0) + 1) / math.log(max(self.sampled, FEW) + 1)
 
 
 def nothing() -> Survey:
