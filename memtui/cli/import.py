@@ -5,22 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from memtui.cli.changing import add_safety_arguments
-from memtui.cli.output import error, print_json, print_table, print_text, warning
+from memtui.cli.output import warning
+from memtui.cli.planned import carry_out
 from memtui.cli.progress import shown
 from memtui.cli.store import open_for
-from memtui.engine import Engine, RefusedError
 from memtui.engine.transfer.mapping import ROLES, parse_mapping
 from memtui.engine.transfer.request import ImportRequest
-from memtui.engine.transfer.rules import GROUPS, MEANINGS, NEAR, SWITCHABLE
+from memtui.engine.transfer.rules import NEAR, SWITCHABLE
 from memtui.engine.transfer.scoping import parse_scopes
-
-if TYPE_CHECKING:
-    from memtui.engine.transfer.plan import Plan
-
-_SHOWN = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -87,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     with shown(sys.stderr) as on_progress:
         plan = engine.transfer.plan(request, on_progress)
         try:
-            return _carry_out(engine, plan, args, on_progress)
+            return carry_out(engine, plan, args, on_progress)
         finally:
             plan.close()
 
@@ -112,51 +106,3 @@ def request_of(args: argparse.Namespace) -> ImportRequest:
         sessions=args.sessions,
         encoding=args.encoding,
     )
-
-
-def _carry_out(engine: Engine, plan: Plan, args: argparse.Namespace, on_progress: Any) -> int:
-    document = plan.as_json()
-    if args.dry_run:
-        _tell(plan, document, args, "dry run: nothing was written")
-        return 0 if plan.total else 1
-    try:
-        done = engine.transfer.run(plan, confirmed=args.yes, on_progress=on_progress)
-    except RefusedError as refused:
-        _tell(plan, document, args, "")
-        error(refused)
-        return refused.exit_code
-    document |= {
-        "entry": done.entry,
-        "added": done.added,
-        "replaced": done.replaced,
-        "warnings": list(done.warnings),
-    }
-    said = f"{done.added:,} added, {done.replaced:,} replaced; take it back with: memtui undo {done.entry}"
-    _tell(plan, document, args, said if done.entry is not None else "nothing to add")
-    return 0 if plan.total else 1
-
-
-def _tell(plan: Plan, document: dict[str, Any], args: argparse.Namespace, last: str) -> None:
-    for note in document["warnings"]:
-        warning(note)
-    if args.json:
-        print_json(document)
-        return
-    print_text(f"{plan.sources[0].format.title}: {'; '.join(document['evidence'])}")
-    if plan.mapping:
-        print_text("columns: " + ", ".join(f"{role}={column}" for role, column in plan.mapping.items()))
-    rows = [(group, f"{plan.counts[group]:,}", MEANINGS[group]) for group in GROUPS if plan.counts[group]]
-    print_table(rows, ("group", "records", "meaning"), right_aligned=(1,))
-    for theirs, ours, count in plan.scopes:
-        if theirs != ours:
-            print_text(f"scope {theirs or '(none)'} -> {ours}: {count:,}")
-    if document["loss"]:
-        ledger = [(loss["field"], f"{loss['rows']:,}", loss["what"]) for loss in document["loss"]]
-        print_table(ledger, ("field", "rows", "what changes or is lost"), right_aligned=(1,))
-    for each in document["rejected"][:_SHOWN]:
-        match = f" ({each['match']})" if each.get("match") else ""
-        print_text(f"left out: {each['where']}: {each['why']}{match}")
-    if len(document["rejected"]) > _SHOWN:
-        print_text(f"... and {len(document['rejected']) - _SHOWN:,} more (--json has them)")
-    if last:
-        print_text(last)

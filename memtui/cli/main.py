@@ -26,6 +26,8 @@ COMMANDS = {
     "merge": "make one memory of several that say the same",
     "duplicates": "memories that say the same",
     "scan": "noise, secrets and orders to a model among the memories",
+    "new": "make an empty store of memtui's own",
+    "add": "store one memory, or one a line",
     "import": "bring memories in from a file or a folder, with a plan and an undo",
     "export": "take memories out, as a file or a folder of notes",
     "migrate": "make a store of another form out of one, and verify it",

@@ -20,10 +20,10 @@ FTS = {
 }
 
 
-def create_own(folder: Path, rows: pa.Table) -> None:
+def create_own(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
     """Create the table `memories` in `folder` with `rows`, in one commit, and index its text.
 
-    `rows` has the schema of `dialects.own.own_schema`. Raises RefusedError when the folder has the table.
+    `rows` has the schema of `dialects.own.own_schema`; a reader is streamed. Raises RefusedError when the folder has the table.
     """
     from memtui.engine.store.lance import import_lancedb
 
@@ -37,3 +37,19 @@ def create_own(folder: Path, rows: pa.Table) -> None:
     with explained(str(folder)):
         table = lancedb.connect(str(folder), storage_options=STABLE_ROW_IDS).create_table(TABLE, rows)
         table.create_index("text", config=index.FTS(**FTS))
+
+
+def create_empty(folder: Path, dims: int) -> None:
+    """Create an empty store of memtui's own in `folder` for vectors of `dims` numbers.
+
+    Raises RefusedError when the folder already has a table of memories, or cannot be made.
+    """
+    from memtui.engine.dialects.own import own_schema
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RefusedError(
+            f"{folder} cannot be made: {error.strerror or error}.", fix="Choose another folder."
+        ) from error
+    create_own(folder, own_schema(dims).empty_table())

@@ -1,0 +1,67 @@
+"""A store from nothing by the command line alone: made, filled, asked, taken back."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memtui.__main__ import main
+from tests.conftest import tree_hash
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = main(list(arguments))
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+def test_a_new_store_is_filled_asked_and_undone(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    store = str(tmp_path / "own")
+    assert run("new", store)[0] == 0
+    assert run("stats", "--store", store, "--json")[0] == 0
+    port = "The gateway listens on port 8443 since March"
+    code, out, _ = run("add", port, "--store", store, "--category", "fact", "--importance", "0.8")
+    assert code == 0
+    assert "1 added" in out
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{port}\nThe staging host is called willow\n"))
+    code, out, _ = run("add", "-", "--store", store)
+    assert code == 0
+    assert "1 added" in out  # the port is there already
+    code, out, _ = run("recall", "which port does the gateway use?", "--store", store, "--json")
+    trace = json.loads(out)
+    assert trace["recipe"] == "memtui"
+    top = trace["results"][0]["id"]
+    shown = json.loads(run("show", top, "--store", store, "--json")[1])
+    assert shown["text"] == port
+    assert shown["importance"] == 0.8
+    assert run("undo", "--store", store, "--yes")[0] == 0
+    listed = json.loads(run("ls", "--store", store, "--json")[1])
+    assert [each["text"] for each in listed["rows"]] == [port]
+
+
+def test_what_cannot_be_stored_changes_nothing(run: Run, tmp_path: Path):
+    store = tmp_path / "own"
+    run("new", str(store))
+    before = tree_hash(store)
+    assert run("new", str(store))[0] == 3
+    assert run("new", str(store), "--dims", "0")[0] == 2
+    assert run("add", " ", "--store", str(store))[0] == 2
+    assert run("add", "a port", "--importance", "7", "--store", str(store))[0] == 2
+    code, out, _ = run("add", "hi", "--store", str(store))
+    assert (code, "too short" in out) == (0, True)
+    assert run("add", "hello there, a port", "--dry-run", "--store", str(store))[0] == 0
+    assert tree_hash(store) == before
