@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.store import open_for, wall_clock
 from memtui.engine import ListQuery, UsageError
 
@@ -15,7 +15,10 @@ PAGE = 500
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui ls`."""
     parser.add_argument(
-        "filter", nargs="*", metavar="FILTER", help="for example: tier:core age<7d scope:agent:* deploy"
+        "filter",
+        nargs="*",
+        metavar="FILTER",
+        help='for example: tier:core age<7d scope:agent:* "~how do we deploy"',
     )
     parser.add_argument(
         "--sort",
@@ -40,15 +43,21 @@ def run(args: argparse.Namespace) -> int:
     end = min(view.total, args.offset + wanted)
     for start in range(args.offset, end, PAGE):
         rows += engine.page(view, start, min(PAGE, end - start))
+    if view.note:
+        warning(view.note)
+    near = [view.similarity(args.offset + place) for place in range(len(rows))]
     if args.json:
-        print_json(
-            {"total": view.total, "offset": args.offset, "rows": [memory.as_json() for memory in rows]}
-        )
+        listed = [
+            {**memory.as_json(), **({"similarity": each} if view.ranked else {})}
+            for memory, each in zip(rows, near, strict=True)
+        ]
+        print_json({"total": view.total, "offset": args.offset, "rows": listed})
         return 0
     now = wall_clock()
     print_table(
         [
             (
+                *((_number(each),) if view.ranked else ()),
                 m.id[:8],
                 m.tier or "-",
                 m.category or "-",
@@ -57,10 +66,10 @@ def run(args: argparse.Namespace) -> int:
                 _age(now - m.timestamp_ms) if m.timestamp_ms else "-",
                 m.title,
             )
-            for m in rows
+            for m, each in zip(rows, near, strict=True)
         ],
-        ("id", "tier", "category", "scope", "imp", "age", "memory"),
-        right_aligned=(4, 5),
+        (*(("sim",) if view.ranked else ()), "id", "tier", "category", "scope", "imp", "age", "memory"),
+        right_aligned=(5, 6) if view.ranked else (4, 5),
     )
     print_text(
         f"{len(rows)} of {view.total}"

@@ -28,6 +28,7 @@ _HOME = {
     "ConfigError": "errors",
     "Conflict": "curate.changes",
     "ConflictError": "curate.apply",
+    "Counterfactual": "lab.verdict",
     "Crossing": "lifecycle.moves",
     "DamagedStoreError": "errors",
     "Effect": "lab.compare",
@@ -59,7 +60,7 @@ _HOME = {
     "read_receipt": "lab.receipt",
     "RecallRequest": "recall.request",
     "Receipt": "lab.receipt",
-    "RecipeInfo": "engine",
+    "RecipeInfo": "recall.request",
     "RefusedError": "errors",
     "Remedy": "lifecycle.lives",
     "Replay": "lab.replay",
@@ -100,6 +101,7 @@ __all__ = [
     "ConfigError",
     "Conflict",
     "ConflictError",
+    "Counterfactual",
     "Crossing",
     "DamagedStoreError",
     "Effect",
@@ -165,7 +167,7 @@ if TYPE_CHECKING:
     from memtui.engine.curate.apply import ConflictError
     from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Outcome
     from memtui.engine.curate.fields import Field
-    from memtui.engine.engine import Engine, RecipeInfo, open_engine
+    from memtui.engine.engine import Engine, open_engine
     from memtui.engine.errors import (
         Cancelled,
         ConfigError,
@@ -187,7 +189,7 @@ if TYPE_CHECKING:
     from memtui.engine.lab.receipt import Receipt, read_receipt
     from memtui.engine.lab.replay import Replay
     from memtui.engine.lab.sentences import Explanation
-    from memtui.engine.lab.verdict import Powerless, Rung, Verdict
+    from memtui.engine.lab.verdict import Counterfactual, Powerless, Rung, Verdict
     from memtui.engine.lab.whatif import WhatIf
     from memtui.engine.lifecycle.board import Board, BoardAsk, StoreHistory
     from memtui.engine.lifecycle.cards import Review, ReviewCard, Settlement
@@ -202,7 +204,7 @@ if TYPE_CHECKING:
     from memtui.engine.memory import Memory
     from memtui.engine.progress import CancelToken, Progress
     from memtui.engine.recall.record import Trace
-    from memtui.engine.recall.request import RecallRequest
+    from memtui.engine.recall.request import RecallRequest, RecipeInfo
     from memtui.engine.recall.trace import Candidate, Proof, StageSummary, Step
     from memtui.engine.recall.words_met import WordMet, WordsMet
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.errors import EmbeddingError
 from memtui.engine.listing import ListQuery, ListView, Stats, StoreInfo
 from memtui.engine.memory import Memory
 from memtui.engine.progress import CancelToken, OnProgress
-from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.request import RecallRequest, RecipeInfo
 
 if TYPE_CHECKING:
     from memtui.engine.curate.facade import Curator
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from memtui.engine.recall.run import Bench, OnStage
     from memtui.engine.scopes import ScopePolicy
     from memtui.engine.store.catalog import Catalog
+    from memtui.engine.store.similar import Neighbour
     from memtui.engine.store.table import Store
     from memtui.engine.transfer.facade import Transfer
 
@@ -34,17 +36,6 @@ _OWNERS_RECIPE = {"memtui": "memtui", "generic": "memtui", "engine": "mem-engine
 
 Clock = Callable[[], int]
 """Milliseconds since the epoch, now."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecipeInfo:
-    """A recipe as a person chooses it."""
-
-    name: str
-    title: str
-    description: str
-    limit: int
-    source: str | None
 
 
 def open_engine(
@@ -114,6 +105,7 @@ class Engine:
         self._found = target.found if target else None
         self._catalog: Catalog | None = None
         self._lock = threading.Lock()
+        self._embed_words = lru_cache(8)(self._vector_of)  # a filter is asked again for every other term
         settings = embedding or (self._found.embedding if self._found else None)
         self._embedder: Embedder | NoEmbedder = resolve_embedder(
             settings,
@@ -204,14 +196,38 @@ class Engine:
         self.load_catalog(on_progress, cancel)
         self.load_metadata(on_progress, cancel)
 
-    def view(self, query: ListQuery, cancel: CancelToken | None = None) -> ListView:
-        """The rows that `query` keeps, in its order, with exact counts.
+    def view(
+        self, query: ListQuery, cancel: CancelToken | None = None, on_progress: OnProgress | None = None
+    ) -> ListView:
+        """The rows that `query` keeps, in its order or by similarity to its ~words, with exact counts.
 
         Raises UsageError with the span of the error for a filter that does not parse.
         """
         from memtui.engine.store.view import make_view
 
-        return make_view(self._store, self.catalog, query, now_ms=self._now(), cancel=cancel)
+        return make_view(
+            self._store,
+            self.catalog,
+            query,
+            now_ms=self._now(),
+            embed=self._embed_words,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def _vector_of(self, words: str) -> Any:
+        from memtui.engine.embed.embedder import NoEmbedder
+
+        embedder = self._recall_embedder()
+        if isinstance(embedder, NoEmbedder):
+            raise EmbeddingError(embedder.reason, fix=embedder.fix)
+        return embedder.embed_query(words)
+
+    def neighbours(self, id: str, k: int = 5) -> tuple[Neighbour, ...]:
+        """The `k` memories nearest in meaning to this one, by the store's own vectors; see `similar.neighbours`."""
+        from memtui.engine.store.similar import neighbours
+
+        return neighbours(self._store, self.catalog, id, k, now_ms=self._now())
 
     def page(self, view: ListView, offset: int, limit: int) -> list[Memory]:
         """The memories at places `offset` to `offset + limit` of `view`, read at the view's version."""

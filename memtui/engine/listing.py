@@ -48,6 +48,20 @@ class ListView:
     positions: Any = field(repr=False, compare=False, default=None)
     pending: str = ""
     """Non-empty while tier, access and state are still being read: what the numbers leave out."""
+    note: str = ""
+    """Why ~words were looked for as words; empty where they were compared by meaning, or there are none."""
+
+    @property
+    def ranked(self) -> bool:
+        """Whether ~words decide the order, and not `query.sort`."""
+        return self.positions is not None and self.positions.scores is not None
+
+    def similarity(self, place: int) -> float | None:
+        """Of a ranked list: how near the row at `place` is, 1 for the same; None where that is not known."""
+        if not self.ranked or not 0 <= place < self.total:
+            return None
+        score = float(self.positions.scores[place])
+        return None if score != score else score
 
 
 @dataclass(frozen=True, slots=True)

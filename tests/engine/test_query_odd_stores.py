@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from memtui.engine.errors import Cancelled, MemtuiError, UsageError
@@ -177,7 +176,7 @@ def test_scopes_and_categories_of_another_dialect(builtin: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["is:secret", "is:injection", "is:pinned", "is:noise", "has:vector", "lang:en", "~tea"]
+    "text", ["is:secret", "is:injection", "is:pinned", "is:noise", "has:vector", "lang:en"]
 )
 def test_what_nothing_provides_is_an_error(odd: World, text: str) -> None:
     with pytest.raises(NotProvidedError) as caught:
@@ -193,16 +192,11 @@ def test_without_a_text_search_it_is_an_error(odd: World, text: str) -> None:
         compile(parse(text), odd.context(text=None), text=text)
 
 
-def test_meaning_is_asked_of_whoever_knows(odd: World) -> None:
-    asked = []
-
-    def similar(words: str) -> np.ndarray:
-        asked.append(words)
-        return np.array([2, 0])
-
-    mask = compile(parse("-~green tea imp>=0"), odd.context(similar=similar))
-    assert asked == ["green tea"]
-    assert np.flatnonzero(~mask).tolist() == [0, 2]
+@pytest.mark.parametrize("text", ["~tea", "-~tea", "kiln | ~tea", "(~tea | imp>.5) kiln"])
+def test_what_only_orders_cannot_choose(odd: World, text: str) -> None:
+    with pytest.raises(NotProvidedError, match="orders a whole list") as caught:
+        compile(parse(text), odd.context(), text=text)
+    assert "~tea" in text[caught.value.span.start : caught.value.span.end]
 
 
 def test_a_pasted_page_is_not_searched_word_by_word(odd: World) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.curate.access import Access, Gatekeeper, access_to
 from memtui.engine.curate.changes import ChangeSet, Outcome
 from memtui.engine.curate.lock import LockState, lock_state
-from memtui.engine.errors import RefusedError
+from memtui.engine.errors import RefusedError, UsageError
 from memtui.engine.listing import ListQuery, ListView
 from memtui.engine.progress import CancelToken, OnProgress
 
@@ -137,7 +137,12 @@ class Curator:
     def _chosen(self, filter: str, cancel: CancelToken | None) -> Chosen:
         if self._view is None:
             raise RefusedError("There is no list to choose from here.", fix="Name the memories by their ids.")
-        chosen: Chosen = self._view(ListQuery(filter=filter), cancel).positions
+        view = self._view(ListQuery(filter=filter), cancel)
+        if view.ranked:
+            raise UsageError(
+                "~ orders a list: it cannot choose memories.", fix="Search for words, without the ~."
+            )
+        chosen: Chosen = view.positions
         return chosen
 
     # ------------------------------------------------------------------ planning

@@ -37,6 +37,18 @@ def top_terms(node: Node) -> tuple[Node, ...]:
     return node.terms if isinstance(node, ast.And) else (node,)
 
 
+def apart(node: Node) -> tuple[Node | None, str]:
+    """What a filter keeps, None for everything, and the ~words that only order it.
+
+    ~words inside parentheses or behind a minus stay where they are: `compile` says that they make no sense there.
+    """
+    terms = top_terms(node)
+    meant = [term for term in terms if isinstance(term, ast.Semantic)]
+    rest = tuple(term for term in terms if not isinstance(term, ast.Semantic))
+    kept = None if not rest else rest[0] if len(rest) == 1 else ast.And(rest, node.span)
+    return kept, " ".join(term.text for term in meant)
+
+
 def remove(text: str, index: int) -> str:
     """The filter without its term number `index` (-1 is the last), all others as they were written.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -49,8 +48,6 @@ class FilterContext:
     now_ms: int
     text: TextSearch | None = None
     facts: RowFacts | None = None
-    similar: Callable[[str], Positions | Mask] | None = None
-    """Rows near in meaning to the words behind a ~."""
     decay: DecayParams | None = None
     """For is:stale; None means the defaults."""
     cancel: CancelToken | None = None

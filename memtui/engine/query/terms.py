@@ -39,10 +39,11 @@ def term_mask(term: Node, context: FilterContext, text: str) -> Mask:
             return asking.search("Phrases", lambda texts: texts.substring(phrase))
         case ast.Regex(pattern):
             return asking.search("Regular expressions", lambda texts: texts.regex(pattern))
-        case ast.Semantic(words):
-            if context.similar is None:
-                raise asking.not_provided("~ cannot be filtered yet.", "Search for words, without the ~.")
-            return asking.mask(context.similar(words))
+        case ast.Semantic():
+            raise asking.not_provided(
+                "~ orders a whole list: it cannot choose memories, or stand in parentheses or behind a minus.",
+                "Put it beside the other terms of a list, or search for words, without the ~.",
+            )
         case _:
             raise TypeError(f"{type(term).__name__} is not a term")
 

@@ -39,3 +39,14 @@ class RecallRequest:
     """Per-call override of the rerank time budget; 0 or less skips the remote reranker."""
     table_version: int | None = None
     """Recall on this older version of the table, read only; None is the version that is open."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecipeInfo:
+    """A recipe as a person chooses it."""
+
+    name: str
+    title: str
+    description: str
+    limit: int
+    source: str | None

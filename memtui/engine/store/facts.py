@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memtui.engine.progress import CancelToken
+from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store import sql
 from memtui.engine.store.catalog import Catalog, Mask, Positions
 from memtui.engine.store.pin import WINDOW
@@ -24,18 +24,25 @@ _VECTOR_BYTES = 16 << 20
 class StoreFacts:
     """Decides what the catalog lacks: `is:duplicate`, `noise`, `secret`, `injection`, `pinned`, `zero-vector`."""
 
-    def __init__(self, store: Store, catalog: Catalog, cancel: CancelToken | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        catalog: Catalog,
+        cancel: CancelToken | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
         self._catalog = catalog
         self._pin = store.pin(catalog.version)
-        self._cancel = cancel
+        self._cancel, self._on_progress = cancel, on_progress
 
     def provides(self) -> frozenset[str]:
         """The terms it decides."""
         return frozenset(self._decisions())
 
     def rows(self, field: str, value: str) -> Mask:
-        """The rows of which `field:value` is true: bool [n] in catalog order."""
-        return self._decisions()[f"{field}:{value}"]()
+        """The rows of which `field:value` is true: bool [n] in catalog order; looked for once in each version."""
+        term = f"{field}:{value}"
+        return self._pin.derived(("fact", term, self._catalog.n), self._decisions()[term])
 
     def values(self, field: str) -> tuple[str, ...]:
         """No field with free values is decided here."""
@@ -112,8 +119,12 @@ class StoreFacts:
         return mask
 
     def _batches(self, column: str, rows: int = WINDOW) -> Iterator[tuple[Positions, Any]]:
+        done = 0
         for batch in self._pin.read_through([column], rows=rows):
             if self._cancel:
                 self._cancel.check()
             row_ids: NDArray[np.uint64] = batch.column("_rowid").to_numpy()
             yield positions_of(self._catalog, row_ids), batch.column(column)
+            done += batch.num_rows
+            if self._on_progress:
+                self._on_progress(Progress("Looking through the memories", done, self._catalog.n))

@@ -10,13 +10,15 @@ import numpy as np
 from memtui.engine.errors import UsageError
 from memtui.engine.listing import ListQuery, ListView
 from memtui.engine.memory import Memory
-from memtui.engine.progress import CancelToken
+from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.query.chips import apart
 from memtui.engine.query.compile import compile
 from memtui.engine.query.context import FilterContext
 from memtui.engine.query.parse import parse
 from memtui.engine.store.catalog import Catalog, Mask, Positions
 from memtui.engine.store.facts import StoreFacts
-from memtui.engine.store.select import awaits_metadata, choose, facets, in_scopes
+from memtui.engine.store.select import DEFAULT_SORT, awaits_metadata, choose, facets, in_scopes
+from memtui.engine.store.similar import Embed, Scores, rank
 from memtui.engine.store.words import TextLookup
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ class Chosen:
 
     catalog: Catalog
     positions: Positions
+    scores: Scores | None = None
+    """Of a list in the order of similarity: how near each of `positions` is."""
 
     @property
     def mask(self) -> Mask:
@@ -42,47 +46,70 @@ class Chosen:
 
 
 def make_view(
-    store: Store, catalog: Catalog, query: ListQuery, *, now_ms: int, cancel: CancelToken | None = None
+    store: Store,
+    catalog: Catalog,
+    query: ListQuery,
+    *,
+    now_ms: int,
+    embed: Embed | None = None,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
 ) -> ListView:
-    """The rows of `catalog` that `query` keeps, in its order.
+    """The rows of `catalog` that `query` keeps, in its order, or by similarity where its filter has ~words.
 
     Facets count the rows of the view; only the scopes are counted over the filter alone, so that the
     other scopes keep their numbers while `query.scopes` chooses some. Raises `FilterError` for a filter
     that does not parse, `NotReadyError` for one that needs metadata before that is read.
     """
-    filtered = filter_mask(store, catalog, query.filter, now_ms=now_ms, cancel=cancel)
+    rest, words = apart(parse(query.filter))
+    context = _context(store, catalog, now_ms, on_progress, cancel)
+    filtered = None if rest is None else compile(rest, context, text=query.filter)
+    ranking = rank(words, store, catalog, embed, on_progress, cancel) if words else None
+    if ranking is not None and ranking.kept is not None:
+        filtered = ranking.kept if filtered is None else filtered & ranking.kept
     mask = filtered
     if query.scopes is not None:
         chosen = in_scopes(catalog, query.scopes)
         mask = chosen if filtered is None else filtered & chosen
-    positions = choose(catalog, mask, query.sort)
+    positions = choose(catalog, mask, query.sort if ranking is None else DEFAULT_SORT)
+    scores = None
+    if ranking is not None:
+        nearest = np.argsort(-ranking.scores[positions], kind="stable")
+        positions = positions[nearest]
+        scores = ranking.scores[positions]
     everything = np.ones(catalog.n, dtype=np.bool_) if filtered is None else filtered
-    waiting = awaits_metadata(catalog, query.sort)
+    waiting = ranking is None and awaits_metadata(catalog, query.sort)
     return ListView(
         query=query,
         version=catalog.version,
         total=len(positions),
         table_total=catalog.n,
         facets=facets(catalog, mask, everything),
-        positions=Chosen(catalog, positions),
+        positions=Chosen(catalog, positions, scores),
         pending=_pending(catalog, waiting),
+        note="" if ranking is None else ranking.note,
     )
 
 
 def filter_mask(
     store: Store, catalog: Catalog, text: str, *, now_ms: int, cancel: CancelToken | None = None
 ) -> Mask | None:
-    """The rows that the filter `text` keeps: bool [n]; None for an empty filter."""
+    """The rows that the filter `text` keeps: bool [n]; None for an empty filter. ~words are an error here."""
     if not text.strip():
         return None
-    context = FilterContext(
+    return compile(parse(text), _context(store, catalog, now_ms, None, cancel), text=text)
+
+
+def _context(
+    store: Store, catalog: Catalog, now_ms: int, on_progress: OnProgress | None, cancel: CancelToken | None
+) -> FilterContext:
+    return FilterContext(
         catalog,
         now_ms,
         text=TextLookup(store, catalog, cancel),
-        facts=StoreFacts(store, catalog, cancel),
+        facts=StoreFacts(store, catalog, cancel, on_progress),
         cancel=cancel,
     )
-    return compile(parse(text), context, text=text)
 
 
 def page_of(
