@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from memtui.engine import RecallRequest, UsageError, Verdict, read_receipt
+from memtui.engine import RecallRequest, UsageError, Verdict, open_engine, read_receipt
 from memtui.engine.engine import Engine
 from memtui.engine.lab.knobs import with_value
 from memtui.engine.store.open import open_store
@@ -149,3 +150,20 @@ def test_a_trace_from_a_file_cannot_be_searched(tmp_path: Path) -> None:
     comparison = engine.lab.compare(receipt, trace)
     assert comparison.kendall_tau is None
     assert comparison.overlap_at_k == 1.0
+
+
+def test_a_change_of_the_memory_is_a_change_set_that_brings_it_back(tmp_path: Path) -> None:
+    world = healthy(3)
+    world.change(metadata={"state": "archived"})
+    folder = world.write(tmp_path / "store")
+    engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path)
+    verdict = engine.lab.why_not(TARGET, world.ask(recipe="pro/agent"))
+    assert verdict.gate == "state"
+    (change,) = [each for each in verdict.changes if each.knob == "memory.state"]
+    engine.curate.apply(engine.lab.plan_change(TARGET, change))
+    engine.refresh()
+    assert engine.lab.why_not(TARGET, world.ask(recipe="pro/agent")).returned
+    with pytest.raises(UsageError, match="a person"):
+        engine.lab.plan_change(TARGET, replace(change, knob="memory.length"))
+    with pytest.raises(UsageError, match="no field"):
+        engine.lab.plan_change(TARGET, replace(change, knob="limit"))

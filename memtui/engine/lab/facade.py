@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memtui.engine.lab.replay import Replay
     from memtui.engine.lab.sentences import Explanation
     from memtui.engine.lab.smallest import OnVerdict
-    from memtui.engine.lab.verdict import Change, Verdict
+    from memtui.engine.lab.verdict import Counterfactual, Verdict
     from memtui.engine.lab.whatif import Ask, WhatIf
     from memtui.engine.progress import CancelToken, OnProgress
     from memtui.engine.recall.record import Trace
@@ -78,7 +78,7 @@ class Lab:
         every = inquiry.moves(self._engine.catalog.scopes)
         return with_changes(inquiry.verdict, trace, every, inquiry.powerless, ask, on_progress, on_verdict)
 
-    def plan_change(self, memory_id: str, change: Change) -> ChangeSet:
+    def plan_change(self, memory_id: str, change: Counterfactual) -> ChangeSet:
         """A proposed change on the memory's side, to look at and apply; see `mending.plan_change`."""
         from memtui.engine.lab.mending import plan_change
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.lab.moves import Move
-from memtui.engine.lab.verdict import Change, Powerless, Verdict
+from memtui.engine.lab.verdict import Counterfactual, Powerless, Verdict
 from memtui.engine.lab.whatif import Ask, changed_request, memory_of
 from memtui.engine.progress import OnProgress, Progress
 from memtui.engine.recall.outside import NotAsked
@@ -54,7 +54,7 @@ def with_changes(
         return verdict
     search = _Search(trace, verdict.id, ask)
     shut = _shut(verdict)
-    changes: dict[str, Change] = {}
+    changes: dict[str, Counterfactual] = {}
     unable = dict(powerless)
     looked: dict[str, list[Move]] = {}
 
@@ -99,7 +99,7 @@ class _Search:
         self.ask = ask
         self.made: dict[str, tuple[Move, Any]] = {}
 
-    def smallest(self, move: Move) -> Change | None:
+    def smallest(self, move: Move) -> Counterfactual | None:
         """The least of its steps that returns the memory; None when none does."""
         if move.is_switch:
             step = 1 if self._rank(move, move.value(1)) is not None else None
@@ -111,7 +111,7 @@ class _Search:
             return None
         value = move.value(step)
         self.made[move.knob + repr(value)] = (move, value)
-        return Change(
+        return Counterfactual(
             knob=move.knob,
             before=move.before,
             after=value,
@@ -127,7 +127,7 @@ class _Search:
         ends = {1, (1 + move.steps) // 2, move.steps}
         return all(self._after(move, move.value(step)).returned == self.trace.returned for step in ends)
 
-    def confirm(self, change: Change) -> Change:
+    def confirm(self, change: Counterfactual) -> Counterfactual:
         """The change with `confirmed` set by a recall that asks everything anew."""
         move, value = self.made[change.knob + repr(change.after)]
         if move.estimate:

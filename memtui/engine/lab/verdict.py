@@ -57,7 +57,7 @@ class Rung:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Counterfactual:
     """One change that alone brings the memory back."""
 
     knob: str
@@ -115,7 +115,7 @@ class Verdict:
     limit: Any
     sentence: str
     ladder: tuple[Rung, ...]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[Counterfactual, ...] = ()
     powerless: tuple[Powerless, ...] = ()
     warnings: tuple[str, ...] = ()
 
