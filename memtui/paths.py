@@ -43,6 +43,11 @@ def settings_file(environ: Mapping[str, str] = os.environ) -> Path:
     return config_dir(environ) / "config.toml"
 
 
+def keys_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """The user's own keys."""
+    return config_dir(environ) / "keys.toml"
+
+
 def themes_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """The user's own themes."""
     return config_dir(environ) / "themes"

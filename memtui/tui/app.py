@@ -8,13 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from textual import events
 from textual.app import App
 from textual.reactive import reactive
 from textual.screen import Screen
 
 from memtui.engine import MemtuiError
 from memtui.tui.frame import Frame
-from memtui.tui.keys import bindings
+from memtui.tui.keys import Keymap, bindings, load_keys
+from memtui.tui.keys.sequences import Sequences
 from memtui.tui.look import Look
 from memtui.tui.messages import (
     AskRecall,
@@ -84,8 +86,12 @@ class MemtuiApp(App[None]):
         environ: Mapping[str, str] = os.environ,
         themes: Path | None = None,
         look: Look = Look(),
+        keys: Keymap | None = None,
     ) -> None:
         super().__init__()
+        self.keys = keys or load_keys()
+        self.set_keymap(dict(self.keys.changed))
+        self._sequences = Sequences(self.keys.sequences)
         self.glyphs = choose({**environ, **look.glyphs})
         self._now = now
         self._environ = environ
@@ -95,7 +101,7 @@ class MemtuiApp(App[None]):
         first = load_themes(self._themes_in, {look.theme, DEFAULT})  # the others wait for the first frame
         self._take_themes(first if look.theme in first.themes else load_themes(self._themes_in))
         self.zone = look.zone
-        self._problems = [*look.problems]
+        self._problems = [*look.problems, *self.keys.problems]
         self.theme = look.theme if look.theme in self.available_themes else DEFAULT
         if look.theme != self.theme:
             self._problems.append(f"There is no theme {look.theme}; {self.theme} is used.")
@@ -130,14 +136,33 @@ class MemtuiApp(App[None]):
 
     @property
     def frame(self) -> Frame | None:
-        """The top-level screen under whatever overlay is open."""
-        base = self.screen_stack[0] if self.screen_stack else None
-        return base if isinstance(base, Frame) else None
+        """The screen under whatever overlay is open: a mode's own, or one that was opened over it."""
+        return next((each for each in reversed(self.screen_stack) if isinstance(each, Frame)), None)
 
     def say(self, text: str, kind: Any = "done") -> None:
         """One line above the key bar of the present screen."""
         if self.frame is not None and self.frame.is_mounted:
             self.frame.flash(text, kind)
+
+    async def on_event(self, event: events.Event) -> None:
+        """As Textual does, but keys that make a sequence reach it as one key."""
+        if isinstance(event, events.Key) and not event.is_forwarded:
+            name = self._heard(event)
+            if name != event.key:
+                if name:
+                    self.simulate_key(name)
+                return
+        await super().on_event(event)
+
+    def _heard(self, event: events.Key) -> str:
+        """The key to act on; a line that is being typed takes its characters itself."""
+        focused = self.focused
+        if focused is not None and focused.check_consume_key(event.key, event.character):
+            return event.key
+        name = self._sequences.heard(event.key)
+        if self.frame is not None:
+            self.frame.begun(self._sequences.first, self._sequences.follow)
+        return name
 
     def on_run_advanced(self, message: RunAdvanced) -> None:
         self._store.advanced(message)
@@ -206,6 +231,8 @@ class MemtuiApp(App[None]):
     async def _hand_over(self, mode: str, message: Any) -> None:
         """Switch to a screen, then let it `receive` the wish."""
         await self.switch_mode(mode)
+        while len(self.screen_stack) > 1:  # what was opened over the screen is about something else
+            await self.pop_screen()
         receive = getattr(self.screen, "receive", None)
         if receive is not None:
             receive(message)
@@ -258,8 +285,9 @@ def run(target: str | None = None, **options: Any) -> None:
 
     `options` are those of `open_engine`: settings, table, columns, writable.
     """
-    from memtui.paths import themes_dir
+    from memtui.paths import keys_file, themes_dir
 
+    settings = options.get("settings")
     opener = real_opener(os.environ, Path.cwd(), **options)
-    look = Look.of(options.get("settings"))
-    MemtuiApp(target, opener=opener, themes=themes_dir(), look=look).run()
+    keys = load_keys(keys_file(), settings.keys if settings is not None else "default")
+    MemtuiApp(target, opener=opener, themes=themes_dir(), look=Look.of(settings), keys=keys).run()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
@@ -87,6 +89,10 @@ class Frame(Screen[None]):
     def flash(self, text: str, kind: FlashKind = "done") -> None:
         """Say one line above the key bar."""
         self.query_one(FlashLine).say(text, kind)
+
+    def begun(self, first: str, follow: Mapping[str, str]) -> None:
+        """A sequence of keys was begun (or, empty, ended): the key bar shows what can follow."""
+        self.query_one(KeyBar).begun(first, follow)
 
     def dismiss_flash(self) -> bool:
         """Take an error off the line above the key bar; False when there was none."""

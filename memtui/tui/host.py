@@ -7,6 +7,7 @@ from typing import Protocol, cast
 
 from textual.message_pump import MessagePump
 
+from memtui.tui.keys import Keymap
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.session import Session
 
@@ -16,6 +17,8 @@ class Host(Protocol):
 
     session: Session
     glyphs: Glyphs
+    keys: Keymap
+    """The keys in force: what to print for an action, and what to press for it."""
     zone: tzinfo | None
     """How times are shown; None is local time."""
     themes: tuple[str, ...]

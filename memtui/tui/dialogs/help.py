@@ -11,23 +11,11 @@ from textual.content import Content
 from textual.screen import ModalScreen, Screen
 from textual.widgets import Static
 
+from memtui.tui.host import host
 from memtui.tui.keys import BY_ID, Key, bindings
+from memtui.tui.keys.places import place
 from memtui.tui.paint.cells import fit
 from memtui.tui.widgets.panel import Panel
-
-CONTEXTS = {
-    "home": "Home",
-    "links": "Home",
-    "browse": "Browse",
-    "list": "Browse, memory list",
-    "scopes": "Browse, scopes",
-    "detail": "Browse, one memory",
-    "recall": "Recall",
-    "rows": "Recall, a list",
-    "question": "Recall, the question",
-    "options": "Recall, the options",
-    "state": "Choices",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +46,11 @@ class HelpOverlay(ModalScreen[None]):
         """The overlay for what has the keyboard on `screen`."""
         found: dict[str, HelpLine] = {}
         for active in screen.active_bindings.values():
-            key = BY_ID.get(active.binding.id or "")
+            key = host(screen).keys.key(active.binding.id)
             if key is not None:
                 found.setdefault(key.id, HelpLine(key, active.enabled, active.tooltip))
         contexts = [line.key.context for line in found.values() if line.key.context != "app"]
-        title = CONTEXTS.get(contexts[0], contexts[0].capitalize()) if contexts else "memtui"
+        title = place(contexts[0]).title if contexts else "memtui"
         order = list(BY_ID)
         return cls(title, sorted(found.values(), key=lambda line: order.index(line.key.id)))
 

@@ -20,7 +20,7 @@ from textual.widgets import Input
 
 from memtui.engine import one_line
 from memtui.tui.host import host
-from memtui.tui.keys import BY_ID, bindings
+from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.widgets.panel import Panel
 
@@ -247,15 +247,15 @@ def entries_for(screen: Screen[object]) -> list[Entry]:
     app = screen.app
     found: dict[str, Entry] = {}
     for active in screen.active_bindings.values():
-        key = BY_ID.get(active.binding.id or "")
+        key = host(screen).keys.key(active.binding.id)
         if key is None or key.group == "MOVE" or key.id == "app.palette":
             continue
         entry = Entry(
             "COMMANDS",
             key.title[:1].upper() + key.title[1:],
-            partial(app.simulate_key, key.keys.split(",")[0]),
+            partial(app.simulate_key, key.press),
             key.help,
-            key.caps.split(" ")[0],
+            key.cap,
             disabled="" if active.enabled else active.tooltip or "nothing to act on",
         )
         found.setdefault(key.id, entry)

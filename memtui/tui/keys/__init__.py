@@ -7,13 +7,31 @@ or screen that takes the context's bindings. Every id is unique; every key is un
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from textual.binding import Binding, BindingType
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtui.tui.keys import browse, dialogs, everywhere, lifecycle, recall
+from memtui.tui.keys.file import load_keymap
 from memtui.tui.keys.key import ACT, FIND, GO, MOVE, VIEW, Key
+from memtui.tui.keys.keymap import Keymap
 
-__all__ = ["ACT", "BY_ID", "FIND", "GO", "MOVE", "TABLE", "VIEW", "Key", "bindings", "context"]
+if TYPE_CHECKING:
+    from textual.binding import BindingType
+
+__all__ = [
+    "ACT",
+    "BY_ID",
+    "FIND",
+    "GO",
+    "MOVE",
+    "TABLE",
+    "VIEW",
+    "Key",
+    "Keymap",
+    "bindings",
+    "context",
+    "load_keys",
+]
 
 TABLE: tuple[Key, ...] = (
     *everywhere.TABLE,
@@ -31,11 +49,18 @@ def context(name: str) -> Iterator[Key]:
     return (key for key in TABLE if key.context == name)
 
 
+def load_keys(file: Path | None = None, preset: str = "default") -> Keymap:
+    """The keys in force: the table, a preset, and what `file` (keys.toml) changes. Never raises."""
+    return load_keymap(TABLE, file, preset)
+
+
 def bindings(*contexts: str, only: tuple[str, ...] = ()) -> list[BindingType]:
     """Textual bindings for whole contexts; `only` keeps these actions (as written in the table)."""
+    from textual.binding import Binding
+
     return [
         Binding(
-            key.keys,
+            key.bound,
             f"app.{key.action}" if key.context == "app" else key.action,
             key.title,
             show=key.bar > 0,

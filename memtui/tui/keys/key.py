@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
     """One action and the keys that do it.
 
-    `bar` is its place in the key bar (1 first; 0 is not shown there). `shown` is how the keys are written
-    for people; empty derives it from the first key. `group` is the heading in the help overlay.
+    `keys` are comma separated; keys with a space between them are pressed one after the other ("g g"). Empty:
+    no key does it, the palette still can. `bar` is its place in the key bar (1 first; 0 is not shown there).
+    `shown` is how the keys are written for people; empty derives it. `group` is the heading in the help overlay.
     """
 
     id: str
@@ -32,15 +33,45 @@ class Key:
         return self.id.split(".", 1)[1].replace("-", "_")
 
     @property
+    def each(self) -> tuple[str, ...]:
+        """The keys, one by one."""
+        return tuple(key.strip() for key in self.keys.split(",") if key.strip())
+
+    @property
     def caps(self) -> str:
         """The keys as printed on the screen."""
-        return self.shown or " ".join(_cap(key) for key in self.keys.split(","))
+        return self.shown or " ".join(cap(key) for key in self.each)
+
+    @property
+    def cap(self) -> str:
+        """The first of them, for places with little room."""
+        return self.caps.split(" ")[0]
+
+    @property
+    def bound(self) -> str:
+        """What Textual binds: a sequence under one made-up name, and such a name too where there is no key."""
+        return ",".join(sequence_name(key) for key in self.each) or f"unbound-{self.id}"
+
+    @property
+    def press(self) -> str:
+        """One key that does it, to be simulated."""
+        return self.bound.split(",")[0]
+
+    def on(self, keys: tuple[str, ...]) -> Key:
+        """The same action on other keys."""
+        return self if keys == self.each else replace(self, keys=",".join(keys), shown="")
+
+
+def sequence_name(keys: str) -> str:
+    """The one name under which keys that are pressed one after the other are bound: "g g" is "g-then-g"."""
+    return keys.replace(" ", "-then-")
 
 
 _NAMES = {
     "slash": "/",
     "question_mark": "?",
     "colon": ":",
+    "semicolon": ";",
     "left_square_bracket": "[",
     "right_square_bracket": "]",
     "backslash": "\\",
@@ -53,14 +84,37 @@ _NAMES = {
     "minus": "-",
     "percent_sign": "%",
     "asterisk": "*",
+    "tilde": "~",
+    "apostrophe": "'",
+    "grave_accent": "`",
+    "quotation_mark": '"',
+    "exclamation_mark": "!",
+    "at": "@",
+    "number_sign": "#",
+    "dollar_sign": "$",
+    "circumflex_accent": "^",
+    "ampersand": "&",
+    "left_parenthesis": "(",
+    "right_parenthesis": ")",
+    "underscore": "_",
+    "left_curly_bracket": "{",
+    "vertical_line": "|",
+    "right_curly_bracket": "}",
     "up": "↑",
     "down": "↓",
     "left": "←",
     "right": "→",
     "escape": "esc",
+    "backspace": "bksp",
+    "delete": "del",
     "pagedown": "pgdn",
     "pageup": "pgup",
 }
+
+
+def cap(keys: str) -> str:
+    """A key, or keys one after the other, as printed on the screen."""
+    return "".join(_cap(key) for key in keys.split(" "))
 
 
 def _cap(key: str) -> str:
@@ -68,7 +122,10 @@ def _cap(key: str) -> str:
     name = _NAMES.get(name, name)
     if "ctrl" in modifiers:
         name = f"^{name}"
-    return f"shift+{name}" if "shift" in modifiers else name
+    for modifier in ("shift", "alt"):
+        if modifier in modifiers:
+            name = f"{modifier}+{name}"
+    return name
 
 
 GO, MOVE, FIND, ACT, VIEW = "GO", "MOVE", "FIND", "ACT", "VIEW"

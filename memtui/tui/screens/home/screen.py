@@ -14,7 +14,7 @@ from textual.style import Style
 from memtui.engine import ListQuery, Memory, Stats, StoreInfo, one_line
 from memtui.tui.frame import Frame
 from memtui.tui.host import host
-from memtui.tui.keys import BY_ID, bindings
+from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement, Box, home, size_class
 from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
 from memtui.tui.paint.numbers import full, short
@@ -200,10 +200,9 @@ class HomeScreen(Frame):
     def _start(self, width: int, height: int) -> list[Row]:
         rows = []
         for name in START[: max(1, height)]:
-            key = BY_ID[name]
-            press = Style.from_meta({"@click": f"app.simulate_key('{key.keys.split(',')[0]}')"})
-            cap = key.caps.split(" ")[0]
-            rows.append(Row(Content.assemble((cap.ljust(4), "bold $key"), key.title).stylize(press)))
+            key = host(self).keys.by_id[name]
+            press = Style.from_meta({"@click": f"app.simulate_key('{key.press}')"})
+            rows.append(Row(Content.assemble((key.cap.ljust(4), "bold $key"), key.title).stylize(press)))
         return rows
 
     # actions

@@ -6,32 +6,31 @@ from textual.content import Content
 from textual.style import Style
 
 from memtui.engine import one_line
-from memtui.tui.keys import BY_ID
+from memtui.tui.keys import Key, Keymap
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.lifecycle.state import PANELS, LifecycleState
 from memtui.tui.screens.lifecycle.words import MEASURES, SHORT, day, span
 
 
-def _chip(key_id: str, text: str, style: str = "$foreground") -> Content:
-    key = BY_ID[key_id]
-    press = Style.from_meta({"@click": f"app.simulate_key('{key.keys.split(',')[0]}')"})
-    return Content.assemble((key.caps.split(" ")[0], "bold $key"), " ", (text, style)).stylize(press)
+def _chip(key: Key, text: str, style: str = "$foreground") -> Content:
+    press = Style.from_meta({"@click": f"app.simulate_key('{key.press}')"})
+    return Content.assemble((key.cap, "bold $key"), " ", (text, style)).stylize(press)
 
 
-def head_lines(state: LifecycleState, now_ms: int, width: int, *, tabs: bool) -> list[Content]:
+def head_lines(state: LifecycleState, keys: Keymap, now_ms: int, width: int, *, tabs: bool) -> list[Content]:
     """One line of what is asked; with `tabs` a second one with the names of the panels."""
-    ask = state.ask
+    ask, key = state.ask, keys.by_id
     when = day(now_ms + ask.ahead_days * 86_400_000)
     moved = f" +{span(ask.ahead_days)}" if ask.ahead_days else ""
     scope = "all" if ask.scopes is None else one_line(ask.scopes[0] or "(none)") or '" "'
     chips = [
-        _chip("lifecycle.later", f"as of {when}{moved}", "$stale" if moved else "$foreground"),
-        _chip("lifecycle.longer", f"next {span(ask.horizon_days)}"),
-        _chip("lifecycle.scenario", ask.scenario),
-        _chip("lifecycle.scope", f"scope {scope}", "$foreground" if ask.scopes is None else "$stale"),
+        _chip(key["lifecycle.later"], f"as of {when}{moved}", "$stale" if moved else "$foreground"),
+        _chip(key["lifecycle.longer"], f"next {span(ask.horizon_days)}"),
+        _chip(key["lifecycle.scenario"], ask.scenario),
+        _chip(key["lifecycle.scope"], f"scope {scope}", "$foreground" if ask.scopes is None else "$stale"),
     ]
     if width >= 100:
-        chips.append(_chip("lifecycle.measure", MEASURES[state.measure]))
+        chips.append(_chip(key["lifecycle.measure"], MEASURES[state.measure]))
     line = Content.assemble(" ", Content("   ").join(chips))
     said = _said(state, width)
     gap = width - line.cell_length - said.cell_length - 1

@@ -106,7 +106,8 @@ class Painting:
 
     def _head(self, state: LifecycleState) -> None:
         width = self._screen.app.size.width
-        lines = head_lines(state, self._screen.now_ms, width, tabs=width < NORMAL_WIDTH)
+        keys = host(self._screen).keys
+        lines = head_lines(state, keys, self._screen.now_ms, width, tabs=width < NORMAL_WIDTH)
         self._screen.query_one("#head", Lines).show(lines)
 
     def _curves(self, state: LifecycleState) -> None:

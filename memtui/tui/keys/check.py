@@ -1,0 +1,135 @@
+"""Changes of keys, checked before they are used: known actions, keys that arrive, nothing taken from another action."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from memtui.tui.keys.key import Key, cap
+from memtui.tui.keys.names import unusable
+from memtui.tui.keys.places import place, together
+
+NEEDED = ("app.palette", "app.help", "app.quit")
+"""Without a key for these nobody gets any further."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """Other keys for one action, as somebody wrote them down. Without keys the action is to have none."""
+
+    id: str
+    keys: tuple[str, ...]
+    line: int = 0
+    """1-based line of the file, 0 where that is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why something in the file is not used, and what to do; the action keeps its keys."""
+
+    line: int
+    what: str
+    fix: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The whole in one line."""
+        at = f"line {self.line}: " if self.line else ""
+        return f"{at}{self.what} {self.fix}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Clash:
+    """One key that two actions have which are live at the same moment."""
+
+    key: str
+    mine: str
+    other: str
+
+
+def apply(table: Sequence[Key], wishes: Sequence[Wish]) -> tuple[tuple[Key, ...], tuple[Problem, ...]]:
+    """The table with every wish that can be granted, and a problem for each that cannot.
+
+    All wishes are looked at together, so that two actions can swap their keys; one that fails is taken out and
+    the rest looked at again.
+    """
+    problems: list[Problem] = []
+    granted: dict[str, Wish] = {}
+    known = {key.id: key for key in table}
+    for wish in wishes:
+        found = _alone(wish, known) or _twice(wish, granted)
+        if found is None:
+            granted[wish.id] = wish
+        else:
+            problems.append(found)
+    old = {_pair(clash) for clash in clashes(table)}
+    while True:
+        changed = tuple(key.on(granted[key.id].keys) if key.id in granted else key for key in table)
+        bad = [clash for clash in clashes(changed, frozenset(granted)) if _pair(clash) not in old]
+        if not bad:
+            return changed, tuple(sorted(problems, key=lambda problem: problem.line))
+        worst = max(bad, key=lambda clash: granted[clash.mine].line)
+        problems.append(_taken(worst, granted.pop(worst.mine), known))
+
+
+def clashes(table: Sequence[Key], of: frozenset[str] | None = None) -> list[Clash]:
+    """Every key that two actions have which are live together, or that begins a sequence of another.
+
+    With `of`, only those in which an action of these ids has a part, which is then `mine`.
+    """
+    by_first: dict[str, list[tuple[str, Key]]] = {}
+    for key in table:
+        for each in key.each:
+            by_first.setdefault(each.split(" ")[0], []).append((each, key))
+    found = []
+    for pressed in by_first.values():
+        for i, (each, key) in enumerate(pressed):
+            for other_each, other in pressed[i + 1 :]:
+                if key is other and each != other_each:
+                    continue  # one action may have "g" and "g g": the first of them never gets that far
+                if not _collide(each, other_each) or not together(key.context, other.context):
+                    continue
+                for mine, its, theirs in ((other, other_each, key), (key, each, other)):
+                    if of is None or mine.id in of:
+                        found.append(Clash(its, mine.id, theirs.id))
+                        break
+    return found
+
+
+def _collide(a: str, b: str) -> bool:
+    return a == b or a.startswith(f"{b} ") or b.startswith(f"{a} ")
+
+
+def _pair(clash: Clash) -> frozenset[str]:
+    return frozenset((clash.mine, clash.other))
+
+
+def _alone(wish: Wish, known: Mapping[str, Key]) -> Problem | None:
+    """What is wrong with a wish whatever the others are."""
+    if wish.id not in known:
+        near = get_close_matches(wish.id, known, 1, 0.5)
+        fix = f"Did you mean {near[0]}?" if near else "memtui keys lists every action."
+        return Problem(wish.line, f"there is no action {wish.id}.", fix)
+    if not wish.keys and wish.id in NEEDED:
+        return Problem(wish.line, f"{wish.id} must keep a key.", "Give it another one.")
+    for keys in wish.keys:
+        for key in keys.split(" "):
+            if key not in known[wish.id].each and (why := unusable(key)):
+                return Problem(
+                    wish.line, f"{wish.id}: {key or 'an empty name'} {why}.", "Choose another key."
+                )
+    return None
+
+
+def _twice(wish: Wish, granted: Mapping[str, Wish]) -> Problem | None:
+    if wish.id not in granted:
+        return None
+    return Problem(wish.line, f"{wish.id} is set twice.", f"Line {granted[wish.id].line} is used; keep one.")
+
+
+def _taken(clash: Clash, wish: Wish, known: Mapping[str, Key]) -> Problem:
+    other = known[clash.other]
+    where = place(other.context).title
+    what = f'{clash.mine}: {cap(clash.key)} is already {other.id} ("{other.title}", {where}).'
+    return Problem(wish.line, what, f"Choose another key, or give {other.id} another one.")

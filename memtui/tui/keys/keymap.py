@@ -1,0 +1,45 @@
+"""The keys that are in force: the table with a preset and a person's own changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from memtui.tui.keys.key import Key, sequence_name
+
+
+@dataclass(frozen=True)
+class Keymap:
+    """Every action by its id, with the keys in force; `problems` is what could not be used, to be said once."""
+
+    table: tuple[Key, ...]
+    default: tuple[Key, ...]
+    preset: str = "default"
+    problems: tuple[str, ...] = field(default=())
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Key]:
+        """The actions."""
+        return {key.id: key for key in self.table}
+
+    @cached_property
+    def changed(self) -> Mapping[str, str]:
+        """Textual's keymap: the ids whose keys differ from the table, with what Textual is to bind."""
+        own = {key.id: key.bound for key in self.default}
+        return {key.id: key.bound for key in self.table if key.bound != own[key.id]}
+
+    @cached_property
+    def sequences(self) -> Mapping[str, Mapping[str, str]]:
+        """First key to second key to the name under which the sequence is bound."""
+        found: dict[str, dict[str, str]] = {}
+        for key in self.table:
+            for each in key.each:
+                first, _, second = each.partition(" ")
+                if second:
+                    found.setdefault(first, {})[second] = sequence_name(each)
+        return found
+
+    def key(self, id: str | None) -> Key | None:
+        """The action of this id, None where the table does not have it."""
+        return self.by_id.get(id or "")

@@ -1,0 +1,57 @@
+"""Where the keys of each context work: what the place is called, and what stands around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_EVERYWHERE = ("app",)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A context of keys: its name for people, and the contexts whose keys work there too.
+
+    Nothing works around a dialog: it has the whole keyboard.
+    """
+
+    title: str
+    inside: tuple[str, ...] = _EVERYWHERE
+
+
+PLACES: dict[str, Place] = {
+    "app": Place("Everywhere", ()),
+    "home": Place("Home"),
+    "links": Place("Home, a list", ("home", "app")),
+    "state": Place("Where there is nothing to list", ("home", "browse", "recall", "lifecycle", "app")),
+    "browse": Place("Browse"),
+    "filter": Place("Browse, the filter", ("browse", "app")),
+    "list": Place("Browse, memory list", ("browse", "app")),
+    "scopes": Place("Browse, scopes", ("browse", "app")),
+    "detail": Place("Browse, one memory", ("browse", "app")),
+    "recall": Place("Recall"),
+    "question": Place("Recall, the question", ("recall", "app")),
+    "options": Place("Recall, the options", ("recall", "app")),
+    "rows": Place("A list", ("recall", "lifecycle", "ledger", "app")),
+    "ledger": Place("Recall, every stage of one memory", ()),
+    "lifecycle": Place("Lifecycle"),
+    "knobs": Place("Lifecycle, what if", ("rows", "lifecycle", "app")),
+    "plot": Place("Lifecycle, the curves", ("lifecycle", "app")),
+    "review": Place("Lifecycle, weekly review", ("rows", "lifecycle", "app")),
+    "choice": Place("Dialog: choose several", ("rows",)),
+    "pick": Place("Dialog: choose one", ()),
+    "preview": Place("Dialog: a change before it is made", ("change",)),
+    "change": Place("Dialog: apply or leave", ()),
+    "ask": Place("Dialog: one line of text", ()),
+    "overlay": Place("Help and other overlays", ("rows",)),
+    "palette": Place("Palette", ()),
+}
+
+
+def place(context: str) -> Place:
+    """The place of a context."""
+    return PLACES.get(context) or Place(context.capitalize())
+
+
+def together(a: str, b: str) -> bool:
+    """Whether keys of both contexts can be live at the same moment."""
+    return a == b or a in place(b).inside or b in place(a).inside

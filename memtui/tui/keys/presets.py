@@ -1,0 +1,80 @@
+"""Sets of keys to start from: what a preset adds to the table, takes away, and binds otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from memtui.tui.keys.key import Key
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A rule for the whole table, so that keys that are added to it later follow the preset too."""
+
+    what: str
+    instead: Mapping[str, str] = field(default_factory=dict)
+    """Key to key: wherever the table has the first, the preset has the second; empty takes it away."""
+    also: Mapping[str, str] = field(default_factory=dict)
+    """Key to key: whatever the first does, the second does too."""
+    keys: Mapping[str, str] = field(default_factory=dict)
+    """Whole ids, as in the table."""
+
+    def table(self, default: Iterable[Key]) -> tuple[Key, ...]:
+        """The table with this preset's keys."""
+        return tuple(self._key(key) for key in default)
+
+    def _key(self, key: Key) -> Key:
+        if key.id in self.keys:
+            return key.on(tuple(self.keys[key.id].split(",")))
+        found = [self.instead.get(each, each) for each in key.each]
+        found += [self.also[each] for each in key.each if each in self.also]
+        return key.on(tuple(each for each in dict.fromkeys(found) if each))
+
+
+PRESETS: dict[str, Preset] = {
+    "default": Preset("single letters, arrows, and h j k l"),
+    "vim": Preset(
+        "default, with gg, g-sequences between the screens, ctrl+f and ctrl+b for pages, ZZ to quit",
+        instead={"g": "g g"},
+        also={"pagedown": "ctrl+f", "pageup": "ctrl+b"},
+        keys={
+            "app.go-home": "1,g h",
+            "app.go-browse": "2,g b",
+            "app.go-recall": "3,g r",
+            "app.go-lifecycle": "4,g l",
+            "app.quit": "q,ctrl+q,Z Z",
+            "browse.redo": "U,ctrl+r",
+            "list.mark-range": "v,V",
+        },
+    ),
+    "emacs": Preset(
+        "default, with ctrl+n, ctrl+p, ctrl+v, ctrl+s and ctrl+g, alt+x for the palette, ctrl+x ctrl+c to quit",
+        instead={
+            "ctrl+p": "",
+            "ctrl+n": "",
+            "ctrl+k": "",
+            "ctrl+f": "",
+            "ctrl+b": "",
+            "ctrl+d": "",
+            "ctrl+u": "",
+        },
+        also={
+            "down": "ctrl+n",
+            "up": "ctrl+p",
+            "left": "ctrl+b",
+            "right": "ctrl+f",
+            "pagedown": "ctrl+v",
+            "pageup": "alt+v",
+            "escape": "ctrl+g",
+            "slash": "ctrl+s",
+            "y": "alt+w",
+            "space": "ctrl+@",
+        },
+        keys={
+            "app.palette": "colon,alt+x",
+            "app.quit": "q,ctrl+q,ctrl+x ctrl+c",
+            "browse.undo": "u,ctrl+underscore,ctrl+x u",
+        },
+    ),
+}
