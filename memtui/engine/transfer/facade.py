@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.detect import Detected
     from memtui.engine.transfer.embedding import Cost
     from memtui.engine.transfer.export import Exported, ExportRequest
+    from memtui.engine.transfer.glimpse import Glimpse
     from memtui.engine.transfer.mend import Summarise
     from memtui.engine.transfer.plan import Plan
     from memtui.engine.transfer.planning import Workshop
@@ -47,6 +48,8 @@ class Preview:
     """(role, column) as guessed."""
     samples: tuple[tuple[str, ...], ...] = ()
     """First rows, a text for each column."""
+    glimpse: Glimpse | None = None
+    """The first memories as they will be read; None where the mapping does not say which column is the text."""
 
 
 class Transfer:
@@ -83,20 +86,22 @@ class Transfer:
     def preview(self, request: ImportRequest) -> Preview:
         """The format of the sources, and for tables the guessed mapping with first rows."""
         from memtui.engine.transfer.draft import detect_all
+        from memtui.engine.transfer.glimpse import glimpse
         from memtui.engine.transfer.mapping import guess
         from memtui.engine.transfer.options import ReadOptions
         from memtui.engine.transfer.samples import sample_of
 
         source = detect_all(request)[0]
-        found = source.format
+        found, now = source.format, self._now()
         if not found.maps:
-            return Preview(found.name, found.title, source.evidence, maps=False)
-        columns, rows = sample_of(source, ReadOptions(now_ms=self._now(), encoding=request.encoding))
-        mapping = dict(request.mapping) or guess(columns, rows, self._now())
+            first = glimpse(source, request, now)
+            return Preview(found.name, found.title, source.evidence, maps=False, glimpse=first)
+        columns, rows = sample_of(source, ReadOptions(now_ms=now, encoding=request.encoding))
+        mapping = dict(request.mapping) or guess(columns, rows, now)
         samples = tuple(tuple(_shown(row.get(column)) for column in columns) for row in rows[:20])
-        return Preview(
-            found.name, found.title, source.evidence, True, tuple(columns), tuple(mapping.items()), samples
-        )
+        seen = glimpse(source, replace(request, mapping=mapping), now) if "text" in mapping else None
+        roles = tuple(mapping.items())
+        return Preview(found.name, found.title, source.evidence, True, tuple(columns), roles, samples, seen)
 
     def plan(
         self, request: ImportRequest, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
