@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from pathlib import Path
 
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
 from memtui.cli.store import column_map, wall_clock
 from memtui.engine import UsageError
-from memtui.engine.transfer.migrate import FORMS, TITLES, Migration, check, request_for, verify
-from memtui.engine.transfer.migrate import run as run_migration
+from memtui.engine.transfer.migrate import FORMS, TITLES, Migration, Migrator, request_for
 from memtui.engine.transfer.scoping import parse_scopes
 from memtui.paths import state_dir
 
@@ -40,27 +40,26 @@ def run(args: argparse.Namespace) -> int:
     """Check, run or verify."""
     scopes = parse_scopes(args.scopes) if args.scopes else {}
     request = request_for(args.source, args.scope, scopes=scopes, mapping=column_map(args.columns) or {})
-    now_ms = args.now or wall_clock()
     work = state_dir(os.environ) / "transfer"
-    if args.action == "check" or (args.action == "run" and args.dry_run):
-        done = check(request, args.form, now_ms=now_ms, work=work)
-    elif args.destination is None:
+    migrator = Migrator(request, args.form, args.now or wall_clock(), work, time.perf_counter)
+    action = "check" if args.dry_run and args.action == "run" else args.action
+    if action != "check" and args.destination is None:
         raise UsageError(
-            f"migrate {args.action} needs the folder of the new store.", fix="Name it after the source."
+            f"migrate {action} needs the folder of the new store.", fix="Name it after the source."
         )
-    elif args.action == "verify":
-        done = verify(request, args.destination, args.form, now_ms=now_ms, work=work)
-    else:
-        with shown(sys.stderr) as on_progress:
-            done = run_migration(
-                request, args.destination, args.form, now_ms=now_ms, work=work, on_progress=on_progress
-            )
+    with shown(sys.stderr) as on_progress:
+        if action == "check":
+            done = migrator.check(on_progress)
+        elif action == "run":
+            done = migrator.run(args.destination, on_progress)
+        else:
+            done = migrator.verify(args.destination, on_progress)
     for note in done.warnings:
         warning(note)
     if args.json:
         print_json(done.as_json())
     else:
-        _print(done, args.action)
+        _print(done, action)
     return 1 if done.problems else 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.output import print_json, print_text
 from memtui.cli.progress import shown
+from memtui.cli.store import wall_clock
 from memtui.engine import Engine, UsageError
-from memtui.paths import store_state_dir
+from memtui.engine.errors import StoreNotFoundError, UnknownDialectError
+from memtui.engine.transfer.reembed import Origin
+from memtui.engine.transfer.switch import back, last_switch, note_of
+from memtui.paths import state_dir, store_state_dir
 
 if TYPE_CHECKING:
     from memtui.engine.embed.embedder import Embedder
-
-_ODD = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,51 +48,59 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do what is asked for."""
+    if args.back:
+        return _back(args)
     engine = open_to_change(args)
     if args.missing:
         with shown(sys.stderr) as on_progress:
             planned = engine.transfer.missing_vectors(dry_run=args.dry_run, on_progress=on_progress)
         return carry_out(engine, planned, args)
-    if args.back:
-        done = engine.transfer.switch_back(confirmed=args.yes)
-        _tell(
-            args,
-            {"back": done.kept},
-            f"the table of before is the store's again; the other one is beside {done.store}",
-        )
-        return 0
     embedder = _embedder(args)
+    destination = args.to or engine.transfer.another_model.destination(args.model)
     if args.rehearse:
         return _rehearse(engine, embedder, args)
     if args.dry_run:
-        return _estimate(engine, embedder, args)
-    return _make(engine, embedder, args)
+        return _estimate(engine, embedder, destination, args)
+    return _make(engine, embedder, destination, args)
+
+
+def _back(args: argparse.Namespace) -> int:
+    try:
+        done = open_to_change(args).transfer.another_model.back(confirmed=args.yes)
+    except (StoreNotFoundError, UnknownDialectError):  # a switch was killed between its two steps
+        folder = str(Path(args.store or "").expanduser().absolute())
+        note = note_of(state_dir(os.environ) / "transfer", folder)
+        if last_switch(note) is None:
+            raise
+        done = back(note, now_ms=wall_clock(), confirmed=args.yes)
+    _tell(
+        args,
+        {"schema": "memtui.reembed.v1", "back": done.store},
+        f"the table of before is the store's again; the other one is in {done.after.parent}",
+    )
+    return 0
 
 
 def _embedder(args: argparse.Namespace) -> Embedder:
-    from memtui.engine.embed.named import embedder_named
+    from memtui.engine.embed.settings import EmbeddingSettings
+    from memtui.engine.transfer.another_model import embedder_of
 
-    return embedder_named(
-        args.model or "",
-        os.environ,
-        base_url=args.base_url,
-        key_variables=args.key_env or "",
-        dimensions=args.dimensions,
-        task=args.task,
+    if not args.model:
+        raise UsageError("The new model has no name.", fix="Give --model, and --base-url for its service.")
+    keys = [os.environ.get(name.strip(), "") for name in (args.key_env or "").split(",") if name.strip()]
+    return embedder_of(
+        EmbeddingSettings(
+            model=args.model,
+            base_url=args.base_url,
+            api_keys=tuple(key for key in keys if key),
+            request_dimensions=args.dimensions,
+            task_passage=args.task,
+        )
     )
 
 
-def _destination(engine: Engine, args: argparse.Namespace) -> Path:
-    if args.to is not None:
-        return Path(args.to)
-    folder = engine.store.folder
-    if folder is None:
-        raise UsageError(f"{engine.info.name} is not on this machine.", fix="Name a folder with --to.")
-    return folder.with_name(f"{folder.name}.reembed-{_ODD.sub('-', args.model)}")
-
-
-def _estimate(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> int:
-    found = engine.transfer.estimate(embedder)
+def _estimate(engine: Engine, embedder: Embedder, destination: Path, args: argparse.Namespace) -> int:
+    found = engine.transfer.another_model.estimate(embedder)
     cost = found.cost
     document = {
         "schema": "memtui.reembed.v1",
@@ -105,7 +114,7 @@ def _estimate(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
         "chars": cost.chars,
         "tokens": cost.tokens,
         "seconds": cost.seconds,
-        "folder": str(_destination(engine, args)),
+        "folder": str(destination),
     }
     seconds = "" if cost.seconds is None else f", about {cost.seconds:,.0f} s"
     said = (
@@ -121,7 +130,7 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
 
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     with shown(sys.stderr) as on_progress:
-        found = engine.transfer.rehearse(
+        found = engine.transfer.another_model.rehearse(
             embedder,
             cases,
             recipe=engine.default_recipe,
@@ -142,22 +151,20 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
     return 0
 
 
-def _make(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> int:
-    from memtui.engine.transfer.switch import made_from
-
-    destination = _destination(engine, args)
+def _make(engine: Engine, embedder: Embedder, destination: Path, args: argparse.Namespace) -> int:
+    another = engine.transfer.another_model
     document: dict[str, Any] = {"schema": "memtui.reembed.v1", "dry_run": False, "folder": str(destination)}
     said = f"vectors of {args.model} in {destination}"
-    if not (args.switch and made_from(destination)):
+    if not (args.switch and Origin.read(destination)):
         with shown(sys.stderr) as on_progress:
-            done = engine.transfer.reembed(embedder, destination, on_progress)
+            done = another.make(embedder, destination, on_progress)
         document |= done.as_json()
         said = f"{done.rows:,} memories with {said}"
     if not args.switch:
         how = f"memtui reembed --model {args.model} --switch --yes"
         _tell(args, {**document, "switched": None}, f"{said}; use them with: {how}")
         return 0
-    switched = engine.transfer.switch(destination, confirmed=args.yes)
+    switched = another.switch(destination, confirmed=args.yes)
     lines = (
         f"{said}, now the store's own; the table of before is in {switched.kept}",
         f"configure {args.model} ({switched.dims} numbers) for the agent",

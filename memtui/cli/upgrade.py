@@ -24,23 +24,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Plan, and unless it is a dry run, write."""
-    engine = open_to_change(args)
+    from memtui.engine.transfer.chat import ChatSettings
+
     if bool(args.llm) != bool(args.llm_model):
         raise UsageError(
             "A chat service needs an address and a model.", fix="Give both --llm and --llm-model."
         )
+    key = os.environ.get(args.llm_key_env, "") if args.llm_key_env else ""
+    chat = ChatSettings(args.llm, args.llm_model, key) if args.llm else None
+    engine = open_to_change(args)
     with shown(sys.stderr) as on_progress:
-        if (
-            not args.llm or args.dry_run
-        ):  # a dry run asks nobody: which rows it is about does not depend on the texts
-            planned = engine.transfer.upgrade(limit=args.limit, on_progress=on_progress)
-        else:
-            from memtui.engine.transfer.chat import ChatSettings, ChatSummariser
-
-            key = os.environ.get(args.llm_key_env, "") if args.llm_key_env else ""
-            summariser = ChatSummariser(ChatSettings(args.llm, args.llm_model, key))
-            try:
-                planned = engine.transfer.upgrade(summariser, limit=args.limit, on_progress=on_progress)
-            finally:
-                summariser.close()
+        planned = engine.transfer.upgrade(
+            chat, limit=args.limit, dry_run=args.dry_run, on_progress=on_progress
+        )
     return carry_out(engine, planned, args)

@@ -111,13 +111,18 @@ class Engine:
             settings,
             own_store=store.dialect.name == "memtui",
             dims=store.dims,
-            model_hint=self._found.model if self._found else None,
+            model_hint=self._model,
         )
 
     @property
     def store(self) -> Store:
         """The store itself, for the engine's other parts."""
         return self._store
+
+    @property
+    def _model(self) -> str | None:
+        """The model of the vectors: what the table says, else what its agent is configured with."""
+        return self._store.model or (self._found.model if self._found else None)
 
     @property
     def info(self) -> StoreInfo:
@@ -293,7 +298,7 @@ class Engine:
             now=self._now,
             timer=self._timer,
             state=self._state,
-            model=self._found.model if self._found else None,
+            model=self._model,
         )
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,16 @@ from memtui.engine.embed.static import bundled
 from memtui.engine.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.store.open import open_store
 from memtui.engine.transfer import migrate
-from memtui.engine.transfer.chat import ChatSettings, ChatSummariser
+from memtui.engine.transfer.chat import ChatSettings
 from tests.conftest import tree_hash
-from tests.engine.loopback import Answer, Request, loopback
+from tests.engine.loopback import Answer, loopback
 from tests.engine.transfer_stores import memory, opened, own_store, pro_store, rows_of
 from tests.engine.transfer_world import NOW_MS
+
+
+def _migrator(source: Path, tmp_path: Path, form: migrate.Form = "pro") -> migrate.Migrator:
+    return migrate.Migrator(migrate.request_for(source), form, NOW_MS, tmp_path / "work", time.perf_counter)
+
 
 STORES = ("builtin-old", "builtin-legacy", "builtin-mixed", "builtin-new", "engine")
 
@@ -30,14 +36,14 @@ def test_real_stores_are_migrated_and_verified(
 ) -> None:
     source = unpack(shared / "fixtures" / "stores" / f"{name}.tar.gz")
     before = tree_hash(source)
-    request = migrate.request_for(source)
-    checked = migrate.check(request, form, now_ms=NOW_MS, work=tmp_path / "work")
+    migrator = _migrator(source, tmp_path, form)
+    checked = migrator.check()
     new = tmp_path / "new"
-    done = migrate.run(request, new, form, now_ms=NOW_MS, work=tmp_path / "work")
+    done = migrator.run(new)
     assert tree_hash(source) == before
     assert done.written == done.verified == done.rows == checked.written
     assert done.loss == checked.loss
-    assert migrate.verify(request, new, form, now_ms=NOW_MS, work=tmp_path / "work").problems == ()
+    assert migrator.verify(new).problems == ()
     old, made = open_store(source), open_store(new)
     assert made.dialect.name == form
     assert made.dims == old.dims
@@ -64,26 +70,26 @@ def _theirs(row: dict[str, Any], rows: dict[str, Any]) -> dict[str, Any]:
 
 def test_a_migration_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = own_store(tmp_path / "source", [memory(1, "The kiln needs a seal.")])
-    request = migrate.request_for(source)
+    migrator = _migrator(source, tmp_path)
     occupied = tmp_path / "occupied"
     occupied.mkdir()
     (occupied / "mine").write_text("x")
     with pytest.raises(RefusedError, match="is not empty"):
-        migrate.run(request, occupied, "pro", now_ms=NOW_MS, work=tmp_path / "work")
-    monkeypatch.setattr(migrate, "_compared", lambda *_: (0, ("a row is missing",)))
+        migrator.run(occupied)
+    monkeypatch.setattr(migrate, "compare", lambda *_: (0, ("a row is missing",)))
     with pytest.raises(MemtuiError, match="a row is missing"):
-        migrate.run(request, tmp_path / "new", "pro", now_ms=NOW_MS, work=tmp_path / "work")
+        migrator.run(tmp_path / "new")
     left = {each.name for each in tmp_path.iterdir()} - {"source", "occupied", "work"}
     assert left == set()
 
 
 def test_a_verification_finds_what_is_wrong(tmp_path: Path) -> None:
     source = own_store(tmp_path / "source", [memory(n, f"Fact {n} about the kiln.") for n in (1, 2, 3)])
-    request = migrate.request_for(source)
-    migrate.run(request, tmp_path / "new", "memtui", now_ms=NOW_MS, work=tmp_path / "work")
+    migrator = _migrator(source, tmp_path, "memtui")
+    migrator.run(tmp_path / "new")
     engine = opened(tmp_path / "new", tmp_path / "state")
     engine.curate.apply(engine.curate.edit([memory(2, "")["id"]], {"importance": "0.9"}))
-    found = migrate.verify(request, tmp_path / "new", "memtui", now_ms=NOW_MS, work=tmp_path / "work")
+    found = migrator.verify(tmp_path / "new")
     assert found.verified == 2
     assert [problem.split(" is ")[0] for problem in found.problems] == [memory(2, "")["id"]]
 
@@ -93,7 +99,7 @@ def test_in_place_tables_get_their_times_back(
 ) -> None:
     source = unpack(shared / "fixtures" / "stores" / "damaged" / "pro-on-builtin.tar.gz")
     new = tmp_path / "new"
-    migrate.run(migrate.request_for(source), new, "pro", now_ms=NOW_MS, work=tmp_path / "work")
+    _migrator(source, tmp_path).run(new)
     store = open_store(new)
     times = [t for batch in store.scan(["timestamp"]) for t in batch.column("timestamp").to_pylist()]
     assert len(times) == 30
@@ -133,45 +139,62 @@ def test_upgrade_fills_what_is_missing_and_nothing_else(tmp_path: Path) -> None:
     assert rows_of(engine) == before
 
 
+SUMMARY = {
+    "l0_abstract": "short",
+    "l1_overview": "- a",
+    "l2_content": "long",
+    "resolved_category": "case",
+}
+
+
+def _said(content: str) -> Answer:
+    return Answer(200, {"choices": [{"message": {"content": content}}]})
+
+
 def test_upgrade_with_a_language_model(tmp_path: Path) -> None:
     engine = opened(pro_store(tmp_path / "store", OLD_FORM), tmp_path / "state")
     with loopback() as server:
-        asked: list[Request] = []
-
-        def answer(request: Request) -> Answer:
-            asked.append(request)
-            if len(asked) == 1:
-                return Answer(429, {"error": "slow down"})
-            summary = {
-                "l0_abstract": "short",
-                "l1_overview": "- a",
-                "l2_content": "long",
-                "resolved_category": "case",
-            }
-            content = f"Sure:\n```json\n{json.dumps(summary)}\n```"
-            return Answer(200, {"choices": [{"message": {"content": content}}]})
-
-        server.answer = answer  # type: ignore[method-assign]
-        chat = ChatSummariser(ChatSettings(f"{server.url}/v1", "tidy", "sk-test"), sleep=lambda _: None)
-        planned = engine.transfer.upgrade(chat)
-        chat.close()
-        assert asked[0].path == "/v1/chat/completions"
-        assert asked[0].key == "sk-test"
-        assert "sk-test" not in repr(ChatSettings(server.url, "tidy", "sk-test"))
+        server.script = [Answer(429, {"error": "slow down"}, {"Retry-After": "0"})]
+        server.script += [_said(f"Sure:\n```json\n{json.dumps(SUMMARY)}\n```") for _ in range(2)]
+        settings = ChatSettings(f"{server.url}/v1", "tidy", "sk-test")
+        dry = engine.transfer.upgrade(settings, dry_run=True)
+        assert server.requests == []
+        planned = engine.transfer.upgrade(settings)
+        assert [change.id for change in dry.changes] == [change.id for change in planned.changes]
+        assert server.requests[0].path == "/v1/chat/completions"
+        assert server.requests[0].key == "sk-test"
+        assert "sk-test" not in repr(settings)
     engine.curate.apply(planned)
     values = json.loads(rows_of(engine)[memory(1, "")["id"]]["metadata"])
     assert (values["l0_abstract"], values["memory_category"]) == ("short", "cases")
 
 
-@pytest.mark.parametrize("content", ["no json at all", '{"l0_abstract": ""}', "[1]"])
+def test_an_upgrade_that_failed_half_way_asks_for_the_rest_only(tmp_path: Path) -> None:
+    engine = opened(pro_store(tmp_path / "store", OLD_FORM), tmp_path / "state")
+    before = rows_of(engine)
+    with loopback() as server:
+        settings = ChatSettings(f"{server.url}/v1", "tidy", "sk-test")
+        server.script = [_said(json.dumps(SUMMARY)), Answer(401, {"error": "no credit for sk-test"})]
+        with pytest.raises(MemtuiError, match="gave no summary") as caught:
+            engine.transfer.upgrade(settings)
+        assert "sk-test" not in str(caught.value)
+        assert rows_of(engine) == before
+        server.script = [_said(json.dumps(SUMMARY))]
+        assert len(engine.transfer.upgrade(settings).changes) == 2
+        assert len(server.requests) == 3
+
+
+@pytest.mark.parametrize(
+    "content", ["no json at all", '{"l0_abstract": ""}', "[1]", json.dumps(dict.fromkeys(SUMMARY, " "))]
+)
 def test_a_model_that_answers_something_else_changes_nothing(tmp_path: Path, content: str) -> None:
     engine = opened(pro_store(tmp_path / "store", OLD_FORM), tmp_path / "state")
     with loopback() as server:
-        server.answer = lambda _: Answer(200, {"choices": [{"message": {"content": content}}]})  # type: ignore[method-assign]
-        chat = ChatSummariser(ChatSettings(f"{server.url}/v1", "tidy"), sleep=lambda _: None)
-        with pytest.raises(MemtuiError, match="did not answer with a summary"):
-            engine.transfer.upgrade(chat)
-        chat.close()
+        server.script = [_said(content)]
+        with pytest.raises(
+            MemtuiError, match=r"did not answer with a summary|left a part of the summary empty"
+        ):
+            engine.transfer.upgrade(ChatSettings(f"{server.url}/v1", "tidy"))
 
 
 BROKEN = [

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 MARK = "memtui.schema"
 """Key in the table's schema metadata; its value is the layout's number."""
+MODEL_MARK = b"memtui.model"
+"""Key in the schema metadata of a re-embedded table; its value is the model that made the vectors."""
 LAYOUT = "1"
 
 COLUMNS = Columns(

@@ -52,6 +52,11 @@ class OpenAIEmbedder:
         return self._settings.model
 
     @property
+    def settings(self) -> EmbeddingSettings:
+        """What is asked, and where; with the keys."""
+        return self._settings
+
+    @property
     def dims(self) -> int | None:
         """Vector length, None when neither table nor settings nor the model's name tell."""
         return self._dims

@@ -100,6 +100,14 @@ class Store:
         return (*self.dialect.notes, *self._unknown_columns(), *self._index_warnings())
 
     @property
+    def model(self) -> str | None:
+        """The model that made the vectors, where the table itself says so."""
+        from memtui.engine.dialects.own import MODEL_MARK
+
+        stored: bytes = (self.schema.metadata or {}).get(MODEL_MARK, b"")
+        return stored.decode("utf-8", "replace") or None
+
+    @property
     def version(self) -> int:
         """The pinned version."""
         return self._pin.version

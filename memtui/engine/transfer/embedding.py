@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from memtui.engine.embed.embedder import NoEmbedder
+from memtui.engine.errors import EmbeddingError
 from memtui.engine.transfer.record import Record
 
 if TYPE_CHECKING:
@@ -82,6 +83,19 @@ def is_offline(embedder: Embedder | NoEmbedder) -> bool:
     from memtui.engine.embed.static import StaticEmbedder
 
     return isinstance(embedder, StaticEmbedder)
+
+
+def embedded(embedder: Embedder, texts: Sequence[str], dims: int) -> NDArray[np.float32]:
+    """The vectors of texts, float32 [n, dims]. Raises EmbeddingError for any other shape or no numbers."""
+    import numpy as np
+
+    made = embedder.embed_passages(texts)
+    if made.shape != (len(texts), dims) or not np.isfinite(made).all():
+        raise EmbeddingError(
+            f"{embedder.name} gave vectors of shape {made.shape} where {dims} finite numbers each were expected.",
+            fix="Check the model; nothing was written to the store.",
+        )
+    return made
 
 
 def measured(

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memtui.engine.errors import RefusedError
 from memtui.engine.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
-    from memtui.engine.cases.case import Case
     from memtui.engine.curate.changes import ChangeSet
     from memtui.engine.curate.facade import Curator
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
-    from memtui.engine.recall.run import Bench
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
+    from memtui.engine.transfer.another_model import AnotherModel
+    from memtui.engine.transfer.chat import ChatSettings
     from memtui.engine.transfer.detect import Detected
     from memtui.engine.transfer.embedding import Cost
     from memtui.engine.transfer.export import Exported, ExportRequest
     from memtui.engine.transfer.glimpse import Glimpse
     from memtui.engine.transfer.mend import Summarise
+    from memtui.engine.transfer.migrate import Form, Migrator
     from memtui.engine.transfer.plan import Plan
     from memtui.engine.transfer.planning import Workshop
-    from memtui.engine.transfer.reembed import Estimate, Reembedded
-    from memtui.engine.transfer.rehearsal import Rehearsal
     from memtui.engine.transfer.request import ImportRequest
     from memtui.engine.transfer.run import Done
-    from memtui.engine.transfer.switch import Switched
     from memtui.engine.transfer.unfinished import Runs
 
 
@@ -176,27 +174,40 @@ class Transfer:
             request, self._store, self._catalog(), now_ms=self._now(), model=self.workshop.model_name
         )
 
-    # ------------------------------------------------------------------ mending
+    # ------------------------------------------------------------------ mending, in place
 
     def upgrade(
         self,
-        summarise: Summarise | None = None,
+        chat: ChatSettings | None = None,
         *,
         limit: int | None = None,
+        dry_run: bool = False,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
     ) -> ChangeSet:
-        """Plan to bring rows of the old form up to date; see `mend.plan_upgrade`. Apply it with the curator."""
+        """Plan to bring rows of the old form up to date; apply it with the curator. See `mend.plan_upgrade`.
+
+        Summaries are beginnings of the texts, or made by `chat`; what it answered is kept, so that a plan that
+        failed or was cancelled goes on where it stopped. `dry_run` asks nobody: the same rows, with beginnings.
+        """
         from memtui.engine.transfer.mend import by_truncation, plan_upgrade
 
-        return plan_upgrade(
-            self._store,
-            now_ms=self._now(),
-            summarise=summarise or by_truncation,
-            limit=limit,
-            on_progress=on_progress,
-            cancel=cancel,
-        )
+        def plan(summarise: Summarise) -> ChangeSet:
+            return plan_upgrade(
+                self._store,
+                now_ms=self._now(),
+                summarise=summarise,
+                limit=limit,
+                on_progress=on_progress,
+                cancel=cancel,
+            )
+
+        if chat is None or dry_run:
+            return plan(by_truncation)
+        from memtui.engine.transfer.chat import ChatSummariser
+
+        with ChatSummariser(chat, self.workshop.cache) as summarise:
+            return plan(summarise)
 
     def repair(
         self,
@@ -206,7 +217,7 @@ class Transfer:
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
     ) -> ChangeSet:
-        """Plan repairs; see `mend.plan_repair`. Apply them with the curator."""
+        """Plan repairs, `kinds` of `mend.REPAIRS`; apply them with the curator. See `mend.plan_repair`."""
         from memtui.engine.transfer.mend import plan_repair
 
         return plan_repair(
@@ -225,7 +236,7 @@ class Transfer:
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
     ) -> ChangeSet:
-        """Plan vectors for rows without one; see `missing_vectors.plan_missing`."""
+        """Plan vectors for rows without one; apply it with the curator. See `missing_vectors.plan_missing`."""
         from memtui.engine.transfer.missing_vectors import plan_missing
 
         return plan_missing(
@@ -237,100 +248,27 @@ class Transfer:
             cancel=cancel,
         )
 
-    # ------------------------------------------------------------------ another embedding model
+    # ------------------------------------------------------------------ another form, another model
 
-    def estimate(self, embedder: Embedder, *, ask: bool = True) -> Estimate:
-        """What re-embedding with another model takes; see `reembed.estimate`."""
-        from memtui.engine.transfer.reembed import estimate
+    def migration(self, form: Form, *, scope: str | None = None) -> Migrator:
+        """Making a store of another form (`migrate.FORMS`) out of this one: its check, run and verify."""
+        from memtui.engine.transfer.migrate import Migrator, request_for
 
-        return estimate(self._store, embedder, self._timer, ask=ask)
-
-    def reembed(
-        self,
-        embedder: Embedder,
-        destination: Path,
-        on_progress: OnProgress | None = None,
-        cancel: CancelToken | None = None,
-        *,
-        asked: Mapping[str, Any] | None = None,
-    ) -> Reembedded:
-        """Make a copy of the store with vectors of another model; see `reembed.reembed`.
-
-        `asked`, JSON without keys, is kept in `runs` while it goes, for whoever goes on with it.
-        """
-        from memtui.engine.transfer.reembed import reembed
-
-        what = {"model": embedder.name, "destination": str(destination), **(asked or {})}
-        with self.runs.running("reembed", what):
-            return reembed(
-                self._store,
-                embedder,
-                destination,
-                work=self.workshop.cache,
-                on_progress=on_progress,
-                cancel=cancel,
-            )
-
-    def rehearse(
-        self,
-        embedder: Embedder,
-        cases: Sequence[Case],
-        *,
-        recipe: str,
-        bench: Bench,
-        sample: int | None = None,
-        on_progress: OnProgress | None = None,
-        cancel: CancelToken | None = None,
-    ) -> Rehearsal:
-        """The saved questions over a sample, this store's model against another; see `rehearsal.rehearse`."""
-        from memtui.engine.embed.embedder import NoEmbedder
-        from memtui.engine.transfer.rehearsal import SAMPLE, rehearse
-
-        if isinstance(self._embedder, NoEmbedder):
-            raise RefusedError(self._embedder.reason, fix=self._embedder.fix)
-        return rehearse(
-            self._store,
-            bench,
-            self._embedder,
-            embedder,
-            cases,
-            work=self.workshop.cache,
-            timer=self._timer,
-            recipe=recipe,
-            sample=sample or SAMPLE,
-            on_progress=on_progress,
-            cancel=cancel,
-        )
-
-    def switch(self, made: Path, *, confirmed: bool) -> Switched:
-        """Put a re-embedded table in the place of the store's own; see `switch.switch`."""
-        from memtui.engine.transfer.switch import switch
-
-        curator = self._curator()
-        return switch(self._store, made, curator, self._note, now_ms=self._now(), confirmed=confirmed)
-
-    @property
-    def last_switch(self) -> Switched | None:
-        """The switch that can be taken back."""
-        from memtui.engine.transfer.switch import last_switch
-
-        return last_switch(self._note)
-
-    def switch_back(self, *, confirmed: bool) -> Switched:
-        """Take the last switch back; see `switch.back`."""
-        from memtui.engine.transfer.switch import back
-
-        if self._store.folder is None:
+        source = self._store.folder
+        if source is None:
             raise RefusedError(
-                f"{self._store.name} is not on this machine.", fix="There is nothing to take back."
+                f"{self._store.name} is not on this machine.", fix="Export it, and import that."
             )
-        return back(self._store.folder, self._note, confirmed=confirmed)
+        return Migrator(request_for(source, scope), form, self._now(), self.workshop.cache, self._timer)
 
     @property
-    def _note(self) -> Path:
-        from memtui.engine.transfer.switch import NOTE
+    def another_model(self) -> AnotherModel:
+        """Re-embedding: its cost, a rehearsal, the run, the switch and the way back."""
+        from memtui.engine.transfer.another_model import AnotherModel
 
-        return self._own_folder / NOTE
+        return AnotherModel(
+            self._store, self._embedder, self._curator, self._now, self._timer, self.workshop.cache
+        )
 
     # ------------------------------------------------------------------ parts
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -66,36 +66,50 @@ def plan_upgrade(
     What a row has already stays. Raises UsageError for a store without metadata.
     """
     columns = _with_metadata(store)
-    found: list[Change | Conflict] = []
+    rows: list[dict[str, Any]] = []
+    unreadable: list[Conflict] = []
     for row in _rows(store, on_progress, cancel, "looking for rows of the old form"):
-        if limit is not None and len(found) >= limit:
-            break
-        raw, text = row.get(str(columns.metadata)), row[columns.text] or ""
-        values, valid = parse_object(raw)
-        kind = str(values.get("type") or "")
-        if isinstance(values.get("memory_category"), str) or kind.startswith(_REFLECTION):
-            continue
+        values, valid = parse_object(row.get(str(columns.metadata)))
         if not valid:
-            found.append(_unreadable(row, columns))
-            continue
-        category = str(row.get(str(columns.category)) or "other")
-        summary = summarise(text, category)
-        stamp = coerce_timestamp(row.get(str(columns.timestamp))) or now_ms
-        wanted: dict[str, Any] = {
-            "l0_abstract": summary.abstract,
-            "l1_overview": summary.overview,
-            "l2_content": summary.content,
-            "memory_category": summary.category or smart_of(category, text, row_type=values.get("type")),
-            "tier": "working",
-            "access_count": 0,
-            "confidence": _CONFIDENCE,
-            "last_accessed_at": stamp,
-            "valid_from": stamp,
-        }
-        keys = {name: value for name, value in wanted.items() if values.get(name) is None}
-        keys |= {"upgraded_from": category, "upgraded_at": now_ms}
-        found.append(_change(row, columns, {}, keys, "old form"))
-    return _set(store, "upgrade", found)
+            unreadable.append(_unreadable(row, columns))
+        elif _is_old(values) and (limit is None or len(rows) < limit):
+            rows.append(row)
+    changes: list[Change | Conflict] = []
+    for row in rows:
+        if cancel is not None:
+            cancel.check()
+        changes.append(_upgraded(row, columns, summarise, now_ms))
+        if on_progress:
+            on_progress(Progress("summarising", len(changes), len(rows), "memories"))
+    return set_of(store, "upgrade", "upgrade", [*changes, *unreadable])
+
+
+def _is_old(values: Mapping[str, Any]) -> bool:
+    """Rows of reflections have a form of their own, which stays."""
+    kind = str(values.get("type") or "")
+    return not (isinstance(values.get("memory_category"), str) or kind.startswith(_REFLECTION))
+
+
+def _upgraded(row: Mapping[str, Any], columns: Columns, summarise: Summarise, now_ms: int) -> Change:
+    values = parse_object(row.get(str(columns.metadata)))[0]
+    text = row[columns.text] or ""
+    category = str(row.get(str(columns.category)) or "other")
+    summary = summarise(text, category)
+    stamp = coerce_timestamp(row.get(str(columns.timestamp))) or now_ms
+    wanted: dict[str, Any] = {
+        "l0_abstract": summary.abstract,
+        "l1_overview": summary.overview,
+        "l2_content": summary.content,
+        "memory_category": summary.category or smart_of(category, text, row_type=values.get("type")),
+        "tier": "working",
+        "access_count": 0,
+        "confidence": _CONFIDENCE,
+        "last_accessed_at": stamp,
+        "valid_from": stamp,
+    }
+    keys = {name: value for name, value in wanted.items() if values.get(name) is None}
+    keys |= {"upgraded_from": category, "upgraded_at": now_ms}
+    return _change(row, columns, {}, keys, "old form")
 
 
 def plan_repair(
@@ -138,7 +152,7 @@ def plan_repair(
             why += ["summaries"] if keys else []
         if values or keys:
             found.append(_change(row, columns, values, keys, ", ".join(why)))
-    return _set(store, "repair", found)
+    return set_of(store, "repair", "repair", found)
 
 
 def _mended_time(row: Mapping[str, Any], columns: Columns) -> float | None:
@@ -212,7 +226,8 @@ def _change(
     )
 
 
-def _set(store: Store, action: str, found: list[Change | Conflict]) -> ChangeSet:
+def set_of(store: Store, action: str, title: str, found: Sequence[Change | Conflict]) -> ChangeSet:
+    """The change set of what was found in a store; memories that share an id are left alone, with a warning."""
     changes = [each for each in found if isinstance(each, Change) and each.id]
     seen: dict[str, int] = {}
     for each in changes:
@@ -222,7 +237,7 @@ def _set(store: Store, action: str, found: list[Change | Conflict]) -> ChangeSet
     refused = [each for each in found if isinstance(each, Conflict)]
     count = f"{len(alone):,} {'memory' if len(alone) == 1 else 'memories'}"
     version = store.version
-    made = ChangeSet(action, f"{count}: {action}", alone, version, mark=store.mark(version))
+    made = ChangeSet(action, f"{count}: {title}", alone, version, mark=store.mark(version))
     left = tuple(f"{each.id}: {each.sentence} It is left alone." for each in (*shared, *refused))
     return replace(made, warnings=left)
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.transfer.loss import Loss
+from memtui.engine.transfer.making import appearing, create_table
 from memtui.engine.transfer.request import ImportRequest
 
 if TYPE_CHECKING:
@@ -67,104 +68,85 @@ class Migration:
         }
 
 
-def check(request: ImportRequest, form: Form, *, now_ms: int, work: Path) -> Migration:
-    """What a migration of the store would do; nothing is written."""
-    with _planned(request, form, now_ms, work) as (plan, source, _):
-        return _migration(plan, source, form, None)
+@dataclass(frozen=True, slots=True)
+class Migrator:
+    """One migration: `request` names the source (see `request_for`), `form` what it becomes.
 
-
-def run(
-    request: ImportRequest,
-    destination: Path,
-    form: Form,
-    *,
-    now_ms: int,
-    work: Path,
-    on_progress: OnProgress | None = None,
-    cancel: CancelToken | None = None,
-) -> Migration:
-    """Make the store `destination` out of the one that `request` names, and verify it row by row.
-
-    The folder appears whole, after the verification, or not at all. Raises RefusedError when something is there.
+    `now_ms` is stored where a row has no time; `work` is a folder for files in between, `timer` counts seconds.
     """
-    if destination.exists() and (not destination.is_dir() or any(destination.iterdir())):
-        raise RefusedError(
-            f"{destination} exists and is not empty.",
-            fix="Name a new folder; to add to a store, use: memtui import SOURCE --store STORE.",
-        )
-    with _planned(request, form, now_ms, work, on_progress, cancel) as (plan, source, schema):
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        making = Path(
-            tempfile.mkdtemp(prefix=f".{destination.name}.", suffix=".making", dir=destination.parent)
-        )
-        try:
-            _create(making, form, schema, _told(_rows(plan, schema), len(plan.taken()), on_progress, cancel))
-            compared, problems = _compared(plan, making, schema)
+
+    request: ImportRequest
+    form: Form
+    now_ms: int
+    work: Path
+    timer: Callable[[], float]
+
+    def check(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> Migration:
+        """What it would do; nothing is written."""
+        with self._planned(on_progress, cancel) as (plan, source, _):
+            return _migration(plan, source, self.form, None)
+
+    def run(
+        self, destination: Path, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
+    ) -> Migration:
+        """Make the store `destination`, and verify it row by row.
+
+        The folder appears whole, after the verification, or not at all. Raises RefusedError when something is
+        there, MemtuiError when there is no room.
+        """
+        import pyarrow as pa
+
+        with appearing(destination) as making, self._planned(on_progress, cancel) as (plan, source, schema):
+            rows = _told(_rows(plan, schema), len(plan.taken()), "writing the new store", on_progress, cancel)
+            create_table(making, self.form, pa.RecordBatchReader.from_batches(schema, rows))
+            compared, problems = compare(plan, making, schema, on_progress, cancel)
             if problems:
                 raise MemtuiError(
                     f"The new store is not what the source is: {problems[0]}.",
                     fix="Nothing was kept; report this.",
                 )
-            if destination.exists():
-                destination.rmdir()
-            making.rename(destination)
-        except OSError as error:
-            raise MemtuiError(
-                f"The store cannot be made in {destination}: {(error.strerror or str(error)).lower()}.",
-                fix="Make room there, or choose another place; nothing was kept.",
-            ) from error
-        finally:
-            shutil.rmtree(making, ignore_errors=True)
-        return _migration(plan, source, form, destination, verified=compared)
+            return _migration(plan, source, self.form, destination, verified=compared)
 
+    def verify(
+        self, destination: Path, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
+    ) -> Migration:
+        """Compare a store with what the source gives now: every row, every column, vectors bit for bit."""
+        with self._planned(on_progress, cancel) as (plan, source, schema):
+            compared, problems = compare(plan, destination, schema, on_progress, cancel)
+            return _migration(plan, source, self.form, destination, verified=compared, problems=problems)
 
-def verify(request: ImportRequest, destination: Path, form: Form, *, now_ms: int, work: Path) -> Migration:
-    """Compare a store with what its source would give: every row, every column, vectors bit for bit."""
-    with _planned(request, form, now_ms, work) as (plan, source, schema):
-        compared, problems = _compared(plan, destination, schema)
-        return _migration(plan, source, form, destination, verified=compared, problems=problems)
+    @contextmanager
+    def _planned(
+        self, on_progress: OnProgress | None, cancel: CancelToken | None
+    ) -> Iterator[tuple[Plan, Store, pa.Schema]]:
+        """The plan of an import of the source into an empty store of the new form."""
+        import pyarrow as pa
 
+        from memtui.engine.embed.embedder import NoEmbedder
+        from memtui.engine.store.build import build_catalog
+        from memtui.engine.store.open import open_store
+        from memtui.engine.transfer.planning import Workshop, make_plan
 
-# ---------------------------------------------------------------------- planning against an empty store
-
-
-@contextmanager
-def _planned(
-    request: ImportRequest,
-    form: Form,
-    now_ms: int,
-    work: Path,
-    on_progress: OnProgress | None = None,
-    cancel: CancelToken | None = None,
-) -> Iterator[tuple[Plan, Store, pa.Schema]]:
-    """The plan of an import of the source into an empty store of the new form."""
-    import time
-
-    from memtui.engine.embed.embedder import NoEmbedder
-    from memtui.engine.store.build import build_catalog
-    from memtui.engine.store.open import open_store
-    from memtui.engine.transfer.planning import Workshop, make_plan
-
-    if form not in FORMS:
-        raise UsageError(f"There is no form {form!r}.", fix=f"Choose {' or '.join(FORMS)}.")
-    source = open_store(request.sources[0], columns=request.mapping or None)
-    if source.dims is None:
-        raise UsageError(f"{source.name} has no vectors.", fix="Export it, and import that.")
-    schema = _schema(form, source.dims)
-    work.mkdir(parents=True, exist_ok=True)
-    empty = Path(tempfile.mkdtemp(prefix="migrate-", dir=work))
-    try:
-        _create(empty, form, schema, iter(()))
-        store = open_store(empty)
-        none = NoEmbedder("A migration embeds nothing.", "")
-        shop = Workshop(store, build_catalog(store), none, now_ms, work, time.perf_counter)
-        plan = make_plan(request, shop, on_progress, cancel)
+        if self.form not in FORMS:
+            raise UsageError(f"There is no form {self.form!r}.", fix=f"Choose {' or '.join(FORMS)}.")
+        source = open_store(self.request.sources[0], columns=self.request.mapping or None)
+        if source.dims is None:
+            raise UsageError(f"{source.name} has no vectors.", fix="Export it, and import that.")
+        schema = _schema(self.form, source.dims)
+        self.work.mkdir(parents=True, exist_ok=True)
+        empty = Path(tempfile.mkdtemp(prefix="migrate-", dir=self.work))
         try:
-            yield plan, source, schema
+            create_table(empty, self.form, pa.RecordBatchReader.from_batches(schema, []))
+            store = open_store(empty)
+            none = NoEmbedder("A migration embeds nothing.", "")
+            shop = Workshop(store, build_catalog(store), none, self.now_ms, self.work, self.timer)
+            plan = make_plan(self.request, shop, on_progress, cancel)
+            try:
+                yield plan, source, schema
+            finally:
+                plan.close()
         finally:
-            plan.close()
-    finally:
-        shutil.rmtree(empty, ignore_errors=True)
+            shutil.rmtree(empty, ignore_errors=True)
 
 
 def request_for(source: Path, scope: str | None = None, **more: Any) -> ImportRequest:
@@ -187,16 +169,6 @@ def _schema(form: Form, dims: int) -> pa.Schema:
     return pro_schema(dims) if form == "pro" else own_schema(dims)
 
 
-def _create(folder: Path, form: Form, schema: pa.Schema, rows: Iterator[pa.RecordBatch]) -> None:
-    import pyarrow as pa
-
-    from memtui.engine.store.create import create_own
-    from memtui.engine.store.create_pro import create_pro
-
-    make: Callable[[Path, Any], None] = create_pro if form == "pro" else create_own
-    make(folder, pa.RecordBatchReader.from_batches(schema, rows))
-
-
 def _rows(plan: Plan, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     from memtui.engine.transfer.rows import new_rows
     from memtui.engine.transfer.run import split
@@ -206,7 +178,11 @@ def _rows(plan: Plan, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
 
 
 def _told(
-    rows: Iterator[pa.RecordBatch], total: int, on_progress: OnProgress | None, cancel: CancelToken | None
+    rows: Iterator[pa.RecordBatch],
+    total: int,
+    what: str,
+    on_progress: OnProgress | None,
+    cancel: CancelToken | None,
 ) -> Iterator[pa.RecordBatch]:
     done = 0
     for batch in rows:
@@ -215,14 +191,20 @@ def _told(
         yield batch
         done += batch.num_rows
         if on_progress:
-            on_progress(Progress("writing the new store", done, total))
+            on_progress(Progress(what, done, total))
 
 
 # ---------------------------------------------------------------------- what came of it
 
 
-def _compared(plan: Plan, folder: Path, schema: pa.Schema) -> tuple[int, tuple[str, ...]]:
-    """(rows that are equal, what is wrong with others)."""
+def compare(
+    plan: Plan,
+    folder: Path,
+    schema: pa.Schema,
+    on_progress: OnProgress | None,
+    cancel: CancelToken | None,
+) -> tuple[int, tuple[str, ...]]:
+    """(rows of the store in `folder` that are as the plan has them, what is wrong with others)."""
     import pyarrow as pa
 
     from memtui.engine.curate.rows import ID, differing
@@ -233,7 +215,9 @@ def _compared(plan: Plan, folder: Path, schema: pa.Schema) -> tuple[int, tuple[s
         return 0, ("its columns are others than those of the new form",)
     problems: list[str] = []
     equal = 0
-    for batch in _rows(plan, schema):
+    for batch in _told(
+        _rows(plan, schema), len(plan.taken()), "comparing with the source", on_progress, cancel
+    ):
         mine = pa.Table.from_batches([batch])
         found = store.rows_by_id(mine.column(ID).to_pylist(), schema.names).select(schema.names)
         wrong = differing(mine, found, schema.names)

@@ -8,9 +8,10 @@ from memtui.engine.clean import one_line
 from memtui.engine.curate.changes import Change, ChangeSet, Edit
 from memtui.engine.dialects.rows import unusable
 from memtui.engine.embed.embedder import NoEmbedder
-from memtui.engine.errors import EmbeddingError, MemtuiError, UsageError
+from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.transfer.embedding import is_offline
+from memtui.engine.transfer.embedding import embedded, is_offline
+from memtui.engine.transfer.mend import set_of
 from memtui.engine.transfer.vector_cache import VectorCache
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ def plan_missing(
             if (row[columns.text] or "").strip() and row[columns.id]
         ]
     vectors = None if dry_run else _made(rows, embedder, store.dims, work, on_progress, cancel)
-    changes = tuple(
+    changes = [
         Change(
             id=each,
             op="edit",
@@ -60,12 +61,8 @@ def plan_missing(
             edit=Edit(expects={columns.text: text}, vector=None if vectors is None else vectors[at]),
         )
         for at, (each, text, scope) in enumerate(rows)
-    )
-    count = f"{len(changes):,} {'memory' if len(changes) == 1 else 'memories'}"
-    version = store.version
-    return ChangeSet(
-        "reembed", f"{count}: vectors that were missing", changes, version, mark=store.mark(version)
-    )
+    ]
+    return set_of(store, "reembed", "vectors that were missing", changes)
 
 
 def _made(
@@ -76,28 +73,21 @@ def _made(
     on_progress: OnProgress | None,
     cancel: CancelToken | None,
 ) -> list[object]:
-    import numpy as np
-
     if not rows:
         return []
     if isinstance(embedder, NoEmbedder):
         raise MemtuiError(embedder.reason, fix=embedder.fix)
-    cache = None if is_offline(embedder) else VectorCache(work, embedder.name, dims)
+    cache = None if is_offline(embedder) else VectorCache(work, embedder, dims)
     found: list[object] = []
     for start in range(0, len(rows), _PART):
         if cancel is not None:
             cancel.check()
         texts = [text for _, text, _ in rows[start : start + _PART]]
         if cache is None:
-            made = embedder.embed_passages(texts)
+            made = embedded(embedder, texts, dims)
         else:
-            cache.fill(texts, embedder.embed_passages, lambda _: None)
+            cache.fill(texts, lambda _: None)
             made = cache.get(texts)
-        if made.shape != (len(texts), dims) or not np.isfinite(made).all():
-            raise EmbeddingError(
-                f"{embedder.name} gave vectors of shape {made.shape}, this table needs {dims} finite numbers each.",
-                fix="Configure the model that made the store's vectors; nothing was changed.",
-            )
         found.extend(made)
         if on_progress:
             on_progress(Progress(f"embedding with {embedder.name}", len(found), len(rows), "texts"))

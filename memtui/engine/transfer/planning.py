@@ -12,7 +12,7 @@ from memtui.engine.embed.embedder import NoEmbedder
 from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.transfer.draft import HAS_VECTOR, Draft, Drafter, FileState, detect_all
-from memtui.engine.transfer.embedding import Choice, Cost, is_offline, measured
+from memtui.engine.transfer.embedding import Choice, Cost, embedded, is_offline, measured
 from memtui.engine.transfer.plan import Plan
 from memtui.engine.transfer.present import Present
 from memtui.engine.transfer.request import ImportRequest
@@ -254,7 +254,7 @@ def embed_into(
     if isinstance(shop.embedder, NoEmbedder):
         raise MemtuiError(shop.embedder.reason, fix=shop.embedder.fix)
     embedder = shop.embedder
-    cache = None if is_offline(embedder) else VectorCache(shop.cache, embedder.name, into.shape[1])
+    cache = None if is_offline(embedder) else VectorCache(shop.cache, embedder, into.shape[1])
     done = 0
 
     def heard(texts: int) -> None:
@@ -269,11 +269,11 @@ def embed_into(
         part = numbers[start : start + _PART]
         texts = plan.texts(part.tolist())
         if cache is None:
-            into[part] = embedder.embed_passages(texts)
+            into[part] = embedded(embedder, texts, into.shape[1])
             heard(len(texts))
         else:
             heard(len(texts) - len(cache.missing(texts)))
-            cache.fill(texts, embedder.embed_passages, heard)
+            cache.fill(texts, heard)
             into[part] = cache.get(texts)
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import EmbeddingError, MemtuiError, RefusedError, UsageError
+from memtui.engine.errors import UsageError
+from memtui.engine.js import trim
 from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.transfer.embedding import Cost, is_offline, measured
+from memtui.engine.transfer.embedding import Cost, embedded, is_offline, measured
+from memtui.engine.transfer.making import appearing, create_table, open_like
 from memtui.engine.transfer.vector_cache import VectorCache
+from memtui.engine.transfer.verify import SAMPLE, verified
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,14 +24,9 @@ if TYPE_CHECKING:
     from memtui.engine.embed.embedder import Embedder
     from memtui.engine.store.table import Store
 
-MODEL_MARK = b"memtui.model"
-"""Key in the schema metadata of memtui's own tables: the model that made the vectors."""
 NOTE = "reembed.json"
-"""File beside a second table: the version of the store that it was made from, and its model."""
+"""File beside a second table: its `Origin`."""
 _WINDOW = 1_024
-_SAMPLE = 64
-ALIKE = 0.999
-"""Cosine of a stored vector and one made anew of the same text by the same model; services round a little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +41,31 @@ class Estimate:
     cost: Cost
     bytes: int
     """Size of the new vectors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a second table was made of: the version of the store (see `VersionMark`), and the model."""
+
+    version: int
+    file: tuple[int, int, int] | None
+    model: str
+
+    @classmethod
+    def of(cls, store: Store, model: str) -> Origin:
+        """The origin of a table that is made of the store as it is pinned."""
+        mark = store.mark(store.version)
+        return cls(mark.version, mark.file, model)
+
+    @classmethod
+    def read(cls, folder: Path) -> Origin | None:
+        """What a folder says that its table was made of; None for any other folder."""
+        try:
+            value = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+            file = value["file"]
+            return cls(int(value["version"]), tuple(file) if file else None, str(value["model"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +98,14 @@ class Reembedded:
         }
 
 
-def estimate(store: Store, embedder: Embedder, timer: Callable[[], float], *, ask: bool = True) -> Estimate:
+def estimate(
+    store: Store,
+    embedder: Embedder,
+    timer: Callable[[], float],
+    *,
+    ask: bool = True,
+    cancel: CancelToken | None = None,
+) -> Estimate:
     """Rows, characters, time measured on a sample, and the size of the new vectors.
 
     `ask` False embeds nothing: neither time nor vector length are known then unless the model's name tells.
@@ -86,10 +114,12 @@ def estimate(store: Store, embedder: Embedder, timer: Callable[[], float], *, as
     rows = chars = empty = 0
     sample: list[str] = []
     for texts in _texts(store):
+        if cancel is not None:
+            cancel.check()
         rows += len(texts)
-        empty += sum(not text.strip() for text in texts)
+        empty += sum(not trim(text) for text in texts)
         chars += sum(map(len, texts))
-        sample += [text for text in texts if text.strip()][: _SAMPLE - len(sample)]
+        sample += [text for text in texts if trim(text)][: SAMPLE - len(sample)]
     cost = measured(embedder, sample, rows, chars, timer) if ask else Cost(rows, chars, None, embedder.name)
     dims = embedder.dims or (len(embedder.embed_passages(sample[:1])[0]) if ask and sample else 0)
     return Estimate(rows, empty, dims_before, dims, cost, 4 * dims * rows)
@@ -101,47 +131,34 @@ def reembed(
     destination: Path,
     *,
     work: Path,
+    keep: bool = False,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> Reembedded:
     """Make a copy of the store in `destination` with vectors of another model; all other columns stay as they are.
 
     Every vector that a service made is kept in `work` at once: after a failure, a cancel or a kill the same call
-    goes on where it stopped. The folder appears whole, after the verification. Raises RefusedError when
-    something is there, EmbeddingError when the service fails, MemtuiError when the copy is not what it should be.
+    goes on where it stopped; `keep` leaves them there for a later run of the same model. The folder appears whole,
+    after the verification. Raises RefusedError when something is there, EmbeddingError when the service fails,
+    MemtuiError when the copy is not what it should be.
     """
+    import pyarrow as pa
+
     _dims(store)
-    if destination.exists() and (not destination.is_dir() or any(destination.iterdir())):
-        raise RefusedError(
-            f"{destination} exists and is not empty.", fix="Name a new folder; nothing was changed."
-        )
     dims = _vector_length(store, embedder)
-    version = store.version
-    destination.parent.mkdir(parents=True, exist_ok=True)
-    making = Path(tempfile.mkdtemp(prefix=f".{destination.name}.", suffix=".making", dir=destination.parent))
-    try:
-        cache = None if is_offline(embedder) else VectorCache(work, embedder.name, dims)
-        total = store.count()
+    cache = None if is_offline(embedder) else VectorCache(work, embedder, dims)
+    with appearing(destination) as making:
         if cache is not None:
-            _fill(store, embedder, cache, total, on_progress, cancel)
+            _fill(store, embedder, cache, on_progress, cancel)
         schema = _schema(store, dims, embedder.name)
-        rows = _rows(store, embedder, cache, schema, total, on_progress, cancel)
-        _create(store, making, schema, rows)
-        done = _verified(store, making, embedder, version, destination)
-        (making / NOTE).write_text(json.dumps({"version": version, "model": embedder.name}), encoding="utf-8")
-        if destination.exists():
-            destination.rmdir()
-        making.rename(destination)
-        if cache is not None:
-            cache.remove()
-        return done
-    except OSError as error:
-        raise MemtuiError(
-            f"The new table cannot be made in {destination}: {(error.strerror or str(error)).lower()}.",
-            fix="Make room there, or choose another place; the vectors made so far are kept.",
-        ) from error
-    finally:
-        shutil.rmtree(making, ignore_errors=True)
+        rows = _rows(store, embedder, cache, schema, on_progress, cancel)
+        create_table(making, store.dialect.name, pa.RecordBatchReader.from_batches(schema, rows))
+        checked = verified(store, open_like(making, store), embedder, on_progress, cancel)
+        origin = Origin.of(store, embedder.name)
+        (making / NOTE).write_text(json.dumps(asdict(origin)), encoding="utf-8")
+    if cache is not None and not keep:
+        cache.remove()
+    return Reembedded(destination, embedder.name, dims, store.count(), store.version, *checked)
 
 
 def _dims(store: Store) -> int:
@@ -154,7 +171,7 @@ def _vector_length(store: Store, embedder: Embedder) -> int:
     if embedder.dims:
         return embedder.dims
     for texts in _texts(store):
-        if found := next((text for text in texts if text.strip()), None):
+        if found := next((text for text in texts if trim(text)), None):
             return len(embedder.embed_passages([found])[0])
     return _dims(store)
 
@@ -169,13 +186,12 @@ def _fill(
     store: Store,
     embedder: Embedder,
     cache: VectorCache,
-    total: int,
     on_progress: OnProgress | None,
     cancel: CancelToken | None,
 ) -> None:
-    done = 0
+    total, done = store.count(), 0
     for every in _texts(store):
-        texts = [text for text in every if text.strip()]
+        texts = [text for text in every if trim(text)]
         done += len(every) - len(cache.missing(texts))
 
         def heard(count: int) -> None:
@@ -187,7 +203,7 @@ def _fill(
                 cancel.check()
 
         heard(0)
-        cache.fill(texts, embedder.embed_passages, heard)
+        cache.fill(texts, heard)
 
 
 def _rows(
@@ -195,33 +211,24 @@ def _rows(
     embedder: Embedder,
     cache: VectorCache | None,
     schema: pa.Schema,
-    total: int,
     on_progress: OnProgress | None,
     cancel: CancelToken | None,
 ) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
     columns = store.dialect.columns
-    kept = [name for name in schema.names if name != columns.vector]
-    done = 0
+    vector = schema.field(str(columns.vector))
+    kept = [name for name in schema.names if name != vector.name]
+    total, done = store.count(), 0
     for batch in store.pin().read_through(kept, rows=_WINDOW):
         if cancel is not None:
             cancel.check()
         texts = [text or "" for text in batch.column(columns.text).to_pylist()]
-        vectors = _vectors(texts, embedder, cache, schema.field(str(columns.vector)).type.list_size)
-        arrays = [
-            vectors if name == columns.vector else batch.column(batch.schema.get_field_index(name))
-            for name in schema.names
-        ]
-        typed = [
-            pa.FixedSizeListArray.from_arrays(
-                pa.array(each.ravel(), pa.float32()).cast(field.type.value_type), type=field.type
-            )
-            if field.name == columns.vector
-            else each
-            for each, field in zip(arrays, schema, strict=True)
-        ]
-        yield pa.record_batch(typed, schema=schema)
+        vectors = _vectors(texts, embedder, cache, vector.type.list_size)
+        flat = pa.array(vectors.ravel(), pa.float32()).cast(vector.type.value_type)
+        made = pa.FixedSizeListArray.from_arrays(flat, type=vector.type)
+        arrays = [made if name == vector.name else batch.column(name) for name in schema.names]
+        yield pa.record_batch(arrays, schema=schema)
         done += batch.num_rows
         if on_progress:
             on_progress(Progress("writing the new table", done, total))
@@ -233,22 +240,18 @@ def _vectors(
     import numpy as np
 
     found = np.zeros((len(texts), dims), dtype=np.float32)
-    there = [at for at, text in enumerate(texts) if text.strip()]
+    there = [at for at, text in enumerate(texts) if trim(text)]
     if there:
         wanted = [texts[at] for at in there]
-        made = embedder.embed_passages(wanted) if cache is None else cache.get(wanted)
-        if made.shape != (len(there), dims) or not np.isfinite(made).all():
-            raise EmbeddingError(
-                f"{embedder.name} gave vectors of shape {made.shape} where {dims} numbers each were expected.",
-                fix="Check the model; nothing was changed.",
-            )
-        found[there] = made
+        found[there] = embedded(embedder, wanted, dims) if cache is None else cache.get(wanted)
     return found
 
 
 def _schema(store: Store, dims: int, model: str) -> pa.Schema:
     """The table's own schema with vectors of another length; memtui's tables say which model made them."""
     import pyarrow as pa
+
+    from memtui.engine.dialects.own import MODEL_MARK
 
     vector = store.dialect.columns.vector
     schema = store.schema
@@ -261,72 +264,3 @@ def _schema(store: Store, dims: int, model: str) -> pa.Schema:
     if store.dialect.name != "memtui":
         return schema
     return schema.with_metadata({**(schema.metadata or {}), MODEL_MARK: model.encode()})
-
-
-def _create(store: Store, folder: Path, schema: pa.Schema, rows: Iterator[pa.RecordBatch]) -> None:
-    import pyarrow as pa
-
-    from memtui.engine.store.create import create_own
-    from memtui.engine.store.create_pro import create_like, create_pro
-
-    makers: dict[str, Callable[[Path, Any], None]] = {"memtui": create_own, "pro": create_pro}
-    make = makers.get(store.dialect.name, create_like)
-    make(folder, pa.RecordBatchReader.from_batches(schema, rows))
-
-
-def _verified(store: Store, folder: Path, embedder: Embedder, version: int, destination: Path) -> Reembedded:
-    """Compare the new table with the old one, and a sample of its vectors with vectors made anew."""
-    import numpy as np
-
-    from memtui.engine.store.open import open_store
-
-    made = open_store(folder)
-    if made.count() != store.count():
-        raise MemtuiError(
-            f"The new table has {made.count():,} rows, the store {store.count():,}.",
-            fix="Try again; nothing was changed.",
-        )
-    columns = store.dialect.columns
-    sample = _sample(made, str(columns.vector), columns.text)
-    texts = [text for text, _ in sample]
-    again = embedder.embed_passages(texts) if texts else np.zeros((0, made.dims or 0), np.float32)
-    cosines = [_cosine(vector, anew) for (_, vector), anew in zip(sample, again, strict=True)]
-    lowest = min(cosines, default=1.0)
-    if lowest < ALIKE:
-        raise MemtuiError(
-            f"A vector of the new table and one made anew of the same text differ (cosine {lowest:.3f}).",
-            fix="The service does not answer the same twice; choose another model.",
-        )
-    itself = 0
-    for text, vector in sample:
-        if not np.any(vector):
-            continue
-        nearest = made.vector_search(vector.tolist(), k=1, columns=[columns.text])
-        itself += nearest.num_rows == 1 and nearest.column(columns.text)[0].as_py() == text
-    return Reembedded(
-        destination, embedder.name, made.dims or 0, made.count(), version, len(sample), lowest, itself
-    )
-
-
-def _sample(store: Store, vector: str, text: str) -> list[tuple[str, NDArray[np.float32]]]:
-    """Up to 64 rows with a text, spread evenly over the table."""
-    import numpy as np
-
-    step = max(1, store.count() // _SAMPLE)
-    found: list[tuple[str, NDArray[np.float32]]] = []
-    at = 0
-    for batch in store.pin().read_through([text, vector], rows=_WINDOW):
-        texts = batch.column(text).to_pylist()
-        vectors = batch.column(vector)
-        for row in range(-at % step, batch.num_rows, step):
-            if (texts[row] or "").strip() and len(found) < _SAMPLE:
-                found.append((texts[row], np.asarray(vectors[row].as_py(), dtype=np.float32)))
-        at += batch.num_rows
-    return found
-
-
-def _cosine(a: NDArray[np.float32], b: NDArray[np.float32]) -> float:
-    import numpy as np
-
-    lengths = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float(a @ b) / lengths if lengths else 1.0

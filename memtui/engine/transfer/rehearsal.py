@@ -14,6 +14,7 @@ from memtui.engine.cases.run import DEFAULT_K, Report, Setup, compare, run_cases
 from memtui.engine.embed.static import BUNDLED
 from memtui.engine.errors import UsageError
 from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.transfer.making import create_table, open_like
 from memtui.engine.transfer.reembed import Estimate, estimate, reembed
 
 if TYPE_CHECKING:
@@ -90,11 +91,9 @@ def rehearse(
     folder = Path(tempfile.mkdtemp(prefix="rehearsal-", dir=work))
     try:
         rows = _sampled(store, cases, sample, folder / "old")
-        from memtui.engine.store.open import open_store
-
-        before = open_store(folder / "old")
-        reembed(before, new, folder / "new", work=work, on_progress=on_progress, cancel=cancel)
-        after = open_store(folder / "new")
+        before = open_like(folder / "old", store)
+        reembed(before, new, folder / "new", work=work, keep=True, on_progress=on_progress, cancel=cancel)
+        after = open_like(folder / "new", store)
         plain = [replace(case, query_vector=None) for case in cases]
         reports = [
             _answers(
@@ -146,11 +145,6 @@ def _answers(
 
 def _sampled(store: Store, cases: Sequence[Case], sample: int, folder: Path) -> int:
     """A copy of some rows as a store of the same form; how many."""
-    import pyarrow as pa
-
-    from memtui.engine.store.create import create_own
-    from memtui.engine.store.create_pro import create_like, create_pro
-
     column = store.dialect.columns.id
     ids = [
         str(value)
@@ -163,7 +157,5 @@ def _sampled(store: Store, cases: Sequence[Case], sample: int, folder: Path) -> 
     random.Random(SEED).shuffle(others)
     chosen = [*sorted(wanted), *others[: max(0, sample - len(wanted))]]
     table = store.rows_by_id(chosen, list(store.columns)).select(list(store.columns)).cast(store.schema)
-    makers: dict[str, Callable[[Path, Any], None]] = {"memtui": create_own, "pro": create_pro}
-    make = makers.get(store.dialect.name, create_like)
-    make(folder, pa.Table.from_batches(table.to_batches(), schema=store.schema))
+    create_table(folder, store.dialect.name, table.replace_schema_metadata(store.schema.metadata).to_reader())
     return int(table.num_rows)

@@ -168,7 +168,7 @@ def _forget_vectors(shop: Workshop) -> None:
     from memtui.engine.transfer.vector_cache import VectorCache
 
     if shop.store.dims and not isinstance(shop.embedder, NoEmbedder) and not is_offline(shop.embedder):
-        VectorCache(shop.cache, shop.embedder.name, shop.store.dims).remove()
+        VectorCache(shop.cache, shop.embedder, shop.store.dims).remove()
 
 
 def _as_change_set(
