@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -12,9 +15,10 @@ import numpy as np
 import pytest
 
 from memtui.engine.embed.static import bundled
-from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.errors import Cancelled, MemtuiError, RefusedError, UsageError
+from memtui.engine.progress import CancelToken, Progress
 from memtui.engine.store.open import open_store
-from memtui.engine.transfer import migrate
+from memtui.engine.transfer import making, migrate
 from memtui.engine.transfer.chat import ChatSettings
 from tests.conftest import tree_hash
 from tests.engine.loopback import Answer, loopback
@@ -81,6 +85,39 @@ def test_a_migration_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.M
         migrator.run(tmp_path / "new")
     left = {each.name for each in tmp_path.iterdir()} - {"source", "occupied", "work"}
     assert left == set()
+
+
+@pytest.mark.parametrize("step", ["reading", "writing", "comparing"])
+def test_a_cancelled_migration_leaves_nothing(tmp_path: Path, step: str) -> None:
+    source = own_store(tmp_path / "source", [memory(n, f"Fact {n}.") for n in range(3)])
+    cancel = CancelToken()
+
+    def stop(progress: Progress) -> None:
+        if progress.what.startswith(step):
+            cancel.cancel()
+
+    with pytest.raises(Cancelled):
+        _migrator(source, tmp_path).run(tmp_path / "new", stop, cancel)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["source", "work"]
+    assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_what_a_killed_run_left_is_cleared_away(tmp_path: Path) -> None:
+    source = own_store(tmp_path / "source", [memory(1, "Fact.")])
+    dead = subprocess.run(
+        [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
+    )
+    lead = f".new.{making._machine()}-"
+    left, beside = (
+        tmp_path / f"{lead}{dead.stdout.strip()}.x.making",
+        tmp_path / f"{lead}{os.getpid()}.y.making",
+    )
+    left.mkdir()
+    beside.mkdir()
+    (left / "memories.lance").mkdir()
+    _migrator(source, tmp_path).run(tmp_path / "new")
+    assert not left.exists()
+    assert beside.exists()
 
 
 def test_a_verification_finds_what_is_wrong(tmp_path: Path) -> None:

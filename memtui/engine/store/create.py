@@ -23,7 +23,8 @@ FTS = {
 def create_own(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
     """Create the table `memories` in `folder` with `rows`, in one commit, and index its text.
 
-    `rows` has the schema of `dialects.own.own_schema`; a reader is streamed. Raises RefusedError when the folder has the table.
+    `rows` has the schema of `dialects.own.own_schema`; a reader is streamed. Raises RefusedError when the folder
+    has the table.
     """
     from memtui.engine.store.lance import import_lancedb
 

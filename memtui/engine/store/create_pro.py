@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,9 +55,12 @@ def create_pro(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
         _check_index(table, folder)
 
 
-def create_like(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
+def create_like(
+    folder: Path, rows: pa.Table | pa.RecordBatchReader, options: Mapping[str, str] = DATA_FORMAT
+) -> None:
     """Create the table `memories` in `folder` with `rows` and no index, as the built-in plugin has its table.
 
+    `options` empty gives the engine's own data format, which holds columns that the plugins' cannot.
     Raises RefusedError when the folder has the table.
     """
     from memtui.engine.store.lance import import_lancedb
@@ -64,7 +68,7 @@ def create_like(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
     _check_free(folder)
     lancedb = import_lancedb()
     with writing(str(folder)):
-        connection = lancedb.connect(str(folder), storage_options=DATA_FORMAT)
+        connection = lancedb.connect(str(folder), storage_options=dict(options))
         connection.create_table(TABLE, rows, schema=rows.schema)
 
 

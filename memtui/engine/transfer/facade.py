@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.planning import Workshop
     from memtui.engine.transfer.request import ImportRequest
     from memtui.engine.transfer.run import Done
+    from memtui.engine.transfer.switch import Switched
     from memtui.engine.transfer.unfinished import Runs
 
 
@@ -269,6 +270,11 @@ class Transfer:
         return AnotherModel(
             self._store, self._embedder, self._curator, self._now, self._timer, self.workshop.cache
         )
+
+    @property
+    def last_switch(self) -> Switched | None:
+        """The switch to another model that can be taken back."""
+        return self.another_model.last_switch
 
     # ------------------------------------------------------------------ parts
 

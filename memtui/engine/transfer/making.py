@@ -8,8 +8,9 @@ import shutil
 import socket
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,25 +57,45 @@ def appearing(destination: Path) -> Iterator[Path]:
         ) from error
 
 
-def create_table(folder: Path, form: str, rows: pa.RecordBatchReader) -> None:
-    """A table of the dialect `form` with its full-text index in `folder`, the rows streamed into it."""
+def create_table(folder: Path, form: str, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> None:
+    """A table of the dialect `form` with its full-text index in `folder`, the rows streamed into it.
+
+    What `batches` raises is raised: on its way through the engine it would become another error.
+    """
+    import pyarrow as pa
+
     from memtui.engine.store.create import create_own
     from memtui.engine.store.create_pro import create_like, create_pro
 
-    {"memtui": create_own, "pro": create_pro}.get(form, create_like)(folder, rows)
+    raised: list[BaseException] = []
+
+    def watched() -> Iterator[pa.RecordBatch]:
+        try:
+            yield from batches
+        except BaseException as error:
+            raised.append(error)
+            raise
+
+    makers: dict[str, Callable[[Path, pa.RecordBatchReader], None]] = {
+        "memtui": create_own,
+        "pro": create_pro,
+        "generic": partial(create_like, options={}),
+    }
+    try:
+        makers.get(form, create_like)(folder, pa.RecordBatchReader.from_batches(schema, watched()))
+    except MemtuiError as error:
+        raise (raised[0] if raised else error) from None
 
 
 def open_like(folder: Path, store: Store) -> Store:
     """Open a table that was made with the columns of `store`."""
+    from memtui.engine.dialects.generic import MAPPABLE
     from memtui.engine.store.open import open_store
-    from memtui.engine.transfer.readers.own import columns_of
 
-    columns = store.dialect.columns
-    if columns == columns_of(store.dialect.name, None):
+    if store.dialect.name != "generic":
         return open_store(folder)
-    return open_store(
-        folder, columns={part: name for part in columns.__slots__ if (name := getattr(columns, part))}
-    )
+    named = {part: getattr(store.dialect.columns, part) for part in MAPPABLE}
+    return open_store(folder, columns={part: name for part, name in named.items() if name})
 
 
 def _clear(destination: Path) -> None:

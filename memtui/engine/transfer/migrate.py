@@ -94,11 +94,9 @@ class Migrator:
         The folder appears whole, after the verification, or not at all. Raises RefusedError when something is
         there, MemtuiError when there is no room.
         """
-        import pyarrow as pa
-
         with appearing(destination) as making, self._planned(on_progress, cancel) as (plan, source, schema):
             rows = _told(_rows(plan, schema), len(plan.taken()), "writing the new store", on_progress, cancel)
-            create_table(making, self.form, pa.RecordBatchReader.from_batches(schema, rows))
+            create_table(making, self.form, schema, rows)
             compared, problems = compare(plan, making, schema, on_progress, cancel)
             if problems:
                 raise MemtuiError(
@@ -120,8 +118,6 @@ class Migrator:
         self, on_progress: OnProgress | None, cancel: CancelToken | None
     ) -> Iterator[tuple[Plan, Store, pa.Schema]]:
         """The plan of an import of the source into an empty store of the new form."""
-        import pyarrow as pa
-
         from memtui.engine.embed.embedder import NoEmbedder
         from memtui.engine.store.build import build_catalog
         from memtui.engine.store.open import open_store
@@ -136,7 +132,7 @@ class Migrator:
         self.work.mkdir(parents=True, exist_ok=True)
         empty = Path(tempfile.mkdtemp(prefix="migrate-", dir=self.work))
         try:
-            create_table(empty, self.form, pa.RecordBatchReader.from_batches(schema, []))
+            create_table(empty, self.form, schema, iter(()))
             store = open_store(empty)
             none = NoEmbedder("A migration embeds nothing.", "")
             shop = Workshop(store, build_catalog(store), none, self.now_ms, self.work, self.timer)
@@ -186,12 +182,12 @@ def _told(
 ) -> Iterator[pa.RecordBatch]:
     done = 0
     for batch in rows:
-        if cancel is not None:
-            cancel.check()
         yield batch
         done += batch.num_rows
         if on_progress:
             on_progress(Progress(what, done, total))
+        if cancel is not None:
+            cancel.check()
 
 
 # ---------------------------------------------------------------------- what came of it

@@ -142,8 +142,6 @@ def reembed(
     after the verification. Raises RefusedError when something is there, EmbeddingError when the service fails,
     MemtuiError when the copy is not what it should be.
     """
-    import pyarrow as pa
-
     _dims(store)
     dims = _vector_length(store, embedder)
     cache = None if is_offline(embedder) else VectorCache(work, embedder, dims)
@@ -152,7 +150,7 @@ def reembed(
             _fill(store, embedder, cache, on_progress, cancel)
         schema = _schema(store, dims, embedder.name)
         rows = _rows(store, embedder, cache, schema, on_progress, cancel)
-        create_table(making, store.dialect.name, pa.RecordBatchReader.from_batches(schema, rows))
+        create_table(making, store.dialect.name, schema, rows)
         checked = verified(store, open_like(making, store), embedder, on_progress, cancel)
         origin = Origin.of(store, embedder.name)
         (making / NOTE).write_text(json.dumps(asdict(origin)), encoding="utf-8")

@@ -157,5 +157,20 @@ def _sampled(store: Store, cases: Sequence[Case], sample: int, folder: Path) -> 
     random.Random(SEED).shuffle(others)
     chosen = [*sorted(wanted), *others[: max(0, sample - len(wanted))]]
     table = store.rows_by_id(chosen, list(store.columns)).select(list(store.columns)).cast(store.schema)
-    create_table(folder, store.dialect.name, table.replace_schema_metadata(store.schema.metadata).to_reader())
+    vector = str(store.dialect.columns.vector)
+    at = table.schema.get_field_index(vector)
+    table = table.set_column(at, table.schema.field(at), _writable(table.column(at).combine_chunks()))
+    create_table(folder, store.dialect.name, table.schema, iter(table.to_batches()))
     return int(table.num_rows)
+
+
+def _writable(vectors: Any) -> Any:
+    """Vectors as the engine takes them: zeros, which find nothing either, for a NULL and for one with a NaN."""
+    import numpy as np
+    import pyarrow as pa
+
+    kind = vectors.type
+    flat = vectors.fill_null([0.0] * kind.list_size).flatten().to_numpy(zero_copy_only=False)
+    rows = np.array(flat.reshape(len(vectors), kind.list_size), dtype=np.float32)
+    rows[~np.isfinite(rows).all(axis=1)] = 0
+    return pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()).cast(kind.value_type), type=kind)

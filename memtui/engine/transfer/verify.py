@@ -78,8 +78,6 @@ def _compare_rows(
             fix="Try again; nothing was changed.",
         )
     for old, new in zip(_windows(store, names), _windows(made, names), strict=True):
-        if cancel is not None:
-            cancel.check()
         if not _equal(old, new):
             raise MemtuiError(
                 f"Rows {done + 1:,} to {done + old.num_rows:,} of the new table are not those of the store.",
@@ -88,6 +86,8 @@ def _compare_rows(
         done += old.num_rows
         if on_progress:
             on_progress(Progress("comparing with the store", done, total))
+        if cancel is not None:
+            cancel.check()
 
 
 def _windows(store: Store, names: list[str]) -> Iterator[pa.Table]:
