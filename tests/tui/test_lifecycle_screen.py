@@ -131,7 +131,7 @@ async def test_a_memory_is_put_on_the_curves_with_its_formulas(plugin_engine: En
         for line in life.lines:
             assert line.formula in text, line.formula
         assert "stays: not core, uses 0 < 10" in text
-        assert "half after 86 d, 1/e (the article's half-life) after 124 d" in text
+        assert "half after 86 d; 1/e, the article's half-life, after 124 d" in text
 
 
 def _fields(state) -> dict[str, object]:
@@ -167,7 +167,7 @@ async def test_horizon_scenario_and_day_ask_for_another_board(plugin_engine: Eng
         await press(pilot, *["greater_than_sign"] * 7)
         assert screen_of(app).state.ask.horizon_days == 36_525
         assert "next 100 y" in screen_text(app)
-        await press(pilot, "u")
+        await press(pilot, "n")
         assert "access as before" in screen_text(app)
         await press(pilot, "plus", "plus", "plus")
         state = screen_of(app).state

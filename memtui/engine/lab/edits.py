@@ -15,8 +15,9 @@ UNARCHIVED = {"state": "confirmed", "memory_layer": "working"}
 def edited(row: Row, change: str, value: Any, *, now_ms: int) -> Row:
     """`row` after one change; `change` is one of
 
-    `memory.importance` (0 to 1), `memory.tier` (a tier), `memory.touch` (used once more, now), `memory.state`
-    (confirmed again), `memory.suppressed_until` and `memory.valid_until` and `memory.invalidated_at` (removed),
+    `memory.importance` (0 to 1), `memory.tier` (a tier), `memory.touch` (used once more, now), `memory.used`
+    (used `value` times more, the last time now), `memory.state` (confirmed again), `memory.suppressed_until`
+    and `memory.valid_until` and `memory.invalidated_at` (removed),
     `memory.length` (its first `value` UTF-16 units; vector and words are taken to stay as they are).
     """
     if change == "memory.importance":
@@ -37,7 +38,9 @@ def _patched(row: Row, change: str, value: Any, now_ms: int) -> str:
     if change == "memory.tier":
         values["tier"] = value
     elif change == "memory.touch":
-        values.update(_touch(row, now_ms))
+        values.update(_touch(row, 1, now_ms))
+    elif change == "memory.used":
+        values.update(_touch(row, int(value), now_ms))
     elif change == "memory.state":
         values.update(UNARCHIVED)
     elif change == "memory.suppressed_until":
@@ -51,12 +54,12 @@ def _patched(row: Row, change: str, value: Any, now_ms: int) -> str:
     return json.dumps(values, ensure_ascii=False)
 
 
-def _touch(row: Row, now_ms: int) -> Mapping[str, Any]:
-    """One more use, now: both spellings of the keys where a row has both."""
+def _touch(row: Row, times: int, now_ms: int) -> Mapping[str, Any]:
+    """More uses, the last one now: both spellings of the keys where a row has both."""
     patch: dict[str, Any] = {
-        "access_count": row.metadata.access_count + 1,
+        "access_count": row.metadata.access_count + times,
         "last_accessed_at": now_ms,
     }
     if "accessCount" in row.metadata.values or "lastAccessedAt" in row.metadata.values:
-        patch |= {"accessCount": row.reinforcement[0] + 1, "lastAccessedAt": now_ms}
+        patch |= {"accessCount": row.reinforcement[0] + times, "lastAccessedAt": now_ms}
     return patch

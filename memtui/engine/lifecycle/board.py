@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from memtui.engine.lifecycle.moves import Crossing, Kind, TierMove
+from memtui.engine.lifecycle.moves import Crossing, Kind, TierFlow, TierMove
 from memtui.engine.lifecycle.settings import LifecycleSettings
 
 BINS = 20
@@ -58,8 +58,8 @@ class Board:
     recalled: int
     stale: int
     tiers: tuple[TierFacts, ...]
-    flows: tuple[tuple[str, str, int], ...]
-    """Of the plan: from, to, how many; the largest first."""
+    flows: tuple[TierFlow, ...]
+    """The plan by rule, the largest first."""
     promotions: int
     demotions: int
     held: int

@@ -11,7 +11,7 @@ from memtui.engine.errors import UsageError
 from memtui.engine.lifecycle.board import BINS, Board, BoardAsk, TierFacts
 from memtui.engine.lifecycle.forecast import Forecast, forecast, horizon
 from memtui.engine.lifecycle.moves import KINDS, Crossing, Kind, TierMove
-from memtui.engine.lifecycle.plan import Plan, make_plan, moves_of
+from memtui.engine.lifecycle.plan import Plan, flows_of, make_plan, moves_of
 from memtui.engine.lifecycle.population import Floats, Mask, Places, Scored, Traits, recalled_at, score
 from memtui.engine.lifecycle.settings import LifecycleSettings
 from memtui.engine.lifecycle.usage import SCENARIOS, Scenario, usage_of
@@ -70,7 +70,6 @@ def make_board(
         cancel=cancel,
     )
     counts, crossings = crossings_of(coming, catalog, traits, scored, chosen, limit=ask.listed)
-    flows = np.bincount(plan.before.astype(np.int64) * len(TIERS) + plan.after, minlength=len(TIERS) ** 2)
     return Board(
         ask=ask,
         now_ms=at_ms,
@@ -80,7 +79,7 @@ def make_board(
         recalled=int(np.count_nonzero(traits.recalled)),
         stale=int(np.count_nonzero(scored.stale)),
         tiers=tier_facts(traits, scored, plan),
-        flows=_flows(flows.tolist()),
+        flows=flows_of(plan, scored, tier),
         promotions=plan.promotions,
         demotions=plan.demotions,
         held=int(np.count_nonzero(plan.held)),
@@ -110,12 +109,6 @@ def tier_facts(traits: Traits, scored: Scored, plan: Plan) -> tuple[TierFacts, .
         )
         for code, name in enumerate(TIERS)
     )
-
-
-def _flows(counts: list[int]) -> tuple[tuple[str, str, int], ...]:
-    n = len(TIERS)
-    found = [(TIERS[i // n], TIERS[i % n], count) for i, count in enumerate(counts) if count]
-    return tuple(sorted(found, key=lambda flow: -flow[2]))
 
 
 def _clearest(

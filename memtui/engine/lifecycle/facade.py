@@ -87,7 +87,10 @@ class Lifecycle:
         pinned = known.pinned[chosen] if known else None
         board = make_board(read.catalog, traits, chosen, ask, used, read.now_ms, cancel, pinned)
         board = replace(board, ms=(self._timer() - began) * 1000)
-        return replace(board, titles=self._reading.titles(read.catalog, board)) if texts else board
+        if not texts:
+            return board
+        listed = [*(move.id for move in board.moves), *(each.id for each in board.crossings)]
+        return replace(board, titles=self._reading.titles(read.catalog, listed))
 
     def history(self, scopes: tuple[str | None, ...] | None = None) -> StoreHistory:
         """Ages, use, growth and calendar: what no setting changes."""
@@ -273,23 +276,37 @@ class Lifecycle:
         cases: Sequence[Case],
         *,
         days: float,
+        scenario: str = "no access",
         settings: LifecycleSettings | None = None,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
     ) -> tuple[CaseLoss, ...]:
-        """Which cases lose an expected memory within so many days without a use, and when."""
+        """Which cases lose an expected memory within so many days of a scenario, and when.
+
+        What is used is read from the store as it is now; that the agent itself would use what it recalls is
+        left out.
+        """
+        from memtui.engine.lifecycle.boarding import scenario_named
         from memtui.engine.lifecycle.forecast import horizon
         from memtui.engine.lifecycle.losses import find_losses
+        from memtui.engine.lifecycle.questions import uses_of
+        from memtui.engine.lifecycle.usage import usage_of
 
-        now_ms, config, questions = self._now(), self._recall_config(settings), self._questions(cancel)
-        return find_losses(
+        read = self._reading.present(cancel)
+        now_ms, config, questions = read.now_ms, self._recall_config(settings), self._questions(cancel)
+        named = scenario_named(scenario)
+        usage = usage_of(read.traits, now_ms, named)
+        uses = None if named == "no access" else uses_of(read.catalog, usage, now_ms)
+        found = find_losses(
             cases,
-            lambda case, at_ms: questions.returns(case, at_ms, config),
+            lambda case, at_ms: questions.returns(case, at_ms, config, uses),
             now_ms=now_ms,
             until_ms=horizon(now_ms, days),
             on_progress=on_progress,
             cancel=cancel,
         )
+        titles = self._reading.titles(read.catalog, [loss.memory for loss in found])
+        return tuple(replace(loss, title=titles[loss.memory]) for loss in found)
 
     def effect(
         self, cases: Sequence[Case], settings: LifecycleSettings, *, cancel: CancelToken | None = None

@@ -96,8 +96,9 @@ def _clock(one: Traits, now_ms: int) -> str:
 def _halves(one: Traits, code: int, decay: DecayParams, beta: float) -> str:
     half, fold = (days_to(one, code, decay, level) for level in ("half", "e-folding"))
     if beta == 1:
-        return f"half after {number(half)} d, 1/e after {number(fold)} d"
-    return f"half after H^(1/{text_of(beta)}) = {number(half)} d, 1/e after {number(fold)} d"
+        return f"half after {number(half)} d; 1/e, the article's half-life, after {number(fold)} d"
+    root = f"half after H^(1/{text_of(beta)}) = {number(half)} d"
+    return f"{root}; 1/e, the article's half-life, after {number(fold)} d"
 
 
 def _frequency(one: Traits, value: float) -> Line:

@@ -1,4 +1,4 @@
-"""Which saved questions will lose a memory that they need, and on which day, if nobody uses the store."""
+"""Which saved questions will lose a memory that they need, and on which day."""
 
 from __future__ import annotations
 
@@ -28,10 +28,18 @@ class CaseLoss:
     query: str
     memory: str
     at_ms: int
+    title: str = ""
+    """The memory's text on one line, where it has been read."""
 
     def as_json(self) -> dict[str, Any]:
         """For the command line."""
-        return {"case": self.case, "query": self.query, "memory": self.memory, "at_ms": self.at_ms}
+        return {
+            "case": self.case,
+            "query": self.query,
+            "memory": self.memory,
+            "text": self.title,
+            "at_ms": self.at_ms,
+        }
 
 
 def find_losses(

@@ -50,6 +50,17 @@ class TierMove:
 
 
 @dataclass(frozen=True, slots=True)
+class TierFlow:
+    """How many memories one rule moves from one tier to another."""
+
+    before: str
+    after: str
+    rule: str
+    """The condition that they meet, with the settings filled in."""
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class Crossing:
     """One memory meets one line at one moment (ms)."""
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from memtui.engine.js import text_of
-from memtui.engine.lifecycle.moves import TierMove
+from memtui.engine.lifecycle.moves import TierFlow, TierMove
 from memtui.engine.lifecycle.population import Codes, Mask, Places, Scored, Traits
 from memtui.engine.lifecycle.tiers import CORE, PERIPHERAL, WORKING, TierParams, age_days, reason
 from memtui.engine.memory import TIERS
@@ -54,6 +54,38 @@ def make_plan(traits: Traits, scored: Scored, now_ms: int, pinned: Mask | None =
     ]
     held = np.select(reasons, [1, 2, 3], 0).astype(np.uint8)
     return Plan(now_ms, at, traits.tier[at], scored.next_tier[at], held)
+
+
+def flows_of(plan: Plan, scored: Scored, params: TierParams) -> tuple[TierFlow, ...]:
+    """The plan's moves counted by the rule that they meet, the most first."""
+    sunk_by_score = (plan.before == WORKING) & (
+        scored.composite[plan.at] < params.peripheral_composite_threshold
+    )
+    code = (plan.before.astype(np.int64) * len(TIERS) + plan.after) * 2 + sunk_by_score
+    found = []
+    for each, rows in zip(*np.unique(code, return_counts=True), strict=True):
+        (before, after), by_score = divmod(int(each) // 2, len(TIERS)), bool(each % 2)
+        rule = _condition(before, after, by_score, params)
+        found.append(TierFlow(TIERS[before], TIERS[after], rule, int(rows)))
+    return tuple(sorted(found, key=lambda flow: -flow.rows))
+
+
+def _condition(before: int, after: int, by_score: bool, params: TierParams) -> str:
+    """The rule of one kind of move: "age > 60 d, uses < 3"."""
+    low = f"composite < {text_of(params.peripheral_composite_threshold)}"
+    rare = f"uses < {params.working_access_threshold}"
+    if (before, after) == (PERIPHERAL, WORKING):
+        least = text_of(params.working_composite_threshold)
+        return f"uses >= {params.working_access_threshold}, composite >= {least}"
+    if (before, after) == (WORKING, CORE):
+        return (
+            f"uses >= {params.core_access_threshold}"
+            f", composite >= {text_of(params.core_composite_threshold)}"
+            f", imp. >= {text_of(params.core_importance_threshold)}"
+        )
+    if before == WORKING:
+        return low if by_score else f"age > {text_of(params.peripheral_age_days)} d, {rare}"
+    return f"{low}, {rare}"
 
 
 def moves_of(

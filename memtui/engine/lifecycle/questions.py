@@ -11,11 +11,16 @@ from memtui.engine.recall.request import RecallRequest
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
     from memtui.engine.cases.run import Report
+    from memtui.engine.lifecycle.usage import Usage
     from memtui.engine.progress import CancelToken
     from memtui.engine.recall.outside import Outside
     from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.rows import Row
     from memtui.engine.recall.run import Bench
+    from memtui.engine.store.catalog import Catalog
 
+Uses = Callable[[str, int], tuple[int, int] | None]
+"""How often a memory is used until a moment and when last (ms); None where it is not."""
 Known = Callable[[Sequence[str]], Mapping[str, Any]]
 
 
@@ -39,6 +44,21 @@ class SweepEffect:
         }
 
 
+def uses_of(catalog: Catalog, usage: Usage, now_ms: int) -> Uses:
+    """How often each memory of the catalog will be used by then, if it is used so."""
+    import numpy as np
+
+    def uses(memory: str, at_ms: int) -> tuple[int, int] | None:
+        found = catalog.find(memory)[:1]
+        mine = usage.take(np.asarray(found, np.int64))
+        turn = mine.turn_at(float(at_ms))
+        if not turn.size or turn[0] < 1:
+            return None
+        return int(turn[0]), int(mine.start(turn, now_ms)[0])
+
+    return uses
+
+
 class Questions:
     """Asks over one bench; what a question found is remembered, so that it is searched for only once."""
 
@@ -60,20 +80,28 @@ class Questions:
 
     def _moved(self, trace: Trace, request: RecallRequest, tiers: Mapping[str, str]) -> Trace:
         from memtui.engine.lab.edits import edited
-        from memtui.engine.recall.run import recall
 
         edits = {
             row.id: edited(row, "memory.tier", tiers[row.id], now_ms=trace.now_ms)
             for row in trace.pool.rows
             if row.id in tiers
         }
+        return self._with(edits, trace, request)
+
+    def _with(self, edits: Mapping[str, Row], trace: Trace, request: RecallRequest) -> Trace:
+        from memtui.engine.recall.run import recall
+
         if not edits or trace.outside is None:
             return trace
         frozen = replace(request, now_ms=trace.now_ms)
         return recall(frozen, self._bench, outside=trace.outside.with_edits(edits), cancel=self._cancel)
 
-    def returns(self, case: Case, at_ms: int, config: Mapping[str, Any] | None) -> list[str]:
-        """Ids that a case gets at a moment."""
+    def returns(
+        self, case: Case, at_ms: int, config: Mapping[str, Any] | None, uses: Uses | None = None
+    ) -> list[str]:
+        """Ids that a case gets at a moment, after the memories were used as `uses` says."""
+        from memtui.engine.lab.edits import edited
+
         request = RecallRequest(
             query=case.query,
             config=config,
@@ -83,7 +111,15 @@ class Questions:
             query_vector=case.query_vector,
             now_ms=at_ms,
         )
-        return [result.id for result in self.ask(request).results]
+        trace = self.ask(request)
+        if uses is not None:
+            edits = {
+                row.id: edited(row, "memory.used", until[0], now_ms=until[1])
+                for row in trace.pool.rows
+                if (until := uses(row.id, at_ms)) is not None
+            }
+            trace = self._with(edits, trace, replace(request, recipe=self._recipe))
+        return [result.id for result in trace.results]
 
     def measures(self, cases: Sequence[Case], config: Mapping[str, Any] | None, known: Known) -> Report:
         """How well the cases are answered with some settings."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memtui.engine.errors import MemtuiError
-from memtui.engine.lifecycle.board import Board
 from memtui.engine.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
@@ -98,13 +97,13 @@ class Reading:
         with self._lock:
             return self._evidence[1] if self._evidence and self._evidence[0] is catalog else None
 
-    def titles(self, catalog: Catalog, board: Board) -> dict[str, str]:
-        """The texts of what a board lists, each on one line; those of this catalog are read once."""
+    def titles(self, catalog: Catalog, ids: Iterable[str]) -> dict[str, str]:
+        """The texts of these memories, each on one line; those of this catalog are read once."""
         import numpy as np
 
         from memtui.engine.clean import one_line
 
-        ids = dict.fromkeys([*(m.id for m in board.moves), *(c.id for c in board.crossings)])
+        ids = dict.fromkeys(ids)
         with self._lock:
             if self._texts is None or self._texts[0] is not catalog:
                 self._texts = (catalog, {})

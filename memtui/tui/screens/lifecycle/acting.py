@@ -12,21 +12,22 @@ from memtui.engine import KNOBS, one_line
 from memtui.tui.dialogs.palette import Entry
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.host import host
-from memtui.tui.paint.numbers import full
+from memtui.tui.paint.numbers import full, plural
+from memtui.tui.screens.browse.choosing import choose_change
 from memtui.tui.screens.lifecycle import state as reduce
 from memtui.tui.screens.lifecycle.past import TITLES as CHART_TITLES
 from memtui.tui.screens.lifecycle.words import TITLES, day, span
 from memtui.tui.widgets.built_rows import How
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet, Engine, Remedy, Settlement, SweepEffect
-    from memtui.tui.screens.lifecycle.changing import Changing
+    from memtui.engine import ChangeSet, Engine, Outcome, Remedy, Settlement, SweepEffect
     from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 
 MOST_SCOPES = 40
 _DONE: dict[str, str] = {
     "keep": "kept",
     "skip": "skipped",
+    "fix": "fixed",
     "archive": "archived",
     "pin": "pinned",
     "forget": "forgotten",
@@ -37,8 +38,10 @@ _DONE: dict[str, str] = {
 class Acting:
     """The actions of one Lifecycle screen."""
 
-    def __init__(self, screen: LifecycleScreen, changing: Changing) -> None:
-        self._screen, self._changing = screen, changing
+    def __init__(self, screen: LifecycleScreen) -> None:
+        self._screen = screen
+        self._decided: list[tuple[str, Settlement]] = []
+        """What was decided in the review since the screen was opened, the last one last."""
 
     def turned(self, key: str, steps: int) -> None:
         """A slider was moved; no steps puts it back."""
@@ -95,7 +98,7 @@ class Acting:
         """What can be done for the chosen memory, with what each would do to its curve."""
         screen, state = self._screen, self._screen.state
         memory, life = state.selected, state.life
-        if life is None or life.id != memory:
+        if life is None or life.id != memory or not screen.staging.able():
             return
         options = [Option(each.name, each.title, _then(each), each.name[0]) for each in life.remedies]
         options += [
@@ -110,29 +113,63 @@ class Acting:
             elif name == "archive":
                 self._edit(memory, {"state": "archived"})
             elif name == "forget":
-                self._changing.plan(lambda engine: engine.curate.forget([memory], hard=True))
+                self._forget(memory)
 
         screen.app.push_screen(Pick(one_line(life.title)[:40] or memory[:8], options, state.remedy), taken)
 
-    def _edit(self, memory: str, given: dict[str, object], then: Callable[[], None] | None = None) -> None:
-        self._changing.plan(lambda engine: engine.curate.edit([memory], given), then)
+    def _edit(self, memory: str, given: dict[str, object], how: Settlement | None = None) -> None:
+        self._screen.staging.stage(
+            lambda engine: engine.curate.edit([memory], given), then=self._when_written(memory, how)
+        )
+
+    def _forget(self, memory: str, how: Settlement | None = None) -> None:
+        self._screen.staging.stage(
+            lambda engine: engine.curate.forget([memory], hard=True), then=self._when_written(memory, how)
+        )
+
+    def _when_written(self, memory: str, how: Settlement | None) -> Callable[[Outcome], None] | None:
+        return None if how is None else lambda outcome: self._settled(memory, how)
 
     def sweep(self) -> None:
         """The whole plan as one change, with what it does to the saved questions."""
         screen = self._screen
         settings, book = screen.state.board.settings if screen.state.board else None, screen.case_book()
+        elsewhere = screen.state.ask.ahead_days or screen.state.ask.scopes is not None
 
-        def make(engine: Engine) -> tuple[ChangeSet, tuple[str, ...]]:
+        def make(engine: Engine) -> tuple[ChangeSet, list[str]]:
             planned, moves = engine.lifecycle.sweep(engine.curate, settings)
-            cases = book.cases()
-            if not cases or not moves:
-                return planned, ()
-            effect = engine.lifecycle.sweep_effect(cases, moves)
-            return planned, (_effect_words(effect),)
+            notes = ["A sweep is of today and of every scope, whatever is shown."] if elsewhere else []
+            if planned.left:
+                left = plural(len(planned.left), "memory stays", "memories stay")
+                notes.append(f"{left} as it is: {planned.left[0].sentence}")
+            if moves and (cases := book.cases()):
+                notes.append(_effect_words(engine.lifecycle.sweep_effect(cases, moves)))
+            return planned, notes
 
-        if screen.state.ask.ahead_days or screen.state.ask.scopes is not None:
-            screen.flash("A sweep is of today and of every scope: it does not follow what is shown.", "note")
-        self._changing.plan(make)
+        screen.staging.stage(make)
+
+    def undo(self) -> None:
+        """Take back the last change; in the review the last decision, with what it wrote."""
+        screen = self._screen
+        if not (screen.state.reviewing and self._decided):
+            screen.staging.undo()
+            return
+        memory, how = self._decided[-1]
+        if how in ("keep", "skip"):
+            self._reopened(memory)
+            return
+        screen.staging.stage(
+            lambda engine: engine.curate.undo(),
+            force=lambda engine, ids: engine.curate.undo(forced=ids),
+            then=lambda outcome: self._reopened(memory),
+        )
+
+    def _reopened(self, memory: str) -> None:
+        screen = self._screen
+        self._decided.pop()
+        screen.progress().reopen(memory)
+        screen.state = replace(screen.state, review=None, card=memory)
+        screen.flash("It waits again.", "done")
 
     # ------------------------------------------------------------------ review
 
@@ -145,37 +182,53 @@ class Acting:
         if card is None:
             return
         memory = card.id
-        if how == "fix":
-            screen.action_browse()
-        elif how in ("keep", "skip"):
+        if how in ("keep", "skip"):
             self._settled(memory, "keep" if how == "keep" else "skip")
+        elif not screen.staging.able():
+            return
+        elif how == "fix":
+            self._fix(memory)
         elif how == "archive":
-            self._edit(memory, {"state": "archived"}, partial(self._settled, memory, "archive"))
+            self._edit(memory, {"state": "archived"}, "archive")
         elif how == "pin":
-            self._edit(memory, {"pinned": "yes"}, partial(self._settled, memory, "pin"))
+            self._edit(memory, {"pinned": "yes"}, "pin")
         elif how == "forget":
-            done = partial(self._settled, memory, "forget")
-            self._changing.plan(lambda engine: engine.curate.forget([memory], hard=True), done)
+            self._forget(memory, "forget")
         else:
             other = next((reason.other for reason in card.reasons if reason.other), "")
             if not other:
                 screen.flash("Nothing says what to merge it with: mark both on Browse.", "note")
                 return
-            done = partial(self._settled, memory, "merge")
-            self._changing.plan(lambda engine: engine.curate.merge([memory, other]), done)
+            screen.staging.stage(
+                lambda engine: engine.curate.merge([memory, other]), then=self._when_written(memory, "merge")
+            )
+
+    def _fix(self, memory: str) -> None:
+        """Choose a field and its new value."""
+        screen = self._screen
+        engine, shown = screen.session.engine, screen.state.memory
+        if engine is None:
+            return
+
+        def chosen(field: str, value: str) -> None:
+            self._edit(memory, {field: value}, "fix")
+
+        one = shown if shown is not None and shown.id == memory else None
+        choose_change(screen.app, "Fix", engine.editable, one, chosen)
 
     def _settled(self, memory: str, how: Settlement) -> None:
         """Note the decision, and go to the next card."""
         screen, state = self._screen, self._screen.state
+        screen.progress().settle(memory, how, screen.now_ms)
+        self._decided.append((memory, how))
         if state.review is None:
             return
         ids = [card.id for card in state.review.cards]
         at = ids.index(memory) if memory in ids else 0
-        screen.progress().settle(memory, how, screen.now_ms)
         review = state.review.without(memory, settled=how != "skip")
         left = [card.id for card in review.cards]
         screen.state = replace(state, review=review, card=left[min(at, len(left) - 1)] if left else "")
-        screen.flash(f"{_DONE[how]}, {full(review.waiting)} waiting", "done")
+        screen.flash(f"{_DONE[how]}, {full(review.waiting)} waiting; u takes it back", "done")
 
     # ------------------------------------------------------------------ copying
 

@@ -8,6 +8,8 @@ from memtui.tui.layout import SHORT_HEIGHT, Arrangement, Box, size_class
 
 HEAD_ROWS = {"narrow": 2, "normal": 1, "wide": 1}
 """What is asked; on a narrow screen the names of the panels below it."""
+TALL_BODY = 34
+"""Rows above the sliders in which scores and flow are shown whole, and a calendar still below them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class LifecycleShape:
 def lifecycle(width: int, height: int, shape: LifecycleShape = LifecycleShape()) -> Arrangement:
     """One panel; two by two with the sliders below; or three columns with the sliders below."""
     kind = size_class(width)
-    top = min(HEAD_ROWS[kind], max(1, height - 4))
+    top = 1 if shape.reviewing else min(HEAD_ROWS[kind], max(1, height - 4))
     rest = height - top
     head = {"head": Box(0, 0, width, top)}
     if shape.said:
@@ -75,12 +77,12 @@ def _normal(width: int, top: int, rest: int, shape: LifecycleShape) -> Arrangeme
 
 
 def _wide(width: int, top: int, rest: int) -> Arrangement:
-    sliders = min(12, max(8, rest // 5))
+    sliders = min(12, max(9, rest // 5))
     body = rest - sliders
     first, second = width * 36 // 100, width * 30 // 100
     third = width - first - second
     curves = body * 56 // 100
-    scores, flow = body * 42 // 100, 8
+    scores, flow = (max(13, body * 36 // 100), 12) if body >= TALL_BODY else (body * 42 // 100, 8)
     following = body * 64 // 100
     return {
         "curves": Box(0, top, first, curves),

@@ -23,6 +23,8 @@ class Asking:
         self._screen = screen
         self._fresh = True
         """Whether what depends on the store alone has to be asked with the next board."""
+        self._cases_of: object = None
+        """What the cases were asked for: horizon, scenario and settings."""
 
     @property
     def _state(self) -> LifecycleState:
@@ -34,7 +36,7 @@ class Asking:
 
     def everything(self) -> None:
         """The store is new, or was read anew."""
-        self._fresh = True
+        self._fresh, self._cases_of = True, None
         self._board()
         if self._state.reviewing:
             self._review()
@@ -66,9 +68,11 @@ class Asking:
                 self._fresh = False
                 self._history()
                 self._findings()
+            ask = board.ask
+            wanted = (ask.horizon_days, ask.scenario, tuple(sorted(ask.changes.items())))
+            if wanted != self._cases_of:
+                self._cases_of = wanted
                 self._cases()
-            elif self._state.trying and self._state.cases:
-                self._effect()
         elif slot == "life":
             if value.id == state.selected:
                 self._state = replace(state, life=value)
@@ -129,24 +133,34 @@ class Asking:
         self._screen.work("memory", lambda cancel: engine.get(memory))
 
     def _cases(self) -> None:
-        lifecycle, days, book = self._lifecycle, self._state.ask.horizon_days, self._screen.case_book()
-
-        def work(cancel: CancelToken) -> Any:
-            cases = book.cases()
-            losses = lifecycle.losses(cases, days=days, cancel=cancel) if cases else None
-            return len(cases), losses
-
-        self._screen.work("cases", work)
-
-    def _effect(self) -> None:
+        """What becomes of the saved questions: their measures now, then whose answers get lost, and when."""
         lifecycle, book, state = self._lifecycle, self._screen.case_book(), self._state
+        board, base = state.board, state.base
+        if board is None:
+            return
+        own = base.settings if base is not None else board.settings
+        self._state = replace(state, effect=None)
 
-        def work(cancel: CancelToken) -> Any:
+        def effect(cancel: CancelToken) -> Any:
             cases = book.cases()
-            board, base = state.board, state.base
-            if not cases or board is None or base is None:
+            if not cases:
                 return None
-            before = lifecycle.effect(cases, base.settings, cancel=cancel)
-            return before, lifecycle.effect(cases, board.settings, cancel=cancel)
+            before = lifecycle.effect(cases, own, cancel=cancel)
+            same = board.settings.values == own.values
+            return before, before if same else lifecycle.effect(cases, board.settings, cancel=cancel)
 
-        self._screen.work("effect", work)
+        def losses(cancel: CancelToken) -> Any:
+            cases, ask = book.cases(), board.ask
+            if not cases:
+                return 0, ()
+            found = lifecycle.losses(
+                cases,
+                days=ask.horizon_days,
+                scenario=ask.scenario,
+                settings=board.settings if ask.changes else None,
+                cancel=cancel,
+            )
+            return len(cases), found
+
+        self._screen.work("effect", effect)
+        self._screen.work("cases", losses)

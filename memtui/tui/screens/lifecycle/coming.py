@@ -7,9 +7,9 @@ from textual.content import Content
 from memtui.engine import Board, CaseLoss, Crossing, TierMove, one_line
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import full, score
+from memtui.tui.paint.numbers import full, plural, score
 from memtui.tui.screens.lifecycle.state import LifecycleState
-from memtui.tui.screens.lifecycle.words import KINDS, day, span, step, until
+from memtui.tui.screens.lifecycle.words import KINDS, day, minute, span, step, until
 from memtui.tui.theme.tokens import tier_style
 from memtui.tui.widgets.rows import Row
 
@@ -52,15 +52,23 @@ def _nothing(state: LifecycleState, board: Board) -> list[Content]:
 
 
 def _loss(loss: CaseLoss, board: Board, width: int, glyphs: Glyphs) -> Row:
-    words = f"{one_line(loss.query)} loses {board.titles.get(loss.memory) or loss.memory[:8]}"
-    line = Content.assemble(
+    """Two lines: the question, and what it loses on which day."""
+    room = max(4, width - WHEN - MARK - 5)
+    question = Content.assemble(
         " ",
         (right(until(loss.at_ms, board.now_ms), WHEN), "bold $danger"),
         " ",
         (fit(f"{glyphs.warn} case", MARK + 2), "bold $danger"),
-        (crop(words, max(4, width - WHEN - MARK - 5), glyphs.ellipsis), "$foreground"),
+        (crop(one_line(loss.query), room, glyphs.ellipsis), "$foreground"),
     )
-    return Row((line,), f"loss:{loss.memory}")
+    when = f" loses on {day(loss.at_ms)}: "
+    title = one_line(loss.title) or loss.memory[:8]
+    answer = Content.assemble(
+        " " * (WHEN + MARK + 3),
+        (when, "$danger"),
+        (crop(title, max(4, room - len(when)), glyphs.ellipsis), "$dim"),
+    )
+    return Row((question, answer), f"loss:{loss.memory}")
 
 
 def _crossing(each: Crossing, board: Board, width: int, glyphs: Glyphs) -> Row:
@@ -116,6 +124,9 @@ def row_words(state: LifecycleState, key: str) -> str:
     kind, _, memory = key.partition(":")
     if board is None:
         return ""
+    if kind == "loss":
+        lost = next((each for each in state.losses or () if each.memory == memory), None)
+        return "" if lost is None else f"no longer recalled from {minute(lost.at_ms)} UTC"
     if kind == "move":
         move = next((each for each in board.moves if each.id == memory), None)
         return "" if move is None else move.rule
@@ -133,5 +144,7 @@ def summary(state: LifecycleState) -> str:
         return ""
     if state.view == "plan":
         return f"{full(board.promotions)} up, {full(board.demotions)} down, due now"
-    parts = [f"{full(count)} {_COUNTED[kind]}" for kind, count in board.counts.items() if count]
+    lost = len(state.losses or ())
+    parts = [plural(lost, "case")] if lost else []
+    parts += [f"{full(count)} {_COUNTED[kind]}" for kind, count in board.counts.items() if count]
     return ", ".join(parts) or "nothing"

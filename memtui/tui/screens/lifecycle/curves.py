@@ -113,9 +113,17 @@ def below(state: LifecycleState, now_ms: int, glyphs: Glyphs) -> tuple[Content, 
     if remedy is not None:
         what = _with(remedy, life, now_ms)
     meant = Content.styled(
-        f" half after {_d(own.half_days)}, 1/e (the article's half-life) after {_d(own.fold_days)}", "$dim"
+        f" half after {_d(own.half_days)}; 1/e, the article's half-life, after {_d(own.fold_days)}", "$dim"
     )
     return (who, what, meant)
+
+
+def axis_words(life: Life | None) -> str:
+    """What the axis counts, and where the half-life lies on it in both meanings."""
+    if life is None:
+        return "days since the last use"
+    own = next(tier for tier in life.model.tiers if tier.tier == life.tier)
+    return f"days since the last use: half {_d(own.half_days)}, 1/e {_d(own.fold_days)}"
 
 
 def _with(remedy: Remedy, life: Life, now_ms: int) -> Content:

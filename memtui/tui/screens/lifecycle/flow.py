@@ -15,6 +15,7 @@ from memtui.tui.widgets.rows import Row
 
 NAME = 14
 CELL = 8
+MOVED = 6
 
 
 def flow_rows(board: Board, width: int, height: int, glyphs: Glyphs) -> list[Row]:
@@ -45,13 +46,13 @@ def flow_rows(board: Board, width: int, height: int, glyphs: Glyphs) -> list[Row
 def _moves(board: Board, width: int, glyphs: Glyphs) -> list[Content]:
     if not board.flows:
         return [Content.styled(" nobody moves: every memory is where the rules want it", "$dim")]
-    parts = [
-        Content.assemble(*step(before, after, glyphs), (f" {full(count)}", "$foreground"))
-        for before, after, count in board.flows
+    lines = [
+        Content.assemble(
+            (right(full(flow.rows), MOVED), "$foreground"),
+            " ",
+            *step(flow.before, flow.after, glyphs),
+            (f"  {flow.rule}", "$dim"),
+        )
+        for flow in board.flows
     ]
-    line = Content.assemble((" a sweep moves  ", "$dim"), Content("   ").join(parts))
-    held = []
-    if board.held:
-        said = f" {full(board.held)} held: pinned, no longer recalled, or without a time"
-        held = [Content.styled(said, "$dim")]
-    return [line.truncate(width), *held]
+    return [line.truncate(width, ellipsis=True) for line in lines]

@@ -5,11 +5,16 @@ from __future__ import annotations
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import one_line
+from memtui.engine import Review, one_line
 from memtui.tui.keys import Key, Keymap
+from memtui.tui.paint.bars import progress
+from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.lifecycle.state import PANELS, LifecycleState
 from memtui.tui.screens.lifecycle.words import MEASURES, SHORT, day, span
+
+BAR = 24
+"""Cells of the bar of the review, where there is room."""
 
 
 def _chip(key: Key, text: str, style: str = "$foreground") -> Content:
@@ -17,9 +22,16 @@ def _chip(key: Key, text: str, style: str = "$foreground") -> Content:
     return Content.assemble((key.cap, "bold $key"), " ", (text, style)).stylize(press)
 
 
-def head_lines(state: LifecycleState, keys: Keymap, now_ms: int, width: int, *, tabs: bool) -> list[Content]:
-    """One line of what is asked; with `tabs` a second one with the names of the panels."""
+def head_lines(
+    state: LifecycleState, keys: Keymap, now_ms: int, width: int, glyphs: Glyphs, *, tabs: bool
+) -> list[Content]:
+    """One line of what is asked; with `tabs` a second one with the names of the panels.
+
+    In the review it is one line of how far that is.
+    """
     ask, key = state.ask, keys.by_id
+    if state.reviewing:
+        return [_progress(state.review, key["lifecycle.back"], width, glyphs)]
     when = day(now_ms + ask.ahead_days * 86_400_000)
     moved = f" +{span(ask.ahead_days)}" if ask.ahead_days else ""
     scope = "all" if ask.scopes is None else one_line(ask.scopes[0] or "(none)") or '" "'
@@ -42,8 +54,6 @@ def head_lines(state: LifecycleState, keys: Keymap, now_ms: int, width: int, *, 
 def _said(state: LifecycleState, width: int) -> Content:
     if state.stale or state.board is None:
         return Content.styled("computing", "$primary")
-    if state.reviewing and state.review is not None:
-        return Content.styled(f"{state.review.settled} settled this week", "$dim")
     if state.trying:
         return Content.styled("trying settings, 0 takes them back", "$stale")
     if width < 140:
@@ -54,9 +64,26 @@ def _said(state: LifecycleState, width: int) -> Content:
     )
 
 
+def _progress(review: Review | None, back: Key, width: int, glyphs: Glyphs) -> Content:
+    """How many are settled, as a bar and in words, and the way back."""
+    name = Content.styled(" weekly review", "bold $primary")
+    if review is None:
+        return Content.assemble(name, ("   computing", "$primary"))
+    whole = review.settled + review.waiting
+    strip = progress(review.settled / whole if whole else 1.0, BAR if width >= 100 else BAR // 2, glyphs)
+    line = Content.assemble(
+        name,
+        "   ",
+        (strip, "$ok"),
+        (f"   {full(review.settled)} settled this week", "bold"),
+        (f", {full(review.waiting)} waiting", "$foreground"),
+    )
+    leave = _chip(back, "to the panels", "$dim")
+    gap = width - line.cell_length - leave.cell_length - 1
+    return Content.assemble(line, " " * gap, leave) if gap >= 2 else line
+
+
 def _tabs(state: LifecycleState) -> Content:
-    if state.reviewing:
-        return Content.assemble((" [weekly review]", "bold $primary"), ("  esc back to the panels", "$dim"))
     parts = []
     for name in PANELS:
         here = name == (state.zoom or state.panel)

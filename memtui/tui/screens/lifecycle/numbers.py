@@ -66,7 +66,8 @@ def _line(symbol: str, name: str, value: float, formula: str, note: str, room: i
         return [first]
     if first.cell_length + len(note) + 3 <= room:
         return [Content.assemble(first, "   ", (note, "$dim"))]
-    return [first, Content.styled(f"{indent}  {note}", "$dim").truncate(room, ellipsis=True)]
+    indent = f"{indent}  " if len(indent) + 2 + len(note) <= room else "    "
+    return [first, *(Content.assemble(indent, line) for line in Content.styled(note, "$dim").wrap(room - 4))]
 
 
 def _remedy(life: Life, name: str, chosen: str, width: int, glyphs: Glyphs) -> Row:

@@ -107,7 +107,7 @@ class Painting:
     def _head(self, state: LifecycleState) -> None:
         width = self._screen.app.size.width
         keys = host(self._screen).keys
-        lines = head_lines(state, keys, self._screen.now_ms, width, tabs=width < NORMAL_WIDTH)
+        lines = head_lines(state, keys, self._screen.now_ms, width, self._glyphs, tabs=width < NORMAL_WIDTH)
         self._screen.query_one("#head", Lines).show(lines)
 
     def _curves(self, state: LifecycleState) -> None:
@@ -118,7 +118,7 @@ class Painting:
         self._panel("curves").headline(
             what=f"{TITLES['curves']}, {MEASURES[state.measure]}",
             which=curves.legend(glyphs, short=self._kind() != "wide"),
-            where=probed if probed.plain else ("days since the last use" if self._kind() != "narrow" else ""),
+            where=probed if probed.plain or self._kind() == "narrow" else curves.axis_words(state.life),
         )
 
     def _scores(self, state: LifecycleState) -> None:
@@ -136,7 +136,11 @@ class Painting:
 
     def _flow(self, state: LifecycleState) -> None:
         self._rows("flow").repaint()
-        self._panel("flow").headline(which="if it were swept now")
+        held = state.board.held if state.board is not None else 0
+        self._panel("flow").headline(
+            which="if it were swept now",
+            where=f"{full(held)} held: pinned, not recalled, or without a time" if held else "",
+        )
 
     def _next(self, state: LifecycleState) -> None:
         self._rows("next").repaint()
@@ -148,7 +152,7 @@ class Painting:
         rows = self._rows("next")
         said = coming.row_words(self._state, rows.key) if rows.key else ""
         at, count = rows.place
-        place = f"{at} / {count}" if count else ""
+        place = f"{full(at)} / {full(count)}" if at else f"{full(count)} listed" if count else ""
         self._panel("next").headline(
             where=f"{said}   {place}" if said and self._kind() != "narrow" else place
         )
@@ -174,9 +178,8 @@ class Painting:
         )
 
     def _cases_said(self, state: LifecycleState) -> str:
-        if not state.cases:
-            return "cases           none saved"
-        return f"cases           {full(state.cases)}, asked when settings change"
+        said = "none saved" if state.cases == 0 else "asking them"
+        return f"{'cases':<{sliders.EFFECT_NAME}}{said}"
 
     def _numbers(self, state: LifecycleState) -> None:
         self._rows("numbers").repaint()

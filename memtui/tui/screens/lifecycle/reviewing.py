@@ -101,4 +101,4 @@ def queue_words(review: Review | None) -> str:
     """What the queue holds, for its title."""
     if review is None:
         return ""
-    return f"{full(review.waiting)} waiting, {review.at_stake:.0f} doubtful uses at stake"
+    return f"{review.at_stake:.0f} doubtful uses expected in 30 days"

@@ -24,7 +24,6 @@ from memtui.tui.screens.lifecycle import arrange
 from memtui.tui.screens.lifecycle import state as reduce
 from memtui.tui.screens.lifecycle.acting import Acting
 from memtui.tui.screens.lifecycle.asking import Asking
-from memtui.tui.screens.lifecycle.changing import Changing
 from memtui.tui.screens.lifecycle.painting import Painting
 from memtui.tui.screens.lifecycle.state import LifecycleState
 from memtui.tui.screens.lifecycle.words import TITLES
@@ -46,6 +45,7 @@ class LifecycleScreen(Frame):
     """One state, panels that paint it, and engine calls that change it."""
 
     MODE = "lifecycle"
+    UNDO = "u takes it back"
     CSS_PATH = "lifecycle.tcss"
     BINDINGS = bindings("lifecycle")
 
@@ -55,8 +55,7 @@ class LifecycleScreen(Frame):
         super().__init__()
         self._painting = Painting(self)
         self._asking = Asking(self)
-        self._changing = Changing(self)
-        self._acting = Acting(self, self._changing)
+        self._acting = Acting(self)
         self._revision = -1
         self._engine: Engine | None = None
         self.said: State | None = State("loading", "counting", skeleton=True)
@@ -126,8 +125,7 @@ class LifecycleScreen(Frame):
     def on_run_finished(self, message: RunFinished) -> None:
         if not self.runner.done(message):
             return
-        if not self._changing.answered(message.slot, message.value):
-            self._asking.answered(message.slot, message.value)
+        self._asking.answered(message.slot, message.value)
         if message.slot == "board" and self.said is not None:
             empty = (
                 self.state.board is not None and self.state.board.rows == 0 and self.state.ask.scopes is None
@@ -217,16 +215,23 @@ class LifecycleScreen(Frame):
             "scenario",
             "scope",
             "whatif",
-            "copy",
-            "review",
+            "view",
+            "measure",
+            "chart",
+            "aside",
+            "panel_before",
+            "panel_after",
+            "zoom",
         ):
-            return True if ready else None
-        if action in ("view", "measure", "chart", "aside", "panel_before", "panel_after", "zoom"):
             return (True if ready else None) if not self.state.reviewing else False
-        if action == "sweep":
-            return True if ready and not self._changing.forbidden else None
+        if action in ("copy", "review"):
+            return True if ready else None
+        if action in ("sweep", "undo", "redo"):
+            return True if ready and not self.staging.forbidden else None
+        if action in ("act", "remedy") and self.state.reviewing:
+            return False
         if action == "act":
-            return True if ready and self.state.selected and not self._changing.forbidden else None
+            return True if ready and self.state.selected and not self.staging.forbidden else None
         if action in ("remedy", "browse"):
             return True if ready and (self.state.selected or self.state.card) else None
         if action == "reset":
@@ -315,6 +320,12 @@ class LifecycleScreen(Frame):
     def action_sweep(self) -> None:
         self._acting.sweep()
 
+    def action_undo(self) -> None:
+        self._acting.undo()
+
+    def action_redo(self) -> None:
+        self.staging.redo()
+
     def action_review(self) -> None:
         self.state = replace(self.state, reviewing=not self.state.reviewing, zoom="")
         self.call_after_refresh(self._focus_panel)
@@ -332,7 +343,7 @@ class LifecycleScreen(Frame):
         self.state = replace(self.state, zoom="" if self.state.zoom else panel, panel=panel)  # type: ignore[arg-type]
 
     def action_back(self) -> None:
-        if self.dismiss_flash():
+        if self.staging.stop() or self.dismiss_flash():
             return
         if self.state.reviewing:
             self.action_review()

@@ -81,7 +81,7 @@ def effect_lines(
     lines.append(
         _row(f"lines in {ahead}", sum(old.counts.values()), sum(board.counts.values()), glyphs, "$dim")
     )
-    lines.append(_cases(cases, said, glyphs))
+    lines.append(_cases(cases, said, bool(board.ask.changes), glyphs))
     return [line.truncate(max(1, width)) for line in lines]
 
 
@@ -99,7 +99,7 @@ def _row(name: str, before: int, after: int, glyphs: Glyphs, style: str) -> Cont
     )
 
 
-def _cases(cases: tuple[Measured, Measured] | None, said: str, glyphs: Glyphs) -> Content:
+def _cases(cases: tuple[Measured, Measured] | None, said: str, tried: bool, glyphs: Glyphs) -> Content:
     if cases is None:
         return Content.styled(f" {said}", "$dim")
     before, after = (each.get("ndcg") for each in cases)
@@ -111,15 +111,17 @@ def _cases(cases: tuple[Measured, Measured] | None, said: str, glyphs: Glyphs) -
         (f" {'cases, nDCG':<{EFFECT_NAME}}", "$foreground"),
         (f"{before:7.3f}", "$foreground"),
         (f" {glyphs.forth} ", "$dim") if not same else "",
-        (f"{after:7.3f}", "bold") if not same else ("   unchanged", "$dim"),
+        (f"{after:7.3f}", "bold") if not same else ("   unchanged" if tried else "", "$dim"),
         ("" if same else f"{change:+9.3f}", "$delta-up" if change > 0 else "$delta-down"),
     )
 
 
 def compact(lines: list[Content]) -> list[Content]:
     """The same in two lines for a narrow screen: tiers, then the rest."""
+    if not lines:
+        return []
     body = [" ".join(line.plain.split()).replace(" swept", "") for line in lines]
     return [
         Content.styled(f" swept: {'   '.join(body[:3])}", "$foreground"),
-        Content.styled(f" {'   '.join(body[3:5])}", "$dim"),
+        Content.styled(f" {'   '.join([*body[3:5], body[6].removeprefix('cases, ')])}", "$dim"),
     ]

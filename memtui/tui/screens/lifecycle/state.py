@@ -66,7 +66,8 @@ class LifecycleState:
     findings: tuple[Finding, ...] | None = None
     losses: tuple[CaseLoss, ...] | None = None
     """None while the cases are asked, or where there are none."""
-    cases: int = 0
+    cases: int | None = None
+    """How many there are; None while that is not known."""
     effect: tuple[Mapping[str, float | None], Mapping[str, float | None]] | None = None
     """Measures of the cases with the store's own settings and with the tried ones."""
     life: Life | None = None

@@ -64,6 +64,14 @@ def day(ms: float) -> str:
     return f"{moment.day} {moment.strftime('%b %Y')}"
 
 
+def minute(ms: float) -> str:
+    """`21 Nov 2026 14:05`."""
+    try:
+        return f"{day(ms)} {datetime.fromtimestamp(ms / 1000, UTC).strftime('%H:%M')}"
+    except (OverflowError, OSError, ValueError):
+        return day(ms)
+
+
 def step(before: str, after: str, glyphs: Glyphs) -> tuple[tuple[str, str], ...]:
     """`◇▸·`: from one tier to another, as styled parts."""
     return (
