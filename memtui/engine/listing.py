@@ -54,7 +54,7 @@ class ListView:
     @property
     def ranked(self) -> bool:
         """Whether ~words decide the order, and not `query.sort`."""
-        return self.positions is not None and self.positions.scores is not None
+        return getattr(self.positions, "scores", None) is not None
 
     def similarity(self, place: int) -> float | None:
         """Of a ranked list: how near the row at `place` is, 1 for the same; None where that is not known."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from memtui.engine import CancelToken, Facets, ListQuery, ListView, Memory, MemtuiError, StoreInfo, UsageError
 from memtui.engine.listing import Finding, Stats
+from memtui.engine.progress import OnProgress
 from memtui.engine.query import ast
 from memtui.engine.query.chips import top_terms
 from memtui.engine.query.parse import parse
@@ -113,7 +114,9 @@ class MemoryEngine:
     def row(self, index: int) -> Memory:
         return self._given[index] if self._given is not None else memory(index)
 
-    def view(self, query: ListQuery, cancel: CancelToken | None = None) -> ListView:
+    def view(
+        self, query: ListQuery, cancel: CancelToken | None = None, on_progress: OnProgress | None = None
+    ) -> ListView:
         keep = _predicate(query)
         if keep is None:
             positions: range | list[int] = range(self._rows)

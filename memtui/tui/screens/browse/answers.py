@@ -11,14 +11,15 @@ from memtui.tui.screens.browse.state import Answer, Remedy, scopes_phrase
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, ListQuery
+    from memtui.engine.progress import OnProgress
 
 MOST_REMEDIES = 6
 """Each costs a filter run; a person reads no more."""
 
 
-def answer(engine: Engine, query: ListQuery, cancel: CancelToken) -> Answer:
+def answer(engine: Engine, query: ListQuery, cancel: CancelToken, report: OnProgress | None = None) -> Answer:
     """The list that `query` asks for; where it is empty, what would make it not so."""
-    view = engine.view(query, cancel)
+    view = engine.view(query, cancel, report)
     if query.scopes is None:
         return Answer(view, view.facets.scopes, view.total, remedies(engine, query, cancel, view.total))
     cancel.check()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from rich.segment import Segment
@@ -17,6 +19,7 @@ from textual.style import Style
 
 from memtui.engine import Memory
 from memtui.tui.host import host
+from memtui.tui.jump import Spot
 from memtui.tui.keys import bindings
 from memtui.tui.messages import MemoryChosen
 from memtui.tui.screens.browse.marks import Marks
@@ -79,14 +82,27 @@ class MemoryList(ScrollView, can_focus=True):
         self.total = 0
         self.sort = "-timestamp"
         self.marks = Marks()
+        self._near: Callable[[int], float | None] | None = None
         self._generation = 0
         self._cache = PageCache()
         self._loader = PageLoader(lambda page: self.post_message(self.Arrived(page)))
         self._strips: dict[tuple[object, ...], Strip] = {}
         self._styles: dict[tuple[str, str], RichStyle] = {}
 
-    def show(self, total: int, sort: str, fetch: Fetch | None, *, keep_cursor: bool) -> None:
-        """Show another list of `total` rows; the cursor goes to the first unless it is to stay."""
+    def show(
+        self,
+        total: int,
+        sort: str,
+        fetch: Fetch | None,
+        *,
+        keep_cursor: bool,
+        near: Callable[[int], float | None] | None = None,
+    ) -> None:
+        """Show another list of `total` rows; the cursor goes to the first unless it is to stay.
+
+        `near` is the similarity of each row by its place, for a list in that order (`sort` is "~" then).
+        """
+        self._near = near
         self._generation += 1
         self.total, self.sort = total, sort
         self.marks.anchor = None
@@ -177,7 +193,8 @@ class MemoryList(ScrollView, can_focus=True):
         if memory is None:
             pieces = [lead, *skeleton(shown, index, app.glyphs)]
         else:
-            pieces = [lead, *row(memory, shown, now_ms=app.now_ms(), glyphs=app.glyphs)]
+            near = self._near(index) if self._near is not None else None
+            pieces = [lead, *row(memory, shown, now_ms=app.now_ms(), glyphs=app.glyphs, near=near)]
         segments = [Segment(text, self._style(style, state)) for text, style in pieces if text]
         return Strip(segments).adjust_cell_length(width, self._style("", state))
 
@@ -245,6 +262,12 @@ class MemoryList(ScrollView, can_focus=True):
             self.cursor = index
             if again and event.chain == 2:
                 self.action_right()
+
+    def jump_spots(self) -> Iterable[Spot]:
+        """Every row in sight."""
+        top = self.scroll_offset.y
+        seen = range(top, min(self.total, top + self.size.height))
+        return (Spot(0, i - top, partial(setattr, self, "cursor", i)) for i in seen)
 
     def action_down(self) -> None:
         self.move(1)

@@ -15,7 +15,7 @@ from memtui.tui.theme.tokens import brightness, category_code, category_style, s
 Piece = tuple[str, str]
 """Text and style; the style is a string of tokens such as `bold $tier-core`."""
 
-Name = Literal["flag", "tier", "cat", "imp", "text", "scope", "conf", "age", "used", "n", "source"]
+Name = Literal["near", "flag", "tier", "cat", "imp", "text", "scope", "conf", "age", "used", "n", "source"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,7 @@ class Column:
     """The sort key that orders by it, empty where there is none."""
 
 
+NEAR = Column("near", "sim", 4)
 FLAG = Column("flag", "", 1)
 TIER = Column("tier", "t", 1, "tier")
 CATEGORY = Column("cat", "cat", 4, "category")
@@ -44,9 +45,11 @@ LEAST_TEXT = 24
 
 
 def columns(width: int, sort: str) -> tuple[Column, ...]:
-    """The columns that fit into `width` cells; the one that is sorted by is always among them."""
+    """The columns that fit into `width` cells; the one that is sorted by is always among them (`~`: similarity)."""
     key = sort.lstrip("-")
     shown = [FLAG, TIER, CATEGORY, IMPORTANCE, AGE if key == "timestamp" else USED, COUNT]
+    if key == "~":
+        shown.append(NEAR)
     wanted: list[tuple[int, Column]] = [(76, AGE), (76, USED), (96, SCOPE), (120, CONFIDENCE), (136, SOURCE)]
     shown += [column for least, column in wanted if width >= least and column not in shown]
     by_key = {column.sort: column for column in (SCOPE, CONFIDENCE, AGE, USED)}
@@ -58,6 +61,7 @@ def columns(width: int, sort: str) -> tuple[Column, ...]:
         if column in shown and column.sort != key:
             shown.remove(column)
     order: tuple[Name, ...] = (
+        "near",
         "flag",
         "tier",
         "cat",
@@ -89,17 +93,22 @@ def heading(shown: tuple[Column, ...], sort: str, glyphs: Glyphs) -> list[Piece]
             arrow = glyphs.down if falling else glyphs.up
             style = "bold $primary"
             text = (text.strip() + arrow)[-column.width :] if column.width < 5 else text + arrow
-        put = right if column.name in ("age", "used", "n", "conf") else fit
+        put = right if column.name in ("age", "used", "n", "conf", "near") else fit
         pieces += [(put(text, column.width, ""), style), (" ", "")]
     return pieces
 
 
-def row(memory: Memory, shown: tuple[Column, ...], *, now_ms: int, glyphs: Glyphs) -> list[Piece]:
-    """A memory as one line, without the cursor cell; weight follows importance of the tier."""
+def row(
+    memory: Memory, shown: tuple[Column, ...], *, now_ms: int, glyphs: Glyphs, near: float | None = None
+) -> list[Piece]:
+    """A memory as one line, without the cursor cell; weight follows importance of the tier.
+
+    `near` is its similarity, where the list is in that order.
+    """
     faded = not memory.active or memory.expired or memory.state == "archived"
     pieces: list[Piece] = []
     for column in shown:
-        text, style = _cell(memory, column, now_ms, glyphs)
+        text, style = _cell(memory, column, now_ms, glyphs, near)
         if faded and column.name != "flag":
             style = "$bar-low" if column.name == "imp" else "$dim"
         pieces += [(text, style), (" ", "")]
@@ -116,9 +125,11 @@ def skeleton(shown: tuple[Column, ...], index: int, glyphs: Glyphs) -> list[Piec
     return pieces
 
 
-def _cell(memory: Memory, column: Column, now_ms: int, glyphs: Glyphs) -> Piece:
+def _cell(memory: Memory, column: Column, now_ms: int, glyphs: Glyphs, near: float | None) -> Piece:
     width = column.width
     match column.name:
+        case "near":
+            return right(score(near), width), brightness(near or 0.0)
         case "flag":
             return flag(memory, glyphs)
         case "tier":

@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.content import Content
 
-from memtui.engine import ListView, Memory, MemtuiError, one_line
+from memtui.engine import Memory, MemtuiError, one_line
 from memtui.tui.dialogs.palette import Entry
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
-from memtui.tui.layout import size_class
-from memtui.tui.messages import AskRecall, MemoryChosen, RunFailed, RunFinished, ShowInBrowse, ShowMemory
-from memtui.tui.paint.numbers import full, short
+from memtui.tui.messages import AskRecall, RunFailed, RunFinished, ShowInBrowse, ShowMemory
+from memtui.tui.paint.numbers import full
 from memtui.tui.screens.browse import words
 from memtui.tui.screens.browse.answers import answer
-from memtui.tui.screens.browse.changing import BrowseChanges
 from memtui.tui.screens.browse.copying import copy_options, copy_text
 from memtui.tui.screens.browse.detail import MemoryDetail
-from memtui.tui.screens.browse.detail_text import summary, title
 from memtui.tui.screens.browse.filter_bar import FilterBar
 from memtui.tui.screens.browse.filtering import terms, toggled, trouble_of, without
 from memtui.tui.screens.browse.list_head import ListHead
 from memtui.tui.screens.browse.memory_list import MemoryList
+from memtui.tui.screens.browse.naming import BrowseNames
 from memtui.tui.screens.browse.scope_pane import ScopePane
 from memtui.tui.screens.browse.state import (
     SORTS,
-    Answer,
     cleared,
     reversed_order,
-    scopes_phrase,
     shaped,
-    sort_name,
     sorted_by,
     with_filter,
     with_scopes,
@@ -48,7 +43,7 @@ from memtui.tui.widgets.state_panel import State, StatePanel
 from memtui.tui.words import of_session
 
 
-class BrowseScreen(BrowseChanges):
+class BrowseScreen(BrowseNames):
     """The screen: wishes go to the engine, answers to the panels."""
 
     MODE = "browse"
@@ -57,9 +52,7 @@ class BrowseScreen(BrowseChanges):
 
     def __init__(self) -> None:
         super().__init__()
-        self.answer: Answer | None = None
         self._revision = -1
-        self._linked = ""
 
     def body(self) -> ComposeResult:
         yield Arranged(
@@ -76,10 +69,6 @@ class BrowseScreen(BrowseChanges):
 
     def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both
         self.call_after_refresh(self.name_panels)
-
-    @property
-    def shown_view(self) -> ListView | None:
-        return None if self.answer is None else self.answer.view
 
     # the store
 
@@ -118,7 +107,7 @@ class BrowseScreen(BrowseChanges):
         if self.answer is None:
             self._state(State("loading", "reading the list", skeleton=True))
         self.add_class("-waiting")
-        self.runner.start("view", lambda token, report: answer(engine, query, token))
+        self.runner.start("view", lambda token, report: answer(engine, query, token, report))
 
     @on(RunFinished)
     def _finished(self, message: RunFinished) -> None:
@@ -136,9 +125,11 @@ class BrowseScreen(BrowseChanges):
         listing = self.query_one(MemoryList)
         engine = self.session.engine
         fetch = partial(engine.page, found.view) if engine is not None else None
-        listing.show(found.view.total, found.view.query.sort, fetch, keep_cursor=self._keep_cursor)
-        self.query_one(ListHead).show(found.view.query.sort)
         query = found.view.query
+        order = "~" if found.view.ranked else query.sort
+        near = found.view.similarity if found.view.ranked else None
+        listing.show(found.view.total, order, fetch, keep_cursor=self._keep_cursor, near=near)
+        self.query_one(ListHead).show(order)
         pane = self.query_one(ScopePane)
         pane.show(found.facets, found.scopes, found.all_total, query.scopes, terms(query.filter))
         self._state(None if found.view.total else words.nothing_matches(found))
@@ -190,60 +181,6 @@ class BrowseScreen(BrowseChanges):
         else:
             host(self).take(choice.name, choice.value)
 
-    # what the panels say
-
-    def name_panels(self) -> None:
-        """Say what each panel shows, and how much of it."""
-        if self.answer is None:
-            self.query_one(FilterBar).show(self.wish.query.filter, "", Content())
-            self.query_one("#scopes", Panel).headline(which="", where="")
-            self.query_one("#list", Panel).headline(which="", where="")
-            return
-        view, glyphs = self.answer.view, host(self).glyphs
-        query = view.query
-        arrow = glyphs.down if query.sort.startswith("-") else glyphs.up
-        narrow, all_shown = size_class(self.size.width) == "narrow", view.total == view.table_total
-        counted = short(view.total) if narrow else full(view.total)
-        if not all_shown:
-            counted += f"/{short(view.table_total)}" if narrow else f" of {full(view.table_total)}"
-        info = Content.assemble("  ", (counted, "$foreground"), f"   {sort_name(query.sort)} {arrow} ")
-        self.query_one(FilterBar).show(self.wish.query.filter, scopes_phrase(query.scopes), info)
-        marked = Content.styled(self.marks_phrase, "bold $primary")
-        parts = [part for part in (marked, Content.styled(one_line(view.pending), "$stale")) if part.plain]
-        self.query_one("#list", Panel).headline(which=Content("  ").join(parts))
-        self._name_detail(self.query_one(MemoryDetail).memory, "linked" if self._linked else "")
-        count = len(self.answer.scopes)
-        self.query_one("#scopes", Panel).headline(where=f"{count:,}")
-        self._position()
-
-    def _position(self) -> None:
-        listing = self.query_one(MemoryList)
-        where = f"{listing.cursor + 1:,} / {listing.total:,}" if listing.total else ""
-        self.query_one("#list", Panel).headline(where=where)
-
-    @on(MemoryChosen)
-    def _memory_chosen(self, message: MemoryChosen) -> None:
-        message.stop()
-        self._linked = ""
-        waiting = message.memory is None and self.query_one(MemoryList).total > 0
-        self.query_one(MemoryDetail).show(message.memory, waiting=waiting)
-        if not waiting:
-            self._name_detail(message.memory)
-        self._position()
-
-    def _name_detail(self, memory: Memory | None, note: str = "") -> None:
-        panel = self.query_one("#detail", Panel)
-        if memory is None:
-            panel.headline(what="Memory", which="")
-            return
-        app = host(self)
-        low = size_class(self.size.width) == "narrow" and self.wish.shape.zoom != "detail"
-        name = title(memory)
-        if low:
-            panel.headline(what=name, which=summary(memory, app.now_ms(), app.glyphs))
-        else:
-            panel.headline(what="Memory", which=f"{note}  {name}" if note else name)
-
     # the filter line and the side panel
 
     @on(FilterBar.Changed)
@@ -283,9 +220,10 @@ class BrowseScreen(BrowseChanges):
             self.runner.start("link", lambda token, report: engine.get(message.id))
 
     def _show_linked(self, memory: Memory) -> None:
-        self._linked = memory.id
+        self.linked = memory.id
         self.query_one(MemoryDetail).show(memory)
-        self._name_detail(memory, "linked")
+        self.name_detail(memory, "linked")
+        self.resting_on(memory)
 
     # copying
 
@@ -309,6 +247,8 @@ class BrowseScreen(BrowseChanges):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "filter" and self.query_one(FilterBar).editing:
             return False
+        if action in ("sort", "reverse") and self.answer is not None and self.answer.view.ranked:
+            return None
         if action in ("sort", "reverse", "filter", "ask", "change", "undo", "redo") and not self.session.open:
             return None
         return True
@@ -319,7 +259,7 @@ class BrowseScreen(BrowseChanges):
     def action_clear_filter(self) -> None:
         """One step back: what lies on top first, the filter last."""
         shape, query = self.wish.shape, self.wish.query
-        if self.staging.stop() or self.dismiss_flash():
+        if self.staging.stop() or self._stop_asking() or self.dismiss_flash():
             return
         if shape.overlay:
             self.want(shaped(self.wish, overlay=False))
@@ -330,6 +270,16 @@ class BrowseScreen(BrowseChanges):
         elif query.filter or query.scopes is not None:
             self.want(cleared(self.wish))
         self._go("list")
+
+    def _stop_asking(self) -> bool:
+        """Give up a list that takes long and keep the one that is shown; False when none is asked for."""
+        if self.answer is None or not self.runner.busy("view"):
+            return False
+        self.runner.cancel("view")
+        self.remove_class("-waiting")
+        self.wish = replace(self.wish, query=self.answer.view.query)
+        self.name_panels()
+        return True
 
     def action_sort(self) -> None:
         options = [Option(key, name, hint, letter) for key, name, hint, letter in SORTS]

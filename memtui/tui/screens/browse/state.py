@@ -87,7 +87,9 @@ def reversed_order(wish: Wish) -> Wish:
 
 
 def sort_name(sort: str) -> str:
-    """The order in words."""
+    """The order in words; `~` is by similarity to the words of the filter."""
+    if sort == "~":
+        return "similarity"
     return next((name for key, name, _, _ in SORTS if key == sort.lstrip("-")), sort.lstrip("-"))
 
 
