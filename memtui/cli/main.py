@@ -37,6 +37,7 @@ COMMANDS = {
     "undo": "take back a change",
     "journal": "what was changed through memtui",
     "demo": "the app on the embedded demo store",
+    "keys": "every key, and whether your keys.toml is right",
     "shot": "make the pictures in screenshots/",
 }
 """Each command is memtui/cli/<name>.py (hyphens as underscores) with `add_arguments(parser)` and `run(args) -> int`."""

@@ -24,7 +24,7 @@ QUIET_S = 20.0
 """A test that waits longer than this has found something that never ends."""
 
 
-def make_app(engine: Any, *, environ: dict[str, str] | None = None) -> MemtuiApp:
+def make_app(engine: Any, *, environ: dict[str, str] | None = None, **options: Any) -> MemtuiApp:
     """The app on this engine (or on what an opener returns: NothingFound, an exception to raise)."""
 
     def opener(target: object, now: object, report: object, cancel: object) -> Any:
@@ -33,9 +33,8 @@ def make_app(engine: Any, *, environ: dict[str, str] | None = None) -> MemtuiApp
         return engine() if callable(engine) else engine
 
     found = None if isinstance(engine, NothingFound | SeveralFound) else "test"
-    return MemtuiApp(
-        found, opener=opener, now=lambda: NOW_MS, environ={"MEMTUI_GLYPHS": "unicode", **(environ or {})}
-    )
+    surroundings = {"MEMTUI_GLYPHS": "unicode", **(environ or {})}
+    return MemtuiApp(found, opener=opener, now=lambda: NOW_MS, environ=surroundings, **options)
 
 
 @asynccontextmanager

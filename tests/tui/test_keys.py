@@ -14,7 +14,7 @@ from textual.dom import DOMNode
 import memtui.tui
 from memtui.tui.app import MemtuiApp
 from memtui.tui.keys import BY_ID, TABLE, Key, bindings
-from tests.tui.driving import press, running, screen_text
+from tests.tui.driving import lines, press, running, screen_text, type_text
 from tests.tui.memory_engine import MemoryEngine
 
 
@@ -87,8 +87,24 @@ async def test_the_key_bar_and_the_help_follow_the_focus():
 async def test_a_key_that_cannot_act_now_is_listed_with_the_reason():
     async with running(MemoryEngine(50)) as (app, pilot):
         await press(pilot, "2", "l", "question_mark")
-        assert "NOT NOW" in screen_text(app)
-        assert "what it supersedes" in screen_text(app)
+        assert "DISABLED HERE" in screen_text(app)
+        assert "what it supersedes: needs a memory that supersedes another" in screen_text(app)
+        await press(pilot, "escape", BY_ID["detail.older"].each[0])
+        assert "what it supersedes: needs a memory that supersedes another" in lines(app)[-2]
+
+
+async def test_the_help_is_searched_and_the_search_given_up_first():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "2", "question_mark", "slash")
+        await type_text(pilot, "page")
+        await press(pilot, "enter")
+        text = screen_text(app)
+        assert "page down" in text
+        assert "recall this text" not in text
+        await press(pilot, "escape")
+        assert "recall this text" in screen_text(app)
+        await press(pilot, "escape")
+        assert "Keys:" not in screen_text(app)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])

@@ -1,41 +1,95 @@
-"""The help overlay: the keys that work where the keyboard is, from the key table."""
+"""The help overlay: the keys that work where the keyboard is, from the key table; searchable."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen, Screen
-from textual.widgets import Static
+from textual.widgets import Input
 
 from memtui.tui.host import host
-from memtui.tui.keys import BY_ID, Key, bindings
+from memtui.tui.keys import ACT, BY_ID, FIND, GO, MOVE, VIEW, Key, bindings
 from memtui.tui.keys.places import place
 from memtui.tui.paint.cells import fit
+from memtui.tui.refusal import refusal
+from memtui.tui.widgets.built_rows import BuiltRows
 from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.rows import Row
+
+CAP_CELLS = 11
+COLUMN_CELLS = 34
+"""Narrower columns cut most titles: then there is one column."""
+EVERYWHERE = "EVERYWHERE"
+_ORDER = (ACT, FIND, VIEW, MOVE, GO, EVERYWHERE)
+"""Doing before moving about: a person who asks for help wants to do something."""
 
 
 @dataclass(frozen=True, slots=True)
 class HelpLine:
-    """One key of the focused panel: whether it can act just now, and why not."""
+    """One key of the focused panel, and why it cannot act just now; empty when it can."""
 
     key: Key
-    enabled: bool
-    reason: str = ""
+    refused: str = ""
+
+    @property
+    def group(self) -> str:
+        """Its heading: keys of the app stand together."""
+        return EVERYWHERE if self.key.context == "app" else self.key.group
+
+    def says(self, words: str) -> bool:
+        """Whether every word is somewhere in the line."""
+        text = f"{self.key.caps} {self.key.title} {self.key.help} {self.key.id} {self.refused}".casefold()
+        return all(word in text for word in words.casefold().split())
+
+
+def help_lines(screen: Screen[object]) -> list[HelpLine]:
+    """The active keys of what has the keyboard on `screen`, in the order of the table."""
+    keys = host(screen).keys
+    found: dict[str, HelpLine] = {}
+    for active in screen.active_bindings.values():
+        key = keys.key(active.binding.id)
+        if key is not None:
+            refused = "" if active.enabled else refusal(active.node, key)
+            found.setdefault(key.id, HelpLine(key, refused))
+    order = {id: i for i, id in enumerate(BY_ID)}
+    return sorted(found.values(), key=lambda line: order[line.key.id])
+
+
+def help_title(screen: Screen[object]) -> str:
+    """What the keys of the focused panel belong to."""
+    keys = host(screen).keys
+    contexts = list(
+        dict.fromkeys(
+            key.context
+            for active in screen.active_bindings.values()
+            if (key := keys.key(active.binding.id)) is not None and key.context != "app"
+        )
+    )
+    if not contexts:
+        return "memtui"
+    around = next((each for each in contexts if place(each).inside == ("app",)), "")
+    title = place(contexts[0]).title
+    shared = around and len(place(contexts[0]).inside) > 2
+    return f"{place(around).title}, {title[0].lower()}{title[1:]}" if shared else title
 
 
 class HelpOverlay(ModalScreen[None]):
-    """All keys of the focused panel, its screen and the app, grouped."""
+    """All keys of the focused panel, its screen and the app, grouped; `/` searches them."""
 
     DEFAULT_CSS = """
-    HelpOverlay Panel { width: 86; max-width: 100%; height: auto; max-height: 90%; }
-    HelpOverlay VerticalScroll { height: auto; max-height: 100%; padding: 0 1; }
-    HelpOverlay Static { width: 1fr; height: auto; }
+    HelpOverlay { align: center middle; }
+    HelpOverlay Panel { width: 86; max-width: 100%; height: auto; max-height: 94%; border: round $frame-focus; }
+    HelpOverlay Input { border: none; height: 1; padding: 0 1; background: $background; display: none; }
+    HelpOverlay Input.-textual-compact { padding: 0 1; }
+    HelpOverlay.-searching Input { display: block; }
+    HelpOverlay.-narrow Panel { width: 100%; }
     """
-    BINDINGS = bindings("overlay")
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
+    BINDINGS = bindings("overlay", "help")
 
     def __init__(self, title: str, lines: list[HelpLine]) -> None:
         super().__init__()
@@ -44,70 +98,120 @@ class HelpOverlay(ModalScreen[None]):
     @classmethod
     def of(cls, screen: Screen[object]) -> HelpOverlay:
         """The overlay for what has the keyboard on `screen`."""
-        found: dict[str, HelpLine] = {}
-        for active in screen.active_bindings.values():
-            key = host(screen).keys.key(active.binding.id)
-            if key is not None:
-                found.setdefault(key.id, HelpLine(key, active.enabled, active.tooltip))
-        contexts = [line.key.context for line in found.values() if line.key.context != "app"]
-        title = place(contexts[0]).title if contexts else "memtui"
-        order = list(BY_ID)
-        return cls(title, sorted(found.values(), key=lambda line: order.index(line.key.id)))
+        return cls(help_title(screen), help_lines(screen))
 
     def compose(self) -> ComposeResult:
-        with Panel(title=f"Keys: {self._title}") as panel, VerticalScroll():
-            yield Static(self._content(), expand=True)
-        panel.headline(where="esc close")
+        with Panel(title=f"Keys: {self._title}"):
+            entry = Input(placeholder="a key, or a part of what it does", compact=True)
+            entry.cursor_blink = False
+            yield entry
+            yield BuiltRows(self._rows)
 
     def on_mount(self) -> None:
-        self.query_one(VerticalScroll).focus()
+        self.query_one(Panel).headline(where="/ search   t topics   esc close")
+        self.query_one(BuiltRows).focus()
+        self._fit()
 
-    def _content(self) -> Content:
-        width = 40 if self.app.size.width >= 92 else max(26, (self.app.size.width - 8) // 2)
-        live = [line for line in self._lines if line.enabled]
-        groups = [(name, [line for line in live if line.key.group == name]) for name in _order(live)]
-        left, right = _columns(groups, width)
-        rows = max(len(left), len(right))
-        blank = Content(" " * width)
+    def on_resize(self, _: events.Resize) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        """As high as what there is to say."""
+        rows = self.query_one(BuiltRows)
+        panel = self.query_one(Panel)
+        inside = min(86, self.app.size.width) - 2
+        rows.styles.height = min(len(self._content(inside)), max(3, self.app.size.height * 94 // 100 - 3))
+        panel.refresh(layout=True)
+        rows.repaint()
+
+    def _rows(self, width: int, height: int) -> Sequence[Row]:
+        return [Row((line,)) for line in self._content(width)]
+
+    def _content(self, width: int) -> list[Content]:
+        words = self.query_one(Input).value
+        shown = [line for line in self._lines if line.says(words)]
+        live = [line for line in shown if not line.refused]
+        off = [line for line in shown if line.refused]
+        columns = 2 if width - 2 >= 2 * COLUMN_CELLS else 1
+        cells = (width - 2) // columns
+        groups = [(name, [line for line in live if line.group == name]) for name in _order(live)]
+        sides = [_side(side, cells) for side in _columns(groups, columns)]
         lines = [
-            Content.assemble(left[i] if i < len(left) else blank, right[i] if i < len(right) else "")
-            for i in range(rows)
+            Content.assemble(" ", *(side[i] if i < len(side) else " " * cells for side in sides))
+            for i in range(max(len(side) for side in sides))
         ]
-        off = [line for line in self._lines if not line.enabled]
         if off:
-            lines += [Content(), Content.styled("NOT NOW", "bold $heading")]
-            lines += [_line(line, width) for line in off]
-        lines += [
-            Content(),
-            Content.styled("Shift-drag selects text with the mouse in most terminals.", "$dim"),
-        ]
-        return Content("\n").join(lines)
+            lines += [Content(), Content.styled(" DISABLED HERE", "bold $heading")]
+            lines += [Content.assemble(" ", _line(line, width - 2)) for line in off]
+        if not shown:
+            lines = [Content.styled(" no key does that here; ^p finds every command", "$dim")]
+        elif not words:
+            lines += [
+                Content(),
+                Content.styled(" Shift-drag selects text with the mouse in most terminals.", "$dim"),
+            ]
+        return lines
+
+    @on(Input.Changed)
+    def _typed(self) -> None:
+        self.query_one(BuiltRows).repaint()
+
+    @on(Input.Submitted)
+    def _searched(self) -> None:
+        self.query_one(BuiltRows).focus()
+
+    def action_search(self) -> None:
+        self.add_class("-searching")
+        self.query_one(Input).focus()
+
+    def action_topics(self) -> None:
+        from memtui.tui.dialogs.palette import Palette
+
+        self.dismiss()
+        below = self.app.screen_stack[-2]
+        self.app.call_later(lambda: self.app.push_screen(Palette(below, "?")))
 
     def action_close(self) -> None:
-        self.dismiss()
+        """A search is given up first."""
+        entry = self.query_one(Input)
+        if self.has_class("-searching"):
+            entry.value = ""
+            self.remove_class("-searching")
+            self.query_one(BuiltRows).focus()
+        else:
+            self.dismiss()
 
 
 def _order(lines: Iterable[HelpLine]) -> list[str]:
-    return list(dict.fromkeys(line.key.group for line in lines))
+    return list(dict.fromkeys(line.group for line in lines))
 
 
-def _columns(groups: list[tuple[str, list[HelpLine]]], width: int) -> tuple[list[Content], list[Content]]:
-    """The groups in two columns of about the same height, kept whole."""
-    columns: tuple[list[Content], list[Content]] = ([], [])
-    for name, lines in sorted(groups, key=lambda group: -len(group[1])):
-        column = min(columns, key=len)
-        if column:
-            column.append(Content(" " * width))
-        column.append(Content.styled(fit(name, width), "bold $heading"))
-        column.extend(_line(line, width) for line in lines)
+Group = tuple[str, list[HelpLine]]
+
+
+def _columns(groups: Sequence[Group], count: int) -> list[list[Group]]:
+    """The groups in columns of about the same height, kept whole."""
+    columns: list[list[Group]] = [[] for _ in range(count)]
+    for group in sorted(groups, key=lambda group: _ORDER.index(group[0])):
+        min(columns, key=lambda column: sum(len(lines) + 2 for _, lines in column)).append(group)
     return columns
 
 
-def _line(line: HelpLine, width: int) -> Content:
-    caps = fit(line.key.caps, 11)
-    words = line.key.title if line.enabled else f"{line.key.title}: {line.reason or 'nothing to act on'}"
-    if line.key.help and line.enabled:
-        words = (
-            f"{line.key.title}, {line.key.help}" if len(line.key.help) + len(words) < width - 14 else words
-        )
-    return Content.assemble((caps, "bold $key" if line.enabled else "$dim"), fit(words, width - 11))
+def _side(groups: Sequence[Group], cells: int) -> list[Content]:
+    lines: list[Content] = []
+    for name, group in groups:
+        if lines:
+            lines.append(Content(" " * cells))
+        lines.append(Content.styled(fit(name, cells), "bold $heading"))
+        lines += [_line(line, cells) for line in group]
+    return lines
+
+
+def _line(line: HelpLine, cells: int) -> Content:
+    room = cells - CAP_CELLS - 1
+    words = f"{line.key.title}: {line.refused}" if line.refused else line.key.title
+    more = f"{words}, {line.key.help}"
+    if line.key.help and not line.refused and len(more) <= room:
+        words = more
+    caps = fit(line.key.caps, CAP_CELLS)
+    return Content.assemble((caps, "$dim" if line.refused else "bold $key"), " ", fit(words, room))

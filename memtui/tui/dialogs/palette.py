@@ -171,7 +171,7 @@ class Palette(ModalScreen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal"), (160, "-wide")]  # noqa: RUF012
     BINDINGS = bindings("palette")
 
-    def __init__(self, below: Screen[object]) -> None:
+    def __init__(self, below: Screen[object], prefix: str = "") -> None:
         super().__init__()
         self._entries = entries_for(below)
         self._theme = ""

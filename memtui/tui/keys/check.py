@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from memtui.tui.keys.key import Key, cap
-from memtui.tui.keys.names import unusable
+from memtui.tui.keys.names import RESERVED, unusable
 from memtui.tui.keys.places import place, together
 
 NEEDED = ("app.palette", "app.help", "app.quit")
@@ -114,7 +114,9 @@ def _alone(wish: Wish, known: Mapping[str, Key]) -> Problem | None:
     if not wish.keys and wish.id in NEEDED:
         return Problem(wish.line, f"{wish.id} must keep a key.", "Give it another one.")
     for keys in wish.keys:
-        for key in keys.split(" "):
+        for i, key in enumerate(keys.split(" ")):
+            if i and key in RESERVED:
+                continue  # after another key it is free
             if key not in known[wish.id].each and (why := unusable(key)):
                 return Problem(
                     wish.line, f"{wish.id}: {key or 'an empty name'} {why}.", "Choose another key."

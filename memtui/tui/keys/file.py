@@ -46,7 +46,8 @@ def load_keymap(default: tuple[Key, ...], file: Path | None = None, preset: str 
             wishes.append(Wish(id, keys, line))
     table, refused = apply(base.table(default), wishes)
     name = file.name if file is not None else "keys"
-    sentences = tuple(f"{name}, {each.sentence}" for each in (*problems, *refused))
+    inorder = sorted((*problems, *refused), key=lambda problem: problem.line)
+    sentences = tuple(f"{name}, {each.sentence}" for each in inorder)
     return Keymap(table, default, wanted, sentences)
 
 

@@ -21,6 +21,8 @@ class Key:
     bar: int = 0
     shown: str = ""
     help: str = ""
+    needs: str = ""
+    """What must be there before it can act, said when it is not: "a memory under the cursor"."""
 
     @property
     def context(self) -> str:
@@ -128,4 +130,6 @@ def _cap(key: str) -> str:
     return name
 
 
+WRITES = "a store opened with --rw"
+"""What a key that changes the store needs."""
 GO, MOVE, FIND, ACT, VIEW = "GO", "MOVE", "FIND", "ACT", "VIEW"

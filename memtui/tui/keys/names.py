@@ -41,7 +41,7 @@ _MORE = {"super", "hyper", "meta", "cmd", "win"}
 
 def canonical(key: str) -> str:
     """The name that Textual gives to one key as a person writes it: "?", "^d", "C-x", "Esc", "ctrl+D"."""
-    key = key.strip()
+    key = key.strip() or key[:1]
     if len(key) > 1 and key[0] == "^":
         key = f"ctrl+{key[1:]}"
     for short, long in (("C-", "ctrl+"), ("M-", "alt+"), ("A-", "alt+"), ("S-", "shift+")):
@@ -75,7 +75,7 @@ def _character(char: str) -> str:
 
 def unusable(key: str) -> str:
     """Why this key (by its Textual name) cannot be used, as the rest of a sentence; empty when it can."""
-    from textual.keys import Keys, key_to_character
+    from textual.keys import REPLACED_KEYS, Keys, key_to_character
 
     if key in RESERVED:
         return f"cannot be given away: {RESERVED[key]}"
@@ -87,11 +87,11 @@ def unusable(key: str) -> str:
             return f"never reaches a program in a terminal, which keeps {strange[0]} for itself"
         return f"is no key: {strange[0]} is no modifier (ctrl, alt, shift)"
     known = {each.value for each in Keys}
-    printable = key_to_character(name) is not None
+    printable = name in REPLACED_KEYS or key_to_character(name) is not None
     if not printable and name not in known:
         near = get_close_matches(name, [each for each in known if "<" not in each], 1, 0.6)
-        return f"is no key{f'; did you mean {near[0]}?' if near else ''}"
-    if not modifiers or key in known:
+        return f"is no key{f'; did you mean {near[0]}' if near else ''}"
+    if not modifiers or (key in known and not printable):
         return ""
     letter = len(name) == 1 and name.isascii() and name.isalnum()
     if modifiers == ["ctrl"] and ((letter and name.isalpha()) or name in _WITH_CTRL):

@@ -50,15 +50,7 @@ PRESETS: dict[str, Preset] = {
     ),
     "emacs": Preset(
         "default, with ctrl+n, ctrl+p, ctrl+v, ctrl+s and ctrl+g, alt+x for the palette, ctrl+x ctrl+c to quit",
-        instead={
-            "ctrl+p": "",
-            "ctrl+n": "",
-            "ctrl+k": "",
-            "ctrl+f": "",
-            "ctrl+b": "",
-            "ctrl+d": "",
-            "ctrl+u": "",
-        },
+        instead={"ctrl+p": "", "ctrl+n": "", "ctrl+f": "", "ctrl+b": ""},
         also={
             "down": "ctrl+n",
             "up": "ctrl+p",

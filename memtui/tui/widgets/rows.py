@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from textual import events
 from textual.content import Content
@@ -15,6 +16,7 @@ from textual.style import Style
 from textual.visual import Visual
 
 from memtui.tui.host import host
+from memtui.tui.jump import Spot
 from memtui.tui.keys import bindings
 
 
@@ -213,6 +215,15 @@ class RowList(ScrollView, can_focus=True):
         if keys:
             at = keys.index(self._key) + by if self._key in keys else 0
             self._go(keys[max(0, min(len(keys) - 1, at))])
+
+    def jump_spots(self) -> Iterable[Spot]:
+        """Every row that can be chosen."""
+        top = self.scroll_offset.y
+        return (
+            Spot(0, y - top, partial(self._go, row.key))
+            for row, y in zip(self._rows, self._tops, strict=True)
+            if row.key
+        )
 
     def action_down(self) -> None:
         if self._keys():

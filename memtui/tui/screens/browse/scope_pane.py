@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from rich.cells import cell_len
 from textual import events
@@ -16,6 +18,7 @@ from textual.style import Style
 
 from memtui.engine import Facets
 from memtui.tui.host import host
+from memtui.tui.jump import Spot
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop
 from memtui.tui.paint.numbers import full, short
@@ -64,6 +67,11 @@ class ScopePane(ScrollView, can_focus=True):
         self._total = 0
         self._chosen: tuple[str | None, ...] | None = None
         self._terms: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> list[str]:
+        """The scopes that are listed and have a name."""
+        return [scope for scope, _ in self._scopes if scope]
 
     def show(
         self,
@@ -195,6 +203,12 @@ class ScopePane(ScrollView, can_focus=True):
                 self._fold(line, line.is_open)
             else:
                 self.action_choose()
+
+    def jump_spots(self) -> Iterable[Spot]:
+        """Every line that can be chosen."""
+        top = self.scroll_offset.y
+        able = (i for i, line in enumerate(self.lines) if line.can_choose)
+        return (Spot(0, i - top, partial(setattr, self, "cursor", i)) for i in able)
 
     def _fold(self, line: Line, folded: bool) -> None:
         kind = line.raw or ""

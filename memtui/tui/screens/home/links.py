@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from textual import events
 from textual.content import Content
@@ -12,6 +13,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
+from memtui.tui.jump import Spot
 from memtui.tui.keys import bindings
 
 
@@ -99,6 +101,10 @@ class Links(Widget, can_focus=True):
             if isinstance(target, Links):
                 inside = target._links()
                 target.cursor = (inside[0] if by > 0 else inside[-1]) if inside else 0
+
+    def jump_spots(self) -> Iterable[Spot]:
+        """Every link."""
+        return (Spot(0, i, partial(setattr, self, "cursor", i)) for i in self._links())
 
     def action_down(self) -> None:
         self._step(1)
