@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 
 from textual import events
 from textual.app import App
+from textual.binding import ActiveBinding
+from textual.dom import DOMNode
 from textual.reactive import reactive
 from textual.screen import Screen
 
@@ -31,6 +33,7 @@ from memtui.tui.opener import WATCH_S, StoreOpener
 from memtui.tui.opening import DEMO, Clock, Opener, default_now
 from memtui.tui.opening import opener as real_opener
 from memtui.tui.paint.glyphs import choose
+from memtui.tui.refusal import refusal
 from memtui.tui.session import Session
 from memtui.tui.theme.load import DEFAULT, LoadedThemes, load_themes, search_path
 from memtui.tui.theme.tokens import defaults
@@ -92,6 +95,7 @@ class MemtuiApp(App[None]):
         self.keys = keys or load_keys()
         self.set_keymap(dict(self.keys.changed))
         self._sequences = Sequences(self.keys.sequences)
+        self._answered = False
         self.glyphs = choose({**environ, **look.glyphs})
         self._now = now
         self._environ = environ
@@ -131,8 +135,9 @@ class MemtuiApp(App[None]):
         self._problems += every.problems
         self._store.open(self._target)
         self.set_interval(WATCH_S, self._store.watch)
-        for problem in self._problems:
-            self.say(problem, "error")
+        if self._problems:
+            more = len(self._problems) - 1
+            self.say(f"{self._problems[0]}{f' ({more} more)' if more else ''}", "error")
 
     @property
     def frame(self) -> Frame | None:
@@ -153,6 +158,29 @@ class MemtuiApp(App[None]):
                     self.simulate_key(name)
                 return
         await super().on_event(event)
+
+    async def run_action(
+        self,
+        action: Any,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """As Textual does; whether anybody answered the key that is being pressed is remembered."""
+        done = await super().run_action(action, default_namespace, namespaces)
+        self._answered = self._answered or done
+        return done
+
+    def on_key(self, event: events.Key) -> None:
+        """Nobody wanted the key so far: if no binding does either, say why the one that is meant cannot act."""
+        self._answered = False
+        active = self.screen.active_bindings.get(event.key)
+        if active is not None and not active.enabled:
+            self.call_next(self._say_refusal, active)
+
+    def _say_refusal(self, active: ActiveBinding) -> None:
+        key = self.keys.key(active.binding.id)
+        if not self._answered and key is not None:
+            self.say(f"{key.title}: {refusal(active.node, key)}", "note")
 
     def _heard(self, event: events.Key) -> str:
         """The key to act on; a line that is being typed takes its characters itself."""
@@ -253,6 +281,11 @@ class MemtuiApp(App[None]):
         from memtui.tui.dialogs.help import HelpOverlay
 
         self.push_screen(HelpOverlay.of(self.screen))
+
+    def action_jump(self) -> None:
+        from memtui.tui.jump import Jump, spots
+
+        self.push_screen(Jump(spots(self.screen)))
 
     def action_palette(self) -> None:
         from memtui.tui.dialogs.palette import Palette

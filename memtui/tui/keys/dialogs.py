@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtui.tui.keys.key import ACT, GO, MOVE, Key
+from memtui.tui.keys.key import ACT, FIND, GO, MOVE, Key
 
 TABLE: tuple[Key, ...] = (
     # a list of which several can be chosen
@@ -27,8 +27,13 @@ TABLE: tuple[Key, ...] = (
     Key("change.close", "escape,q", "change nothing", GO, bar=20, shown="esc"),
     # one line of text
     Key("ask.close", "escape", "close", GO, bar=10, shown="esc"),
+    # letters on everything that can be gone to
+    Key("jump.close", "escape", "close", GO, bar=10, shown="esc"),
     # overlays that only close
     Key("overlay.close", "escape,q,question_mark,f1", "close", GO, bar=10, shown="esc"),
+    # the keys of a panel
+    Key("help.search", "slash", "search", FIND, bar=20),
+    Key("help.topics", "t", "topics", GO, bar=30, help="how to do a task"),
     # the palette
     Key("palette.down", "down,ctrl+n", "next", MOVE, shown="↓"),
     Key("palette.up", "up,ctrl+k", "previous", MOVE, shown="↑"),

@@ -12,6 +12,7 @@ TABLE: tuple[Key, ...] = (
     Key("app.go-lifecycle", "4", "Lifecycle", GO, shown="4"),
     Key("app.palette", "ctrl+p,colon", "every command", GO, shown="^p :"),
     Key("app.help", "question_mark,f1", "help", GO, bar=90, shown="?"),
+    Key("app.jump", "semicolon", "jump", GO, help="a letter on every panel and row: type it to go there"),
     Key("app.reload", "r", "reload", ACT, help="read the newest version of the store"),
     Key("app.next-theme", "f2", "next theme", VIEW),
     Key("app.quit", "q,ctrl+q", "quit", GO, shown="q"),

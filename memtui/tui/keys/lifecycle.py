@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from memtui.tui.keys.key import ACT, GO, MOVE, VIEW, Key
+from memtui.tui.keys.key import ACT, GO, MOVE, VIEW, WRITES, Key
+
+_MEMORY = "a memory under the cursor"
 
 TABLE: tuple[Key, ...] = (
     # Lifecycle
@@ -21,7 +23,14 @@ TABLE: tuple[Key, ...] = (
     Key("lifecycle.scenario", "n", "unused, or used as before", ACT),
     Key("lifecycle.scope", "s", "scope", ACT, help="only the memories of one scope"),
     Key("lifecycle.whatif", "w", "what if", ACT, bar=25, help="turn the settings and see what they do"),
-    Key("lifecycle.reset", "0", "own settings", ACT, help="take back everything that was tried"),
+    Key(
+        "lifecycle.reset",
+        "0",
+        "own settings",
+        ACT,
+        help="take back everything that was tried",
+        needs="a setting that was tried",
+    ),
     Key(
         "lifecycle.remedy",
         "p",
@@ -30,12 +39,12 @@ TABLE: tuple[Key, ...] = (
         bar=40,
         help="pin, touch, raise or promote: the curve it gives",
     ),
-    Key("lifecycle.act", "a", "act", ACT, bar=42, help="pin, touch, raise, promote, archive or forget it"),
-    Key("lifecycle.sweep", "S", "sweep", ACT, bar=55, help="move memories to the tiers the rules want"),
+    Key("lifecycle.act", "a", "act", ACT, bar=42, help="pin, touch, raise, promote, archive or forget it", needs=WRITES),
+    Key("lifecycle.sweep", "S", "sweep", ACT, bar=55, help="move memories to the tiers the rules want", needs=WRITES),
     Key("lifecycle.undo", "u", "undo", ACT, help="take back the last change or decision"),
     Key("lifecycle.redo", "U", "redo", ACT, help="make again what was taken back"),
     Key("lifecycle.review", "W", "weekly review", GO, bar=50, help="what to look at first, and why"),
-    Key("lifecycle.browse", "b", "show in Browse", GO),
+    Key("lifecycle.browse", "b", "show in Browse", GO, needs=_MEMORY),
     Key("lifecycle.copy", "y", "copy", ACT, help="id, numbers, plan, settings"),
     Key("lifecycle.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen"),
     Key("lifecycle.back", "escape", "step back", MOVE),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from memtui.tui.keys.key import ACT, FIND, GO, MOVE, VIEW, Key
 
+_ANSWER = "a question that was answered"
+
 TABLE: tuple[Key, ...] = (
     # Recall
     Key("recall.ask", "slash", "question", FIND, bar=10),
-    Key("recall.again", "ctrl+r", "run again", ACT, bar=45, shown="^r"),
-    Key("recall.missing", "m", "missing", VIEW, bar=30, help="what did not come back, and why"),
+    Key("recall.again", "ctrl+r", "run again", ACT, bar=45, shown="^r", needs=_ANSWER),
+    Key("recall.missing", "m", "missing", VIEW, bar=30, help="what did not come back, and why", needs=_ANSWER),
     Key("recall.settings", "p", "settings", VIEW, bar=35, help="the recipe as it was resolved"),
     Key("recall.recipe", "e", "recipe", ACT, bar=40, help="which pipeline answers"),
     Key("recall.scope", "s", "scopes", ACT, help="whose memories are searched"),
@@ -17,12 +19,12 @@ TABLE: tuple[Key, ...] = (
     Key("recall.limit", "K", "how many", ACT, help="how many memories to return"),
     Key("recall.more", "plus", "one more", ACT, shown="+"),
     Key("recall.fewer", "minus", "one fewer", ACT, shown="-"),
-    Key("recall.previous", "left_square_bracket", "previous result", MOVE, shown="["),
-    Key("recall.next", "right_square_bracket", "next result", MOVE, shown="]"),
-    Key("recall.explain", "x", "explain", VIEW, help="every stage of the selected memory"),
-    Key("recall.browse", "v", "show in Browse", GO),
-    Key("recall.copy", "y", "copy", ACT, bar=50, help="id, text or the whole trace"),
-    Key("recall.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen"),
+    Key("recall.previous", "left_square_bracket", "previous result", MOVE, shown="[", needs=_ANSWER),
+    Key("recall.next", "right_square_bracket", "next result", MOVE, shown="]", needs=_ANSWER),
+    Key("recall.explain", "x", "explain", VIEW, help="every stage of the selected memory", needs=_ANSWER),
+    Key("recall.browse", "v", "show in Browse", GO, needs=_ANSWER),
+    Key("recall.copy", "y", "copy", ACT, bar=50, help="id, text or the whole trace", needs=_ANSWER),
+    Key("recall.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen", needs=_ANSWER),
     Key("recall.back", "escape", "step back", MOVE),
     # the question
     Key("question.run", "enter", "run", ACT, bar=10),
