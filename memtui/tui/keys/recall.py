@@ -41,6 +41,14 @@ TABLE: tuple[Key, ...] = (
     Key("rows.page-down", "pagedown,ctrl+d", "page down", MOVE, shown="pgdn"),
     Key("rows.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
     Key("rows.first", "g,home", "first", MOVE, shown="g"),
+    Key(
+        "recall.compare",
+        "C",
+        "compare",
+        VIEW,
+        bar=37,
+        help="with another recipe, other settings, version or time",
+    ),
     Key("rows.last", "G,end", "last", MOVE, shown="G"),
     Key("rows.open", "enter,space", "explain", VIEW, bar=20, shown="enter"),
     # every stage of one memory

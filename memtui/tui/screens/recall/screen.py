@@ -297,3 +297,11 @@ class RecallScreen(Frame):
     def now_ms(self) -> int:
         """The app's clock."""
         return host(self).now_ms()
+    def action_compare(self) -> None:
+        from memtui.tui.screens.recall.compare.screen import CompareScreen
+        from memtui.tui.screens.recall.compare.state import Side
+
+        trace = self.state.trace
+        if trace is not None:
+            self.app.push_screen(CompareScreen(Side(trace.recipe, trace.request, trace)))
+

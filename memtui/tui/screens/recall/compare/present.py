@@ -1,0 +1,323 @@
+"""A pair of recalls as the panels show it: the two lists, the lines between them, stages, and one memory's accounts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, cast
+
+from textual.content import Content
+
+from memtui.engine import one_line
+from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import plural, score
+from memtui.tui.paint.timeline import millis
+from memtui.tui.screens.recall import account, present, rules
+from memtui.tui.screens.recall.compare.state import Pair, Side, listed, ordered
+from memtui.tui.theme.tokens import tier_style
+from memtui.tui.widgets.breakdown import Why
+from memtui.tui.widgets.links import Pairing
+from memtui.tui.widgets.rows import Row
+
+if TYPE_CHECKING:
+    from memtui.engine import Candidate, Trace
+    from memtui.engine.lab.compare import Account, Flow, StagePair
+
+SCORE_CELLS, MOVE_CELLS = 5, 5
+LOSS_CELLS = 30
+Which = Literal["a", "b"]
+
+
+def account_of(pair: Pair, which: Which) -> Account:
+    """The recall of one side."""
+    side = pair.a if which == "a" else pair.b
+    assert side.account is not None  # a pair has both answers
+    return side.account
+
+
+def candidate_of(pair: Pair, which: Which, id: str) -> Candidate | None:
+    """One memory in the recall of one side; None where no search met it there."""
+    return next((each for each in account_of(pair, which).candidates if each.id == id), None)
+
+
+def text_of(pair: Pair, id: str) -> str:
+    """A memory on one line; its id where its text is not known."""
+    memory = pair.memories.get(id)
+    return one_line(memory.text[:400]) if memory is not None else f"({one_line(id)})"
+
+
+# ---------------------------------------------------------------------- the head
+
+
+def scores(pair: Pair, glyphs: Glyphs) -> Content:
+    """How much the two lists have in common, and what a saved case says of them."""
+    found = pair.comparison
+    tau = "" if found.kendall_tau is None else f"   Kendall tau {score(found.kendall_tau)}"
+    parts = [Content.styled(f"overlap {found.overlap} of {found.k}{tau}", "$foreground")]
+    if account_of(pair, "a").query != account_of(pair, "b").query:
+        parts.append(Content.styled(f"{glyphs.warn} not the same question", "$stale"))
+    elif _one_vector(pair):
+        parts.append(Content.styled("one question vector", "$dim"))
+    said = verdict(pair)
+    if said:
+        parts.append(Content.styled(said, "$match"))
+    return Content("   ").join(parts)
+
+
+def _one_vector(pair: Pair) -> bool:
+    vectors = [getattr(account_of(pair, which), "query_vector", None) for which in ("a", "b")]
+    return all(vector is not None for vector in vectors)
+
+
+def verdict(pair: Pair) -> str:
+    """What the saved case of the question says: how many of its memories each side returned."""
+    case = pair.case
+    if case is None:
+        return ""
+    ids = [
+        {f.id for f in pair.comparison.flows if f.rank_a},
+        {f.id for f in pair.comparison.flows if f.rank_b},
+    ]
+    if case.silent:
+        silent = ["silent" if not found else "not silent" for found in ids]
+        return f"case: nothing expected, A {silent[0]}, B {silent[1]}"
+    told = []
+    if case.expected:
+        counts = [len(found & set(case.expected)) for found in ids]
+        told.append(f"A has {counts[0]} and B {counts[1]} of {len(case.expected)} expected")
+    if case.rejected:
+        counts = [len(found & set(case.rejected)) for found in ids]
+        told.append(f"{counts[0]} and {counts[1]} wrong")
+    return "case: " + ", ".join(told)
+
+
+def side_title(side: Side, name: str, took: bool = True) -> Content:
+    """`A pro/agent 71 ms`."""
+    ms = getattr(side.account, "total_ms", None) if took else None
+    time = f"  {millis(ms)} ms" if ms is not None else ""
+    return Content.assemble((f"{name} ", "bold $key"), (one_line(side.title), "$foreground"), (time, "$dim"))
+
+
+# ---------------------------------------------------------------------- lists and lines
+
+
+def side_rows(pair: Pair, which: Which, width: int, glyphs: Glyphs) -> list[Row]:
+    """One side's list; below it, dimmed, what only the other side returned and where this side lost it."""
+    rows: list[Row] = []
+    for flow in listed(pair, which):
+        own = flow.rank_a if which == "a" else flow.rank_b
+        line = (
+            _own_line(pair, flow, which, width, glyphs)
+            if own
+            else _lost_line(pair, flow, which, width, glyphs)
+        )
+        rows.append(Row((line,), flow.id))
+    return rows
+
+
+def _own_line(pair: Pair, flow: Flow, which: Which, width: int, glyphs: Glyphs) -> Content:
+    rank, value = (flow.rank_a, flow.score_a) if which == "a" else (flow.rank_b, flow.score_b)
+    moved, style = move_words(flow, which, glyphs)
+    memory = pair.memories.get(flow.id)
+    tier = memory.tier if memory is not None else None
+    room = max(4, width - 7 - SCORE_CELLS - MOVE_CELLS - 1)
+    return Content.assemble(
+        (right(str(rank), 3), "bold $foreground"),
+        " ",
+        (glyphs.tier(tier), tier_style(tier)),
+        " ",
+        (fit(text_of(pair, flow.id), room, glyphs.ellipsis), "$foreground"),
+        " ",
+        (right(score(value), SCORE_CELLS), "bold $foreground"),
+        (right(moved, MOVE_CELLS), style),
+        " ",
+    )
+
+
+def _lost_line(pair: Pair, flow: Flow, which: Which, width: int, glyphs: Glyphs) -> Content:
+    words = loss_words(pair, flow, which)
+    cells = min(LOSS_CELLS, width // 2)
+    room = max(4, width - 7 - cells)
+    return Content.assemble(
+        (right(glyphs.dot, 3), "$faint"),
+        "   ",
+        (fit(text_of(pair, flow.id), room, glyphs.ellipsis), "$dim"),
+        (right(crop(words, cells - 1, glyphs.ellipsis), cells), "$stage-cut"),
+        " ",
+    )
+
+
+def move_words(flow: Flow, which: Which, glyphs: Glyphs) -> tuple[str, str]:
+    """Where a memory of one list goes in the other (A), or comes from (B): `▼2`, `=`, `gone`, `new`."""
+    if flow.rank_a is None or flow.rank_b is None:
+        return ("gone", "$delta-down") if which == "a" else ("new", "$delta-up")
+    if flow.moved == 0:
+        return "=", "$dim"
+    up = flow.moved > 0
+    return f"{glyphs.up if up else glyphs.down}{abs(flow.moved)}", "$delta-up" if up else "$delta-down"
+
+
+def loss_words(pair: Pair, flow: Flow, which: Which) -> str:
+    """Where one side lost a memory: `hard cutoff .402 < .450`, `no search found it`."""
+    candidate = candidate_of(pair, which, flow.id)
+    if candidate is None:
+        return "no search found it"
+    inputs = account.gate_step(candidate)
+    missed = rules.missed(
+        candidate.reason, inputs.get("value"), inputs.get("limit", candidate.limit), inputs
+    ).split(" by ")[0]
+    gate = one_line(candidate.reason).replace("_", " ")
+    return f"{gate}, {missed}" if missed else gate
+
+
+def pairings(pair: Pair, selected: str) -> list[Pairing]:
+    """A line for every memory, the selected one on top; hue and list both tell who left and who came."""
+    left = {flow.id: at for at, flow in enumerate(listed(pair, "a"))}
+    right_ = {flow.id: at for at, flow in enumerate(listed(pair, "b"))}
+    lines = []
+    for flow in sorted(pair.comparison.flows, key=lambda f: (f.id == selected, f.rank_a is None)):
+        gone = flow.rank_b is None
+        style = "$stage-cut" if gone else "$delta-up" if flow.rank_a is None else "$faint"
+        style = "bold $primary" if flow.id == selected else style
+        lines.append(Pairing(left[flow.id], right_[flow.id], style))
+    return lines
+
+
+def merged_rows(pair: Pair, width: int, glyphs: Glyphs) -> list[Row]:
+    """Both lists in one: place in A, place in B, text, both scores."""
+    rows = []
+    for flow in ordered(pair):
+        moved, style = move_words(flow, "b", glyphs)
+        if flow.rank_b is None:
+            moved, style = "gone", "$delta-down"
+        room = max(4, width - 11 - MOVE_CELLS - 2 * SCORE_CELLS - 2)
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        (
+                            right(str(flow.rank_a or glyphs.dot), 3),
+                            "bold $foreground" if flow.rank_a else "$dim",
+                        ),
+                        (f" {glyphs.forth} ", "$dim"),
+                        (
+                            right(str(flow.rank_b or glyphs.dot), 2),
+                            "bold $foreground" if flow.rank_b else "$dim",
+                        ),
+                        (right(moved, MOVE_CELLS), style),
+                        "  ",
+                        (fit(text_of(pair, flow.id), room, glyphs.ellipsis), "$foreground"),
+                        (right(score(flow.score_a) if flow.rank_a else "-", SCORE_CELLS + 1), "$dim"),
+                        (right(score(flow.score_b) if flow.rank_b else "-", SCORE_CELLS + 1), "$foreground"),
+                        " ",
+                    ),
+                ),
+                flow.id,
+            )
+        )
+    return rows
+
+
+# ---------------------------------------------------------------------- stages
+
+
+def stage_rows(pair: Pair, width: int, glyphs: Glyphs, *, only: bool = False) -> list[Row]:
+    """Every stage with its counts in both; what is alike is dimmed. `only`: leave out what is alike."""
+    times = [{s.name: s.ms for s in account_of(pair, which).stages} for which in ("a", "b")]
+    styles = {
+        s.name: account.stage_style(s.name, s.kind)
+        for which in ("a", "b")
+        for s in account_of(pair, which).stages
+    }
+    return [
+        Row(
+            (
+                _stage_line(
+                    each, times[0].get(each.name), times[1].get(each.name), styles[each.name], width, glyphs
+                ),
+            )
+        )
+        for each in pair.comparison.stages
+        if each.differs or not only
+    ]
+
+
+def _stage_line(
+    pair: StagePair, ms_a: float | None, ms_b: float | None, style: str, width: int, glyphs: Glyphs
+) -> Content:
+    cells = (width - 17) // 2
+    title = fit(one_line(pair.title), 15, glyphs.ellipsis)
+    return Content.assemble(
+        (glyphs.cursor if pair.differs else " ", style),
+        (title, "$foreground" if pair.differs else "$dim"),
+        *_counts(pair.a, ms_a, cells, pair.differs),
+        *_counts(pair.b, ms_b, cells, pair.differs),
+    )
+
+
+def _counts(
+    counts: tuple[int, int] | None, ms: float | None, cells: int, differs: bool
+) -> tuple[tuple[str, str], ...]:
+    if counts is None:
+        return ((right("not run", cells), "$stage-cut" if differs else "$dim"),)
+    n_in, n_out = counts
+    cut = "$foreground" if n_out < n_in and differs else "$dim"
+    return (
+        (right(f"{n_in:,}", max(4, cells - 11)), "$dim"),
+        (right(f"{n_out:,}", 6), cut),
+        (right(millis(ms or 0.0), 5), "$dim"),
+    )
+
+
+def stage_heading(width: int) -> Content:
+    """The names of the columns of `stage_rows`."""
+    cells = (width - 17) // 2
+    half = f"{'in':>{max(4, cells - 11)}}{'out':>6}{'ms':>5}"
+    return Content(half + half)
+
+
+# ---------------------------------------------------------------------- one memory
+
+
+def why(pair: Pair, which: Which, id: str, glyphs: Glyphs) -> Why | None:
+    """One memory's account on one side; None where no search met it there."""
+    candidate = candidate_of(pair, which, id)
+    if candidate is None:
+        return None
+    trace = cast("Trace", account_of(pair, which))  # a receipt has the same stages and candidates
+    known = hasattr(trace, "pool")
+    return Why(
+        account.fall(trace, candidate, glyphs),
+        (),
+        present.gates_of(trace, candidate, glyphs) if known else (),
+    )
+
+
+def losses(pair: Pair, flows: Sequence[Flow], which: Which) -> str:
+    """`3: 2 limit, 1 rerank window`: which stages of one side lost these."""
+    counts = Counter(
+        candidate.reason.replace("_", " ") if candidate is not None else "not found"
+        for candidate in (candidate_of(pair, which, flow.id) for flow in flows)
+    )
+    return ", ".join(f"{n} {one_line(reason)}" for reason, n in counts.most_common())
+
+
+def summary(pair: Pair) -> list[tuple[str, str]]:
+    """Who left and who came, and which stage did it."""
+    found = pair.comparison
+    out = []
+    if found.left:
+        out.append(
+            (
+                "left",
+                f"{plural(len(found.left), 'memory', 'memories')}; in B lost by {losses(pair, found.left, 'b')}",
+            )
+        )
+    if found.entered:
+        words = losses(pair, found.entered, "a")
+        out.append(("entered", f"{plural(len(found.entered), 'memory', 'memories')}; in A lost by {words}"))
+    moved = sum(1 for flow in found.flows if flow.moved)
+    if moved:
+        out.append(("moved", f"{plural(moved, 'memory', 'memories')} up or down"))
+    return out or [("the same", "both return the same memories in the same order")]

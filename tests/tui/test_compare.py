@@ -1,0 +1,247 @@
+"""Compare, driven as a person drives it: every way to a second side, the flow between the lists, bad input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from memtui.engine import Engine
+from memtui.tui.app import MemtuiApp
+from memtui.tui.dialogs.ledger import Ledger
+from memtui.tui.paint.glyphs import ASCII
+from memtui.tui.paint.links import Link, link_lines
+from memtui.tui.screens.recall.compare import present
+from memtui.tui.screens.recall.compare.arrange import CompareShape
+from memtui.tui.screens.recall.compare.arrange import compare as arrange
+from memtui.tui.screens.recall.compare.screen import CompareScreen
+from memtui.tui.screens.recall.compare.state import Pair, Side, listed
+from memtui.tui.screens.recall.screen import RecallScreen
+from memtui.tui.widgets.flash import FlashLine
+from memtui.tui.widgets.rows import RowList
+from tests.conftest import tree_hash
+from tests.tui.driving import SIZES, check_golden, press, screen_text
+from tests.tui.recalling import panels, recalling
+
+
+@asynccontextmanager
+async def comparing(
+    engine: Engine, *keys: str, size: tuple[int, int] = (120, 36)
+) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], CompareScreen]]:
+    """Compare over an answered question, after these keys."""
+    async with recalling(engine, size) as (app, pilot, _):
+        await press(pilot, "C")
+        for key in keys:
+            await press(pilot, key)
+        screen = next(each for each in app.screen_stack if isinstance(each, CompareScreen))
+        yield app, pilot, screen
+
+
+def pair_of(screen: CompareScreen) -> Pair:
+    assert screen.state.pair is not None
+    return screen.state.pair
+
+
+async def fill_in(pilot: Pilot[None], text: str) -> None:
+    """Put this into the line of a dialog, and take it."""
+    pilot.app.screen.query_one(Input).value = text
+    await press(pilot, "enter")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_comparison_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
+    async with comparing(demo_engine, size=size) as (app, pilot, _):
+        check_golden(f"compare-ways-{size[0]}x{size[1]}", panels(app))
+        await press(pilot, "e")
+        await press(pilot, "7")
+        await press(pilot, "j", "j")
+        check_golden(f"compare-{size[0]}x{size[1]}", panels(app))
+
+
+async def test_both_lists_hold_every_memory_and_say_where_it_was_lost(demo_engine: Engine) -> None:
+    async with comparing(demo_engine, "e", "7", size=(200, 50)) as (app, pilot, screen):
+        pair = pair_of(screen)
+        a, b = listed(pair, "a"), listed(pair, "b")
+        assert {f.id for f in a} == {f.id for f in b} == {f.id for f in pair.comparison.flows}
+        gone = [f for f in b if f.rank_b is None]
+        assert gone
+        assert b[-len(gone) :] == tuple(gone)
+        text = screen_text(app)
+        assert present.loss_words(pair, gone[0], "b") in text
+        assert f"overlap {pair.comparison.overlap} of {pair.comparison.k}" in text
+        assert "one question vector" in text
+        await press(pilot, "j")
+        lists = [screen.query_one(f"#list-{name}", RowList) for name in ("a", "b", "merged")]
+        assert {rows.key for rows in lists} == {screen.state.selected} == {a[1].id}
+        await press(pilot, "l", "G")
+        assert screen.state.selected == b[-1].id
+        assert screen.query_one("#list-a", RowList).key == b[-1].id
+
+
+async def test_settings_are_changed_one_after_the_other_and_their_effect_is_told(demo_engine: Engine) -> None:
+    async with comparing(demo_engine, "p", size=(200, 50)) as (app, pilot, screen):
+        await fill_in(pilot, "bm25weight")
+        await fill_in(pilot, "0")
+        pair = pair_of(screen)
+        assert [d.parameter for d in pair.comparison.differences] == ["retrieval.bm25Weight"]
+        assert "B pro/agent, bm25Weight 0" in screen_text(app)
+        await press(pilot, "p")
+        pilot.app.screen.query_one(Input).value = "limit most come"
+        await press(pilot)
+        assert "Nothing holds these words." in screen_text(app)
+        await fill_in(pilot, "how many")
+        await fill_in(pilot, "3")
+        assert {d.parameter for d in pair_of(screen).comparison.differences} == {
+            "retrieval.bm25Weight",
+            "limit",
+        }
+        assert len([f for f in pair_of(screen).comparison.flows if f.rank_b]) == 3
+        text = screen_text(app)
+        assert "limit" in text
+        assert "THIS MEMORY" in text
+        await press(pilot, "percent_sign")
+        assert pair_of(screen).a.title == "pro/agent, bm25Weight 0, limit 3"
+        assert pair_of(screen).b.title == "pro/agent"
+
+
+@pytest.mark.parametrize(
+    ("setting", "typed", "said"),
+    [
+        ("bm25weight", "lots", "lots is no number."),
+        ("how many", "0", "0 is outside its range. Type 1 to 20."),
+        ("filternoise", "maybe", "maybe is neither on nor off."),
+        ("retrieval.mode", "both", "both is none of its values."),
+    ],
+)
+async def test_a_wrong_value_is_said_and_changes_nothing(
+    demo_engine: Engine, setting: str, typed: str, said: str
+) -> None:
+    async with comparing(demo_engine, "p") as (app, pilot, screen):
+        await fill_in(pilot, setting)
+        await fill_in(pilot, typed)
+        assert said in screen.query_one(FlashLine).text
+        assert screen.state.pair is None
+        assert "Compare this answer with" in screen_text(app)
+
+
+async def test_a_configuration_file_is_read_and_a_broken_one_is_said(
+    demo_engine: Engine, tmp_path: Path
+) -> None:
+    good, broken = tmp_path / "mine.json", tmp_path / "broken.json"
+    good.write_text("{retrieval: {hardMinScore: .7}} // JSON5")
+    broken.write_text("{")
+    async with comparing(demo_engine, "f") as (app, pilot, screen):
+        for path, said in ((broken, "is not JSON"), (tmp_path / "absent.json", "cannot be read")):
+            await fill_in(pilot, str(path))
+            assert said in screen.query_one(FlashLine).text
+            await press(pilot, "C", "f")
+        await fill_in(pilot, str(good))
+        pair = pair_of(screen)
+        assert pair.b.title == "mine.json"
+        assert [d.parameter for d in pair.comparison.differences] == ["retrieval.hardMinScore"]
+        assert all(
+            present.loss_words(pair, f, "b").startswith("hard cutoff, .") for f in pair.comparison.left
+        )
+        assert "lost by" in screen_text(app)
+
+
+async def test_older_versions_are_listed_and_asked_and_nothing_is_written(
+    demo_engine: Engine, demo_store: Path
+) -> None:
+    before = tree_hash(demo_store)
+    async with comparing(demo_engine, "t") as (app, pilot, screen):
+        oldest = demo_engine.lab.versions()[0].version
+        assert f"version {oldest}" in screen_text(app)
+        await press(pilot, "enter")
+        assert screen.state.b is not None
+        assert screen.state.b.title == f"version {oldest}"
+        assert ("table_version", oldest) in {
+            (d.parameter, d.b) for d in pair_of(screen).comparison.differences
+        }
+    assert tree_hash(demo_store) == before
+
+
+async def test_another_time_makes_memories_younger(demo_engine: Engine) -> None:
+    async with comparing(demo_engine, "d") as (app, pilot, screen):
+        await fill_in(pilot, "soon")
+        assert "Type a date" in screen.query_one(FlashLine).text
+        await press(pilot, "C", "d")
+        await fill_in(pilot, "2026-05-01")
+        pair = pair_of(screen)
+        assert [d.parameter for d in pair.comparison.differences] == ["now_ms"]
+        assert "as of 2026-05-01" in screen_text(app)
+
+
+async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "receipt.json"
+    async with recalling(demo_engine) as (app, pilot, recall):
+        trace = recall.state.trace
+        assert trace is not None
+        path.write_text(json.dumps(demo_engine.lab.receipt(trace, texts=False)))
+        await press(pilot, "C", "s")
+        await fill_in(pilot, str(path))
+        screen = app.screen
+        assert isinstance(screen, CompareScreen)
+        pair = pair_of(screen)
+        assert pair.comparison.overlap == pair.comparison.k
+        assert "SSH to the bastion" in screen_text(app)  # its text is the store's
+        assert "not the same question" in screen_text(app)  # without texts it holds no question
+        await press(pilot, "percent_sign", "p")
+        assert "cannot be changed" in screen.query_one(FlashLine).text
+        await press(pilot, "l", "x")
+        assert isinstance(app.screen, Ledger)
+        await press(pilot, "escape", "h", "x")
+        assert "no ledger" in screen.query_one(FlashLine).text
+
+
+async def test_what_failed_stays_beside_the_pair_before_and_esc_goes_back_to_recall(
+    demo_engine: Engine,
+) -> None:
+    async with comparing(demo_engine, "e", "7") as (app, pilot, screen):
+        before = pair_of(screen)
+        request = before.a.request
+        assert request is not None
+        screen.take(Side("version 999", replace(request, table_version=999)))
+        await press(pilot)
+        text = screen_text(app)
+        assert "This cannot be compared." in text
+        assert "999" in text
+        await press(pilot, "escape")
+        assert screen.state.pair is before
+        assert "What differs" in screen_text(app)
+        await press(pilot, "z")
+        assert screen.state.zoom == "flow"
+        await press(pilot, "escape", "escape")
+        assert isinstance(app.screen, RecallScreen)
+
+
+def test_links_are_drawn_between_what_is_seen_only() -> None:
+    lines = [line.plain for line in link_lines([Link(0, 2, "a"), Link(2, 0, "b"), Link(1, 9, "c")], 20, 3)]
+    assert {len(line) for line in lines} == {20}
+    assert [line.rstrip().endswith("▸") for line in lines] == [True, False, True]
+    assert lines[1].strip()
+    plain = [line.plain for line in link_lines([Link(0, 0, "a")], 20, 1, ASCII)]
+    assert plain == [" " + "*" * 17 + "> "]
+    assert [line.plain for line in link_lines([Link(0, 0, "a")], 4, 1)] == [" " * 4]
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("shown", ["differs", "a", "b"])
+def test_panels_never_overlap_and_stay_inside(size: tuple[int, int], shown: str) -> None:
+    width, height = size
+    for flows in (0, 1, 8, 40):
+        boxes = arrange(width, height, CompareShape(flows, 15, shown, answered=True))
+        taken: set[tuple[int, int]] = set()
+        for box in boxes.values():
+            cells = {
+                (x, y) for x in range(box.x, box.x + box.width) for y in range(box.y, box.y + box.height)
+            }
+            assert not cells & taken
+            taken |= cells
+        assert taken <= {(x, y) for x in range(width) for y in range(height)}
