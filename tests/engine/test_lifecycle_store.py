@@ -100,6 +100,36 @@ def test_the_board_counts_what_the_rows_say(peer: Engine):
     assert board.titles[board.moves[0].id] == " ".join(peer.get(board.moves[0].id).text.split())
 
 
+def test_the_flow_counts_every_move_by_its_rule(peer: Engine):
+    board = peer.lifecycle.board(BoardAsk(listed=10_000))
+    assert sum(flow.rows for flow in board.flows) == len(board.moves) == board.promotions + board.demotions
+    for flow in board.flows:
+        mine = [move for move in board.moves if (move.before, move.after) == (flow.before, flow.after)]
+        by_score = [move for move in mine if move.rule.startswith("composite")]
+        if (flow.before, flow.after) == ("working", "peripheral"):
+            mine = by_score if flow.rule.startswith("composite") else [m for m in mine if m not in by_score]
+        assert flow.rows == len(mine), flow
+    assert "age > 60 d, uses < 3" in {flow.rule for flow in board.flows}
+
+
+def test_a_sweep_names_its_rules_and_leaves_out_what_cannot_be_edited(shared: Path, unpack, tmp_path: Path):
+    folder = unpack(shared / "fixtures/peer/store-lived.tar.gz")
+    engine = open_engine(
+        folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path / "state"
+    )
+    engine.load_catalog()
+    engine.load_metadata()
+    planned, moves = engine.lifecycle.sweep(engine.curate)
+    rules = {move.id: move for move in moves}
+    assert not planned.conflicts
+    assert {each.id for each in planned.left} == set(rules) - set(planned.ids)
+    assert all(each.reason == "refused" for each in planned.left)
+    assert [each.why for each in planned.changes] == [rules[each.id].rule for each in planned.changes]
+    rises = [rules[each.id].rises for each in planned.changes]
+    assert rises == sorted(rises, reverse=True)
+    assert planned.title == f"tier sweep, {sum(rises)} up and {len(rises) - sum(rises)} down"
+
+
 def test_a_scope_has_a_board_of_its_own(peer: Engine):
     whole, atlas = (peer.lifecycle.board(BoardAsk(scopes=scopes)) for scopes in (None, ("project:atlas",)))
     assert atlas.rows == 76

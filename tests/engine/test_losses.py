@@ -88,3 +88,36 @@ def test_a_real_recall_loses_what_expires_and_what_fades_below_the_cutoff(tmp_pa
             )
         )
         assert ("fades" in {each.id for each in trace.results}) is there
+
+
+def test_a_memory_that_is_used_as_before_is_not_lost(tmp_path: Path):
+    daily = {"access_count": 20, "last_accessed_at": NOW_MS}
+    rows = [
+        row("used", "Berth seven has a broken ladder", [0.1, 0.995], timestamp=NOW_MS - 20 * DAY_MS, metadata=daily),
+        row("never", "Berth nine has no light", [0.1, 0.995], timestamp=NOW_MS),
+    ]  # fmt: skip
+    folder = write_store(tmp_path / "store", rows, dims=2, fts=False)
+    engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path)
+    engine.load_catalog()
+    engine.load_metadata()
+    case = Case("1", QUESTION, expected=("used", "never"), query_vector=(0.6, 0.8))
+    hard = engine.lifecycle.settings(
+        {
+            "decay": {
+                "workingDecayFloor": 0,
+                "recencyHalfLifeDays": 5,
+                "importanceModulation": 0,
+                "searchBoostMin": 0,
+                "frequencyWeight": 0,
+                "intrinsicWeight": 0,
+            }
+        }
+    )
+    lost = {
+        scenario: [loss.memory for loss in engine.lifecycle.losses([case], days=90, scenario=scenario, settings=hard)]
+        for scenario in ("no access", "access as before")
+    }  # fmt: skip
+    assert set(lost["no access"]) == {"used", "never"}
+    assert lost["access as before"] == ["never"]
+    (loss,) = engine.lifecycle.losses([case], days=90, scenario="access as before", settings=hard)
+    assert loss.title == "Berth nine has no light"
