@@ -63,7 +63,7 @@ def spots(screen: Screen[object]) -> list[Spot]:
         seen = widget.content_region.intersection(screen.region)
         for spot in widget.jump_spots():
             at = Offset(widget.content_region.x + spot.x, widget.content_region.y + spot.y)
-    X
+            if seen.contains_point(at):
                 rows.append(Spot(at.x, at.y, _gone(widget.focus, spot.go)))
     return [*panels, *rows]
 
