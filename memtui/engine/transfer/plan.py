@@ -165,13 +165,39 @@ class Plan:
                 ledger.count(note.field, note.what, rows, self.draft.note_examples[number])
         return ledger.lines()
 
+    def decisions(self) -> tuple[NDArray[np.int64], dict[int, int]]:
+        """(records that are added, ascending; place of a present row to the record that replaces it).
+
+        Of several that are taken in the place of one, the last wins; a text that lost a secret replaces nothing.
+        """
+        import numpy as np
+
+        from memtui.engine.transfer.draft import MASKED
+
+        found = self.evidence
+        replaced: dict[int, int] = {}
+        instead: dict[int, int] = {}
+        both: list[int] = []
+        for number in self.numbers("conflict").tolist():
+            choice = self.choice(number)
+            if choice == "both":
+                both.append(number)
+            elif choice == "take" and not found.flags[number] & MASKED:
+                place = self.rival(number)
+                if place >= 0:
+                    replaced[place] = number
+                else:
+                    instead[int(found.twice[number])] = number
+        new = np.setdiff1d(self.numbers("new"), np.array(list(instead), dtype=np.int64))
+        more = np.array([*both, *instead.values()], dtype=np.int64)
+        return np.union1d(new, more).astype(np.int64), replaced
+
     def taken(self) -> NDArray[np.int64]:
         """The records that will be written as new rows or in place of present ones, ascending."""
         import numpy as np
 
-        new = self.numbers("new")
-        conflicts = [n for n in self.numbers("conflict").tolist() if self.choice(n) != "keep"]
-        return np.union1d(new, np.array(conflicts, dtype=np.int64)).astype(np.int64)
+        adds, replaced = self.decisions()
+        return np.union1d(adds, np.array(list(replaced.values()), dtype=np.int64)).astype(np.int64)
 
     def to_embed(self) -> NDArray[np.int64]:
         """Those of `taken` that bring no vector."""

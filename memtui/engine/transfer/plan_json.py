@@ -17,6 +17,7 @@ _HELD: tuple[Group, ...] = ("conflict", "secret", "noise", "short", "near", "exa
 def plan_json(plan: Plan, entry: int | None) -> dict[str, Any]:
     """`format`, `evidence`, `plan`, `loss`, `entry`, `rejected`, and what belongs to them."""
     source = plan.sources[0]
+    adds, replaced = plan.decisions()
     return {
         "schema": "memtui.import.v1",
         "format": source.format.name,
@@ -24,7 +25,8 @@ def plan_json(plan: Plan, entry: int | None) -> dict[str, Any]:
         "sources": [str(each.path) for each in plan.sources],
         "records": plan.total,
         "plan": dict(plan.counts),
-        "taken": len(plan.taken()),
+        "added": len(adds),
+        "replaced": len(replaced),
         "flags": plan.flags,
         "rules": sorted(plan.rules.on),
         "near_looked_for": plan.near_looked_for,

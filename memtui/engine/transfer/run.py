@@ -80,33 +80,19 @@ def run_plan(
 
 def split(plan: Plan) -> tuple[NDArray[np.int64], dict[int, str], dict[int, str]]:
     """(records to add, new ids for those whose own is taken, record to the id of the present row it replaces)."""
-    import numpy as np
-
-    from memtui.engine.transfer.draft import MASKED
-
     found = plan.evidence
-    adds = set(plan.numbers("new").tolist())
+    adds, replaced = plan.decisions()
+    texts = plan.present.texts(list(replaced))
+    names = {number: row[0] for number, row in zip(replaced.values(), texts, strict=True)}
+    there = set(adds.tolist())
     ids: dict[int, str] = {}
-    replaced: dict[int, str] = {}
-    places = {n: plan.rival(n) for n in plan.numbers("conflict").tolist()}
-    present = {n: place for n, place in places.items() if place >= 0}
-    names = dict(zip(present, (row[0] for row in plan.present.texts(list(present.values()))), strict=True))
-    for number, place in places.items():
-        choice = plan.choice(number)
-        if choice == "keep" or (choice == "take" and found.flags[number] & MASKED):
-            continue
-        if choice == "take" and place >= 0:
-            replaced[number] = names[number]
-        elif choice == "take":
-            adds.discard(int(found.twice[number]))
-            adds.add(number)
-        else:
-            adds.add(number)
-            if found.same_id[number] >= 0 or found.twice[number] >= 0:
-                ids[number] = _other_id(plan, number)
+    for number in plan.numbers("conflict").tolist():
+        taken = number in there and plan.choice(number) == "both"
+        if taken and (found.same_id[number] >= 0 or found.twice[number] >= 0):
+            ids[number] = _other_id(plan, number)
     if not plan.rules.has("exact"):
-        ids |= {n: _other_id(plan, n) for n in adds if found.twice[n] >= 0 and int(found.twice[n]) in adds}
-    return np.array(sorted(adds), dtype=np.int64), ids, replaced
+        ids |= {n: _other_id(plan, n) for n in there if found.twice[n] >= 0 and int(found.twice[n]) in there}
+    return adds, ids, names
 
 
 def _other_id(plan: Plan, number: int) -> str:
