@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,8 @@ _MOST_BYTES = 2 << 30
 _MOST_PAIRS = 5_000_000
 _ROWS, _COLUMNS = 256, 8_192
 """A block of the product: 8 MB, small enough to stay near the processor, large enough for its speed."""
+_DENSE = 0.02
+"""Part of a block's pairs from which on multiplying out all of them costs less than picking those."""
 _SAMPLE = 4_096
 
 Vectors = NDArray[np.float32]
@@ -140,9 +142,18 @@ def find_near(
             )
         vectors, usable = _unit_vectors(store, catalog, lone, cancel)
         without = int(np.count_nonzero(~usable))
-        for part in _by_group(lone[usable], groups):
+        parts = list(_by_group(lone[usable], groups))
+        total, done = sum(len(part) ** 2 for part in parts), 0
+        for part in parts:
             at = np.searchsorted(lone, part)
-            for i, j, cosine in _near_pairs(vectors[at], floor, on_progress, cancel):
+
+            def advance(share: float, before: int = done, n: int = len(part)) -> None:
+                if on_progress:  # the work grows with the square of a group: told as rows of the whole
+                    fraction = (before + share * n * n) / total
+                    on_progress(Progress("Comparing memories", int(fraction * len(rows)), len(rows)))
+
+            done += len(part) ** 2
+            for i, j, cosine in _near_pairs(vectors[at], floor, advance, cancel):
                 pairs.append((part[i], part[j], cosine))
                 if sum(len(each[0]) for each in pairs) > _MOST_PAIRS:
                     raise UsageError(
@@ -227,7 +238,7 @@ def _by_group(rows: Positions, groups: NDArray[np.int64]) -> Iterator[Positions]
 
 
 def _near_pairs(
-    vectors: Vectors, floor: float, on_progress: OnProgress | None, cancel: CancelToken | None
+    vectors: Vectors, floor: float, advance: Callable[[float], None], cancel: CancelToken | None
 ) -> Iterator[tuple[Positions, Positions, NDArray[np.float32]]]:
     """Every pair i < j with cosine >= floor, in blocks; vectors [n, dims] have length 1.
 
@@ -240,16 +251,17 @@ def _near_pairs(
     room = np.empty(
         _ROWS * _COLUMNS, dtype=np.float32
     )  # used again for each block: asking for it takes longer
+    dense = False
     for row in range(0, n, _ROWS):
         if cancel:
             cancel.check()
-        if on_progress:
-            # Rows further down have fewer partners left.
-            on_progress(Progress("Comparing memories", n - (n - row) * (n - row) // n, n))
+        advance(1 - ((n - row) / n) ** 2)  # rows further down have fewer partners left
         for column in range(row, n, _COLUMNS):
-            left, right = short[row : row + _ROWS], short[column : column + _COLUMNS]
-            bound = room[: len(left) * len(right)].reshape(len(left), len(right))
-            above = np.matmul(left, right.T, out=bound) >= limit
+            dense = dense and column > row  # asked anew in each row of blocks
+            above = _at_least(short if not dense else vectors, row, column, limit, room)
+            if not dense and np.count_nonzero(above) > _DENSE * above.size:
+                dense = True
+                above = _at_least(vectors, row, column, limit, room)
             i, j = np.divmod(np.flatnonzero(above), above.shape[1])  # ten times as fast as nonzero
             i, j = i + row, j + column
             i, j = i[i < j], j[i < j]
@@ -259,6 +271,14 @@ def _near_pairs(
                 near = cosine >= floor
                 if near.any():
                     yield a[near], b[near], np.minimum(cosine[near], np.float32(1))
+
+
+def _at_least(vectors: Vectors, row: int, column: int, limit: np.float32, room: Vectors) -> Mask:
+    """Which products of a block are `limit` or more; `room` is overwritten."""
+    left, right = vectors[row : row + _ROWS], vectors[column : column + _COLUMNS]
+    product = room[: len(left) * len(right)].reshape(len(left), len(right))
+    above: Mask = np.matmul(left, right.T, out=product) >= limit
+    return above
 
 
 def _shortened(vectors: Vectors) -> Vectors:
