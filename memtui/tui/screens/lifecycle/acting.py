@@ -12,7 +12,7 @@ from memtui.engine import KNOBS, one_line
 from memtui.tui.dialogs.palette import Entry
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.host import host
-from memtui.tui.paint.numbers import full, plural
+from memtui.tui.paint.numbers import full
 from memtui.tui.screens.browse.choosing import choose_change
 from memtui.tui.screens.lifecycle import state as reduce
 from memtui.tui.screens.lifecycle.past import TITLES as CHART_TITLES
@@ -139,9 +139,6 @@ class Acting:
         def make(engine: Engine) -> tuple[ChangeSet, list[str]]:
             planned, moves = engine.lifecycle.sweep(engine.curate, settings)
             notes = ["A sweep is of today and of every scope, whatever is shown."] if elsewhere else []
-            if planned.left:
-                left = plural(len(planned.left), "memory stays", "memories stay")
-                notes.append(f"{left} as it is: {planned.left[0].sentence}")
             if moves and (cases := book.cases()):
                 notes.append(_effect_words(engine.lifecycle.sweep_effect(cases, moves)))
             return planned, notes
