@@ -29,6 +29,8 @@ _ROWS, _COLUMNS = 256, 8_192
 _DENSE = 0.02
 """Part of a block's pairs from which on multiplying out all of them costs less than picking those."""
 _SAMPLE = 4_096
+_WORTH = 1_024
+"""Fewer vectors are multiplied out sooner than their strongest directions are found."""
 
 Vectors = NDArray[np.float32]
 
@@ -285,7 +287,7 @@ def _shortened(vectors: Vectors) -> Vectors:
     """Each vector in its strongest directions, and the length of the rest: [n, k + 1]."""
     n, dims = vectors.shape
     k = max(8, dims // 6)
-    if k + 1 >= dims:
+    if k + 1 >= dims or n < _WORTH:
         return vectors
     sample = vectors[:: max(1, n // _SAMPLE)]
     _, axes = np.linalg.eigh((sample.T @ sample).astype(np.float64))

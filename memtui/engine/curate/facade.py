@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memtui.engine.curate.sweep import Suspect
     from memtui.engine.discovery.found import FoundStore
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
+    from memtui.engine.memory import Memory
     from memtui.engine.store.table import Store
     from memtui.engine.store.view import Chosen
 
@@ -155,6 +156,12 @@ class Curator:
 
         return plan_edit(self._bureau(), ids, given, reason=reason, in_place=in_place)
 
+    def makes_version(self, memory: Memory) -> bool:
+        """Whether a new text makes a new version of this memory, unless it is planned in place."""
+        from memtui.engine.curate.retext import makes_version
+
+        return makes_version(memory, self._store.dialect)
+
     def edit_each(self, given: Mapping[str, Mapping[str, Any]], title: str, *, reason: str = "") -> ChangeSet:
         """Plan to set fields, each memory its own; see `plan.plan_each`."""
         from memtui.engine.curate.plan import plan_each
@@ -194,6 +201,17 @@ class Curator:
         from memtui.engine.curate.restore import deleted
 
         return deleted(self._made_journal(), self._store.writer())
+
+    def archived(self, limit: int = 1_000, cancel: CancelToken | None = None) -> list[Discarded]:
+        """The archived memories, the newest `limit` of them, with the entry that archived them where there is one."""
+        from memtui.engine.curate.restore import archived
+        from memtui.engine.store.view import memories_at
+
+        chosen = self._chosen("is:archived", cancel)
+        places = chosen.positions[:limit]
+        return archived(
+            memories_at(self._store, chosen.catalog, places, now_ms=self._now()), self._made_journal()
+        )
 
     def merge(
         self,

@@ -14,6 +14,7 @@ from memtui.engine.curate.undo import plan_shift
 
 if TYPE_CHECKING:
     from memtui.engine.curate.journal import Journal
+    from memtui.engine.memory import Memory
     from memtui.engine.store.writer import Writer
 
 
@@ -56,6 +57,16 @@ def deleted(journal: Journal, writer: Writer) -> list[Discarded]:
     writer.newest()
     there = places(writer.rows(list(found), [ID]))
     return [each for each in found.values() if each.id not in there]
+
+
+def archived(memories: Sequence[Memory], journal: Journal) -> list[Discarded]:
+    """Archived memories as the trash shows them: when and by which entry, where memtui did it."""
+    found = []
+    for memory in memories:
+        number = _discarded_by(journal, memory.id, "edit")
+        when = memory.invalidated_at_ms or 0 if number is None else journal.entry(number).time_ms
+        found.append(Discarded(memory.id, memory.title, memory.scope, "archived", when, number))
+    return found
 
 
 def plan_restore(bureau: Bureau, ids: Sequence[str], journal: Journal, writer: Writer) -> ChangeSet:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.tui.keys import browse, dialogs, everywhere, lab, lifecycle, recall
+from memtui.tui.keys import browse, dialogs, everywhere, lab, lifecycle, mend, recall, transfer
 from memtui.tui.keys.file import load_keymap
 from memtui.tui.keys.key import ACT, FIND, GO, MOVE, VIEW, Key
 from memtui.tui.keys.keymap import Keymap
@@ -36,9 +36,11 @@ __all__ = [
 TABLE: tuple[Key, ...] = (
     *everywhere.TABLE,
     *browse.TABLE,
+    *mend.TABLE,
     *recall.TABLE,
     *lab.TABLE,
     *lifecycle.TABLE,
+    *transfer.TABLE,
     *dialogs.TABLE,
 )
 

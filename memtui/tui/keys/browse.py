@@ -17,6 +17,9 @@ TABLE: tuple[Key, ...] = (
     Key("browse.wider", "greater_than_sign", "wider side panels", VIEW, shown=">"),
     Key("browse.ask", "R", "recall this text", ACT, help="ask Recall the text under the cursor"),
     Key("browse.change", "c", "change", ACT, bar=25, help="the marked memories, or the one under the cursor"),
+    Key("browse.edit", "e", "edit", ACT, bar=24, help="text and fields of this memory, in a form"),
+    Key("browse.external", "o", "text in $EDITOR", ACT),
+    Key("browse.mend", "m", "mend", GO, bar=45, help="duplicates, noise, secrets, trash"),
     Key("browse.undo", "u", "undo", ACT, help="take back the last change, after a look at it"),
     Key("browse.redo", "U", "redo", ACT, help="make again what was taken back"),
     # the filter line while it is typed
@@ -60,7 +63,7 @@ TABLE: tuple[Key, ...] = (
     Key("detail.left", "h,left,escape", "back to the list", MOVE, shown="h esc"),
     Key("detail.next", "n", "next", MOVE, bar=20),
     Key("detail.previous", "p", "previous", MOVE, bar=25),
-    Key("detail.older", "o", "what it supersedes", GO),
-    Key("detail.newer", "O", "what supersedes it", GO),
+    Key("detail.older", "comma", "what it supersedes", GO, needs="a memory that supersedes another"),
+    Key("detail.newer", "full_stop", "what supersedes it", GO, needs="a memory that was superseded"),
     Key("detail.copy", "y", "copy", ACT, bar=40, help="id, text or JSON"),
 )

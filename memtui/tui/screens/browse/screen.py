@@ -36,6 +36,7 @@ from memtui.tui.screens.browse.state import (
     with_filter,
     with_scopes,
 )
+from memtui.tui.screens.mend.state import PARTS, Part
 from memtui.tui.session import Session
 from memtui.tui.widgets.arranged import Arranged
 from memtui.tui.widgets.panel import Panel
@@ -249,7 +250,10 @@ class BrowseScreen(BrowseNames):
             return False
         if action in ("sort", "reverse") and self.answer is not None and self.answer.view.ranked:
             return None
-        if action in ("sort", "reverse", "filter", "ask", "change", "undo", "redo") and not self.session.open:
+        if (
+            action in ("sort", "reverse", "filter", "ask", "change", "undo", "redo", "mend")
+            and not self.session.open
+        ):
             return None
         return True
 
@@ -298,12 +302,22 @@ class BrowseScreen(BrowseNames):
         if memory is not None:
             self.post_message(AskRecall(one_line(memory.text)[:300]))
 
+    def action_mend(self, part: Part = "duplicates") -> None:
+        from memtui.tui.screens.mend.screen import MendScreen
+
+        self.app.push_screen(MendScreen(part))
+
     def palette_entries(self) -> list[Entry]:
-        """Scopes to go to, orders to choose."""
+        """Parts of Mend and scopes to go to, orders to choose."""
+        mending = [
+            Entry("COMMANDS", f"Mend: {name}", partial(self.action_mend, part)) for part, name in PARTS
+        ]
         entries = [
             Entry("COMMANDS", f"Sort by {name}", partial(self._sort_now, key), hint)
             for key, name, hint, _ in SORTS
         ]
+        if self.session.open:
+            entries += mending
         for scope, count in self.answer.scopes[:2_000] if self.answer is not None else ():
             wish = partial(self._scope_now, scope)
             entries.append(Entry("SCOPES", one_line(scope or "(none)"), wish, f"{full(count)} memories"))

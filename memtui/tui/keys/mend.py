@@ -1,0 +1,74 @@
+"""Keys of Mend: duplicates, noise, secrets, trash."""
+
+from __future__ import annotations
+
+from memtui.tui.keys.key import ACT, GO, MOVE, VIEW, Key
+
+TABLE: tuple[Key, ...] = (
+    Key("mend.part-before", "left_square_bracket", "previous part", VIEW, shown="["),
+    Key("mend.part-after", "right_square_bracket", "next part", VIEW, bar=80, shown="]"),
+    Key("mend.duplicates", "d", "duplicates", GO),
+    Key("mend.noise", "n", "noise", GO),
+    Key("mend.secrets", "s", "secrets and orders", GO),
+    Key("mend.trash", "t", "trash", GO),
+    Key(
+        "mend.stricter",
+        "plus",
+        "more alike",
+        ACT,
+        bar=12,
+        shown="+",
+        help="a higher similarity: fewer clusters",
+    ),
+    Key(
+        "mend.looser", "minus", "less alike", ACT, bar=13, shown="-", help="a lower similarity: more clusters"
+    ),
+    Key("mend.much-stricter", "greater_than_sign", "much more alike", ACT, shown=">"),
+    Key("mend.much-looser", "less_than_sign", "much less alike", ACT, shown="<"),
+    Key("mend.across", "A", "across scopes", ACT, help="compare memories of different scopes, too"),
+    Key("mend.merge", "M", "merge", ACT, bar=10, help="make one memory of the cluster, after a look at it"),
+    Key("mend.losers", "L", "losers", ACT, bar=15, help="superseded and kept as history, or deleted"),
+    Key("mend.survivor", "f", "this one survives", ACT, help="the memory under the cursor of the cluster"),
+    Key("mend.text", "e", "its text", ACT, help="another text for the memory that survives"),
+    Key(
+        "mend.skip",
+        "S",
+        "leave them",
+        ACT,
+        bar=16,
+        help="they are no duplicates: not shown again until looked for anew",
+    ),
+    Key(
+        "mend.mark-sure",
+        "asterisk",
+        "mark the sure ones",
+        ACT,
+        bar=20,
+        shown="*",
+        help="those that are not in doubt",
+    ),
+    Key(
+        "mend.archive", "a", "archive", ACT, bar=21, help="recall leaves them out; the trash brings them back"
+    ),
+    Key("mend.forget", "x", "forget", ACT, bar=22, help="delete them; the preview says what goes with them"),
+    Key("mend.mask", "m", "mask", ACT, bar=23, help="put [REDACTED] in the place of the secret"),
+    Key("mend.reveal", "v", "reveal", VIEW, bar=24, help="show the secret of this memory until you move on"),
+    Key("mend.restore", "R", "bring back", ACT, bar=25, help="the marked, or the one under the cursor"),
+    Key("mend.browse", "b", "show in Browse", GO, bar=60),
+    Key("mend.copy", "y", "copy its id", ACT),
+    Key("mend.undo", "u", "undo", ACT, help="take back the last change, after a look at it"),
+    Key("mend.redo", "U", "redo", ACT, help="make again what was taken back"),
+    Key("mend.back", "escape", "back", MOVE, bar=90, shown="esc", help="stop looking, clear marks, or leave"),
+    # the lists of Mend
+    Key("finds.down", "j,down", "next", MOVE, shown="j ↓"),
+    Key("finds.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Key("finds.page-down", "pagedown,ctrl+d", "page down", MOVE, shown="pgdn"),
+    Key("finds.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
+    Key("finds.first", "g,home", "first", MOVE, shown="g"),
+    Key("finds.last", "G,end", "last", MOVE, shown="G"),
+    Key(
+        "finds.mark", "space", "mark", ACT, bar=18, shown="space", help="in a cluster: leave out of the merge"
+    ),
+    Key("finds.right", "l,right,enter", "to the memory", MOVE, shown="l"),
+    Key("finds.left", "h,left", "to the list", MOVE, shown="h"),
+)
