@@ -28,6 +28,11 @@ def store_state_dir(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
     )
 
 
+def questions_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """The history of questions, of all stores."""
+    return state_dir(environ) / "questions.db"
+
+
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """Where things are kept that can be made again, the demo store for one."""
     return _folder("cache", environ)

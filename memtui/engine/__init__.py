@@ -17,6 +17,7 @@ _HOME = {
     "SweepEffect": "lifecycle.questions",
     "Board": "lifecycle.board",
     "BoardAsk": "lifecycle.board",
+    "Bounds": "lab.bounds",
     "Cancelled": "errors",
     "CancelToken": "progress",
     "Candidate": "recall.trace",
@@ -47,6 +48,7 @@ _HOME = {
     "Life": "lifecycle.lives",
     "LifecycleSettings": "lifecycle.settings",
     "ListQuery": "listing",
+    "LONGEST_TEXT": "curate.fields",
     "ListView": "listing",
     "Memory": "memory",
     "MemtuiError": "errors",
@@ -82,14 +84,18 @@ _HOME = {
     "UsageError": "errors",
     "Verdict": "lab.verdict",
     "WhatIf": "lab.whatif",
+    "with_values": "lab.knobs",
+    "word_diff": "transfer.word_diff",
     "WordMet": "recall.words_met",
     "WordsMet": "recall.words_met",
 }
 
 __all__ = [
     "KNOBS",
+    "LONGEST_TEXT",
     "Board",
     "BoardAsk",
+    "Bounds",
     "CancelToken",
     "Cancelled",
     "Candidate",
@@ -160,13 +166,15 @@ __all__ = [
     "one_line",
     "open_engine",
     "read_receipt",
+    "with_values",
+    "word_diff",
 ]
 
 if TYPE_CHECKING:
     from memtui.engine.cases.book import CaseBook
     from memtui.engine.curate.apply import ConflictError
     from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Outcome
-    from memtui.engine.curate.fields import Field
+    from memtui.engine.curate.fields import LONGEST_TEXT, Field
     from memtui.engine.engine import Engine, open_engine
     from memtui.engine.errors import (
         Cancelled,
@@ -180,11 +188,13 @@ if TYPE_CHECKING:
         UnknownDialectError,
         UsageError,
     )
+    from memtui.engine.lab.bounds import Bounds
     from memtui.engine.lab.compare import Comparison, Effect
     from memtui.engine.lab.facade import Lab
     from memtui.engine.lab.flips import Strip
     from memtui.engine.lab.history import History, Question
     from memtui.engine.lab.injected import Injection, InjectionSettings
+    from memtui.engine.lab.knobs import with_values
     from memtui.engine.lab.parameters import Parameter
     from memtui.engine.lab.receipt import Receipt, read_receipt
     from memtui.engine.lab.replay import Replay
@@ -207,6 +217,7 @@ if TYPE_CHECKING:
     from memtui.engine.recall.request import RecallRequest, RecipeInfo
     from memtui.engine.recall.trace import Candidate, Proof, StageSummary, Step
     from memtui.engine.recall.words_met import WordMet, WordsMet
+    from memtui.engine.transfer.word_diff import word_diff
 
 
 def __getattr__(name: str) -> Any:

@@ -22,6 +22,7 @@ from memtui.tui.keys.sequences import Sequences
 from memtui.tui.look import Look
 from memtui.tui.messages import (
     AskRecall,
+    AskWhyNot,
     Flash,
     RunAdvanced,
     RunFailed,
@@ -63,6 +64,12 @@ def _lifecycle() -> Screen[Any]:
     return LifecycleScreen()
 
 
+def _transfer() -> Screen[Any]:
+    from memtui.tui.screens.transfer.screen import TransferScreen
+
+    return TransferScreen()
+
+
 class MemtuiApp(App[None]):
     """The terminal console. `target` as in the command line; tests give their own `opener` and `now`."""
 
@@ -73,6 +80,7 @@ class MemtuiApp(App[None]):
         "browse": _browse,
         "recall": _recall,
         "lifecycle": _lifecycle,
+        "transfer": _transfer,
     }
     DEFAULT_MODE = "home"
     ENABLE_COMMAND_PALETTE = False
@@ -221,6 +229,12 @@ class MemtuiApp(App[None]):
         else:
             self.say(f"copied the {what} ({how})")
 
+    def in_editor(self, text: str) -> str:
+        """`text` as the person left it in $EDITOR, which has the terminal meanwhile; MemtuiError when that fails."""
+        from memtui.tui.suspended import in_editor
+
+        return in_editor(self, text, self._environ)
+
     def take(self, name: str, value: object = None) -> None:
         """A way out that a panel offered."""
         if name == "demo":
@@ -256,6 +270,9 @@ class MemtuiApp(App[None]):
     async def on_ask_recall(self, message: AskRecall) -> None:
         await self._hand_over("recall", message)
 
+    async def on_ask_why_not(self, message: AskWhyNot) -> None:
+        await self._hand_over("recall", message)
+
     async def _hand_over(self, mode: str, message: Any) -> None:
         """Switch to a screen, then let it `receive` the wish."""
         await self.switch_mode(mode)
@@ -276,6 +293,9 @@ class MemtuiApp(App[None]):
 
     async def action_go_lifecycle(self) -> None:
         await self.switch_mode("lifecycle")
+
+    async def action_go_transfer(self) -> None:
+        await self.switch_mode("transfer")
 
     def action_help(self) -> None:
         from memtui.tui.dialogs.help import HelpOverlay

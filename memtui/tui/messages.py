@@ -74,6 +74,13 @@ class AskRecall(Message):
 
 
 @dataclass
+class AskWhyNot(Message):
+    """Go to Recall and say why this memory does not come back for the last question."""
+
+    id: str
+
+
+@dataclass
 class MemoryChosen(Message):
     """The cursor of a list rests on this memory; None while its page is loading or the list is empty."""
 

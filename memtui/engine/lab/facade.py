@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memtui.engine.cases.bisect import Bisection, TableVersion
     from memtui.engine.curate.changes import ChangeSet
     from memtui.engine.engine import Engine
+    from memtui.engine.lab.bounds import Bounds
     from memtui.engine.lab.compare import Account, Comparison, Effect
     from memtui.engine.lab.flips import Strip
     from memtui.engine.lab.history import History, Question
@@ -104,6 +105,12 @@ class Lab:
             if parameter.knob.path == path:
                 return strip(trace, parameter.knob, parameter.value, self._ask(cancel))
         raise UsageError(f"This recall has no parameter {path}.", fix="See its list of parameters.")
+
+    def bounds(self) -> Bounds:
+        """How far the clock, the table's versions and the agents reach."""
+        from memtui.engine.lab.bounds import bounds
+
+        return bounds(self._engine.store, self._engine.catalog)
 
     def agent_scopes(self, agent: str) -> list[str] | None:
         """The scopes that an agent reads, by the plugin's rules; None is no filter at all."""
@@ -216,6 +223,19 @@ class Lab:
         if len(ids) <= 1:
             return next(iter(ids), id_or_prefix)
         return self._engine.get(id_or_prefix).id
+
+    def with_kept_vector(self, request: RecallRequest, history: History) -> RecallRequest:
+        """`request` with the vector that its question had when it was last asked, where nothing here embeds.
+
+        Itself where it has a vector, where there is an embedder, and where no vector was kept.
+        """
+        engine = self._engine
+        if request.query_vector is not None or engine.bench().embed is not None:
+            return request
+        for kept in history.search(request.query, store=engine.store.uri):
+            if kept.query == request.query and kept.dims == engine.store.dims:
+                return replace(request, query_vector=history.vector(kept.number))
+        return request
 
     def more_like(self, memory_id: str, request: RecallRequest) -> RecallRequest:
         """`request` with a memory as the question: its abstract as the words, its own vector as the vector.

@@ -32,6 +32,13 @@ class Knob:
         """Length of its range, the measure that a change is compared with."""
         return self.high - self.low
 
+    @property
+    def notch(self) -> float:
+        """What one press of a key turns it by: about a fortieth of its range, a round number of steps."""
+        rough = self.span / 40 / self.step
+        round_ones = (1, 2, 5, 10, 20, 25, 50, 100, 200, 250, 500)
+        return self.step * next((each for each in reversed(round_ones) if each <= rough), 1)
+
     def clamp(self, value: float) -> float | int:
         """The nearest value that lies on a step within the range."""
         steps = round((min(self.high, max(self.low, value)) - self.low) / self.step)

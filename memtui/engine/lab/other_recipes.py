@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 OF_THE_MEMORY = frozenset({"scope", "category", "inactive", "expired", "state", "suppressed"})
 """Gates that no larger limit opens."""
+_FINDING = ("memtui.pool", "memtui.previousWeight", "memtui.nextWeight")
+"""Settings of memtui's own recipe that decide what becomes a candidate; the others only weigh candidates."""
 EVERY_GATE = FOUND | {"scope", "category"}
 
 
@@ -91,8 +93,10 @@ def other_powerless(trace: Trace) -> dict[str, str]:
 def _parameters(trace: Trace) -> Iterator[Move]:
     opens = _gates_of(trace) - OF_THE_MEMORY
     for each in parameters(trace):
-        if not each.inert and each.knob.path != "source":
-            yield from of_knob(each.knob, each.value, opens)
+        path = each.knob.path
+        if not each.inert and path != "source":
+            weighs = path.startswith("memtui.") and path not in _FINDING
+            yield from of_knob(each.knob, each.value, opens - {"candidate_pool"} if weighs else opens)
 
 
 def _filters(trace: Trace, row: Row) -> Iterator[Move]:

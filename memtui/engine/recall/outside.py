@@ -81,6 +81,12 @@ class Outside:
             self._told[key] = ask()
         return cast(T, self._told[key])
 
+    def made(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` works out without asking anybody, made once for each `key`."""
+        if key not in self._told:
+            self._told[key] = make()
+        return cast(T, self._told[key])
+
     def read(self, row: Row) -> Row | None:
         """The row as this recall reads it: the edit in its place, None when the edit takes it away."""
         return self.edits.get(row.id, row) if self.edits else row

@@ -20,11 +20,18 @@ TABLE: tuple[Key, ...] = (
     Key("preview.page-down", "pagedown,ctrl+d,space", "page down", MOVE, shown="pgdn"),
     Key("preview.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
     Key("change.apply", "enter", "apply", ACT, bar=10),
+    Key("change.agree", "y", "delete them", ACT, bar=11),
+    Key("change.drop", "d", "drop this row", ACT, bar=15, help="from the change set: its memory stays as it is"),
     Key("change.stopped", "Y", "apply: the agent is stopped", ACT),
     Key("change.leave-out", "x", "leave the conflicts out", ACT),
     Key("change.force", "f", "overwrite what others changed", ACT),
-    Key("change.edit", "e", "back to the editor", ACT),
     Key("change.close", "escape,q", "change nothing", GO, bar=20, shown="esc"),
+    # one memory of the store
+    Key("memories.close", "escape", "close", GO, bar=20, shown="esc"),
+    # a memory in the form
+    Key("edit.review", "ctrl+s", "look at the change", ACT, bar=10, shown="^s"),
+    Key("edit.external", "ctrl+o", "the text in $EDITOR", ACT, bar=20, shown="^o"),
+    Key("edit.close", "escape", "close", GO, bar=30, shown="esc"),
     # one line of text
     Key("ask.close", "escape", "close", GO, bar=10, shown="esc"),
     # letters on everything that can be gone to
@@ -34,10 +41,19 @@ TABLE: tuple[Key, ...] = (
     # the keys of a panel
     Key("help.search", "slash", "search", FIND, bar=20),
     Key("help.topics", "t", "topics", GO, bar=30, help="how to do a task"),
+    # a topic of the help
+    Key("topic.down", "j,down", "scroll down", MOVE, shown="j ↓"),
+    Key("topic.up", "k,up", "scroll up", MOVE, shown="k ↑"),
+    Key("topic.page-down", "pagedown,ctrl+d,space", "page down", MOVE, shown="pgdn"),
+    Key("topic.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
+    Key("topic.first", "g,home", "top", MOVE, shown="g"),
+    Key("topic.last", "G,end", "bottom", MOVE, shown="G"),
     # the palette
     Key("palette.down", "down,ctrl+n", "next", MOVE, shown="↓"),
     Key("palette.up", "up,ctrl+k", "previous", MOVE, shown="↑"),
     Key("palette.page-down", "pagedown", "page down", MOVE),
     Key("palette.page-up", "pageup", "page up", MOVE),
+    Key("palette.group", "tab", "next group", FIND),
+    Key("palette.copy", "ctrl+y", "copy its id", ACT, shown="^y"),
     Key("palette.close", "escape,ctrl+p", "close", GO, bar=20, shown="esc"),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.content import Content
 
 from memtui.tui.paint.glyphs import UNICODE, Glyphs
@@ -23,3 +25,12 @@ def slider(
 def _cell(value: float, low: float, high: float, cells: int) -> int:
     share = (value - low) / (high - low) if high > low else 0.0
     return min(cells - 1, max(0, round(share * (cells - 1))))
+
+
+def marks(points: Sequence[tuple[float, str, str]], low: float, high: float, width: int) -> Content:
+    """Marks under a track of `width` cells: (value, one character, style), later ones over earlier ones."""
+    inner = max(3, width - 2)
+    cells: list[str | tuple[str, str]] = [" "] * inner
+    for value, mark, style in points:
+        cells[_cell(value, low, high, inner)] = (mark, style)
+    return Content.assemble(" ", *cells, " ")

@@ -121,8 +121,14 @@ class Gathering:
 
     def _met(self, rows: Sequence[Row], speakers: Sequence[str]) -> tuple[Met | None, str]:
         texts = [bare_text(row.text, speaker) for row, speaker in zip(rows, speakers, strict=True)]
+        outside = self.search.outside
+        key = ("met", self.clean.text, self.settings.rarity, self.search.scope_where, tuple(texts))
+
+        def compare() -> Met:
+            pieces = piece_cache(outside.pin, self.model).pieces(rows, texts)
+            return late_interaction(self.model, self.clean.text, pieces, rarity=self._rarity)
+
         try:
-            pieces = piece_cache(self.search.outside.pin, self.model).pieces(rows, texts)
-            return late_interaction(self.model, self.clean.text, pieces, rarity=self._rarity), ""
+            return outside.made(key, compare), ""
         except EmbeddingError as error:
             return None, f"words were not compared: {error}"

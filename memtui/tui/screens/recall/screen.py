@@ -15,11 +15,13 @@ from memtui.tui.frame import Frame
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import AskRecall, RunAdvanced, RunFailed, RunFinished, ShowMemory
+from memtui.tui.messages import AskRecall, AskWhyNot, RunAdvanced, RunFailed, RunFinished, ShowMemory
 from memtui.tui.runner import Report
 from memtui.tui.screens.recall import arrange
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.choosers import Choosers
+from memtui.tui.screens.recall.explore import MORE_LIKE, Explore
+from memtui.tui.screens.recall.marking import Marking
 from memtui.tui.screens.recall.painting import Painting
 from memtui.tui.screens.recall.state import RecallState
 from memtui.tui.session import Session
@@ -38,6 +40,29 @@ if TYPE_CHECKING:
     from memtui.engine import Trace
 
 
+_NEED_AN_ANSWER = frozenset(
+    {
+        "missing",
+        "compare",
+        "right",
+        "wrong",
+        "expected",
+        "expect_nothing",
+        "copy",
+        "explain",
+        "browse",
+        "previous",
+        "next",
+        "again",
+        "zoom",
+        "why_not",
+        "what_if",
+        "more_like",
+    }
+)
+"""Actions on an answer: nothing to do before there is one."""
+
+
 class RecallScreen(Frame):
     """One state, panels that paint it, and engine calls that change it."""
 
@@ -51,6 +76,8 @@ class RecallScreen(Frame):
         super().__init__()
         self._painting = Painting(self)
         self._choosers = Choosers(self)
+        self.explore = Explore(self)
+        self.marking = Marking(self)
         self._engine: Any = None
         self._wanted = False
         """A question came before the store was open: it runs when it is."""
@@ -84,8 +111,11 @@ class RecallScreen(Frame):
         if self._wanted and session.open:
             self._run()
 
-    def receive(self, message: AskRecall) -> None:
+    def receive(self, message: AskRecall | AskWhyNot) -> None:
         """A question from another screen."""
+        if isinstance(message, AskWhyNot):
+            self.explore.why_not_of(message.id)
+            return
         self.state = reduce.edit(self.state, query=message.query)
         if message.run:
             self._run()
@@ -93,6 +123,10 @@ class RecallScreen(Frame):
     def ask(self, query: str) -> None:
         """Ask this question with the present options."""
         self.state = reduce.edit(self.state, query=query)
+        self._run()
+
+    def ask_again(self) -> None:
+        """Ask what is in the form."""
         self._run()
 
     # ------------------------------------------------------------------ asking
@@ -131,6 +165,12 @@ class RecallScreen(Frame):
             self.state = reduce.finish(self.state, message.value)
             if isinstance(self.focused, QuestionLine):
                 self._focus_list()
+            self.explore.answered()
+            self.marking.answered(message.value)
+        elif self.marking.done(message.slot, message.value):
+            return
+        elif message.slot == MORE_LIKE:
+            self.explore.like_known(message.value)
         elif message.slot == "facets":
             self._choosers.facets_known(message.value)
 
@@ -210,10 +250,10 @@ class RecallScreen(Frame):
     # ------------------------------------------------------------------ keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("missing", "copy", "explain", "browse", "previous", "next", "again", "zoom"):
+        if action in _NEED_AN_ANSWER:
             if self.state.trace is None or (action == "missing" and not self.state.trace.candidates):
                 return None
-            if action in ("copy", "explain", "browse"):
+            if action in ("copy", "explain", "browse", "more_like"):
                 return True if self.state.selected else None
         if action in ("recipe", "scope", "category", "source", "limit", "more", "fewer"):
             return True if self.session.engine is not None else None
@@ -228,6 +268,15 @@ class RecallScreen(Frame):
     def action_missing(self) -> None:
         self.state = reduce.show(self.state, "results" if self.state.shown == "dropped" else "dropped")
         self._focus_list()
+
+    def action_why_not(self) -> None:
+        self.explore.why_not()
+
+    def action_what_if(self) -> None:
+        self.explore.what_if()
+
+    def action_more_like(self) -> None:
+        self.explore.more_like()
 
     def action_settings(self) -> None:
         self._choosers.settings()
@@ -261,6 +310,26 @@ class RecallScreen(Frame):
 
     def action_explain(self) -> None:
         self._choosers.ledger()
+
+    def action_compare(self) -> None:
+        from memtui.tui.screens.recall.compare.screen import CompareScreen
+        from memtui.tui.screens.recall.compare.state import Side
+
+        trace = self.state.trace
+        if trace is not None:
+            self.app.push_screen(CompareScreen(Side(trace.recipe, trace.request, trace)))
+
+    def action_right(self) -> None:
+        self.marking.judge("right")
+
+    def action_wrong(self) -> None:
+        self.marking.judge("wrong")
+
+    def action_expected(self) -> None:
+        self.marking.expect()
+
+    def action_expect_nothing(self) -> None:
+        self.marking.expect_nothing()
 
     def action_browse(self) -> None:
         if self.state.selected:
@@ -297,11 +366,3 @@ class RecallScreen(Frame):
     def now_ms(self) -> int:
         """The app's clock."""
         return host(self).now_ms()
-    def action_compare(self) -> None:
-        from memtui.tui.screens.recall.compare.screen import CompareScreen
-        from memtui.tui.screens.recall.compare.state import Side
-
-        trace = self.state.trace
-        if trace is not None:
-            self.app.push_screen(CompareScreen(Side(trace.recipe, trace.request, trace)))
-

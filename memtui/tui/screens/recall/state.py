@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine import RecallRequest, one_line
+from memtui.engine import RecallRequest, one_line, with_values
 
 if TYPE_CHECKING:
     from memtui.engine import MemtuiError, StageSummary, Trace
@@ -29,11 +31,13 @@ class Form:
     category: str | None = None
     source: str | None = None
     """The caller; None keeps the recipe's own."""
+    tried: tuple[tuple[str, Any], ...] = ()
+    """What else is tried: settings by their path, the clock, the table version, a given question vector."""
 
     def request(self) -> RecallRequest:
         """The same for the engine."""
         options: dict[str, Any] = {} if self.source is None else {"source": self.source}
-        return RecallRequest(
+        request = RecallRequest(
             query=self.query,
             recipe=self.recipe,
             limit=self.limit,
@@ -41,6 +45,12 @@ class Form:
             category=self.category,
             **options,
         )
+        return with_values(request, dict(self.tried))
+
+    @property
+    def own(self) -> Form:
+        """The same without anything tried."""
+        return replace(self, tried=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +96,35 @@ def title_of(query: str) -> str:
 
 
 def edit(state: RecallState, **changes: Any) -> RecallState:
-    """Change the question or an option; nothing runs."""
+    """Change the question or an option; nothing runs. A vector that was given for another question goes."""
+    if changes.get("query", state.form.query) != state.form.query and "tried" not in changes:
+        changes["tried"] = tuple(pair for pair in state.form.tried if pair[0] != "query_vector")
     return replace(state, form=replace(state.form, **changes))
+
+
+_SLOTS = ("query", "recipe", "limit", "scopes", "category", "source")
+
+
+def turned(state: RecallState, changes: Mapping[str, Any]) -> RecallState:
+    """Try these (settings by path, fields of the request) beside what is tried already; None takes one back.
+
+    Another recipe has other settings: those of the old one go.
+    """
+    slots = {name: value for name, value in changes.items() if name in _SLOTS}
+    if slots.get("scopes") is not None:
+        slots["scopes"] = tuple(slots["scopes"])
+    tried = {} if slots.get("recipe", state.form.recipe) != state.form.recipe else dict(state.form.tried)
+    for name, value in changes.items():
+        if name not in _SLOTS:
+            tried.pop(name, None)
+            if value is not None:
+                tried[name] = value
+    return edit(state, **slots, tried=tuple(tried.items()))
+
+
+def fields(form: Form) -> dict[str, Any]:
+    """A form as changes of another one."""
+    return {each.name: getattr(form, each.name) for each in dataclass_fields(form)}
 
 
 def typed(state: RecallState, text: str) -> RecallState:
@@ -153,6 +190,11 @@ def finish(state: RecallState, trace: Trace) -> RecallState:
         selected=selected,
         shown="results",
     )
+
+
+def answered(state: RecallState, form: Form, trace: Trace) -> RecallState:
+    """Another form and its answer, found elsewhere."""
+    return finish(replace(state, form=form, asked=form), trace)
 
 
 def fail(state: RecallState, error: MemtuiError) -> RecallState:

@@ -1,0 +1,352 @@
+"""What if: turn every setting of a recall and see the list turn over, before anything is changed for good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.app import ComposeResult
+from textual.reactive import reactive
+
+from memtui.engine import Bounds, CancelToken, Strip
+from memtui.tui.frame import Frame
+from memtui.tui.host import host
+from memtui.tui.keys import bindings
+from memtui.tui.layout import NORMAL_WIDTH, Arrangement
+from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+from memtui.tui.paint.numbers import plural
+from memtui.tui.runner import Report
+from memtui.tui.screens.recall import account, present
+from memtui.tui.screens.whatif import arrange, lists
+from memtui.tui.screens.whatif import state as reduce
+from memtui.tui.screens.whatif.lists import result_rows
+from memtui.tui.screens.whatif.setting import Setting
+from memtui.tui.screens.whatif.sliders import about, slider_rows
+from memtui.tui.screens.whatif.state import WhatIfState
+from memtui.tui.session import Session
+from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.breakdown import Breakdown, Why
+from memtui.tui.widgets.built_rows import BuiltRows, KnobRows
+from memtui.tui.widgets.lines import Lines
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.rows import Row, RowList
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine, Parameter, RecallRequest, Trace, WhatIf
+
+Taken = Callable[[Mapping[str, Any], "Trace"], None]
+"""Takes what was tried, and its answer."""
+LIST, FLIPS = "list", "flips"
+
+
+def _differ(old: WhatIfState, new: WhatIfState, *names: str) -> bool:
+    return any(getattr(old, name) is not getattr(new, name) for name in names)
+
+
+class SettingRows(KnobRows):
+    """The sliders; Enter types a value."""
+
+    BINDINGS = bindings("settings")
+
+
+class WhatIfScreen(Frame):
+    """The answer to `request` (`trace` where it is known) with `tried` in place of its own settings."""
+
+    MODE = "recall"
+    CSS_PATH = "whatif.tcss"
+    BINDINGS = bindings("whatif")
+    state: reactive[WhatIfState] = reactive(WhatIfState(), init=False)
+
+    def __init__(
+        self,
+        engine: Engine,
+        request: RecallRequest,
+        trace: Trace | None,
+        tried: Mapping[str, Any],
+        memory_id: str,
+        taken: Taken,
+    ) -> None:
+        super().__init__()
+        self.engine, self._request, self._taken = engine, request, taken
+        self._setting = Setting(self)
+        first = next(iter(tried), "limit")
+        start = WhatIfState(tried=dict(tried), base=trace, key=first, selected=memory_id)
+        self.set_reactive(WhatIfScreen.state, start)
+
+    def body(self) -> ComposeResult:
+        yield Arranged(
+            Panel(SettingRows(partial(self._build, "sliders")), title="What if", id="sliders"),
+            Panel(Lines(), title="Setting", id="about"),
+            Panel(BuiltRows(partial(self._build, "list")), title="Results", id="list"),
+            Panel(Breakdown(), title="Why", id="why"),
+            arrange=self._arrange,
+        )
+
+    def _arrange(self, width: int, height: int) -> Arrangement:
+        return arrange.what_if(width, height, self.state.zoom)
+
+    def on_mount(self) -> None:
+        rows = self.query_one(SettingRows)
+        rows.repaint(self.state.key)
+        rows.focus()
+        self._find()
+
+    def session_changed(self, session: Session) -> None:
+        if session.engine is not self.engine:
+            self.runner.cancel_all()
+            self.call_later(self._leave)
+
+    def on_screen_resume(self) -> None:
+        self._leave()
+
+    def _leave(self) -> None:
+        """The question was one to another store: there is nothing to be tried on it here."""
+        if self.is_current and self.session.engine is not self.engine:
+            self.dismiss()
+
+    # ------------------------------------------------------------------ asking
+
+    def _find(self) -> None:
+        """The answer to what is tried, from what was found before where that suffices."""
+        engine, base, request, tried = self.engine, self.state.base, self._request, self.state.tried
+        known = self.state.bounds
+        self.runner.cancel(FLIPS)
+
+        def work(cancel: CancelToken, report: Report) -> tuple[Mapping[str, Any], WhatIf]:
+            own = base if base is not None else engine.recall(request, None, cancel)
+            if base is None or known is None:
+                _ = own.candidates, own.memories
+                report((own, engine.lab.parameters(own), known or engine.lab.bounds()))
+            found = engine.lab.what_if(own, tried, cancel)
+            _ = found.trace.candidates, found.trace.proof
+            if lists.fresh(found.trace, own):
+                _ = found.trace.memories
+            report(engine.lab.parameters(found.trace))
+            return tried, found
+
+        self.state = replace(self.state, running=True)
+        self.runner.start(LIST, work)
+
+    def _look_for_flips(self) -> None:
+        """Where the list turns over, for the setting under the cursor first."""
+        trace, engine, state = self.state.trace, self.engine, self.state
+        if trace is None or self.runner.busy(FLIPS):
+            return
+        paths = [
+            each.knob.path
+            for each in state.parameters
+            if each.knob.kind in ("number", "whole") and not each.inert and each.knob.path not in state.strips
+        ]
+        paths.sort(key=lambda path: path != state.key)
+
+        def work(cancel: CancelToken, report: Report) -> None:
+            for path in paths:
+                cancel.check()
+                report(path)
+                report(engine.lab.flips(trace, path, cancel))
+
+        if paths:
+            self.runner.start(FLIPS, work)
+
+    def on_run_advanced(self, message: RunAdvanced) -> None:
+        if not self.runner.is_current(message):
+            return
+        value = message.value
+        if message.slot == FLIPS and isinstance(value, Strip):
+            self.state = replace(self.state, strips={**self.state.strips, value.path: value})
+        elif message.slot == FLIPS:
+            self.state = replace(self.state, looking=value)
+        elif isinstance(value[-1], Bounds):
+            base, parameters, bounds = value
+            self.state = replace(self.state, base=base, parameters=parameters, bounds=bounds)
+        else:
+            self.state = replace(self.state, parameters=self._as_of_base(value))
+
+    def _as_of_base(self, now: Sequence[Parameter]) -> tuple[Parameter, ...]:
+        """The parameters with the base's own values, and with what is idle and found as things stand."""
+        idle = {each.knob.path: each for each in now}
+        return tuple(
+            replace(each, inert=idle[each.knob.path].inert, findings=idle[each.knob.path].findings)
+            if each.knob.path in idle
+            else each
+            for each in self.state.parameters
+        )
+
+    def on_run_finished(self, message: RunFinished) -> None:
+        if not self.runner.done(message):
+            return
+        if message.slot == LIST:
+            self.state = reduce.answer(self.state, *message.value)
+            self._look_for_flips()
+        elif message.slot == FLIPS:
+            self.state = replace(self.state, looking="")
+            self._look_for_flips()
+        else:
+            self._setting.heard(message.slot, message.value)
+
+    def on_run_failed(self, message: RunFailed) -> None:
+        if not self.runner.done(message):
+            return
+        if message.slot == LIST:
+            self.state = replace(self.state, running=False, error=message.error)
+        if message.slot != FLIPS:
+            self.flash(str(message.error), "error")
+
+    def tried(self, new: WhatIfState) -> None:
+        """Another set of trials: ask for its list."""
+        before, self.state = self.state, new
+        if dict(before.tried) != dict(new.tried):
+            self._find()
+
+    # ------------------------------------------------------------------ painting
+
+    def watch_state(self, old: WhatIfState, new: WhatIfState) -> None:
+        if not self.query(Arranged):
+            return
+        rows = self.query_one(SettingRows)
+        if rows.key != new.key:
+            rows.choose(new.key)
+        if _differ(old, new, "tried", "parameters", "strips", "bounds", "looking", "base", "as_question"):
+            rows.repaint()
+        if _differ(old, new, "found", "base"):
+            listed = self.query_one("#list BuiltRows", BuiltRows)
+            listed.repaint(new.selected)
+        if old.zoom != new.zoom:
+            self.query_one(Arranged).rearrange()
+        self._words()
+        self.refresh_bindings()
+
+    def _build(self, name: str, width: int, height: int) -> Sequence[Row]:
+        glyphs = host(self).glyphs
+        if name == "sliders":
+            return slider_rows(self.state, width, glyphs)
+        return result_rows(self.state, width, glyphs)
+
+    def _words(self) -> None:
+        """Headlines, the setting under the cursor, the account of the selected memory."""
+        state, glyphs = self.state, host(self).glyphs
+        narrow = self.app.size.width < NORMAL_WIDTH
+        count = f"{plural(len(state.tried), 'setting')} tried" if state.tried else "nothing tried yet"
+        self.query_one("#sliders", Panel).headline(
+            which=count, where="" if narrow else "h l turn   < > next flip   0 all back"
+        )
+        said = lists.summary(state)
+        how = "asking" if state.running else lists.asked(state)
+        self.query_one("#list", Panel).headline(
+            which=f"{said}   {how}" if said and not narrow else said or how
+        )
+        self.query_one("#list", Panel).headline(where=self._badge())
+        panel = self.query_one("#about", Panel)
+        self.query_one("#about Lines", Lines).show(about(state, max(20, panel.size.width), glyphs))
+        self._why()
+
+    def _badge(self) -> Any:
+        """Whether the account of the selected memory adds up."""
+        state, glyphs = self.state, host(self).glyphs
+        candidate = present.candidate_of(state.trace, state.selected)
+        if state.trace is None or candidate is None:
+            return ""
+        return present.trust(state.trace, candidate, account.fall(state.trace, candidate, glyphs), glyphs)
+
+    def _why(self) -> None:
+        state, glyphs = self.state, host(self).glyphs
+        trace, base = state.trace, state.base
+        candidate = present.candidate_of(trace, state.selected)
+        if trace is None or base is None or candidate is None:
+            self.query_one(Breakdown).show(None)
+            return
+        facts = present.facts(lists.known(trace, base, candidate.id), glyphs, host(self).now_ms())
+        gates = present.gates_of(trace, candidate, glyphs)
+        self.query_one(Breakdown).show(Why(account.fall(trace, candidate, glyphs), facts, gates))
+        place = f"Why #{candidate.rank}" if candidate.rank else "Why not"
+        self.query_one("#why", Panel).headline(what=place, which=self._badge())
+
+    # ------------------------------------------------------------------ what rows do
+
+    @on(RowList.Highlighted)
+    def _highlighted(self, event: RowList.Highlighted) -> None:
+        if isinstance(event, KnobRows.Turned):
+            state = replace(self.state, key=event.key)
+            self.tried(
+                reduce.turn(state, event.key, event.steps) if event.steps else reduce.reset(state, event.key)
+            )
+        elif isinstance(event.rows, SettingRows):
+            self.state = replace(self.state, key=event.key)
+        else:
+            self.state = replace(self.state, selected=event.key)
+
+    @on(RowList.Opened)
+    def _opened(self, event: RowList.Opened) -> None:
+        if isinstance(event.rows, SettingRows):
+            self._setting.open(event.key)
+        else:
+            self.action_why_not()
+
+    # ------------------------------------------------------------------ keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("next_flip", "previous_flip"):
+            by = 1 if action == "next_flip" else -1
+            return True if reduce.next_flip(self.state, self.state.key, by) is not None else None
+        if action in ("reset", "copy"):
+            return True if self.state.tried else None
+        if action == "why_not":
+            return True if self.state.selected and self.state.trace is not None else None
+        return True
+
+    def action_next_flip(self) -> None:
+        self._flip(1)
+
+    def action_previous_flip(self) -> None:
+        self._flip(-1)
+
+    def _flip(self, by: int) -> None:
+        at, each = (
+            reduce.next_flip(self.state, self.state.key, by),
+            reduce.parameter(self.state, self.state.key),
+        )
+        if at is not None and each is not None:
+            self.tried(reduce.put(self.state, self.state.key, each.knob.clamp(at)))
+
+    def action_reset(self) -> None:
+        self.tried(reduce.reset(self.state))
+
+    def action_set(self) -> None:
+        self._setting.open(self.state.key)
+
+    def action_copy(self) -> None:
+        self._setting.copy()
+
+    def action_why_not(self) -> None:
+        """Why the selected memory stands where it stands, or does not come back, under what is tried."""
+        from memtui.tui.screens.whynot.screen import WhyNotScreen
+
+        if self.state.trace is None or not self.state.selected:
+            return
+
+        def try_it(changes: Mapping[str, Any], memory_id: str) -> None:
+            tried = {**self.state.tried, **changes}
+            self.tried(replace(self.state, tried=tried, selected=memory_id, key=next(iter(changes))))
+
+        self.app.push_screen(WhyNotScreen(self.engine, self.state.trace, self.state.selected, try_it))
+
+    def action_zoom(self) -> None:
+        around = self.focused.ancestors if self.focused else ()
+        panel = next((node.id for node in around if isinstance(node, Panel)), None) or "sliders"
+        self.state = replace(self.state, zoom="" if self.state.zoom else panel)
+
+    def action_back(self) -> None:
+        """Back to the question, with what is tried and its answer."""
+        if self.dismiss_flash():
+            return
+        if self.state.zoom:
+            self.state = replace(self.state, zoom="")
+            return
+        trace = self.state.trace
+        answers = self.state.answers if self.state.found is not None else {}
+        self.dismiss()
+        if trace is not None:
+            self._taken(answers, trace)

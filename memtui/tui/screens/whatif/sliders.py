@@ -1,0 +1,243 @@
+"""The settings as sliders: name, value, track, and under each the points where the list turns over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from memtui.engine import one_line
+from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import date
+from memtui.tui.paint.slider import marks, slider
+from memtui.tui.paint.waterfall import number
+from memtui.tui.screens.recall.rules import figure
+from memtui.tui.screens.whatif import state as reduce
+from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, QUESTION, SCOPES, VECTOR, VERSION, WhatIfState
+from memtui.tui.widgets.rows import Row
+
+if TYPE_CHECKING:
+    from memtui.engine import Parameter
+
+NAME, VALUE = 22, 11
+MOST_TRACK, LEAST_TRACK = 44, 12
+_TITLES = {
+    CLOCK: "as of",
+    VERSION: "table version",
+    SCOPES: "scopes",
+    CATEGORY: "category",
+    VECTOR: "asked with",
+}
+_HEADINGS = {
+    "limit": "QUESTION",
+    "source": "QUESTION",
+    "retrieval": "SEARCH AND SCORE",
+    "decay": "LIFECYCLE DECAY",
+    "memtui": "WEIGHTS",
+    "memEngine": "MEM-ENGINE",
+}
+
+
+def slider_rows(state: WhatIfState, width: int, glyphs: Glyphs) -> list[Row]:
+    """The question's own rows, then every parameter of the recipe under the heading of its block."""
+    if state.base is None:
+        return []
+    rows = [_heading("QUESTION", width)]
+    rows += [_question_row(state, path, width, glyphs) for path in QUESTION]
+    heading = "QUESTION"
+    for each in state.parameters:
+        wanted = _HEADINGS.get(each.knob.path.split(".", 1)[0], "SETTINGS")
+        if wanted != heading:
+            heading = wanted
+            rows.append(Row((Content(), *_heading(heading, width).lines)))
+        rows.append(_row(state, each, width, glyphs))
+    return rows
+
+
+def _heading(text: str, width: int) -> Row:
+    return Row((Content.styled(f" {text}", "bold $heading").truncate(max(8, width)),))
+
+
+def name_of(path: str) -> str:
+    """A setting by its own name."""
+    return _TITLES.get(path) or path.rsplit(".", 1)[-1]
+
+
+def shown(state: WhatIfState, path: str, value: Any) -> str:
+    """A value in a few cells."""
+    if path == CLOCK:
+        return "now" if value == reduce.own(state, CLOCK) and CLOCK not in state.tried else date(value)[:10]
+    if path == VERSION:
+        return f"v{value}"
+    if path == SCOPES:
+        return ", ".join(map(one_line, value)) if value else "all" if value is None else "none"
+    if path == CATEGORY:
+        return one_line(value) if value else "any kind"
+    if path == VECTOR:
+        return state.as_question or "this question"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None:
+        return "none"
+    known = reduce.parameter(state, path)
+    if known is None or known.knob.kind not in ("number", "whole") or isinstance(value, str):
+        return figure(value)
+    return number(float(value), digits(known.knob.step))
+
+
+def digits(step: float) -> int:
+    """Decimals that tell one step of a setting from the next."""
+    return 0 if step >= 1 else 1 if step >= 0.1 else 2 if step >= 0.01 else 3
+
+
+def _head(state: WhatIfState, path: str, width: int, value_cells: int = VALUE) -> Content:
+    tried = path in state.tried
+    style = "bold $key" if tried else "$foreground"
+    text = shown(state, path, reduce.value(state, path))
+    each = reduce.parameter(state, path)
+    searches = " (searches)" if each is not None and each.needs == "a search" and not each.inert else ""
+    name = name_of(path)
+    return Content.assemble(
+        " ",
+        (name, style),
+        (fit(searches, max(0, NAME - len(name))), "$stale"),
+        (right(crop(text, value_cells), value_cells), style),
+        " ",
+    )
+
+
+def _question_row(state: WhatIfState, path: str, width: int, glyphs: Glyphs) -> Row:
+    if path == CLOCK:
+        low, high = reduce.clock_range(state)
+        track = slider(reduce.value(state, path), low, high, high, _track(width), glyphs)
+        return Row((Content.assemble(_head(state, path, width), track),), path)
+    if path == VERSION and state.bounds is not None and len(state.bounds.versions) > 1:
+        numbers = [number for number, _ in state.bounds.versions]
+        places = {number: place for place, number in enumerate(numbers)}
+        at, home = (places.get(each(state, path), 0) for each in (reduce.value, reduce.own))
+        track = slider(at, 0, len(numbers) - 1, home, _track(width), glyphs)
+        return Row((Content.assemble(_head(state, path, width), track),), path)
+    room = max(VALUE, width - NAME - 3)
+    text = crop(shown(state, path, reduce.value(state, path)), room, glyphs.ellipsis)
+    style = "bold $key" if path in state.tried else "$foreground"
+    gap = " " * max(0, VALUE - cell_len(text))
+    return Row((Content.assemble(" ", (fit(name_of(path), NAME), style), gap, (text, style)),), path)
+
+
+def _track(width: int) -> int:
+    return max(LEAST_TRACK, min(MOST_TRACK, width - NAME - VALUE - 4))
+
+
+def _row(state: WhatIfState, each: Parameter, width: int, glyphs: Glyphs) -> Row:
+    knob, path = each.knob, each.knob.path
+    head = _head(state, path, width)
+    if each.inert and path not in state.tried:
+        said = Content.assemble(head.stylize("$dim"), (f"no effect: {one_line(each.inert)}", "$dim"))
+        return Row((said.truncate(max(8, width - 1), ellipsis=True), *_findings(each, width, glyphs)), path)
+    if knob.kind not in ("number", "whole"):
+        return Row((_choice(head, state, each, glyphs, width), *_findings(each, width, glyphs)), path)
+    now, cells = float(reduce.value(state, path) or 0), _track(width)
+    track = slider(now, knob.low, knob.high, float(each.value or 0), cells, glyphs)
+    first = Content.assemble(head, track).truncate(max(8, width))
+    return Row(
+        (first, _flips(state, each, head.cell_length, cells, width, glyphs), *_findings(each, width, glyphs)),
+        path,
+    )
+
+
+def _choice(head: Content, state: WhatIfState, each: Parameter, glyphs: Glyphs, width: int) -> Content:
+    values = (False, True) if each.knob.kind == "switch" else each.knob.choices
+    now = reduce.value(state, each.knob.path)
+    parts: list[str | tuple[str, str]] = []
+    for choice in values:
+        here = choice == now
+        text = shown(state, each.knob.path, choice)
+        parts.append(
+            (f"{glyphs.knob if here else glyphs.dot} {text}  ", "bold $foreground" if here else "$dim")
+        )
+    return Content.assemble(head, *parts).truncate(max(8, width - 1), ellipsis=True)
+
+
+def _flips(
+    state: WhatIfState, each: Parameter, indent: int, cells: int, width: int, glyphs: Glyphs
+) -> Content:
+    """The flip points under the track, and how far the list stays as it is."""
+    strip = state.strips.get(each.knob.path)
+    if strip is None:
+        said = "looking for flip points" if state.looking == each.knob.path else ""
+        return Content.styled(f"{'':{indent}}{said}".rstrip(), "$faint")
+    points = [
+        (flip.after, glyphs.dot if flip.reordered else glyphs.up, "$dim" if flip.reordered else "$stale")
+        for flip in strip.flips
+    ]
+    unknown = [((a + b) / 2, "?", "$faint") for a, b in strip.unknown]
+    line = Content.assemble(" " * indent, marks([*unknown, *points], strip.low, strip.high, cells))
+    low, high = strip.safe
+    said = (
+        "the same everywhere"
+        if not strip.flips and not strip.unknown
+        else f"same {figure(low)} to {figure(high)}"
+    )
+    room = width - line.cell_length - 2
+    return Content.assemble(line, " ", (said if len(said) <= room else "", "$dim"))
+
+
+def _findings(each: Parameter, width: int, glyphs: Glyphs) -> Sequence[Content]:
+    return [
+        Content.assemble("   ", (f"{glyphs.warn} ", "bold $stale"), (one_line(finding), "$stale")).truncate(
+            max(8, width - 1), ellipsis=True
+        )
+        for finding in each.findings
+    ]
+
+
+def about(state: WhatIfState, width: int, glyphs: Glyphs) -> list[Content]:
+    """What the setting under the cursor means, its range, its own value, its flip points, what is to be known."""
+    path = state.key
+    each = reduce.parameter(state, path)
+    if each is None:
+        text = _QUESTION_WORDS.get(path, "")
+        return [Content.assemble(" ", line) for line in Content.styled(text, "$dim").wrap(max(12, width - 2))]
+    knob = each.knob
+    facts = [one_line(knob.meaning)]
+    if knob.kind in ("number", "whole"):
+        facts.append(f"{figure(knob.low)} to {figure(knob.high)}, a press {figure(knob.notch)}")
+    facts.append(f"own value {shown(state, path, each.value)}")
+    if each.needs == "a search":
+        facts.append("another search is made where what was found does not suffice")
+    lines = Content.styled("; ".join(facts), "$dim").wrap(max(12, width - 2))
+    strip = state.strips.get(path)
+    told: list[Content] = [Content.assemble(" ", line) for line in lines]
+    if strip is not None and strip.flips:
+        told.append(Content.assemble(" ", _next_words(state, path, glyphs)).truncate(width, ellipsis=True))
+    for finding in (*each.findings, *((f"no effect here: {each.inert}",) if each.inert else ())):
+        for i, line in enumerate(Content.styled(one_line(finding), "$stale").wrap(max(12, width - 4))):
+            told.append(Content.assemble((f" {glyphs.warn} " if i == 0 else "   ", "bold $stale"), line))
+    return told
+
+
+_QUESTION_WORDS = {
+    CLOCK: "The moment of the recall: what was known, valid and fresh then. Enter types a date.",
+    VERSION: "The table as it was at that version, read only. Enter lists them.",
+    SCOPES: "Whose memories are searched. Enter chooses an agent or scopes.",
+    CATEGORY: "Only one kind of memory. Enter chooses.",
+    VECTOR: "The vector of the question: its own, a memory's, or that of an earlier question. Enter chooses.",
+}
+
+
+def _next_words(state: WhatIfState, path: str, glyphs: Glyphs) -> Content:
+    """What happens at the flip points on both sides."""
+    strip = state.strips[path]
+    parts: list[str | tuple[str, str]] = []
+    for by, sign in ((-1, "<"), (1, ">")):
+        at = reduce.next_flip(state, path, by)
+        flip = next((f for f in strip.flips if at in (f.before, f.after)), None)
+        if at is None or flip is None:
+            continue
+        gone, come = (flip.left, flip.entered) if by > 0 else (flip.entered, flip.left)
+        what = "another order" if flip.reordered else f"{len(come)} in, {len(gone)} out"
+        parts += [(f"{sign} ", "bold $key"), (f"at {figure(at)} {what}   ", "$foreground")]
+    return Content.assemble(*parts)
