@@ -15,7 +15,7 @@ from memtui.tui.dialogs.preview import Preview
 from memtui.tui.screens.lifecycle import state as reduce
 from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 from tests.conftest import NOW_MS
-from tests.engine.pro_store import write_store
+from tests.engine.pro_store import row, write_store
 from tests.engine.test_lifecycle_store import odd_store
 from tests.tui.driving import check_golden, lines, make_app, press, running, screen_text, settle, until
 from tests.tui.test_lifecycle_screen import IDS, go, opened, panels, plugin_rows, screen_of
@@ -50,21 +50,25 @@ async def test_a_saved_question_that_gets_lost_is_on_top_with_its_date(writable:
         check_golden("lifecycle-loss-120x36", panels(app))
 
 
-async def test_the_cases_are_asked_again_for_another_horizon_and_for_tried_settings(writable: Engine):
-    save_case(writable)
-    async with running(writable) as (app, pilot):
+async def test_the_cases_are_asked_again_for_another_horizon_and_for_tried_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    until_then = {"valid_until": NOW_MS + 20 * 86_400_000}
+    rows = [row(IDS[4], "Ends in three weeks", (0.0, 1.0), timestamp=NOW_MS, metadata=until_then)]
+    engine = opened(write_store(tmp_path / "plugin", rows, dims=2, fts=False))
+    save_case(engine)
+    async with running(engine) as (app, pilot):
         await go(pilot)
         before, after = screen_of(app).state.effect
         assert before["ndcg"] == after["ndcg"] > 0
-        losses = screen_of(app).state.losses
-        await press(pilot, "less_than_sign")
-        await until(pilot, lambda: screen_of(app).state.losses is not losses)
-        losses = screen_of(app).state.losses
-        assert [loss.memory for loss in losses] == [IDS[4]]
-        await press(pilot, "w", "L")
-        await until(pilot, lambda: screen_of(app).state.losses is not losses)
-        await until(pilot, lambda: screen_of(app).state.effect is not None)
+        assert [loss.memory for loss in screen_of(app).state.losses] == [IDS[4]]
         assert "cases, nDCG" in screen_text(app)
+        assert "unchanged" not in screen_text(app)
+        await press(pilot, "less_than_sign")
+        await until(pilot, lambda: screen_of(app).state.losses == ())
+        await press(pilot, "w", "L")
+        await until(pilot, lambda: "unchanged" in screen_text(app))
 
 
 async def test_a_sweep_is_taken_back_where_it_was_made(writable: Engine):
