@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+os.environ.pop(
+    "PYTHONDONTWRITEBYTECODE", None
+)  # else each of the many child processes compiles the project anew
+sys.dont_write_bytecode = False
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
