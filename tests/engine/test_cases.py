@@ -150,10 +150,10 @@ def test_tuning_finds_the_planted_knob_and_judges_on_cases_kept_apart(engine: En
         return run_cases(some, setup, engine.recall, engine.memories, k=3)
 
     found = tune(cases, start, run, budget=40)
-    assert found.retrieval["hardMinScore"] <= 0.5
+    assert found.settings["hardMinScore"] <= 0.5
     assert found.train_gain > 0
     assert (found.held_out.cases, found.held_out.better) == (3, 3)
-    assert found.block == {"retrieval": dict(found.retrieval)}
+    assert found.block == {"retrieval": dict(found.settings)}
     train, held = split(cases)
     assert {c.id for c in train} | {c.id for c in held} == {c.id for c in cases}
     assert tune(cases, start, run, budget=3).stopped == "budget"
@@ -199,3 +199,17 @@ def test_a_broken_line_is_named_and_the_others_are_taken(tmp_path: Path) -> None
     assert [where for where, _ in rejected] == ["line 3", "line 4"]
     with pytest.raises(UsageError, match="cannot be read"):
         read_cases(tmp_path / "absent.jsonl")
+
+
+def test_the_own_recipe_is_searched_in_its_own_block_and_others_are_refused(engine: Engine) -> None:
+    cases = [Case(str(n), "gateway port", ("port-old",), query_vector=(1.0, 0.0)) for n in range(9)]
+
+    def run(some: Sequence[Case], setup: Setup) -> Report:
+        return run_cases(some, setup, engine.recall, engine.memories, k=3)
+
+    found = tune(cases, Setup("A", "memtui", {"memtui": {"minScore": 3.0}}), run, budget=50)
+    assert found.block.keys() == {"memtui"}
+    assert found.settings["minScore"] < 3
+    assert found.held_out.better == 3
+    with pytest.raises(UsageError, match="no settings to search"):
+        tune(cases, Setup("A", "memory-lancedb"), run)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from memtui.engine.cases.case import Case
@@ -28,14 +28,42 @@ KNOBS: Mapping[str, tuple[Any, ...]] = {
     "filterNoise": (True, False),
     "candidatePoolSize": (10, 20),
 }
-"""What is tried, in the plugin's own names and within its schema's ranges."""
+"""What is tried of the plugin's recipes, in its own names and within its schema's ranges."""
+OWN: Mapping[str, tuple[Any, ...]] = {
+    "lateWeight": (0.0, 0.4, 0.6, 0.8, 1.0, 1.2),
+    "vectorWeight": (0.0, 0.15, 0.3, 0.5, 0.8),
+    "bm25Weight": (0.0, 0.1, 0.2, 0.4, 0.6),
+    "identifierWeight": (0.0, 0.5, 1.0),
+    "rarity": (0.0, 0.5, 1.0, 1.5),
+    "previousWeight": (0.0, 0.15, 0.3),
+    "nextWeight": (0.0, 0.1, 0.2),
+    "recency": ("asked", "on", "off"),
+    "minScore": (0.0, 0.2, 0.4, 0.6),
+}
+"""The same for memtui's own recipe."""
+
+
+def space(recipe: str) -> tuple[str, Mapping[str, tuple[Any, ...]]]:
+    """The block of the configuration in which a recipe's knobs stand, and what is tried of each.
+
+    Raises UsageError for a recipe without any.
+    """
+    if recipe.startswith("pro/"):
+        return "retrieval", KNOBS
+    if recipe == "memtui":
+        return "memtui", OWN
+    raise UsageError(
+        f"{recipe or 'This recipe'} has no settings to search.", fix="Search with memtui or a pro recipe."
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
     """The settings found, as the block to paste, and what they gain."""
 
-    retrieval: Mapping[str, Any]
+    name: str
+    """The block of the configuration that was searched: retrieval or memtui."""
+    settings: Mapping[str, Any]
     """Only the keys that differ from the start."""
     tried: int
     train_gain: float
@@ -48,7 +76,7 @@ class Tuning:
     @property
     def block(self) -> dict[str, Any]:
         """The configuration block to paste."""
-        return {"retrieval": dict(self.retrieval)}
+        return {self.name: dict(self.settings)}
 
 
 RunCases = Callable[[Sequence[Case], Setup], Report]
@@ -79,12 +107,12 @@ def tune(
         raise UsageError(
             f"{len(cases)} cases are too few to tune on.", fix=f"Save {LEAST_CASES} or more first."
         )
+    block, knobs = space(start.recipe)
     train, held = split(cases)
-    base = dict((start.config or {}).get("retrieval") or {})
+    base = dict((start.config or {}).get(block) or {})
 
     def setup(changes: Mapping[str, Any]) -> Setup:
-        rest = {key: value for key, value in (start.config or {}).items() if key != "retrieval"}
-        return Setup(start.name, start.recipe, {**rest, "retrieval": {**base, **changes}})
+        return replace(start, config={**(start.config or {}), block: {**base, **changes}})
 
     first = run(train, setup({}))
     best: dict[str, Any] = {}
@@ -92,7 +120,7 @@ def tune(
     improved = True
     while improved and stopped == "converged":
         improved = False
-        for knob, value in _moves(best, base):
+        for knob, value in _moves(knobs, best, base):
             if tried >= budget:
                 stopped = "budget"
                 break
@@ -107,12 +135,14 @@ def tune(
                 gain, best, improved = compared.difference, candidate, True
     judged = compare(run(held, setup({})), run(held, setup(best))).paired
     assert judged is not None  # compare always pairs
-    return Tuning(best, tried, gain, judged, stopped)
+    return Tuning(block, best, tried, gain, judged, stopped)
 
 
-def _moves(best: Mapping[str, Any], base: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _moves(
+    knobs: Mapping[str, tuple[Any, ...]], best: Mapping[str, Any], base: Mapping[str, Any]
+) -> Iterator[tuple[str, Any]]:
     """Every single change of one knob away from where the search stands."""
-    for knob, values in KNOBS.items():
+    for knob, values in knobs.items():
         here = best.get(knob, base.get(knob))
         for value in values:
             if value != here:
