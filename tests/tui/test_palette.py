@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from textual.widgets import Input
+
 from memtui.tui.dialogs.palette import Entry, Palette, rank
-from tests.tui.driving import press, running, screen_text, settle, type_text
+from memtui.tui.opening import NothingFound
+from tests.tui.driving import press, running, screen_text, settle, type_text, until
 from tests.tui.memory_engine import MemoryEngine
 
 
@@ -69,3 +72,61 @@ async def test_the_direct_key_is_shown_beside_the_command():
         await settle(pilot)
         line = next(line for line in screen_text(app).split("\n") if "Zoom" in line)
         assert line.rstrip(" │").endswith(" z") or " z " in line
+
+
+async def test_memories_are_searched_in_the_store_and_shown_in_browse():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "@ines rota")
+        await until(pilot, lambda: "MEMORIES" in screen_text(app))
+        await press(pilot, "enter")
+        await until(pilot, lambda: "[2 Browse]" in screen_text(app))
+
+
+async def test_hostile_memories_stay_text_in_the_palette(keyword_engine):
+    async with running(keyword_engine, (200, 50)) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "@")
+        await until(pilot, lambda: "MEMORIES" in screen_text(app))
+        for _ in range(len(app.screen._found)):
+            await pilot.press("down")
+        await settle(pilot)
+        text = screen_text(app)
+        assert all(char.isprintable() or char in "\n\u200d" for char in text)
+
+
+async def test_without_a_store_the_search_says_so():
+    async with running(NothingFound(())) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "@port")
+        await until(pilot, lambda: "no store is open" in screen_text(app))
+
+
+async def test_tab_goes_through_the_prefixes_and_keeps_what_was_typed():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "x")
+        await press(pilot, "tab")
+        assert app.screen.query_one(Input).value == ">x"
+        await press(pilot, "tab", "tab", "tab", "tab", "tab", "tab")
+        assert app.screen.query_one(Input).value == "x"
+
+
+async def test_what_cannot_be_done_is_last_with_its_reason_and_does_nothing():
+    async with running(NothingFound(()), (160, 40)) as (app, pilot):
+        await press(pilot, "2", "ctrl+p")
+        await type_text(pilot, ">undo")
+        text = screen_text(app)
+        assert "DISABLED HERE" in text
+        assert "no store is open" in text
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Palette)
+
+
+async def test_a_wide_screen_shows_the_whole_of_the_highlighted_entry():
+    async with running(MemoryEngine(50), (200, 50)) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "?filter")
+        await settle(pilot)
+        assert app.screen.query_one("EntryPane").display
+        assert "The same words in Browse (/) and in" in screen_text(app)

@@ -167,9 +167,9 @@ class HelpOverlay(ModalScreen[None]):
     def action_topics(self) -> None:
         from memtui.tui.dialogs.palette import Palette
 
+        app = self.app
         self.dismiss()
-        below = self.app.screen_stack[-2]
-        self.app.call_later(lambda: self.app.push_screen(Palette(below, "?")))
+        app.call_later(lambda: app.push_screen(Palette(app.screen, "?")))
 
     def action_close(self) -> None:
         """A search is given up first."""

@@ -40,6 +40,11 @@ class Keymap:
                     found.setdefault(first, {})[second] = sequence_name(each)
         return found
 
+    def cap(self, id: str) -> str:
+        """How the key of an action is printed; where none does it, its name in the palette; else the id."""
+        key = self.by_id.get(id)
+        return id if key is None else key.cap or f"palette: {key.title}"
+
     def key(self, id: str | None) -> Key | None:
         """The action of this id, None where the table does not have it."""
         return self.by_id.get(id or "")

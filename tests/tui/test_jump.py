@@ -1,0 +1,65 @@
+"""Jump: labels on panels and rows, and getting there."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from textual.widgets import Static
+
+from memtui.tui.jump import LETTERS, Jump, labels, spots
+from tests.tui.driving import press, running
+from tests.tui.memory_engine import MemoryEngine
+
+
+@pytest.mark.parametrize("count", [0, 1, 26, 27, 60, 300, 676, 900])
+def test_labels_are_short_distinct_and_none_begins_another(count):
+    made = labels(count)
+    assert len(made) == min(count, len(LETTERS) ** 2)
+    assert len(set(made)) == len(made)
+    assert not any(b.startswith(a) for a, b in pairwise(sorted(made)))
+    assert [len(label) for label in made] == sorted(len(label) for label in made)
+
+
+def label_at(app, x: int, y: int) -> str:
+    return next(
+        tag.name
+        for tag in app.screen.query(Static)
+        if tag.styles.offset.x.value == x and tag.styles.offset.y.value == y
+    )
+
+
+async def test_typing_a_label_goes_to_a_row_of_the_list():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "2")
+        listing = app.screen.query_one("MemoryList")
+        region = listing.content_region
+        await press(pilot, "semicolon")
+        assert isinstance(app.screen, Jump)
+        await press(pilot, *label_at(app, region.x, region.y + 7))
+        assert not isinstance(app.screen, Jump)
+        assert app.focused is listing
+        assert listing.cursor == 7
+
+
+async def test_a_panel_has_the_first_labels_and_other_keys_close():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "2")
+        chain = app.screen.focus_chain
+        places = spots(app.screen)
+        assert len(places) > len(chain)
+        await press(pilot, "semicolon", LETTERS[0])
+        assert app.focused is chain[0]
+        for key in ("escape", "1"):
+            await press(pilot, "semicolon", key)
+            assert not isinstance(app.screen, Jump)
+        assert app.focused is chain[0]
+
+
+async def test_the_first_of_two_letters_hides_the_other_labels():
+    async with running(MemoryEngine(50), (200, 50)) as (app, pilot):
+        await press(pilot, "2", "semicolon")
+        tags = [tag.name for tag in app.screen.query(Static)]
+        first = next(name for name in tags if len(name) == 2)[0]
+        await press(pilot, first)
+        assert {tag.name[0] for tag in app.screen.query(Static) if tag.display} == {first}
