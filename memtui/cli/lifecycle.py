@@ -123,7 +123,7 @@ def _print(engine: Engine, settings: LifecycleSettings, board: Board, losses: tu
             f"  {day(each.at_ms)}  {each.kind}{to}  {each.id[:8]}  {board.titles.get(each.id, '')[:60]}"
         )
     for loss in losses:
-        print_text(f"! {day(loss.at_ms)}  {loss.query!r} loses {loss.memory[:8]}")
+        print_text(f"! {day(loss.at_ms)}  {loss.query!r} loses {loss.memory[:8]}  {loss.title[:60]}")
     print_text("")
     for finding in engine.lifecycle.findings(settings):
         print_text(f"! {finding.count} {finding.title}: {finding.remedy}")

@@ -12,7 +12,7 @@ from memtui.engine.config_file import read_config
 from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, TierMove
+    from memtui.engine import Conflict, Engine, TierMove
     from memtui.engine.lifecycle.questions import SweepEffect
 
 SHOWN = 20
@@ -36,13 +36,12 @@ def run(args: argparse.Namespace) -> int:
     engine.load_metadata()
     settings = engine.lifecycle.settings(read_config(args.config))
     planned, moves = engine.lifecycle.sweep(engine.curate, settings, everyone=args.all)
-    planned = planned.leaving_refused()
     if args.dry_run:
         effect = _effect(engine, moves)
         if args.json:
             print_json({**planned.as_json(), **_more(moves, effect)})
         else:
-            _print(engine, moves, effect)
+            _print(engine, moves, planned.left, effect)
         return 0
     if moves and not args.yes:
         raise RefusedError(
@@ -64,7 +63,9 @@ def _more(moves: tuple[TierMove, ...], effect: SweepEffect | None) -> dict[str, 
     }
 
 
-def _print(engine: Engine, moves: tuple[TierMove, ...], effect: SweepEffect | None) -> None:
+def _print(
+    engine: Engine, moves: tuple[TierMove, ...], left: tuple[Conflict, ...], effect: SweepEffect | None
+) -> None:
     first = sorted(moves, key=lambda move: not move.rises)[:SHOWN]
     titles = {memory.id: memory.title for memory in engine.memories([move.id for move in first]).values()}
     for move in first:
@@ -75,6 +76,8 @@ def _print(engine: Engine, moves: tuple[TierMove, ...], effect: SweepEffect | No
         print_text(f"and {len(moves) - SHOWN:,} more")
     up = sum(move.rises for move in moves)
     print_text(f"dry run: {up} promotions and {len(moves) - up} demotions; nothing was written")
+    for each in left:
+        warning(f"{each.id[:8]} stays as it is: {each.sentence}")
     if effect is None:
         return
     count = len(effect.changed)

@@ -39,6 +39,7 @@ SHOTS = (
     Shot("recall", ("3",), (NARROW, NORMAL, WIDE), text=QUESTION),
     Shot("recall-paper", ("3",), (NORMAL,), theme="paper", text=QUESTION),
     Shot("lifecycle", ("4",), (NARROW, NORMAL, WIDE)),
+    Shot("lifecycle-review", ("4", "W"), (NARROW, NORMAL)),
     Shot("help", ("2", "question_mark"), (NORMAL,)),
     Shot("palette", ("2", "ctrl+p"), (NORMAL,)),
 )

@@ -138,11 +138,13 @@ class Lifecycle:
     def sweep(
         self, curator: Curator, settings: LifecycleSettings | None = None, *, everyone: bool = False
     ) -> tuple[ChangeSet, tuple[TierMove, ...]]:
-        """The plan as a change set to apply, and its moves; held ones only with `everyone`."""
+        """The plan as a change set to apply, and the moves that it makes; held ones only with `everyone`."""
         from memtui.engine.lifecycle.sweep import sweep_set, swept
 
         moves = swept(self.plan(settings), everyone=everyone)
-        return sweep_set(curator, moves), tuple(moves)
+        planned = sweep_set(curator, moves)
+        made = set(planned.ids)
+        return planned, tuple(move for move in moves if move.id in made)
 
     def crossings(
         self,

@@ -15,6 +15,8 @@ from memtui.tui.screens.lifecycle.words import MEASURES, day
 from memtui.tui.theme.tokens import TIER_TOKENS
 
 TYPICAL = "a memory as it is written by default: importance .70, confidence .70"
+SAME = 1e-3
+"""A memory that follows its tier's curve as close as this needs no curve of its own."""
 PATTERNS = {"core": SOLID, "working": DASHED, "peripheral": DOTTED}
 
 
@@ -40,7 +42,7 @@ def plot_of(state: LifecycleState, now_ms: int, glyphs: Glyphs) -> Plot | None:
     begin, end = life.at_ms[0], life.at_ms[-1]
     place = (now_ms - begin) / (end - begin) if end > begin else 0.0
     own_tier = next(tier for tier in model.tiers if tier.tier == life.tier)
-    if life.curve != own_tier.values:
+    if any(abs(own - of_tier) > SAME for own, of_tier in zip(life.curve, own_tier.values, strict=True)):
         curves.append(Curve(life.curve, "$foreground", SOLID, "*"))
     remedy = next((each for each in life.remedies if each.name == state.remedy), None)
     if remedy is not None:
