@@ -17,6 +17,7 @@ SCREENS = (
     ("browse", "2", "Browse"),
     ("recall", "3", "Recall"),
     ("lifecycle", "4", "Lifecycle"),
+    ("transfer", "5", "Transfer"),
 )
 
 

@@ -1,0 +1,45 @@
+"""A text of many lines from the person."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Static, TextArea
+
+from memtui.tui.keys import bindings
+from memtui.tui.widgets.panel import Panel
+
+
+class Paste(ModalScreen[str | None]):
+    """A title, a hint and a text; returns it, None when closed or empty."""
+
+    DEFAULT_CSS = """
+    Paste Panel { width: 90%; max-width: 120; height: 80%; border: round $frame-focus; padding: 0 1; }
+    Paste TextArea { border: none; height: 1fr; padding: 0; background: $background; }
+    Paste TextArea:focus { border: none; }
+    Paste Static { height: auto; color: $dim; }
+    """
+    BINDINGS = bindings("paste")
+
+    def __init__(self, title: str, hint: str, text: str = "") -> None:
+        super().__init__()
+        self._title, self._hint, self._text = title, hint, text
+
+    def compose(self) -> ComposeResult:
+        with Panel(title=self._title):
+            area = TextArea(self._text, soft_wrap=True, show_line_numbers=False, compact=True)
+            area.cursor_blink = False
+            yield area
+            yield Static(Content(self._hint))
+
+    def on_mount(self) -> None:
+        self.query_one(Panel).headline(where="^s take   esc close")
+        self.query_one(TextArea).focus()
+
+    def action_take(self) -> None:
+        text = self.query_one(TextArea).text
+        self.dismiss(text if text.strip() else None)
+
+    def action_close(self) -> None:
+        self.dismiss(None)

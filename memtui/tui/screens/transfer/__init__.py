@@ -1,0 +1,1 @@
+"""Transfer: memories in, memories out, and another model for all of them."""

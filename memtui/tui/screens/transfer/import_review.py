@@ -1,0 +1,266 @@
+"""The third step of an import: the plan, every record of it, and what is decided about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine import MemtuiError, Progress, one_line
+from memtui.engine.transfer.rules import SWITCHABLE
+from memtui.tui.paint.numbers import full, plural
+from memtui.tui.screens.transfer import record, review
+from memtui.tui.screens.transfer import state as reduce
+from memtui.tui.screens.transfer.arrange import Shape
+from memtui.tui.screens.transfer.flow import STOPPED, Heading
+from memtui.tui.screens.transfer.import_map import ask_scope
+from memtui.tui.screens.transfer.import_part import ImportPart
+from memtui.tui.screens.transfer.pace import Pace, heard
+from memtui.tui.screens.transfer.state import PAGE, Page
+from memtui.tui.widgets.rows import Row
+from memtui.tui.widgets.state_panel import Choice, State, failed
+
+if TYPE_CHECKING:
+    from memtui.engine.transfer.request import Resolution
+
+_CHOICES: dict[str, Resolution] = {"ours": "keep", "theirs": "take", "both": "both"}
+
+
+class ReviewPart(ImportPart):
+    """Groups on the left, what is in one on the right, the record under the cursor below."""
+
+    slots = ("plan", "page", "measure")
+
+    # ------------------------------------------------------------------ what it shows
+
+    def shape(self) -> Shape:
+        return Shape("one", said=True) if self.state.plan is None else Shape("review")
+
+    def said(self) -> State | None:
+        state = self.state
+        if state.plan is not None:
+            return None
+        if state.error is not None:
+            return failed(
+                "there is no plan", state.error, Choice("back", "step back"), Choice("again", "try again")
+            )
+        progress = state.pace.phases[-1][0] if state.pace.phases else None
+        return State("loading", one_line(progress.what) if progress else "planning", progress=progress)
+
+    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
+        state, glyphs = self.state, self.glyphs
+        if panel == "a":
+            return review.group_rows(state, width, glyphs)
+        if panel == "b":
+            return review.main_rows(state, width, glyphs)
+        item = reduce.current(state) if review.is_group(state.view) else None
+        if panel == "d":
+            return record.stored_rows(item, width, glyphs)
+        here = state.page.here if state.page is not None else {}
+        versioned = self.engine.store.dialect.name == "pro"
+        return record.record_rows(item, here, width, height, glyphs, versioned=versioned)
+
+    def heading(self, panel: str) -> Heading:
+        state, plan = self.state, self.state.plan
+        if plan is None:
+            return Heading("Plan")
+        if panel == "a":
+            busy = self.busy("plan")
+            return Heading(
+                "Plan",
+                "planning again" if busy else f"{full(len(plan.taken()))} to write",
+                "dry run, nothing is written",
+            )
+        item = reduce.current(state) if review.is_group(state.view) else None
+        if panel == "b":
+            if not review.is_group(state.view):
+                return Heading(review.NAMES[state.view].capitalize())
+            total = reduce.counts(state).get(review.group_of(state.view), 0)
+            what = review.NAMES[state.view].capitalize()
+            keys = {"conflict": "o ours  t theirs  b both  O T B all"}.get(state.view, "")
+            keys = "space switches the rule" if state.view in SWITCHABLE else keys
+            return Heading(what, f"{review.meaning(state.view)}   {review.places(state.page, total)}", keys)
+        if panel == "d":
+            return Heading("As it will be stored")
+        if item is None:
+            return Heading("Record")
+        cosine = f"   cosine {item.match.cosine:.3f}" if item.match is not None and item.match.cosine else ""
+        which = f"{review.NAMES[item.group]}{cosine}"
+        return Heading(f"Record {full(item.number + 1)} of {full(plan.total)}", which)
+
+    def advice(self) -> str:
+        if self.state.plan is None:
+            return "esc stops it"
+        if self.busy("plan"):
+            phases = self.state.pace.phases
+            doing = one_line(phases[-1][0].what) if phases else "planning again"
+            return f"{doing}; the plan before is shown"
+        warnings = review.notes(self.state)
+        more = f"; {plural(len(warnings), 'thing')} to know" if warnings else ""
+        return f"{review.cost_words(self.state)}; one step in the journal, undone as a whole{more}"
+
+    def missing(self) -> str:
+        state = self.state
+        if state.plan is None:
+            return ""
+        if state.error is not None:
+            return f"{state.error} This is the plan before."
+        if left := reduce.open_conflicts(state):
+            done = len(state.request.choices)
+            return f"{full(done)} conflicts decided, {full(left)} open: o t b decide one, O T B all."
+        return ""
+
+    # ------------------------------------------------------------------ answers
+
+    def finished(self, slot: str, value: Any) -> None:
+        if slot == "plan":
+            self._planned(value)
+        elif slot == "measure":
+            self.set(cost=value)
+        elif isinstance(value, Page) and value.group == self.state.view and value.offset == self.state.offset:
+            there = any(each.number == self.state.item for each in value.items)
+            self.set(page=value, item=self.state.item if there else -1)
+
+    def _planned(self, value: Any) -> None:
+        state = self.state
+        if value is STOPPED:
+            if state.plan is None:
+                self.set(step="map", pace=Pace())
+            else:
+                self.set(request=state.planned, pace=Pace())
+            return
+        self.keep(
+            plan=value, planned=value.request, losses=value.losses(), cost=value.cost, page=None, error=None
+        )
+        if state.plan is not None:
+            state.plan.close()
+        first = state.plan is None
+        self.keep(view=reduce.best_view(self.state) if first else state.view, offset=0, item=-1)
+        self._read_page()
+        self.flow.paint()
+        if first:
+            view = self.state.view
+            self.screen.call_after_refresh(self._rest_on, view)
+
+    def _rest_on(self, view: str) -> None:
+        self.screen.rows("a").choose(view)
+        self.screen.focus_list("b" if view == "conflict" or not self.screen.shows("a") else "a")
+
+    def failed(self, slot: str, error: MemtuiError) -> None:
+        if slot == "plan":
+            self.set(error=error, request=self.state.planned or self.state.request)
+        else:
+            self.screen.flash(str(error), "error")
+
+    def advanced(self, slot: str, progress: Progress) -> None:
+        if slot == "plan":
+            self.set(pace=heard(self.state.pace, progress, self.now_ms))
+
+    # ------------------------------------------------------------------ keys
+
+    def show(self, view: str) -> None:
+        """List another group, or another sheet."""
+        page = self.state.page
+        if view != self.state.view or page is None or page.group != view:
+            self.keep(view=view, offset=0, item=-1)
+            self._read_page()
+            self.flow.paint()
+
+    def _read_page(self) -> None:
+        plan, engine = self.state.plan, self.engine
+        if plan is None or not review.is_group(self.state.view):
+            return
+        group, offset = review.group_of(self.state.view), self.state.offset
+
+        def read(_: object, stop: object) -> Page:
+            items = tuple(plan.page(group, offset, PAGE))
+            ids = [each.match.id for each in items if each.match is not None and not each.match.where]
+            return Page(group, offset, items, engine.memories(ids) if ids else {})
+
+        self.work("page", read)
+
+    def able(self, act: str, panel: str, key: str) -> bool:
+        state, plan = self.state, self.state.plan
+        if plan is None:
+            return False
+        if act in ("view_before", "view_after", "ledger"):
+            return True
+        if act == "measure":
+            cost = state.cost
+            return cost is not None and bool(cost.rows) and not cost.problem and plan.vectors is None
+        if act == "switch":
+            return (key if panel == "a" else state.view) in SWITCHABLE
+        if act in ("later", "earlier"):
+            total = reduce.counts(state).get(review.group_of(state.view), 0)
+            return panel == "b" and (state.offset + PAGE < total if act == "later" else state.offset > 0)
+        if panel != "b" or state.view != "conflict":
+            return False
+        return act.removeprefix("all_") in _CHOICES and (act.startswith("all_") or key.startswith("item:"))
+
+    def moved(self, panel: str, key: str) -> None:
+        if panel == "a":
+            self.show(key)
+        elif panel == "b" and key.startswith("item:"):
+            self.set(item=int(key.removeprefix("item:")))
+
+    def opened(self, panel: str, key: str) -> None:
+        if panel == "a":
+            self.screen.focus_list("b")
+        elif key.startswith("scope:"):
+            ask_scope(self.flow, key.removeprefix("scope:"))
+        else:
+            self.next()
+
+    def acted(self, act: str, panel: str, key: str) -> None:
+        state = self.state
+        if act == "switch":
+            self.flow.take(reduce.switched(state, key if panel == "a" else state.view))
+        elif act in _CHOICES:
+            self.flow.state = reduce.decided(state, int(key.removeprefix("item:")), _CHOICES[act])
+            self.flow.paint()
+            self.screen.rows("b").action_down()
+        elif act.removeprefix("all_") in _CHOICES:
+            self.flow.state = reduce.decided_all(state, _CHOICES[act.removeprefix("all_")])
+            self.flow.paint()
+        elif act in ("later", "earlier"):
+            self.keep(offset=max(0, state.offset + (PAGE if act == "later" else -PAGE)), item=-1)
+            self._read_page()
+        elif act == "measure":
+            engine, plan = self.engine, state.plan
+            assert plan is not None
+            self.work("measure", lambda _, stop: engine.transfer.measure(plan))
+        else:
+            self._turn(act)
+
+    def _turn(self, act: str) -> None:
+        names = reduce.views(self.state)
+        at = names.index(self.state.view) if self.state.view in names else 0
+        to = "ledger" if act == "ledger" else names[(at + (1 if act == "view_after" else -1)) % len(names)]
+        self.show(to)
+        self.screen.rows("a").choose(to)
+
+    def chosen(self, name: str) -> None:
+        if name == "again":
+            self.flow.make_plan()
+        else:
+            self.back()
+
+    def next(self) -> None:
+        if self.state.plan is None or self.busy("plan"):
+            return
+        if reduce.open_conflicts(self.state):
+            self.show("conflict")
+            self.screen.rows("a").choose("conflict")
+            self.screen.focus_list("b")
+        else:
+            self.set(step="run", error=None, pace=Pace())
+
+    def back(self) -> bool:
+        self.stop()
+        plan = self.state.plan
+        self.keep(step="map", plan=None, planned=None, page=None, error=None, pace=Pace())
+        if plan is not None:
+            plan.close()
+        if self.state.preview is None:
+            self.flow.look_closely()
+        self.flow.paint()
+        return True

@@ -1,0 +1,287 @@
+"""The last steps of an import: agreeing to what will be written, writing it, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from textual.content import Content
+
+from memtui.engine import MemtuiError, Progress
+from memtui.engine.transfer.rules import GROUPS
+from memtui.tui.host import host
+from memtui.tui.messages import ShowInBrowse
+from memtui.tui.paint.cells import right
+from memtui.tui.paint.numbers import full, plural
+from memtui.tui.screens.transfer import review
+from memtui.tui.screens.transfer import state as reduce
+from memtui.tui.screens.transfer.arrange import Shape
+from memtui.tui.screens.transfer.flow import STOPPED, Heading
+from memtui.tui.screens.transfer.import_part import ImportPart
+from memtui.tui.screens.transfer.pace import Pace, heard, ticked
+from memtui.tui.screens.transfer.parts import (
+    blank,
+    fact_row,
+    heading_row,
+    ledger_rows,
+    pace_rows,
+    text_rows,
+    warning_rows,
+)
+from memtui.tui.widgets.rows import Row
+
+TYPE_FROM = 1
+"""So many memories whose text is replaced: the number has to be typed."""
+
+
+class RunPart(ImportPart):
+    """Says everything that will be written; writes when the person agrees."""
+
+    slots = ("run",)
+
+    def shape(self) -> Shape:
+        return Shape("two", side_rows=8)
+
+    def heading(self, panel: str) -> Heading:
+        if panel == "a":
+            return Heading("Will be written")
+        return Heading(
+            "Run", "writing" if self.busy("run") else "not begun", "esc stops it" if self.busy("run") else ""
+        )
+
+    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
+        return self._what(width) if panel == "a" else self._run(width)
+
+    def _what(self, width: int) -> list[Row]:
+        state, plan, glyphs = self.state, self.state.plan, self.glyphs
+        if plan is None:
+            return []
+        replaced = reduce.replaced(state)
+        added = len(plan.taken()) - replaced
+        left = plan.total - len(plan.taken())
+        facts: list[tuple[str, str | Content]] = [
+            ("added", plural(added, "memory", "memories")),
+            ("replaced", plural(replaced, "memory", "memories")),
+            ("left out", full(left)),
+            ("embedding", review.cost_words(state)),
+            ("changed", plural(len(state.losses), "ledger line")),
+            ("journal", "one entry, undone as a whole"),
+            ("store", self.engine.info.name),
+        ]
+        return [fact_row(name, value, width, glyphs) for name, value in facts]
+
+    def _run(self, width: int) -> list[Row]:
+        state, glyphs = self.state, self.glyphs
+        if state.pace.phases:
+            rows = pace_rows(state.pace, width, glyphs, running=self.busy("run"))
+            if state.stopping:
+                rows += text_rows(
+                    "Stopping at the next safe place; nothing is written before the end.", width, "$stale"
+                )
+            if state.error is not None:
+                rows += [blank(), *warning_rows(str(state.error), width, glyphs), blank()]
+                rows += text_rows(
+                    "Nothing was written. y begins again; what a service made is kept.", width, "$dim"
+                )
+            return rows
+        if state.error is not None:
+            return [
+                *warning_rows(str(state.error), width, glyphs),
+                blank(),
+                *text_rows("Nothing was written. y tries again.", width, "$dim"),
+            ]
+        if why := self.forbidden:
+            rows = warning_rows(why, width, glyphs)
+            rows += [
+                blank(),
+                *text_rows(
+                    "The plan stays here while you look at it; nothing is lost by going back.", width, "$dim"
+                ),
+            ]
+            return rows
+        rows = [*text_rows(self._how(), width, "bold $foreground"), blank()]
+        for each in self._agreeing():
+            rows += warning_rows(each, width, glyphs)
+        rows += text_rows(
+            "One commit: it is wholly there or not at all. u takes it back afterwards.", width, "$dim"
+        )
+        return rows
+
+    def _agreeing(self) -> list[str]:
+        """What a person agrees to by going on."""
+        plan = self.state.plan
+        access = self.engine.curate.access
+        found = [access.reason] if access.verdict == "confirm" else []
+        found += [access.warning] if access.warning else []
+        if plan is not None and plan.draft.broken:
+            found.append(
+                f"{plural(plan.draft.broken, 'part')} of the source cannot be read and will be left out."
+            )
+        if plan is not None and plan.flags["orders"]:
+            found.append(f"{plural(plan.flags['orders'], 'text')} read like orders to an agent.")
+        replaced = reduce.replaced(self.state)
+        if replaced:
+            found.append(f"The text of {plural(replaced, 'memory', 'memories')} here is replaced.")
+        return found
+
+    def _how(self) -> str:
+        key = "Y, when the agent is stopped," if self.engine.curate.access.verdict == "confirm" else "y"
+        return f"{key} writes it."
+
+    def advice(self) -> str:
+        return "Nothing is written yet." if not self.busy("run") else ""
+
+    def missing(self) -> str:
+        return self.forbidden if not self.busy("run") else ""
+
+    def able(self, act: str, panel: str, key: str) -> bool:
+        plan = self.state.plan
+        if act not in ("write", "stopped") or self.forbidden or self.busy("run") or plan is None:
+            return False
+        if not len(plan.taken()):
+            return False
+        return (act == "stopped") == (self.engine.curate.access.verdict == "confirm")
+
+    def acted(self, act: str, panel: str, key: str) -> None:
+        replaced = reduce.replaced(self.state)
+        if replaced < TYPE_FROM:
+            self._begin()
+            return
+
+        def typed(text: str) -> None:
+            if text.replace(",", "").strip() == str(replaced):
+                self._begin()
+            else:
+                self.screen.flash("Another number: nothing was written.", "note")
+
+        hint = f"The text of {plural(replaced, 'memory', 'memories')} here is replaced. Type {replaced} to agree."
+        self.flow.ask("Replace memories", hint, "", typed)
+
+    def _begin(self) -> None:
+        engine, plan = self.engine, self.state.plan
+        assert plan is not None
+        self.set(error=None, stopping=False, pace=Pace())
+        self.work(
+            "run",
+            lambda report, stop: engine.transfer.run(plan, confirmed=True, on_progress=report, cancel=stop),
+        )
+        self.flow.paint()
+
+    def stop(self) -> bool:
+        running = self.busy("run")
+        if running:
+            self.screen.stop_calls()
+            self.set(stopping=True)
+        return running
+
+    def finished(self, slot: str, value: Any) -> None:
+        if value is STOPPED:
+            error = MemtuiError("It was stopped.", fix="The start page offers to go on with it.")
+            self.set(error=error, stopping=False)
+            return
+        self.set(step="report", done=value, stopping=False)
+        written = value.added + value.replaced
+        if value.entry is not None:
+            host(self.screen).take(
+                "changed", f"{plural(written, 'memory', 'memories')} imported (entry {full(value.entry)})"
+            )
+
+    def failed(self, slot: str, error: MemtuiError) -> None:
+        self.set(error=error, stopping=False)
+
+    def advanced(self, slot: str, progress: Progress) -> None:
+        if slot:
+            self.set(pace=heard(self.state.pace, progress, self.now_ms))
+        elif self.busy("run"):
+            self.set(pace=ticked(self.state.pace, self.now_ms))
+
+    def opened(self, panel: str, key: str) -> None:
+        """Enter never writes."""
+
+    def goes_on(self) -> bool:
+        return False
+
+    def back(self) -> bool:
+        if not self.busy("run"):
+            self.set(step="review", error=None, pace=Pace())
+        return True
+
+
+class ReportPart(ImportPart):
+    """What was written, what was left out and changed, and the way back."""
+
+    def shape(self) -> Shape:
+        return Shape("two", side_rows=8)
+
+    def heading(self, panel: str) -> Heading:
+        if panel == "a":
+            return Heading("Done" if not self.state.undone else "Taken back")
+        return Heading("What is other than in the source", plural(len(self.state.losses), "line"))
+
+    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
+        state, glyphs = self.state, self.glyphs
+        if panel == "b":
+            return [*ledger_rows(state.losses, width, glyphs), blank(), *self._left(width)]
+        done = state.done
+        if done is None:
+            return []
+        rows = [
+            fact_row("added", plural(done.added, "memory", "memories"), width, glyphs),
+            fact_row("replaced", plural(done.replaced, "memory", "memories"), width, glyphs),
+            fact_row(
+                "journal", "no entry" if done.entry is None else f"entry {full(done.entry)}", width, glyphs
+            ),
+            blank(),
+        ]
+        ways = [("again", "import something else"), ("browse", "look at them in Browse")]
+        if done.entry is not None and not state.undone:
+            ways.insert(0, ("undo", "u  take it back, all of it"))
+        rows += [Row((Content.styled(f" {text}", "$foreground"),), f"way:{name}") for name, text in ways]
+        rows.append(blank())
+        for each in done.warnings:
+            rows += warning_rows(each, width, glyphs)
+        return rows
+
+    def _left(self, width: int) -> list[Row]:
+        state = self.state
+        rows = [heading_row("LEFT OUT")]
+        found = reduce.counts(state)
+        for group in GROUPS:
+            if group != "new" and found.get(group):
+                line = Content.assemble(
+                    (right(full(found[group]), 8), "$foreground"), "  ", (review.meaning(group), "$dim")
+                )
+                rows.append(Row((line,)))
+        return rows if len(rows) > 1 else [heading_row("LEFT OUT"), *text_rows("nothing", width, "$dim")]
+
+    def advice(self) -> str:
+        return "It is one entry of the journal: u takes it back, also later and from the Journal."
+
+    def able(self, act: str, panel: str, key: str) -> bool:
+        done = self.state.done
+        return act == "undo" and done is not None and done.entry is not None and not self.state.undone
+
+    def acted(self, act: str, panel: str, key: str) -> None:
+        done = self.state.done
+        if done is None or done.entry is None:
+            return
+        entry = done.entry
+        self.screen.staging.stage(
+            lambda engine: engine.curate.undo(entry),
+            force=lambda engine, ids: engine.curate.undo(entry, forced=ids),
+            then=lambda outcome: self.set(undone=True),
+        )
+
+    def opened(self, panel: str, key: str) -> None:
+        way = key.removeprefix("way:")
+        if way == "undo":
+            self.acted("undo", "", "")
+        elif way == "browse":
+            self.screen.app.post_message(ShowInBrowse(""))
+        elif way == "again":
+            from memtui.tui.screens.transfer.start import flow_named
+
+            self.screen.go(flow_named("import", self.screen))
+
+    def next(self) -> None:
+        self.screen.home()

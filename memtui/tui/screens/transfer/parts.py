@@ -1,0 +1,175 @@
+"""Lines that the steps of Transfer have in common: settings, facts, paragraphs, ledgers, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.engine import Progress, one_line
+from memtui.tui.paint.bars import progress as progress_bar
+from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import full, short, size
+from memtui.tui.screens.transfer.pace import Pace, left_s, rate, span
+from memtui.tui.widgets.rows import Row
+
+if TYPE_CHECKING:
+    from memtui.engine.transfer.loss import Loss
+
+LABEL = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Something that can be decided. `on` is None for what has a value, else whether it is switched on."""
+
+    key: str
+    label: str
+    value: str = ""
+    meaning: str = ""
+    changed: bool = False
+    on: bool | None = None
+
+
+def setting_row(setting: Setting, width: int, glyphs: Glyphs, label: int = LABEL) -> Row:
+    """Name and value; the meaning where there is room."""
+    mark = " " if setting.on is None else glyphs.mark if setting.on else glyphs.dot
+    value = one_line(setting.value) if setting.on is None else ("on" if setting.on else "off")
+    style = "bold $match" if setting.changed else "$foreground"
+    room = max(4, width - label - 4)
+    shown = crop(value, room, glyphs.ellipsis)
+    line = Content.assemble(
+        " ",
+        (mark, "bold $ok" if setting.on else "$dim"),
+        " ",
+        (fit(setting.label, label, glyphs.ellipsis), "$dim"),
+        (shown, style),
+    )
+    left = width - line.cell_length - 3
+    if setting.meaning and left >= 16:
+        line = Content.assemble(line, "  ", (crop(setting.meaning, left, glyphs.ellipsis), "$dim"))
+    return Row((line,), setting.key)
+
+
+def heading_row(text: str) -> Row:
+    """A heading among rows."""
+    return Row((Content.styled(f" {text}", "bold $heading"),))
+
+
+def blank() -> Row:
+    """An empty line."""
+    return Row((Content(),))
+
+
+def fact_row(label: str, value: Content | str, width: int, glyphs: Glyphs, cells: int = LABEL) -> Row:
+    """A name and a value, in as many lines as the value needs."""
+    content = Content.styled(one_line(value), "$foreground") if isinstance(value, str) else value
+    parts = content.wrap(max(8, width - cells - 2)) or [Content()]
+    lines = [
+        Content.assemble(" ", (fit(label if i == 0 else "", cells, glyphs.ellipsis), "$dim"), part)
+        for i, part in enumerate(parts)
+    ]
+    return Row(tuple(lines))
+
+
+def text_rows(text: str, width: int, style: str = "$foreground", lead: str = " ") -> list[Row]:
+    """A paragraph."""
+    lines = Content.styled(one_line(text), style).wrap(max(8, width - len(lead) - 1))
+    return [Row((Content.assemble(lead, line),)) for line in lines]
+
+
+def warning_rows(text: str, width: int, glyphs: Glyphs) -> list[Row]:
+    """A paragraph with a mark before it."""
+    lines = Content.styled(one_line(text), "$foreground").wrap(max(8, width - 4))
+    return [
+        Row((Content.assemble((f" {glyphs.warn} " if i == 0 else "   ", "bold $stale"), line),))
+        for i, line in enumerate(lines)
+    ]
+
+
+def ledger_rows(losses: Sequence[Loss], width: int, glyphs: Glyphs) -> list[Row]:
+    """The ledger: field, rows, what becomes of it; each line in full."""
+    if not losses:
+        return text_rows("Nothing is changed or lost: every field comes through as it is.", width, "$ok")
+    name = min(20, max(len(each.field) for each in losses) + 2)
+    head = f" {fit('FIELD', name)}{right('ROWS', 8)}  WHAT CHANGES OR IS LOST"
+    rows = [Row((Content.styled(crop(head, width), "bold $heading"),))]
+    for number, each in enumerate(losses):
+        room = max(10, width - name - 12)
+        lines = Content.styled(one_line(each.what), "$foreground").wrap(room)
+        shown = [
+            Content.assemble(
+                " ",
+                (fit(one_line(each.field) if i == 0 else "", name, glyphs.ellipsis), "$match"),
+                (right(full(each.rows) if i == 0 else "", 8), "$foreground"),
+                "  ",
+                line,
+            )
+            for i, line in enumerate(lines)
+        ]
+        if each.example and width >= 60:
+            example = crop(f"first at {one_line(each.example)}", room, glyphs.ellipsis)
+            shown.append(Content.assemble(" " * (name + 11), (example, "$dim")))
+        rows.append(Row(tuple(shown), f"loss:{number}"))
+    return rows
+
+
+def pace_rows(pace: Pace, width: int, glyphs: Glyphs, *, running: bool) -> list[Row]:
+    """Every phase of a run: bar, counts, rate, time left."""
+    rows: list[Row] = []
+    for at, phase in enumerate(pace.phases):
+        progress = phase[0]
+        last = at == len(pace.phases) - 1
+        done = not (last and running)
+        rows.append(Row((Content.assemble(" ", (one_line(progress.what), "bold" if last else "$dim")),)))
+        rows.append(Row((_bar(progress, width, glyphs, done=done and progress.done >= progress.total),)))
+        speed, left = rate(phase), left_s(phase)
+        said = _count(progress)
+        if speed is not None:
+            said += f"   {_speed(progress, speed)}"
+        if left is not None and last and running and left >= 0.5:
+            said += f"   {span(left)} left"
+        rows += [Row((Content.assemble("   ", (crop(said, width - 4), "$dim")),)), blank()]
+    if pace.phases and pace.elapsed_s >= 0.05:
+        rows.append(
+            Row(
+                (
+                    Content.styled(
+                        f" {span(pace.elapsed_s)} so far" if running else f" {span(pace.elapsed_s)} in all",
+                        "$dim",
+                    ),
+                )
+            )
+        )
+    return rows
+
+
+def _bar(progress: Progress, width: int, glyphs: Glyphs, *, done: bool) -> Content:
+    strip = max(8, min(60, width - 12))
+    share = 1.0 if done and progress.total else progress.fraction
+    percent = f"{share * 100:3.0f} %" if progress.total else ""
+    return Content.assemble(
+        "   ",
+        (progress_bar(share, strip, glyphs), "$ok" if done else "$primary"),
+        "  ",
+        (percent, "$foreground"),
+    )
+
+
+def _count(progress: Progress) -> str:
+    if progress.unit == "bytes":
+        return f"{size(progress.done)} of {size(progress.total)}" if progress.total else size(progress.done)
+    of = f" of {full(progress.total)}" if progress.total else ""
+    return f"{full(progress.done)}{of} {one_line(progress.unit)}"
+
+
+def _speed(progress: Progress, speed: float) -> str:
+    return f"{size(round(speed))}/s" if progress.unit == "bytes" else f"{short(speed)} {progress.unit}/s"
+
+
+def rows_of(lines: Iterable[Content]) -> list[Row]:
+    """Lines as rows without a cursor."""
+    return [Row((line,)) for line in lines]

@@ -1,0 +1,175 @@
+"""What the import wizard knows: one frozen value, and the pure functions that make the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.transfer.request import ImportRequest, Resolution
+from memtui.engine.transfer.rules import GROUPS, SWITCHABLE, Group
+from memtui.tui.screens.transfer.pace import Pace
+
+if TYPE_CHECKING:
+    from memtui.engine import Memory, MemtuiError
+    from memtui.engine.transfer.detect import Detected
+    from memtui.engine.transfer.embedding import Cost
+    from memtui.engine.transfer.facade import Preview
+    from memtui.engine.transfer.loss import Loss
+    from memtui.engine.transfer.places import Place
+    from memtui.engine.transfer.plan import Item, Plan
+    from memtui.engine.transfer.run import Done
+
+Step = Literal["source", "map", "review", "run", "report"]
+STEPS: tuple[Step, ...] = ("source", "map", "review", "run", "report")
+SHEETS = ("ledger", "left", "scopes", "cost", "notes")
+"""Views of the review that list something else than records."""
+PAGE = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found at a path: what it is, or why it cannot be imported."""
+
+    typed: str
+    sources: tuple[Detected, ...] = ()
+    size: int = 0
+    error: MemtuiError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Records of one group, with the memories that they are compared with."""
+
+    group: str
+    offset: int
+    items: tuple[Item, ...]
+    here: Mapping[str, Memory]
+
+
+@dataclass(frozen=True, slots=True)
+class ImportState:
+    """`plan` is what `request` gives, once `planned` is equal to it; while another is made it is the one before."""
+
+    step: Step = "source"
+    typed: str = ""
+    places: tuple[Place, ...] = ()
+    listed: str | None = None
+    """The text that `places` complete; None before any were read."""
+    found: Found | None = None
+    request: ImportRequest = field(default_factory=lambda: ImportRequest(()))
+    preview: Preview | None = None
+    error: MemtuiError | None = None
+    """Why the present step cannot go on."""
+    plan: Plan | None = None
+    planned: ImportRequest | None = None
+    losses: tuple[Loss, ...] = ()
+    cost: Cost | None = None
+    view: str = "new"
+    offset: int = 0
+    page: Page | None = None
+    item: int = -1
+    """Number of the record under the cursor."""
+    pace: Pace = field(default_factory=Pace)
+    stopping: bool = False
+    done: Done | None = None
+    undone: bool = False
+
+
+def counts(state: ImportState) -> dict[Group, int]:
+    """Records in each group; nothing before there is a plan."""
+    return state.plan.counts if state.plan is not None else {}
+
+
+def shown_groups(state: ImportState) -> list[Group]:
+    """Groups to list: those with records, and rules that are switched off."""
+    found = counts(state)
+    return [
+        group for group in GROUPS if found.get(group) or group == "new" or group in state.request.rules_off
+    ]
+
+
+def views(state: ImportState) -> list[str]:
+    """Every view of the review in order."""
+    return [*shown_groups(state), *SHEETS]
+
+
+def best_view(state: ImportState) -> str:
+    """What to look at first: conflicts where there are any."""
+    found = counts(state)
+    return "conflict" if found.get("conflict") else next((g for g in GROUPS if found.get(g)), "new")
+
+
+def switched(state: ImportState, rule: str) -> ImportState:
+    """Switch a rule off or on again."""
+    if rule not in SWITCHABLE:
+        return state
+    off = state.request.rules_off ^ {rule}
+    return replace(state, request=replace(state.request, rules_off=off))
+
+
+def asked(state: ImportState, **changes: Any) -> ImportState:
+    """Ask for something else. Records may then be others or have other numbers: decisions are taken back."""
+    return replace(state, request=replace(state.request, choices={}, **changes), error=None)
+
+
+def mapped(state: ImportState, role: str, column: str) -> ImportState:
+    """Say which column a role is; an empty one takes it away. A column has one role."""
+    mapping = dict(state.preview.mapping) if state.preview is not None else dict(state.request.mapping)
+    mapping = {name: value for name, value in mapping.items() if name != role and value != column}
+    if column:
+        mapping[role] = column
+    return asked(state, mapping=mapping)
+
+
+def decided(state: ImportState, number: int, choice: Resolution) -> ImportState:
+    """Decide one conflict."""
+    return _with_plan(state, state.request.conflicts, {**state.request.choices, number: choice})
+
+
+def decided_all(state: ImportState, choice: Resolution) -> ImportState:
+    """Decide every conflict alike, those decided before too."""
+    numbers = state.plan.numbers("conflict").tolist() if state.plan is not None else []
+    return _with_plan(state, choice, dict.fromkeys(numbers, choice))
+
+
+def _with_plan(state: ImportState, conflicts: Resolution, choices: Mapping[int, Resolution]) -> ImportState:
+    if state.plan is None:
+        return state
+    plan = state.plan.decided(conflicts, choices)
+    return replace(
+        state,
+        plan=plan,
+        request=plan.request,
+        planned=plan.request,
+        losses=plan.losses(),
+        page=_again(state, plan),
+    )
+
+
+def _again(state: ImportState, plan: Plan) -> Page | None:
+    """The page with the choices as they are now."""
+    if state.page is None:
+        return None
+    items = tuple(replace(each, choice=plan.request.choices.get(each.number)) for each in state.page.items)
+    return replace(state.page, items=items)
+
+
+def open_conflicts(state: ImportState) -> int:
+    """Conflicts that nobody has decided."""
+    if state.plan is None:
+        return 0
+    return sum(1 for n in state.plan.numbers("conflict").tolist() if n not in state.request.choices)
+
+
+def replaced(state: ImportState) -> int:
+    """Memories here whose text will be replaced."""
+    if state.plan is None:
+        return 0
+    return sum(1 for n in state.plan.numbers("conflict").tolist() if state.plan.choice(n) == "take")
+
+
+def current(state: ImportState) -> Item | None:
+    """The record under the cursor."""
+    items = state.page.items if state.page is not None and state.page.group == state.view else ()
+    return next((each for each in items if each.number == state.item), items[0] if items else None)
