@@ -37,6 +37,7 @@ COMMANDS = {
     "undo": "take back a change",
     "journal": "what was changed through memtui",
     "demo": "the app on the embedded demo store",
+    "serve": "the app in a browser, on this machine",
     "help": "how to do a task: memtui help, memtui help why-not",
     "keys": "every key, and whether your keys.toml is right",
     "shot": "make the pictures in screenshots/",
