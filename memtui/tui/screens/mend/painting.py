@@ -65,14 +65,17 @@ def _setting(state: MendState, width: int) -> Content:
     if state.part == "duplicates":
         clusters = shown_clusters(state)
         extra = sum(len(each.ids) - 1 for each in clusters)
+        wide = width >= 100
         parts = [
-            _chip("mend.stricter", f"at least {score(state.threshold)} alike"),
-            _chip("mend.losers", f"losers {_LOSERS[state.losers]}"),
+            _chip("mend.stricter", f"{'at least ' if wide else ''}{score(state.threshold)} alike"),
+            _chip("mend.losers", f"{'losers ' if wide else ''}{_LOSERS[state.losers]}"),
             _chip("mend.across", "all scopes together" if state.across else "within a scope"),
         ]
         if state.near is not None:
-            told = f"{plural(len(clusters), 'cluster')}, {full(extra)} too many, {full(state.near.compared)} compared"
-            if state.near.without:
+            told = f"{plural(len(clusters), 'cluster')}, {full(extra)} too many"
+            if wide:
+                told += f", {full(state.near.compared)} compared"
+            if wide and state.near.without:
                 told += f", {full(state.near.without)} by text only"
             parts.append(Content.styled(told, "$foreground"))
     elif state.part == "trash":

@@ -53,6 +53,8 @@ class MendScreen(MendActions):
         self.state = MendState(part=part)
         self._engine: Engine | None = None
         self._revision = -1
+        self._keys: list[str] = []
+        """The rows of the list, whether they have been painted yet or not."""
         self._said: State | None = State("loading", asking.title_of(part))
 
     def body(self) -> ComposeResult:
@@ -206,7 +208,7 @@ class MendScreen(MendActions):
     def repaint_all(self, key: str | None = None) -> None:
         """Paint the lists anew; the cursor goes to `key`, to the first for an empty one, else it stays."""
         state, width = self.state, self.size.width
-        rows = [row.key for row in list_rows(state, 80, host(self).glyphs, 0) if row.key]
+        rows = self._keys = [row.key for row in list_rows(state, 80, host(self).glyphs, 0) if row.key]
         if not rows:
             again = Choice("look", "look again", key="r")
             self._say(State("empty", _NOTHING[state.part], choices=() if state.part == "trash" else (again,)))
@@ -222,15 +224,13 @@ class MendScreen(MendActions):
 
     def _selected(self) -> None:
         """The cursor of the list is somewhere: paint that one, and read what is not known of it yet."""
-        self.call_after_refresh(self._place)
+        keys = self._keys
+        at = keys.index(self.finds.key) + 1 if self.finds.key in keys else 0
+        self.query_one("#found", Panel).headline(where=f"{at:,} / {len(keys):,}")
         titles = {"duplicates": "Cluster", "trash": "Thrown away"}
         self.query_one("#one", Panel).headline(what=titles.get(self.state.part, "Memory"))
         self.member.repaint()
         self._read()
-
-    def _place(self) -> None:
-        at, count = self.finds.place
-        self.query_one("#found", Panel).headline(where=f"{at:,} / {count:,}")
 
     def _read(self) -> None:
         engine, known = self._engine, self.state.memories
