@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-from itertools import groupby
 from pathlib import Path
 
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.engine import UsageError
 from memtui.paths import keys_file, settings_file
 from memtui.settings import load_settings
-from memtui.tui.keys import Key, Keymap, load_keys
+from memtui.tui.keys import MOVE, Keymap, load_keys
 from memtui.tui.keys.places import place
 from memtui.tui.keys.presets import PRESETS
 
@@ -80,24 +79,17 @@ def _document(keys: Keymap, file: Path) -> dict[str, object]:
 
 
 def markdown(keys: Keymap) -> str:
-    """The key section of the README: a folded table for each place."""
-    parts = []
-    for context, group in groupby(keys.table, key=lambda key: key.context):
-        parts += [
-            f"<details><summary>{place(context).title}</summary>",
-            "",
-            "| keys | does | id |",
-            "|---|---|---|",
-        ]
-        parts += [_row(key) for key in group]
-        parts += ["", "</details>"]
-    return "\n".join(parts)
+    """The key section of the README: a line for each place.
 
-
-def _row(key: Key) -> str:
-    caps = " ".join(f"<kbd>{_escaped(each)}</kbd>" for each in key.caps.split(" ") if each)
-    does = f"{key.title}: {key.help}" if key.help else key.title
-    return f"| {caps or 'palette'} | {does.replace('|', chr(92) + '|')} | `{key.id}` |"
+    Moving about in a list is the same everywhere, and a dialog shows its keys itself.
+    """
+    places: dict[str, list[str]] = {}
+    for key in keys.table:
+        if key.group != MOVE and key.cap and "app" in (key.context, *place(key.context).inside):
+            caps = f"<kbd>{_escaped(key.cap)}</kbd>"
+            places.setdefault(place(key.context).title, []).append(f"{caps} {_escaped(key.title)}")
+    rows = [f"| {title} | {' · '.join(found)} |" for title, found in places.items()]
+    return "\n".join(["| where | keys |", "|---|---|", *rows])
 
 
 def _escaped(text: str) -> str:
