@@ -30,7 +30,7 @@ def store_state_dir(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
 
 def questions_file(environ: Mapping[str, str] = os.environ) -> Path:
     """The history of questions, of all stores."""
-    return state_dir(environ) / "questions.db"
+    return state_dir(environ) / "questions.sqlite"
 
 
 def cache_dir(environ: Mapping[str, str] = os.environ) -> Path:

@@ -25,7 +25,7 @@ async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size
         text = screen_text(app)
         for words in ("STAGE", "BEFORE", "1 / (1 + distance", "hard cutoff", "✓ adds up"):
             assert words in text
-        await press(pilot, "G")
+        await press(pilot, "pagedown")
         assert "returned at #1" in screen_text(app)
         await press(pilot, "n", "escape")
         assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +26,57 @@ def test_every_rule_that_the_engine_proves_has_words() -> None:
     for rule in (*SCORES, "decay_boost"):
         assert rule in rules.FORMULAS
         assert rules.formula(rule, 0.5, {"vector": 0.5, "vector_weight": 0.7})
+
+
+STEPS: dict[str, dict[str, Any]] = {
+    "inverse_distance": {"distance": 0.25},
+    "inverse_squared_l2": {"distance": 0.5},
+    "bm25_logistic": {"raw_bm25": 3.25},
+    "weighted_sum": {"vector": 0.75, "bm25": 0.5, "vector_weight": 0.7, "bm25_weight": 0.3},
+    "exact_match_floor": {"vector": 0.5, "bm25": 0.875, "vector_weight": 0.7, "bm25_weight": 0.3},
+    "keyword_only": {"bm25": 0.625},
+    "vector_only": {"vector": 0.625},
+    "keyword_bump": {"vector": 0.5},
+    "rerank_blend": {"reranked": 0.875, "keep": 0.5},
+    "rerank_unreturned": {"keep": 0.5},
+    "cosine_blend": {"cosine": 0.875},
+    "recency": {"weight": 0.1, "age_days": 8, "e_folding_days": 14},
+    "importance": {"importance": 0.75},
+    "length": {"length": 800, "anchor": 500},
+    "time_decay": {"age_days": 8, "e_folding_days": 60},
+    "decay_boost": {"multiplier": 0.875, "tier": "core", "recency": 0.5},
+}
+BEFORE = 0.625
+
+
+def worth(text: str, before: float) -> float:
+    """The number that a formula on the screen gives, read as a person reads it."""
+    text = re.sub(r",.*", "", text)
+    keeps = re.search(r"keeps ([.\d]+)", text)
+    if keeps:
+        return before * float(keeps[1])
+    text = text.split("  ")[0]
+    text = re.sub(
+        r"\b(squared distance|distance|cosine|importance|days|by keywords only|by meaning only)\b", "", text
+    )
+    text = text.replace(" x ", " * ").strip()
+    text = re.sub(r"^x ", "* ", text)
+    if text[0] in "+*/":
+        text = f"{before} {text}"
+    return float(eval(text, {"__builtins__": {}}, {"exp": math.exp, "log2": math.log2}))
+
+
+@pytest.mark.parametrize("rule", STEPS)
+def test_a_formula_on_the_screen_gives_what_the_engine_computes(rule: str) -> None:
+    inputs = STEPS[rule]
+    assert worth(rules.formula(rule, BEFORE, inputs), BEFORE) == pytest.approx(
+        SCORES[rule](BEFORE, inputs), abs=1e-9
+    )
+
+
+def test_no_rule_with_a_formula_is_left_unchecked() -> None:
+    words_only = {"substring", "recorded", "exempt", "unchanged", "deferred"}
+    assert set(SCORES) - words_only == set(STEPS)
 
 
 @pytest.mark.parametrize(

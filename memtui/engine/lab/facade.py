@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memtui.engine.lab.ranks import Ranking
     from memtui.engine.lab.receipt import Receipt
     from memtui.engine.lab.replay import Replay
+    from memtui.engine.lab.resolved import Resolved
     from memtui.engine.lab.sentences import Explanation
     from memtui.engine.lab.smallest import OnVerdict
     from memtui.engine.lab.verdict import Counterfactual, Verdict
@@ -84,6 +85,12 @@ class Lab:
         from memtui.engine.lab.mending import plan_change
 
         return plan_change(self._engine.curate, memory_id, change)
+
+    def settings(self, request: RecallRequest) -> Resolved:
+        """What a question would be asked with, before it is asked: configuration and findings."""
+        from memtui.engine.lab.resolved import settings
+
+        return settings(self._named(request), self._engine.bench())
 
     def parameters(self, trace: Trace) -> tuple[Parameter, ...]:
         """Every parameter of the recipe: value, range, what turning it needs, findings beside it."""

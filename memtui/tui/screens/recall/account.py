@@ -78,14 +78,19 @@ def ran(trace: Trace) -> tuple[StageSummary, ...]:
 def laps(
     stages: Sequence[StageSummary], *, stale: Sequence[StageSummary] = (), merged: bool = False
 ) -> list[Lap]:
-    """The stages one after the other on the clock; `stale` are those of the recall before, still awaited."""
+    """The stages on the clock; searches side by side, the others one after the other.
+
+    `stale` are those of the recall before, still awaited.
+    """
     out: list[Lap] = []
-    at = 0.0
+    at, after = 0.0, 0.0
     rows = [*((s, False) for s in _grouped(stages, merged)), *((s, True) for s in _grouped(stale, merged))]
     for group, old in rows:
         first, last = group[0], group[-1]
         counted = first.kind != "operation"
         ms = sum(max(0.0, s.ms) for s in group)
+        if first.kind != "search":
+            at = after
         out.append(
             Lap(
                 stage_title(first) if len(group) == 1 else _merged_title(group),
@@ -100,7 +105,9 @@ def laps(
                 idle=first.kind == "search" and first.params.get("via") == "",
             )
         )
-        at += ms
+        after = max(after, at + ms)
+        if first.kind != "search":
+            at = after
     return out
 
 

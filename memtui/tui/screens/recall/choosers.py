@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import Facets, ListQuery, one_line
@@ -20,6 +21,10 @@ from memtui.tui.widgets.state_panel import Choice
 if TYPE_CHECKING:
     from memtui.engine import RecipeInfo
     from memtui.tui.screens.recall.screen import RecallScreen
+
+
+SETTINGS = "settings"
+"""The slot of the engine call that resolves the settings before anything is asked."""
 
 
 class Choosers:
@@ -115,21 +120,21 @@ class Choosers:
 
     def settings(self) -> None:
         """The resolved configuration, read-only, with what a person should know of it."""
+        screen = self._screen
+        trace, form, engine = screen.state.trace, screen.state.form, screen.session.engine
+        if trace is not None and form == screen.state.answered:
+            self.show_settings((trace.config, trace.findings))
+        elif engine is not None:
+            request = form.request()
+            screen.runner.start(SETTINGS, lambda cancel, report: engine.lab.settings(request))
+
+    def show_settings(self, resolved: tuple[Mapping[str, Any], Sequence[str]]) -> None:
+        """Open the sheet."""
         screen, recipe = self._screen, self.recipe
-        trace = screen.state.trace
+        config, findings = resolved
         intro = [recipe.description] if recipe is not None else []
-        answered = trace is not None and trace.recipe == screen.state.form.recipe
-        if trace is None or not answered:
-            intro.append("Its settings are shown as they were resolved, once it has answered a question.")
-        name = trace.recipe if trace is not None and answered else screen.state.form.recipe
-        screen.app.push_screen(
-            Sheet(
-                f"Settings of {one_line(name) or 'the recipe'}",
-                intro,
-                trace.findings if trace is not None and answered else (),
-                knobs.sections(trace.config) if trace is not None and answered else [],
-            )
-        )
+        name = one_line(screen.state.form.recipe) or "the recipe"
+        screen.app.push_screen(Sheet(f"Settings of {name}", intro, findings, knobs.sections(config)))
 
     def ledger(self) -> None:
         """Every stage of the selected memory; closing selects the one that was shown last."""
@@ -142,7 +147,8 @@ class Choosers:
         def page_of(id: str) -> Page:
             candidate = present.candidate_of(trace, id)
             assert candidate is not None  # `ids` are the trace's own
-            return pages.page(trace, candidate, host(screen).glyphs, screen.now_ms)
+            told = screen.state.told.get(id)
+            return pages.page(trace, candidate, host(screen).glyphs, screen.now_ms, told)
 
         def closed(id: str | None) -> None:
             if id is not None and screen.state.trace is trace:

@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, RecallRequest
+from memtui.engine import CancelToken, History, MemtuiError, RecallRequest
+from memtui.paths import questions_file
 from memtui.tui.dialogs.memory_pick import MemoryPick
 from memtui.tui.runner import Report
 from memtui.tui.screens.recall import state as reduce
+from memtui.tui.screens.recall.telling import TOLD, tell
 from memtui.tui.widgets.dropped_list import DroppedList
 
 if TYPE_CHECKING:
-    from memtui.engine import Trace
+    from memtui.engine import Engine, Trace
     from memtui.tui.screens.recall.screen import RecallScreen
 
 MORE_LIKE = "more-like"
 """The slot of the engine call that reads a memory's vector."""
+
+
+def with_kept_vector(engine: Engine, request: RecallRequest) -> RecallRequest:
+    """`request` with the vector its question was asked with before, where nothing here embeds. For a worker."""
+    try:
+        return engine.lab.with_kept_vector(request, History(questions_file()))
+    except MemtuiError:  # without the history the question is asked by its words
+        return request
 
 
 class Explore:
@@ -59,8 +69,15 @@ class Explore:
         self._wanted = ""
         screen.app.push_screen(WhyNotScreen(engine, trace, memory_id, self.what_if))
 
-    def answered(self) -> None:
-        """A question was answered: a memory may have been waiting for that."""
+    def answered(self, trace: Trace) -> None:
+        """A question was answered: its stories are written, and a memory may have been waiting for that."""
+        screen = self._screen
+        engine, form = screen.session.engine, screen.state.answered
+        if engine is not None:
+            screen.runner.start(TOLD, lambda cancel, report: tell(engine, trace, cancel, report))
+        given = dict(form.tried).get("query_vector") if form is not None else None
+        if trace.request is not None and trace.request.query_vector is not None and given is None:
+            screen.flash("No embedder: asked with the vector that this question had the last time.", "note")
         if self._wanted:
             self.why_not_of(self._wanted)
 
@@ -87,6 +104,7 @@ class Explore:
         def taken(kept: Mapping[str, Any], trace: Trace) -> None:
             asked = reduce.turned(reduce.edit(screen.state, **reduce.fields(form.own)), kept)
             screen.state = reduce.answered(asked, asked.form, trace)
+            self.answered(trace)
 
         screen.app.push_screen(WhatIfScreen(engine, form.own.request(), base, tried, chosen, taken))
 

@@ -19,14 +19,15 @@ from memtui.tui.widgets.memory_text import text_lines
 
 if TYPE_CHECKING:
     from memtui.engine import Candidate, Proof, StageSummary, Step, Trace, WordMet
+    from memtui.tui.screens.recall.telling import Told
 
 WORD_CELLS, BAR_CELLS = 14, 8
 MOST_WORDS = 30
 """Words of a question that are compared on the page; they come by what they decide."""
 
 
-def page(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Page:
-    """Everything that happened to `candidate`, in the order of the stages."""
+def page(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int, told: Told | None = None) -> Page:
+    """Everything that happened to `candidate`, in the order of the stages; `told` is its story, once it is written."""
     stages = {stage.name: stage for stage in trace.stages}
     memory = trace.memories.get(candidate.id)
     proof = trace.proof
@@ -35,18 +36,15 @@ def page(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Pag
     place = f"#{candidate.rank}" if candidate.rank else "dropped"
     failures = [text for text in proof.failures if text.startswith(candidate.id)]
 
-    met = _words_met(trace, candidate)
-
     def below(width: int) -> Sequence[Content]:
         lines = [Content(), _result_line(candidate, glyphs), _proof_line(proof)]
+        lines += _story(told, width)
         for text in failures:
             lines += [
                 Content.styled(f" {glyphs.warn} {part.plain}", "$danger")
                 for part in Content(one_line(text)).wrap(width - 4)
             ]
-        if met:
-            lines += [Content(), Content.styled(" WORD BY WORD", "bold $heading")]
-            lines += [_met_line(word, glyphs).truncate(max(8, width - 1)) for word in met[:MOST_WORDS]]
+        lines += _words_met(told, width, glyphs)
         near = trace.neighbors.get(candidate.id, ())
         if near:
             lines += [Content(), Content.styled(" NEIGHBOURS ATTACHED", "bold $heading")]
@@ -109,10 +107,23 @@ def _rule(step: Step, stage: StageSummary | None) -> str:
     return rules.formula(step.rule, step.before, step.inputs)
 
 
-def _words_met(trace: Trace, candidate: Candidate) -> tuple[WordMet, ...]:
-    """Which word of the question met which of the memory, where the recipe scored by that."""
-    compared = any(s.stage == "late_interaction" and s.after is not None for s in candidate.steps)
-    return trace.words_met(candidate.id).words if compared else ()
+def _story(told: Told | None, width: int) -> list[Content]:
+    """What happened, in words."""
+    if told is None or not told.story or told.story.startswith("stopped at"):  # that much is said above
+        return []
+    lines = Content.styled(one_line(told.story), "$foreground").wrap(max(12, width - 4))
+    return [Content(), *(Content.assemble("   ", line) for line in lines)]
+
+
+def _words_met(told: Told | None, width: int, glyphs: Glyphs) -> list[Content]:
+    """Which word of the question met which of the memory; an approximation where the recipe did not score by that."""
+    met = told.words if told is not None else None
+    if met is None or not met.words:
+        return []
+    aside = "   approximate: by the bundled model, this recipe compares no words" if met.approximate else ""
+    heading = Content.assemble((" WORD BY WORD", "bold $heading"), (aside, "$stale"))
+    shown = [_met_line(word, glyphs) for word in met.words[:MOST_WORDS]]
+    return [Content(), *(line.truncate(max(8, width - 1), ellipsis=True) for line in (heading, *shown))]
 
 
 def _met_line(word: WordMet, glyphs: Glyphs) -> Content:

@@ -93,7 +93,7 @@ class Painting:
             screen.query_one(ResultList).choose(new.selected)
             screen.query_one(DroppedList).choose(new.selected)
             self._places(new)
-        if differs("trace", "selected"):
+        if differs("trace", "selected", "told"):
             self._why(new)
         if differs("shown", "zoom", "trace", "stages", "phase"):
             screen.query_one(Arranged).rearrange()
@@ -236,7 +236,8 @@ class Painting:
             text.show(None)
             panel.headline(what="Why", which="", where="")
             return
-        why = present.why(state.trace, candidate, glyphs, screen.now_ms)
+        told = state.told.get(candidate.id)
+        why = present.why(state.trace, candidate, glyphs, screen.now_ms, told)
         memory = state.trace.memories.get(candidate.id)
         breakdown.show(why)
         text.show(memory, present.words_of(state.trace.query), why.facts)

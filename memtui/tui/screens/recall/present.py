@@ -21,6 +21,7 @@ from memtui.tui.widgets.result_list import Hit, found_at
 
 if TYPE_CHECKING:
     from memtui.engine import Candidate, Memory, StageSummary, Step, Trace
+    from memtui.tui.screens.recall.telling import Told
 
 Lane = tuple[str, str, str]
 """A lane's name in the record, its short name, its hue."""
@@ -130,13 +131,15 @@ def candidate_of(trace: Trace | None, id: str) -> Candidate | None:
     return next((c for c in trace.candidates if c.id == id), None) if trace is not None else None
 
 
-def why(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int) -> Why:
+def why(trace: Trace, candidate: Candidate, glyphs: Glyphs, now_ms: int, told: Told | None = None) -> Why:
     """The account of one memory for the panel below the lists."""
     memory = trace.memories.get(candidate.id)
     gates = gates_of(trace, candidate, glyphs)
     known = facts(memory, glyphs, now_ms)
     words = matched(trace.query, memory)
-    return Why(account.fall(trace, candidate, glyphs), (*known, words) if words is not None else known, gates)
+    story = Content.styled(one_line(told.story), "$foreground") if told is not None and told.story else None
+    said = [each for each in (story, *known, words) if each is not None]
+    return Why(account.fall(trace, candidate, glyphs), tuple(said), gates)
 
 
 def matched(query: str, memory: Memory | None) -> Content | None:

@@ -19,11 +19,12 @@ from memtui.tui.messages import AskRecall, AskWhyNot, RunAdvanced, RunFailed, Ru
 from memtui.tui.runner import Report
 from memtui.tui.screens.recall import arrange
 from memtui.tui.screens.recall import state as reduce
-from memtui.tui.screens.recall.choosers import Choosers
-from memtui.tui.screens.recall.explore import MORE_LIKE, Explore
+from memtui.tui.screens.recall.choosers import SETTINGS, Choosers
+from memtui.tui.screens.recall.explore import MORE_LIKE, Explore, with_kept_vector
 from memtui.tui.screens.recall.marking import Marking
 from memtui.tui.screens.recall.painting import Painting
 from memtui.tui.screens.recall.state import RecallState
+from memtui.tui.screens.recall.telling import TOLD
 from memtui.tui.session import Session
 from memtui.tui.widgets.arranged import Arranged
 from memtui.tui.widgets.breakdown import Breakdown
@@ -147,16 +148,22 @@ class RecallScreen(Frame):
         self.state = reduce.submit(self.state)
         request = self.state.form.request()
 
+        self.runner.cancel(TOLD)
+
         def work(cancel: CancelToken, report: Report) -> Trace:
-            trace = engine.recall(request, report, cancel)
+            trace = engine.recall(with_kept_vector(engine, request), report, cancel)
             _ = trace.candidates, trace.memories, trace.proof  # made here: no cursor movement waits for them
             return trace
 
         self.runner.start("recall", work)
 
     def on_run_advanced(self, message: RunAdvanced) -> None:
-        if self.runner.is_current(message) and isinstance(message.value, StageSummary):
+        if not self.runner.is_current(message):
+            return
+        if isinstance(message.value, StageSummary):
             self.state = reduce.add_stage(self.state, message.value)
+        elif message.slot == TOLD:
+            self.state = reduce.tell(self.state, message.value)
 
     def on_run_finished(self, message: RunFinished) -> None:
         if not self.runner.done(message):
@@ -165,12 +172,14 @@ class RecallScreen(Frame):
             self.state = reduce.finish(self.state, message.value)
             if isinstance(self.focused, QuestionLine):
                 self._focus_list()
-            self.explore.answered()
+            self.explore.answered(message.value)
             self.marking.answered(message.value)
         elif self.marking.done(message.slot, message.value):
             return
         elif message.slot == MORE_LIKE:
             self.explore.like_known(message.value)
+        elif message.slot == SETTINGS:
+            self._choosers.show_settings(message.value)
         elif message.slot == "facets":
             self._choosers.facets_known(message.value)
 
@@ -317,7 +326,11 @@ class RecallScreen(Frame):
 
         trace = self.state.trace
         if trace is not None:
-            self.app.push_screen(CompareScreen(Side(trace.recipe, trace.request, trace)))
+            side = Side(trace.recipe, trace.request, trace)
+            self.app.push_screen(CompareScreen(side, cases=self.marking.cases_of))
+
+    def action_cases(self) -> None:
+        self.marking.open_cases()
 
     def action_right(self) -> None:
         self.marking.judge("right")

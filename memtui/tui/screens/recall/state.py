@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +11,7 @@ from memtui.engine import RecallRequest, one_line, with_values
 
 if TYPE_CHECKING:
     from memtui.engine import MemtuiError, StageSummary, Trace
+    from memtui.tui.screens.recall.telling import Told
 
 Phase = Literal["idle", "running", "done", "failed"]
 Shown = Literal["results", "dropped"]
@@ -66,6 +67,8 @@ class RecallState:
     stages: tuple[StageSummary, ...] = ()
     """What has finished of the running recall."""
     trace: Trace | None = None
+    told: Mapping[str, Told] = field(default_factory=dict)
+    """The stories of the candidates of `trace`, as far as they are written."""
     error: MemtuiError | None = None
     selected: str = ""
     """Id of the memory whose score is taken apart: a result or a dropped one."""
@@ -184,12 +187,18 @@ def finish(state: RecallState, trace: Trace) -> RecallState:
         state,
         phase="done",
         trace=trace,
+        told={},
         answered=state.asked,
         stages=(),
         error=None,
         selected=selected,
         shown="results",
     )
+
+
+def tell(state: RecallState, told: Mapping[str, Told]) -> RecallState:
+    """More stories are written."""
+    return replace(state, told={**state.told, **told})
 
 
 def answered(state: RecallState, form: Form, trace: Trace) -> RecallState:
