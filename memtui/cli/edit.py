@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     engine = open_to_change(args)
     ids = chosen_ids(engine, args)
     if args.editor:
-        from memtui.cli.editor import edited_text
+        from memtui.editor import edited_text
 
         if len(ids) != 1:
             raise UsageError("The editor takes one memory at a time.", fix="Name one id.")

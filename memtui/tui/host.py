@@ -32,6 +32,10 @@ class Host(Protocol):
         """Copy `text` and say so; `what` names it: "id", "text"."""
         ...
 
+    def in_editor(self, text: str) -> str:
+        """`text` as the person left it in $EDITOR, meanwhile the screen is the editor's; MemtuiError when not."""
+        ...
+
     def take(self, name: str, value: object = None) -> None:
         """A way out that any panel may offer: "demo", "open", "store" (value: its name), "retry"."""
         ...

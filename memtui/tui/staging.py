@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.widget import Widget
 
-from memtui.engine import ChangeSet, Outcome, RefusedError
+from memtui.engine import ChangeSet, MemtuiError, Outcome, RefusedError
 from memtui.tui.host import host
 from memtui.tui.messages import Flash, FlashKind, RunFailed, RunFinished
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.runner import Runner
+from memtui.tui.widgets.flash import FlashLine
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -40,6 +41,7 @@ class _Stage:
     write: Write
     then: Callable[[Outcome], None] | None
     edit: Callable[[], None] | None
+    failed: Callable[[MemtuiError], None] | None
 
 
 def _apply(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
@@ -91,15 +93,17 @@ class Staging(Widget):
         write: Write = _apply,
         then: Callable[[Outcome], None] | None = None,
         edit: Callable[[], None] | None = None,
+        failed: Callable[[MemtuiError], None] | None = None,
     ) -> None:
         """Plan a change with `make`, show it, write it with `write` when the person agrees, then call `then`.
 
-        `force` plans over what other programs changed (undo, redo). `edit` reopens what the plan was made from.
+        `force` plans over what other programs changed (undo, redo). `edit` reopens what the plan was made from,
+        when the preview is closed; `failed` takes an error in place of the flash line.
         """
         engine = host(self).session.engine
         if not self.able() or engine is None:
             return
-        self._stage = _Stage(engine, make, force, write, then, edit)
+        self._stage = _Stage(engine, make, force, write, then, edit, failed)
         self._plan(make)
 
     def undo(self, entry: int | None = None) -> None:
@@ -163,10 +167,13 @@ class Staging(Widget):
         stage, error = self._stage, message.error
         if message.slot == APPLY and isinstance(error, ConflictError) and stage is not None:
             self._show(replace(self._agreed, conflicts=error.conflicts), ())
+        elif stage is not None and stage.failed is not None:
+            stage.failed(error)
         else:
             self._say(str(error), "error")
 
     def _planned(self, planned: ChangeSet, notes: Sequence[str]) -> None:
+        self.screen.query_one(FlashLine).dismiss()
         if planned.changes or planned.conflicts or planned.purges:
             self._show(planned, notes)
         elif planned.undoes is not None or planned.action in _DONE:
@@ -188,7 +195,7 @@ class Staging(Widget):
             notes=[note for note in (*notes, access.warning) if note],
             stop_agent=stop,
             forcible=stage.force is not None,
-            editable=stage.edit is not None,
+            way_out="esc back to the editor" if stage.edit is not None else "esc change nothing",
         )
         self.app.push_screen(preview, self._answered)
 
@@ -196,10 +203,10 @@ class Staging(Widget):
         stage = self._stage
         if stage is None:
             return
-        if answer is None:
-            self._say("Nothing was changed.", "note")
-        elif answer.what == "edit" and stage.edit is not None:
+        if answer is None and stage.edit is not None:
             stage.edit()
+        elif answer is None:
+            self._say("Nothing was changed.", "note")
         elif answer.what == "force":
             self._plan(self._again(stage, [each.id for each in answer.change_set.conflicts]))
         else:

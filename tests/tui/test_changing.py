@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -46,16 +47,21 @@ def store(request: pytest.FixtureRequest, demo_store: Path, tmp_path: Path) -> P
 
 @asynccontextmanager
 async def browsing(
-    store: Path, *, writable: bool = True, size: tuple[int, int] = (120, 36)
+    store: Path,
+    *,
+    writable: bool = True,
+    size: tuple[int, int] = (120, 36),
+    environ: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[tuple[MemtuiApp, Pilot[None]]]:
     """Browse on this store."""
-    environ = {
+    whole = {
         "HOME": str(store.parent),
         "MEMTUI_STATE_DIR": str(store.parent / "state"),
         "MEMTUI_GLYPHS": "unicode",
+        **environ,
     }
-    opened = opener(environ, store.parent, writable=writable)
-    app = MemtuiApp(str(store), opener=opened, now=lambda: NOW_MS, environ=environ)
+    opened = opener(whole, store.parent, writable=writable)
+    app = MemtuiApp(str(store), opener=opened, now=lambda: NOW_MS, environ=whole)
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         await press(pilot, "2")

@@ -103,6 +103,8 @@ class ChangeSet:
     left: tuple[Conflict, ...] = ()
     """Rows that were chosen and are left as they are, and why."""
     warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the rules of the store add to what was asked for, in sentences: nothing to worry about."""
     copies: tuple[Mapping[str, Any], ...] = ()
     """Of a forget: where else the text stands; the lines of mirrors go with it, backups and notes stay."""
     shrinks: bool = False
@@ -158,7 +160,8 @@ class ChangeSet:
     def as_json(self) -> dict[str, Any]:
         """The preview of the command-line contract: nothing was written, so there is no entry."""
         conflicts = (*self.conflicts, *self.left)
-        return outcome_json(None, self.action, self.changes, conflicts, self.warnings, self.copies)
+        document = outcome_json(None, self.action, self.changes, conflicts, self.warnings, self.copies)
+        return {**document, "notes": list(self.notes)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.curate import fields
 from memtui.engine.curate.changes import Change, ChangeSet, Conflict
-from memtui.engine.curate.retext import embed, supersedes, superseding, text_patch
+from memtui.engine.curate.retext import embed, makes_version, superseding, text_patch
 from memtui.engine.curate.row_edit import Row, Setting, change_of, patch_of
 from memtui.engine.curate.rows import places
 from memtui.engine.errors import UsageError
@@ -149,9 +149,28 @@ def _change_set(
         version=found.version,
         conflicts=tuple(conflicts),
         warnings=notes_of(notes),
+        notes=tuple(_rules(bureau, settings.values(), changes, embedded=bool(vectors))),
         mark=found.mark,
         base=kept(found, changes),
     )
+
+
+def _rules(
+    bureau: Bureau, settings: Iterable[Setting], changes: Sequence[Change], *, embedded: bool
+) -> Iterator[str]:
+    """What the store's rules add to what was asked for, each once."""
+    from memtui.engine.embed.embedder import NoEmbedder
+
+    dialect, asked = bureau.store.dialect, {name for each in settings for name in each.values}
+    done = {name for each in changes for name in each.after}
+    if embedded and not isinstance(bureau.embedder, NoEmbedder):
+        yield f"The vector is made anew by {bureau.embedder.describe()}."
+    if any(each.op == "add" for each in changes):
+        yield "A new version takes the place of the old one, which stays as history."
+    if dialect.reads_metadata and "importance" in asked and "confidence" in done - asked:
+        yield "The confidence is set with the importance, as the agent's own tool does."
+    if "pinned" in asked and "tier" in done - asked:
+        yield "A pinned memory is core."
 
 
 def kept(found: Found, changes: Sequence[Change]) -> pa.Table | None:
@@ -173,7 +192,7 @@ def _changes(
     made: tuple[Change | Conflict | None, ...]
     if vector is not None:
         text_patch(row, setting.values["text"], vector, setting, dialect, patch)
-    if vector is not None and supersedes(row, dialect) and not in_place:
+    if vector is not None and makes_version(row.memory, dialect) and not in_place:
         whole = found.whole(row.memory.id)
         made = superseding(row, whole, patch, setting, dialect, bureau.new_id)
     else:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtui.engine.dialects.base import Dialect
+    from memtui.engine.memory import Memory
 
 OTHER_MODEL = 0.35
 """Below this cosine between a stored vector and the one made anew of the same text, it is another model's."""
@@ -107,9 +108,8 @@ def text_patch(row: Row, text: str, vector: Any, setting: Setting, dialect: Dial
             patch.warnings.append("a word of time in the text makes it expire, as the agent's program would")
 
 
-def supersedes(row: Row, dialect: Dialect) -> bool:
+def makes_version(memory: Memory, dialect: Dialect) -> bool:
     """Whether a new text makes a new version of this memory instead of changing it."""
-    memory = row.memory
     return dialect.reads_metadata and memory.active and memory.memory_category in TEMPORAL_VERSIONED
 
 

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from memtui.engine import Change, ChangeSet, Conflict, one_line
+from memtui.engine import ChangeSet, one_line
+from memtui.tui.dialogs.preview_text import plan_rows
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
-from memtui.tui.paint.cells import crop, fit
-from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
 
-SHOWN = 300
-"""Nobody reads more rows of one change than this; the rest is counted by scope."""
-FIELD_CELLS = 18
+MANY = 20
+"""From so many deletions the count has to be typed: one key is pressed too easily."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,81 +29,22 @@ class Answer:
     """What the person says to a preview.
 
     "apply" `change_set`; `confirmed`: the person agreed to what needs it (a deletion, a stopped agent). "force":
-    plan again, over what others changed. "edit": back to what it was planned from.
+    plan again, over what others changed.
     """
 
-    what: Literal["apply", "force", "edit"]
+    what: Literal["apply", "force"]
     change_set: ChangeSet
     confirmed: bool = False
 
 
-def value_words(value: Any) -> str:
-    """A stored value on one line."""
-    if value is None:
-        return "(none)"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return one_line(str(value)) or "(empty)"
-
-
-def preview_lines(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs) -> list[Content]:
-    """The whole preview for lines of `width` cells: warnings, conflicts, rows, counts by scope."""
-    lines: list[Content] = []
-    for note in (*notes, *plan.warnings):
-        for i, line in enumerate(Content.styled(one_line(note), "$foreground").wrap(max(12, width - 4))):
-            lines.append(Content.assemble((f" {glyphs.warn} " if i == 0 else "   ", "bold $stale"), line))
-    if plan.conflicts:
-        heading = f" {plural(len(plan.conflicts), 'conflict', 'conflicts')}: this cannot be applied as it is"
-        lines += [Content(), Content.styled(heading, "bold $danger")]
-        for conflict in plan.conflicts[:SHOWN]:
-            lines += _conflict(conflict, width, glyphs)
-    if plan.changes:
-        scopes = ", ".join(f"{one_line(scope or '(none)')} {full(n)}" for scope, n in plan.by_scope)
-        lines += [Content(), Content.styled(crop(f" {scopes}", width - 1, glyphs.ellipsis), "$dim")]
-    for change in plan.changes[:SHOWN]:
-        lines += _change(change, width, glyphs)
-    left = len(plan.changes) - SHOWN
-    if left > 0:
-        lines += [Content(), Content.styled(f" and {full(left)} more", "$dim")]
-    return lines
-
-
-def _change(change: Change, width: int, glyphs: Glyphs) -> list[Content]:
-    done = {"edit": "", "add": "new  ", "delete": "goes  "}[change.op]
-    why = f"  {one_line(change.why)}" if change.why else ""
-    name = f" {done}{one_line(change.id)[:8]}  {one_line(change.title)}{why}"
-    lines = [Content.styled(crop(name, width - 1, glyphs.ellipsis), "bold $foreground")]
-    if change.op == "edit":
-        lines += _fields(change.before, change.after, width, glyphs)
-    return lines
-
-
-def _fields(before: Mapping[str, Any], after: Mapping[str, Any], width: int, glyphs: Glyphs) -> list[Content]:
-    room = max(8, (width - FIELD_CELLS - 8) // 2)
-    return [
-        Content.assemble(
-            "   ",
-            (fit(one_line(name), FIELD_CELLS, glyphs.ellipsis), "$dim"),
-            (crop(value_words(before.get(name)), room, glyphs.ellipsis), "$delta-down"),
-            (f" {glyphs.forth} ", "$dim"),
-            (crop(value_words(after.get(name)), room, glyphs.ellipsis), "$delta-up"),
-        )
-        for name in dict.fromkeys((*before, *after))
-    ]
-
-
-def _conflict(conflict: Conflict, width: int, glyphs: Glyphs) -> list[Content]:
-    text = f" {one_line(conflict.id)[:8]}  {one_line(conflict.sentence)}"
-    lines = [Content.styled(crop(text, width - 1, glyphs.ellipsis), "$foreground")]
-    for field in conflict.fields:
-        for name, value in (("before", field.before), ("mine", field.mine), ("theirs", field.theirs)):
-            line = f"   {fit(one_line(field.field), FIELD_CELLS)}{name:<8}{value_words(value)}"
-            lines.append(Content.styled(crop(line, width - 1, glyphs.ellipsis), "$dim"))
-    return lines
+def deletions(plan: ChangeSet) -> int:
+    """How many memories go for good with it; 0 for a change that destroys nothing."""
+    gone = sum(each.op == "delete" for each in plan.changes) + len(plan.purges)
+    return gone if plan.destroys else 0
 
 
 class PreviewRows(RowList, inherit_bindings=False):
-    """Scrolls through the preview."""
+    """The changes; with several, one of them is under the cursor."""
 
     BINDINGS = bindings("preview")
 
@@ -113,14 +53,14 @@ class PreviewRows(RowList, inherit_bindings=False):
         self.plan, self.notes = plan, tuple(notes)
 
     def paint(self, width: int) -> Sequence[Row]:
-        return [Row((line,)) for line in preview_lines(self.plan, self.notes, width, host(self).glyphs)]
+        return plan_rows(self.plan, self.notes, width, host(self).glyphs)
 
 
 class Preview(ModalScreen[Answer | None]):
     """Shows a change set; returns the answer, None when nothing is to be changed.
 
     `stop_agent`: why the agent has to be stopped first, empty when it need not be. `forcible`: the rows that
-    others changed may be overwritten.
+    others changed may be overwritten. `way_out`: what closing it means, with its key.
     """
 
     DEFAULT_CSS = """
@@ -140,65 +80,125 @@ class Preview(ModalScreen[Answer | None]):
         notes: Sequence[str] = (),
         stop_agent: str = "",
         forcible: bool = False,
-        editable: bool = False,
+        way_out: str = "esc change nothing",
     ) -> None:
         super().__init__()
         self.plan = plan
-        self._said, self._stop_agent, self._editable = (*notes, warning), stop_agent, editable
+        self._said, self._stop_agent, self._way_out = (*notes, warning), stop_agent, way_out
         self._forcible = forcible or any(each.reason == "changed" for each in plan.conflicts)
+        self._typed = ""
+        self._rows = PreviewRows(plan, self._notes())
 
     def compose(self) -> ComposeResult:
         with Panel(title=one_line(self.plan.title)):
-            yield PreviewRows(self.plan, self._notes())
+            yield self._rows
             yield Static(classes="ways")
 
     def on_mount(self) -> None:
         self._say_ways()
-        self.query_one(PreviewRows).focus()
+        self._rows.focus()
 
     def _notes(self) -> tuple[str, ...]:
         return tuple(note for note in dict.fromkeys((self._stop_agent, *self._said)) if note)
 
+    # what may be done now
+
+    @property
+    def _clean(self) -> bool:
+        return not self.plan.conflicts and bool(self.plan.changes or self.plan.purges)
+
+    @property
+    def _count(self) -> str:
+        """What has to be typed; empty where a key will do."""
+        gone = deletions(self.plan)
+        return str(gone) if gone >= MANY else ""
+
     def _say_ways(self) -> None:
-        plan = self.plan
+        plan, gone = self.plan, deletions(self.plan)
+        agent = "the agent is stopped: " if self._stop_agent else ""
         if plan.conflicts:
             ways = ["x leave them out"] if plan.changes else []
             ways += ["f overwrite"] if self._forcible else []
+        elif not self._clean:
+            ways = ["nothing is left to apply"]
+        elif self._count:
+            ready = self._typed == self._count
+            ways = [
+                f"{agent}type {full(gone)} to delete  {self._typed}_",
+                "enter deletes them" if ready else "",
+            ]
+        elif gone:
+            ways = [f"Y {agent}delete" if agent else f"y delete {plural(gone, 'memory', 'memories')}"]
         else:
-            ways = ["Y the agent is stopped: apply"] if self._stop_agent else ["enter apply"]
-            ways += ["e edit"] if self._editable else []
-        self.query_one(Static).update(Content(" " + "   ".join((*ways, "esc change nothing"))))
+            ways = ["Y the agent is stopped: apply"] if agent else ["enter apply"]
+        if self._can_drop:
+            ways.append("d drop this row")
+        self.query_one(Static).update(Content(" " + "   ".join(way for way in (*ways, self._way_out) if way)))
+
+    @property
+    def _can_drop(self) -> bool:
+        return not self.plan.conflicts and len(self.plan.changes) > 1 and bool(self._rows.key)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        clean = not self.plan.conflicts
+        plan, gone, stop = self.plan, deletions(self.plan), bool(self._stop_agent)
+        typed = not self._count or self._typed == self._count
         able = {
-            "apply": clean and not self._stop_agent,
-            "stopped": clean and bool(self._stop_agent),
-            "leave_out": not clean and bool(self.plan.changes),
-            "force": not clean and self._forcible,
-            "edit": self._editable,
+            "apply": self._clean and ((not gone and not stop) or (bool(self._count) and typed)),
+            "agree": self._clean and bool(gone) and not self._count and not stop,
+            "stopped": self._clean and stop and not self._count,
+            "leave_out": bool(plan.conflicts) and bool(plan.changes),
+            "force": bool(plan.conflicts) and self._forcible,
+            "drop": self._can_drop,
         }
         return True if able.get(action, True) else None
 
+    def on_key(self, event: events.Key) -> None:
+        if not self._count or not self._clean:
+            return
+        if event.key == "backspace":
+            self._typed = self._typed[:-1]
+        elif event.character is not None and event.character.isdecimal() and event.character.isascii():
+            self._typed = (self._typed + event.character)[-len(self._count) :]
+        else:
+            return
+        event.stop()
+        self._say_ways()
+        self.refresh_bindings()
+
+    def on_row_list_highlighted(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        self._say_ways()
+        self.refresh_bindings()
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        event.stop()
+
+    # doing it
+
     def action_apply(self) -> None:
-        self.dismiss(Answer("apply", self.plan))
+        self.dismiss(Answer("apply", self.plan, confirmed=bool(deletions(self.plan))))
+
+    def action_agree(self) -> None:
+        self.dismiss(Answer("apply", self.plan, confirmed=True))
 
     def action_stopped(self) -> None:
         self.dismiss(Answer("apply", self.plan, confirmed=True))
 
     def action_leave_out(self) -> None:
-        self.plan = self.plan.without([each.id for each in self.plan.conflicts])
-        rows = self.query_one(PreviewRows)
-        rows.plan = self.plan
-        rows.repaint()
+        self._take(self.plan.without([each.id for each in self.plan.conflicts]))
+
+    def action_drop(self) -> None:
+        self._take(self.plan.without([self._rows.key]))
+
+    def _take(self, plan: ChangeSet) -> None:
+        self.plan, self._typed = plan, ""
+        self._rows.plan = plan
+        self._rows.repaint()
         self._say_ways()
         self.refresh_bindings()
 
     def action_force(self) -> None:
         self.dismiss(Answer("force", self.plan))
-
-    def action_edit(self) -> None:
-        self.dismiss(Answer("edit", self.plan))
 
     def action_close(self) -> None:
         self.dismiss(None)

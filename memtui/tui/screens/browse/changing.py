@@ -10,8 +10,10 @@ from memtui.engine import ListView, Memory, Outcome
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.browse.choosing import choose_change
 from memtui.tui.screens.browse.detail import MemoryDetail
+from memtui.tui.screens.browse.editing import Editing
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.screens.browse.panels import BrowsePanels
+from memtui.tui.screens.browse.scope_pane import ScopePane
 
 MARKS = "marks"
 """The slot of the engine call that marks a range."""
@@ -25,6 +27,7 @@ class BrowseChanges(BrowsePanels):
     def __init__(self) -> None:
         super().__init__()
         self._marks_how = "add"
+        self._editing = Editing(self, self._changed)
 
     # marks
 
@@ -65,14 +68,34 @@ class BrowseChanges(BrowsePanels):
 
     # changing
 
+    @property
+    def memory_here(self) -> Memory | None:
+        """The memory that has the keyboard: the detail may show a linked one, which is not the list's."""
+        detail = self.query_one(MemoryDetail)
+        return detail.memory if detail.has_focus else self.query_one(MemoryList).current
+
+    def known_scopes(self) -> list[str]:
+        """The scopes of the store to choose from, as they are listed."""
+        return self.query_one(ScopePane).names
+
+    def action_edit(self) -> None:
+        if (memory := self.memory_here) is None or not memory.id:
+            self.flash("There is no memory here to change.", "error")
+        else:
+            self._editing.edit(memory, self.known_scopes())
+
+    def action_external(self) -> None:
+        if (memory := self.memory_here) is None or not memory.id:
+            self.flash("There is no memory here to change.", "error")
+        else:
+            self._editing.text(memory, self.known_scopes())
+
     def action_change(self) -> None:
         engine, listing = self.session.engine, self.query_one(MemoryList)
         if not self.staging.able() or engine is None:
             return
         marked = listing.marks.ids
-        detail = self.query_one(MemoryDetail)  # it may show a linked memory, which is not the list's
-        here = detail.memory if detail.has_focus else listing.current
-        one: Memory | None = None if marked else here
+        one: Memory | None = None if marked else self.memory_here
         ids = marked or ((one.id,) if one is not None and one.id else ())
         if not ids:
             self.flash("There is no memory here to change.", "error")
