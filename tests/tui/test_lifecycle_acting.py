@@ -138,6 +138,30 @@ async def test_a_card_is_fixed_in_place(writable: Engine):
         assert kept[memory].settlement == "fix"
 
 
+async def test_a_contradiction_is_shown_and_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    says = {"relations": [{"type": "contradicts", "targetId": IDS[1]}]}
+    month = NOW_MS - 30 * 86_400_000
+    rows = [
+        row(IDS[0], "The pilot boat is called Gull", (1.0, 0.0), timestamp=month, metadata=says),
+        row(IDS[1], "The pilot boat is called Heron", (1.0, 0.0), timestamp=month),
+    ]
+    engine = opened(write_store(tmp_path / "plugin", rows, dims=2, fts=False), writable=True)
+    async with running(engine) as (app, pilot):
+        await go(pilot, "W")
+        assert {card.id for card in screen_of(app).state.review.cards} == {IDS[0], IDS[1]}
+        memory = screen_of(app).state.card
+        other = IDS[1] if memory == IDS[0] else IDS[0]
+        check_golden("lifecycle-contradiction-120x36", panels(app))
+        assert [each.id for each in screen_of(app).state.others] == [other]
+        await press(pilot, "M")
+        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, LifecycleScreen))
+        await until(pilot, lambda: memory in screen_of(app).progress().decisions())
+        assert screen_of(app).progress().decisions()[memory].settlement == "merge"
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])
 async def test_what_can_be_done_is_listed_with_its_effect(writable: Engine, size: tuple[int, int]):
     async with running(writable, size) as (app, pilot):

@@ -83,7 +83,10 @@ class Asking:
             there = any(each.id == state.card for each in value.cards)
             card = state.card if there else value.cards[0].id if value.cards else ""
             self._state = replace(state, review=value, card=card)
-        elif slot in ("history", "findings", "effect", "memory"):
+        elif slot == "memory":
+            others = tuple(each for name, each in value.items() if name != state.card)
+            self._state = replace(state, memory=value.get(state.card), others=others)
+        elif slot in ("history", "findings", "effect"):
             self._state = replace(state, **{slot: value})
             if slot == "findings":
                 self._board()  # what is pinned is known only now
@@ -128,9 +131,12 @@ class Asking:
         self._screen.work("review", lambda cancel: lifecycle.review(progress, limit=200, cancel=cancel))
 
     def _memory(self, memory: str) -> None:
-        engine = self._screen.session.engine
+        """The memory of the card, and those that its reasons speak of."""
+        engine, review = self._screen.session.engine, self._state.review
         assert engine is not None
-        self._screen.work("memory", lambda cancel: engine.get(memory))
+        card = next((each for each in (review.cards if review else ()) if each.id == memory), None)
+        ids = dict.fromkeys([memory, *(each.other for each in (card.reasons if card else ()) if each.other)])
+        self._screen.work("memory", lambda cancel: engine.memories(list(ids)))
 
     def _cases(self) -> None:
         """What becomes of the saved questions: their measures now, then whose answers get lost, and when."""

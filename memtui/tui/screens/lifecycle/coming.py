@@ -143,7 +143,8 @@ def summary(state: LifecycleState) -> str:
     if board is None:
         return ""
     if state.view == "plan":
-        return f"{full(board.promotions)} up, {full(board.demotions)} down, due now"
+        held = f", {full(board.held)} held" if board.held else ""
+        return f"{full(board.promotions)} up, {full(board.demotions)} down{held}"
     lost = len(state.losses or ())
     parts = [plural(lost, "case")] if lost else []
     parts += [f"{full(count)} {_COUNTED[kind]}" for kind, count in board.counts.items() if count]

@@ -130,7 +130,7 @@ def axis_words(life: Life | None) -> str:
 
 def _with(remedy: Remedy, life: Life, now_ms: int) -> Content:
     """What a remedy would do, and what happens without it."""
-    then = "no longer goes stale" if remedy.stale_at_ms is None else f"stale on {day(remedy.stale_at_ms)}"
+    then = "stays fresh" if remedy.stale_at_ms is None else f"stale on {day(remedy.stale_at_ms)}"
     return Content.assemble(
         (f" + {remedy.title}: ", "bold $delta-up"),
         (f"{score(_value_at(remedy.curve, life, now_ms))} now, {then}", "$delta-up"),
@@ -152,7 +152,7 @@ def _fate(is_stale: bool, crossings: tuple[Crossing, ...]) -> Content:
     for crossing in crossings:
         if crossing.kind == "stale":
             return Content.styled(f"goes stale on {day(crossing.at_ms)}", "$stale")
-    return Content.styled("does not go stale within the horizon", "$dim")
+    return Content.styled("stays fresh within the horizon", "$dim")
 
 
 def _d(days: float) -> str:

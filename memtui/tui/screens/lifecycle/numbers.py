@@ -74,7 +74,7 @@ def _remedy(life: Life, name: str, chosen: str, width: int, glyphs: Glyphs) -> R
     remedy = next(each for each in life.remedies if each.name == name)
     shown = [(field, value) for field, value in remedy.changes if not field.endswith("_at")]
     what = ", ".join(f"{field.replace('_', ' ')} {_word(value)}" for field, value in shown)
-    then = "no longer goes stale" if remedy.stale_at_ms is None else f"stale on {day(remedy.stale_at_ms)}"
+    then = "stays fresh" if remedy.stale_at_ms is None else f"stale on {day(remedy.stale_at_ms)}"
     line = Content.assemble(
         " ",
         (f"{glyphs.mark if name == chosen else ' '} ", "$delta-up"),

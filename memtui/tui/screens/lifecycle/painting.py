@@ -42,7 +42,7 @@ _PARTS: dict[str, tuple[str, ...]] = {
     "history": ("history", "chart"),
     "findings": ("findings",),
     "review": ("review",),
-    "card": ("review", "card", "memory"),
+    "card": ("review", "card", "memory", "others"),
 }
 """What each panel is painted from."""
 
@@ -231,7 +231,7 @@ class Painting:
         if name == "review":
             return reviewing.queue_rows(state.review, width, glyphs)
         if name == "card":
-            return reviewing.card_rows(self.card(), state.memory, now, width, glyphs)
+            return reviewing.card_rows(self.card(), state.memory, state.others, now, width, glyphs)
         if board is None:
             return []
         if name == "scores":

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual.content import Content
 
 from memtui.engine import Memory, Review, ReviewCard, one_line
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import ago, full, score
+from memtui.tui.paint.numbers import ago, plural, score
 from memtui.tui.theme.tokens import scope_style, tier_style
 from memtui.tui.widgets.rows import Row
 
+OTHER = 600
+"""Characters of a memory that a reason speaks of."""
+FEW = 10
+"""Fewer expected uses than this are worth a decimal."""
 PRIORITY = 6
 BAR = 5
 
@@ -52,9 +58,14 @@ def _card_lines(card: ReviewCard, most: float, width: int, glyphs: Glyphs) -> tu
 
 
 def card_rows(
-    card: ReviewCard | None, memory: Memory | None, now_ms: int, width: int, glyphs: Glyphs
+    card: ReviewCard | None,
+    memory: Memory | None,
+    others: Sequence[Memory],
+    now_ms: int,
+    width: int,
+    glyphs: Glyphs,
 ) -> list[Row]:
-    """The memory in full, why it is here, and what its priority is made of."""
+    """The memory in full, why it is here, the memories that this speaks of, what its priority is made of."""
     if card is None:
         return []
     room = max(12, width - 2)
@@ -64,6 +75,12 @@ def card_rows(
     for reason in card.reasons:
         lead = Content.assemble((f"{glyphs.warn} ", "bold $stale"), (reason.sentence, "$foreground"))
         lines += lead.wrap(room)
+    for other in others:
+        lines.append(Content())
+        lines += Content.styled(f"{other.id[:8]}, created {ago(other.timestamp_ms, now_ms)}:", "$dim").wrap(
+            room
+        )
+        lines += Content(one_line(other.text[:OTHER])).wrap(room)
     lines.append(Content())
     lines += Content.assemble(
         ("priority ", "$dim"),
@@ -87,7 +104,9 @@ def _facts(memory: Memory, now_ms: int) -> list[Content]:
         ("confidence", score(memory.confidence), "$foreground"),
         (
             "used",
-            f"{full(memory.access_count)} times, last {ago(memory.last_accessed_ms, now_ms)}",
+            f"{plural(memory.access_count, 'time')}, last {ago(memory.last_accessed_ms, now_ms)}"
+            if memory.access_count
+            else "never",
             "$foreground",
         ),
         ("created", ago(memory.timestamp_ms, now_ms), "$foreground"),
@@ -101,4 +120,5 @@ def queue_words(review: Review | None) -> str:
     """What the queue holds, for its title."""
     if review is None:
         return ""
-    return f"{review.at_stake:.0f} doubtful uses expected in 30 days"
+    at_stake = f"{review.at_stake:.0f}" if review.at_stake >= FEW else f"{review.at_stake:.1f}"
+    return f"{at_stake} doubtful uses expected in 30 days"

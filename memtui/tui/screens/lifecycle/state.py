@@ -77,6 +77,8 @@ class LifecycleState:
     card: str = ""
     memory: Memory | None = None
     """The memory of the card, in full."""
+    others: tuple[Memory, ...] = ()
+    """The memories that its reasons speak of."""
     error: MemtuiError | None = None
     probe: float | None = None
     """Place of the probe on the curves, 0 to 1."""
