@@ -12,11 +12,14 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.engine import Engine
+from memtui.engine import CaseBook, Engine
+from memtui.engine.cases.demo import demo_cases
+from memtui.paths import store_state_dir
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.ledger import Ledger
 from memtui.tui.paint.glyphs import ASCII
 from memtui.tui.paint.links import Link, link_lines
+from memtui.tui.screens.recall.cases.screen import CasesScreen
 from memtui.tui.screens.recall.compare import present
 from memtui.tui.screens.recall.compare.arrange import CompareShape
 from memtui.tui.screens.recall.compare.arrange import compare as arrange
@@ -25,7 +28,7 @@ from memtui.tui.screens.recall.compare.state import Pair, Side, listed
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.widgets.flash import FlashLine
 from memtui.tui.widgets.rows import RowList
-from tests.conftest import tree_hash
+from tests.conftest import NOW_MS, tree_hash
 from tests.tui.driving import SIZES, check_golden, press, screen_text
 from tests.tui.recalling import panels, recalling
 
@@ -245,3 +248,18 @@ def test_panels_never_overlap_and_stay_inside(size: tuple[int, int], shown: str)
             assert not cells & taken
             taken |= cells
         assert taken <= {(x, y) for x in range(width) for y in range(height)}
+
+
+async def test_both_sides_run_on_the_saved_cases(demo_engine: Engine) -> None:
+    CaseBook(store_state_dir(demo_engine.info.uri) / "cases.json").put_all(demo_cases(NOW_MS)[:2])
+    async with comparing(demo_engine, "e", "7") as (app, pilot, screen):
+        assert "case: A has 0 and B 0 of 1 expected" in screen_text(app)
+        await press(pilot, "T")
+        await press(pilot, "R")
+        cases = app.screen
+        assert isinstance(cases, CasesScreen)
+        assert "A pro/agent   B memtui" in screen_text(app)
+        assert cases.state.report is not None
+        assert cases.state.report.other is not None
+        await press(pilot, "enter")
+        assert isinstance(app.screen, RecallScreen)

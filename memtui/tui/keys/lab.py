@@ -19,6 +19,19 @@ TABLE: tuple[Key, ...] = (
     Key("compare.right", "l,right", "to B's list", MOVE, shown="l →"),
     Key("compare.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen"),
     Key("compare.back", "escape", "back to Recall", MOVE, bar=70, shown="esc"),
+    Key("compare.cases", "T", "run on the cases", GO, bar=50, help="both sides on every saved case"),
+    # saved cases
+    Key("cases.run", "R", "run all", ACT, bar=10),
+    Key("cases.other", "C", "compare with", ACT, bar=20, help="another recipe or configuration as B"),
+    Key("cases.first", "e", "recipe of A", ACT, bar=25),
+    Key("cases.how-many", "K", "how many count", ACT, bar=30, help="the k of hit@k"),
+    Key("cases.tune", "T", "search settings", ACT, bar=35, help="better ones, judged on cases kept apart"),
+    Key("cases.copy", "y", "copy the block", ACT, bar=40, help="the settings that were found"),
+    Key("cases.turn", "b", "measures, case", VIEW, bar=45, help="what the lower panel tells"),
+    Key("cases.import", "i", "import", ACT, help="cases from a file of JSON lines"),
+    Key("cases.remove", "D", "remove", ACT, bar=60, help="this case; u puts it back"),
+    Key("cases.put-back", "u", "put back", ACT, bar=61, help="the case that was removed"),
+    Key("cases.back", "escape", "stop, or back", MOVE, bar=70, shown="esc"),
     # a chooser for many things
     Key("find.close", "escape", "close", GO, bar=20, shown="esc"),
 )

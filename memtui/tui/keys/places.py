@@ -56,8 +56,6 @@ PLACES: dict[str, Place] = {
     "changes": Place("Why not, the changes", ("whynot", "rows", "app")),
     "whatif": Place("What if"),
     "settings": Place("What if, the sliders", ("knobs", "rows", "whatif", "app")),
-    "compare": Place("Recall, two side by side"),
-    "find": Place("Dialog: choose one of many", ()),
     "memories": Place("Dialog: choose a memory", ()),
     "edit": Place("Dialog: edit a memory", ()),
     "paste": Place("Dialog: paste a text", ()),

@@ -49,6 +49,7 @@ TABLE: tuple[Key, ...] = (
         bar=37,
         help="with another recipe, other settings, version or time",
     ),
+    Key("recall.cases", "T", "cases", GO, help="saved questions: run, compared, tuned"),
     Key("recall.right", "o", "right", ACT, bar=42, help="this memory belongs in the answer: saved as a case"),
     Key("recall.wrong", "f", "wrong", ACT, bar=43, help="this memory does not belong in the answer"),
     Key("recall.expected", "E", "expected", ACT, help="a memory that should have come back"),

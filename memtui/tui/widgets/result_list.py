@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
@@ -61,15 +61,20 @@ def lit(text: str, words: Sequence[str]) -> Content:
     return content
 
 
-def hit_lines(hit: Hit, width: int, glyphs: Glyphs, *, evidence: bool) -> tuple[Content, ...]:
-    """One result in one line, or two with its evidence below, each of `width` cells."""
+def hit_lines(
+    hit: Hit, width: int, glyphs: Glyphs, *, evidence: bool, verdict: str = ""
+) -> tuple[Content, ...]:
+    """One result in one line, or two with its evidence below, each of `width` cells.
+
+    `verdict`: what the saved case of the question says of it, "expected", "rejected" or nothing.
+    """
     text_cells = max(8, width - 12 - TAIL)
     text = crop(one_line(hit.text), text_cells, glyphs.ellipsis)
     moved, moved_style = _moved(hit.climbed, glyphs)
     bright = "$score-high" if hit.share >= 0.6 else "$score-mid" if hit.share >= 0.4 else "$score-low"
     first = Content.assemble(
         (right(str(hit.rank), 3), "bold $foreground"),
-        " ",
+        {"expected": (glyphs.mark, "bold $ok"), "rejected": (glyphs.cross, "bold $danger")}.get(verdict, " "),
         (glyphs.tier(hit.tier), tier_style(hit.tier)),
         " ",
         (fit(one_line(hit.category or "")[:4], 4, ""), category_style(hit.category)),
@@ -112,6 +117,8 @@ class ResultList(RowList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._hits: tuple[Hit, ...] = ()
+        self.verdicts: Mapping[str, str] = {}
+        """What the saved case of the question says of the results, by id."""
 
     def show(self, hits: Sequence[Hit], selected: str | None = None) -> None:
         """Show these results with the cursor on `selected`."""
@@ -121,4 +128,10 @@ class ResultList(RowList):
     def paint(self, width: int) -> Sequence[Row]:
         glyphs = host(self).glyphs
         evidence = self.app.size.width >= 100
-        return [Row(hit_lines(hit, width, glyphs, evidence=evidence), hit.id) for hit in self._hits]
+        return [
+            Row(
+                hit_lines(hit, width, glyphs, evidence=evidence, verdict=self.verdicts.get(hit.id, "")),
+                hit.id,
+            )
+            for hit in self._hits
+        ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -35,10 +36,11 @@ from memtui.tui.widgets.state_panel import StatePanel
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.tui.screens.recall.marking import Asked
 
 
 class CompareScreen(Frame):
-    """Opened over Recall with the answer that is there as side A."""
+    """Opened over Recall with the answer that is there as side A; `cases` opens the saved cases with both sides."""
 
     MODE = "recall"
     CSS_PATH = "compare.tcss"
@@ -46,8 +48,11 @@ class CompareScreen(Frame):
 
     state: reactive[CompareState] = reactive(CompareState(Side("", None)), init=False)
 
-    def __init__(self, a: Side, b: Side | None = None) -> None:
+    def __init__(
+        self, a: Side, b: Side | None = None, *, cases: Callable[[Asked, Asked | None], None]
+    ) -> None:
         super().__init__()
+        self._cases = cases
         self._painting = Painting(self)
         self._sides = Sides(self)
         first = CompareState(a)
@@ -169,6 +174,7 @@ class CompareScreen(Frame):
             "zoom",
             "left",
             "right",
+            "cases",
         )
         return None if action in needs_pair and self.state.pair is None else True
 
@@ -210,6 +216,14 @@ class CompareScreen(Frame):
     def action_browse(self) -> None:
         if self.state.selected:
             self.app.post_message(ShowMemory(self.state.selected))
+
+    def action_cases(self) -> None:
+        """Both sides on every saved case; a receipt cannot be asked again."""
+        pair = self.state.pair
+        if pair is None or pair.a.request is None or pair.b.request is None:
+            self.flash("A receipt cannot be run on the cases.", "note")
+            return
+        self._cases((pair.a.title, pair.a.request), (pair.b.title, pair.b.request))
 
     def action_zoom(self) -> None:
         around = self.focused.ancestors if self.focused else ()

@@ -1,0 +1,1 @@
+"""The saved cases of a store: run, compared, searched for better settings."""

@@ -1,0 +1,263 @@
+"""Cases in the app: marked on Recall, listed, run for A and B, searched for better settings, removed, imported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from memtui.engine import CaseBook, Engine
+from memtui.engine.cases.case import Case
+from memtui.engine.cases.demo import demo_cases
+from memtui.paths import store_state_dir
+from memtui.tui.app import MemtuiApp
+from memtui.tui.dialogs.sheet import Sheet
+from memtui.tui.screens.recall.cases import working
+from memtui.tui.screens.recall.cases.arrange import cases as arrange
+from memtui.tui.screens.recall.cases.screen import CasesScreen
+from memtui.tui.screens.recall.screen import RecallScreen
+from memtui.tui.widgets.flash import FlashLine
+from memtui.tui.widgets.result_list import ResultList
+from tests.conftest import NOW_MS
+from tests.tui.driving import SIZES, check_golden, press, screen_text, until
+from tests.tui.recalling import QUESTION, panels, recalling
+
+
+@pytest.fixture(autouse=True)
+def _short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "BUDGET", 6)
+
+
+def book_of(engine: Engine) -> CaseBook:
+    return CaseBook(store_state_dir(engine.info.uri) / "cases.json")
+
+
+def said(app: MemtuiApp) -> str:
+    return app.screen.query_one(FlashLine).text
+
+
+@asynccontextmanager
+async def casing(
+    engine: Engine, *keys: str, size: tuple[int, int] = (120, 36), cases: Any = None
+) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], CasesScreen]]:
+    """The Cases screen over the demo store with its own questions saved, after these keys."""
+    book_of(engine).put_all(demo_cases(NOW_MS) if cases is None else cases)
+    async with recalling(engine, size, query="") as (app, pilot, _):
+        await press(pilot, "escape", "T")
+        for key in keys:
+            await press(pilot, key)
+        screen = app.screen_stack[1]
+        assert isinstance(screen, CasesScreen)
+        yield app, pilot, screen
+
+
+async def test_a_mark_makes_a_case_and_the_same_key_takes_it_away(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        ids = [c.id for c in screen.state.trace.results]  # type: ignore[union-attr]
+        await press(pilot, "o")
+        await press(pilot, "j")
+        await press(pilot, "f")
+        (case,) = book_of(demo_engine).cases()
+        assert (case.query, case.expected, case.rejected) == (QUESTION, (ids[0],), (ids[1],))
+        assert "▌ 2✗" in screen_text(app)
+        assert "  1✓" in screen_text(app)
+        assert "marked wrong" in said(app)
+        await press(pilot, "o")
+        (case,) = book_of(demo_engine).cases()
+        assert (case.expected, case.rejected) == ((ids[0], ids[1]), ())
+        await press(pilot, "o")
+        await press(pilot, "k")
+        await press(pilot, "o")
+        assert book_of(demo_engine).cases() == ()
+        assert "no case of this question is left" in said(app)
+        assert screen.query_one(ResultList).verdicts == {}
+
+
+async def test_a_dropped_memory_and_any_other_can_be_expected_and_so_can_nothing(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        await press(pilot, "m")
+        dropped = screen.state.selected
+        await press(pilot, "E")
+        assert book_of(demo_engine).cases()[0].expected == (dropped,)
+        await press(pilot, "m")
+        await press(pilot, "E")
+        app.screen.query_one(Input).value = "Bluetooth permission"
+        await press(pilot)
+        await press(pilot, "enter")
+        assert len(book_of(demo_engine).cases()[0].expected) == 2
+        await press(pilot, "0")
+        assert book_of(demo_engine).cases()[0].silent
+        assert "nothing should come back" in said(app)
+
+
+async def test_the_marks_are_there_again_when_the_question_is(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (_app, pilot, screen):
+        first = screen.state.selected
+        await press(pilot, "o")
+        screen.ask("something else entirely")
+        await press(pilot)
+        assert screen.query_one(ResultList).verdicts == {}
+        screen.ask(QUESTION)
+        await press(pilot)
+        assert screen.query_one(ResultList).verdicts == {first: "expected"}
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_the_cases_look_as_they_were_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
+    async with casing(demo_engine, "C", "7", "R", "g", size=size) as (app, pilot, _):
+        check_golden(f"cases-{size[0]}x{size[1]}", panels(app))
+        await press(pilot, "b")
+        if size[0] == 80:
+            check_golden("cases-case-80x24", panels(app))
+
+
+async def test_a_and_b_are_measured_and_an_honest_sentence_says_whether_they_differ(
+    demo_engine: Engine,
+) -> None:
+    async with casing(demo_engine, "C", "7", "R") as (app, pilot, screen):
+        report = screen.state.report
+        assert report is not None
+        assert report.paired is not None
+        assert report.other is not None
+        text = screen_text(app)
+        assert not report.paired.distinguishable
+        assert "not distinguishable on 12 cases" in text
+        assert f"B better in {report.paired.better}, worse in {report.paired.worse}" in text
+        for name in ("hit@5", "recall@5", "MRR", "nDCG@5", "wrong scope"):
+            assert name in text
+        await press(pilot, "K")
+        await press(pilot, "up", "enter")
+        assert screen.state.k == 3
+        assert "the setups have changed since" in screen_text(app)
+        await press(pilot, "C")
+        await press(pilot, "0")
+        await press(pilot, "R")
+        assert screen.state.report is not None
+        assert (screen.state.report.k, screen.state.report.other) == (3, None)
+
+
+async def test_enter_asks_the_case_on_recall_under_its_filters(demo_engine: Engine) -> None:
+    async with casing(demo_engine, "G") as (app, pilot, _):
+        await press(pilot, "enter")
+        screen = app.screen
+        assert isinstance(screen, RecallScreen)
+        assert screen.state.form.query == "Bluetooth printer list is empty on Android"
+        assert screen.state.form.scopes == ("global", "project:mango")
+        assert screen.state.trace is not None
+
+
+async def test_a_case_of_a_forgotten_memory_is_said_and_the_others_run(demo_engine: Engine) -> None:
+    cases = [Case("gone", "which port", ("no-such-memory",)), *demo_cases(NOW_MS)[:2]]
+    async with casing(demo_engine, "R", "g", cases=cases) as (app, _, screen):
+        text = screen_text(app)
+        assert "! which port" in text
+        assert "gone from the store" in text
+        assert "every expected memory is gone" in text
+        assert "2 cases judged, 1 could not be" in text
+        assert screen.state.report is not None
+
+
+async def test_a_case_is_removed_and_put_back(demo_engine: Engine) -> None:
+    async with casing(demo_engine, "g", "D") as (app, pilot, screen):
+        assert len(book_of(demo_engine).cases()) == 11
+        assert "u puts it back" in said(app)
+        await press(pilot, "u")
+        assert len(book_of(demo_engine).cases()) == 12
+        assert screen.state.case is not None
+        assert screen.state.case.query == QUESTION
+
+
+async def test_better_settings_are_searched_judged_apart_and_copied(
+    demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[str] = []
+    monkeypatch.setattr(MemtuiApp, "copy", lambda self, text, what: copied.append(text))
+    async with casing(demo_engine, "T") as (app, pilot, screen):
+        found = screen.state.tuning
+        assert found is not None
+        text = screen_text(app)
+        assert "SETTINGS FOUND" in text
+        if found.settings:
+            await press(pilot, "y")
+            assert json.loads(copied[0]) == found.block
+            assert "kept apart" in text
+        else:
+            assert "none is better" in text
+
+
+async def test_a_run_can_be_stopped(demo_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(working, "BUDGET", 10_000)
+    async with casing(demo_engine) as (app, pilot, screen):
+        await pilot.press("T")
+        await until(pilot, lambda: screen.state.progress is not None)
+        assert "esc stops" in screen_text(app)
+        await press(pilot, "escape")
+        assert (screen.state.work, screen.state.tuning) == ("", None)
+        assert said(app) == "stopped"
+        await press(pilot, "escape")
+        assert isinstance(app.screen, RecallScreen)
+
+
+async def test_without_cases_the_screen_says_how_to_get_some(demo_engine: Engine) -> None:
+    async with casing(demo_engine, cases=[]) as (app, pilot, screen):
+        assert "There are no cases of this store yet." in screen_text(app)
+        await press(pilot, "d")
+        assert len(book_of(demo_engine).cases()) == 12
+        assert "Which port do I use" in screen_text(app)
+        await press(pilot, "T")
+        assert screen.state.tuning is not None
+
+
+async def test_too_few_cases_to_search_on_is_a_sentence(demo_engine: Engine) -> None:
+    async with casing(demo_engine, "T", cases=demo_cases(NOW_MS)[:3]) as (app, _, screen):
+        assert "3 cases are too few to tune on." in said(app)
+        assert screen.state.work == ""
+
+
+async def test_a_file_with_a_broken_line_is_taken_but_for_that_line(
+    demo_engine: Engine, tmp_path: Path
+) -> None:
+    path = tmp_path / "cases.jsonl"
+    path.write_text('{"query": "one", "expected": []}\n{broken\n{"query": "two"}\n')
+    async with casing(demo_engine, "i", cases=[]) as (app, pilot, _):
+        app.screen.query_one(Input).value = str(path)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Sheet)
+        assert "line 2" in screen_text(app)
+        await press(pilot, "escape")
+        assert [case.query for case in book_of(demo_engine).cases()] == ["one", "two"]
+
+
+async def test_a_broken_book_is_said_and_left_alone(demo_engine: Engine) -> None:
+    path = book_of(demo_engine).path
+    path.parent.mkdir(parents=True)
+    path.write_text("{")
+    async with recalling(demo_engine) as (app, pilot, _):
+        assert "cannot be read" in said(app)
+        await press(pilot, "T")
+        assert "The cases cannot be read." in screen_text(app)
+        assert "Repair or move the file away." in screen_text(app)
+    assert path.read_text() == "{"
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("shown", ["measures", "case"])
+def test_panels_never_overlap_and_stay_inside(size: tuple[int, int], shown: str) -> None:
+    width, height = size
+    inside: Callable[[int, int], bool] = lambda x, y: 0 <= x <= width and 0 <= y <= height  # noqa: E731
+    for filled in (True, False):
+        boxes = arrange(width, height, shown=shown, filled=filled)
+        cells = [
+            (x, y)
+            for b in boxes.values()
+            for x in range(b.x, b.x + b.width)
+            for y in range(b.y, b.y + b.height)
+        ]
+        assert len(cells) == len(set(cells))
+        assert all(inside(b.x + b.width, b.y + b.height) for b in boxes.values())
