@@ -8,17 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from textual import events
-from textual.app import App
-from textual.binding import ActiveBinding
-from textual.dom import DOMNode
 from textual.reactive import reactive
 from textual.screen import Screen
 
 from memtui.engine import MemtuiError
-from memtui.tui.frame import Frame
+from memtui.tui.keyed import KeyedApp
 from memtui.tui.keys import Keymap, bindings, load_keys
-from memtui.tui.keys.sequences import Sequences
 from memtui.tui.look import Look
 from memtui.tui.messages import (
     AskRecall,
@@ -34,10 +29,11 @@ from memtui.tui.opener import WATCH_S, StoreOpener
 from memtui.tui.opening import DEMO, Clock, Opener, default_now
 from memtui.tui.opening import opener as real_opener
 from memtui.tui.paint.glyphs import choose
-from memtui.tui.refusal import refusal
 from memtui.tui.session import Session
 from memtui.tui.theme.load import DEFAULT, LoadedThemes, load_themes, search_path
 from memtui.tui.theme.tokens import defaults
+from memtui.tui.tour.guide import Guide
+from memtui.ui_state import UiState, app_state, store_ui_state
 
 
 def _home() -> Screen[Any]:
@@ -70,7 +66,7 @@ def _transfer() -> Screen[Any]:
     return TransferScreen()
 
 
-class MemtuiApp(App[None]):
+class MemtuiApp(KeyedApp):
     """The terminal console. `target` as in the command line; tests give their own `opener` and `now`."""
 
     CSS_PATH = "app.tcss"
@@ -98,12 +94,10 @@ class MemtuiApp(App[None]):
         themes: Path | None = None,
         look: Look = Look(),
         keys: Keymap | None = None,
+        tour: UiState | None = None,
     ) -> None:
-        super().__init__()
-        self.keys = keys or load_keys()
-        self.set_keymap(dict(self.keys.changed))
-        self._sequences = Sequences(self.keys.sequences)
-        self._answered = False
+        super().__init__(keys or load_keys())
+        self._guide = Guide(self, tour)
         self.glyphs = choose({**environ, **look.glyphs})
         self._now = now
         self._environ = environ
@@ -127,6 +121,10 @@ class MemtuiApp(App[None]):
         """The clock of the app, in milliseconds since the epoch."""
         return self._now()
 
+    def ui_state(self, uri: str) -> UiState:
+        """What is kept of how the store at `uri` was looked at."""
+        return store_ui_state(uri, self._environ)
+
     def on_mount(self) -> None:
         if self.glyphs.name == "ascii":
             self.add_class("-ascii")
@@ -147,64 +145,13 @@ class MemtuiApp(App[None]):
             more = len(self._problems) - 1
             self.say(f"{self._problems[0]}{f' ({more} more)' if more else ''}", "error")
 
-    @property
-    def frame(self) -> Frame | None:
-        """The screen under whatever overlay is open: a mode's own, or one that was opened over it."""
-        return next((each for each in reversed(self.screen_stack) if isinstance(each, Frame)), None)
-
-    def say(self, text: str, kind: Any = "done") -> None:
-        """One line above the key bar of the present screen."""
-        if self.frame is not None and self.frame.is_mounted:
-            self.frame.flash(text, kind)
-
-    async def on_event(self, event: events.Event) -> None:
-        """As Textual does, but keys that make a sequence reach it as one key."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
-            name = self._heard(event)
-            if name != event.key:
-                if name:
-                    self.simulate_key(name)
-                return
-        await super().on_event(event)
-
-    async def run_action(
-        self,
-        action: Any,
-        default_namespace: DOMNode | None = None,
-        namespaces: Mapping[str, DOMNode] | None = None,
-    ) -> bool:
-        """As Textual does; whether anybody answered the key that is being pressed is remembered."""
-        done = await super().run_action(action, default_namespace, namespaces)
-        self._answered = self._answered or done
-        return done
-
-    def on_key(self, event: events.Key) -> None:
-        """Nobody wanted the key so far: if no binding does either, say why the one that is meant cannot act."""
-        self._answered = False
-        active = self.screen.active_bindings.get(event.key)
-        if active is not None and not active.enabled:
-            self.call_next(self._say_refusal, active)
-
-    def _say_refusal(self, active: ActiveBinding) -> None:
-        key = self.keys.key(active.binding.id)
-        if not self._answered and key is not None:
-            self.say(f"{key.title}: {refusal(active.node, key)}", "note")
-
-    def _heard(self, event: events.Key) -> str:
-        """The key to act on; a line that is being typed takes its characters itself."""
-        focused = self.focused
-        if focused is not None and focused.check_consume_key(event.key, event.character):
-            return event.key
-        name = self._sequences.heard(event.key)
-        if self.frame is not None:
-            self.frame.begun(self._sequences.first, self._sequences.follow)
-        return name
-
     def on_run_advanced(self, message: RunAdvanced) -> None:
         self._store.advanced(message)
 
     def on_run_finished(self, message: RunFinished) -> None:
         self._store.finished(message)
+        if self.session.target == DEMO and self.session.phase == "ready":
+            self._guide.offer()
 
     def on_run_failed(self, message: RunFailed) -> None:
         self._store.failed(message)
@@ -302,6 +249,17 @@ class MemtuiApp(App[None]):
 
         self.push_screen(HelpOverlay.of(self.screen))
 
+    def action_tour(self) -> None:
+        self._guide.start()
+
+    def action_skip_tour(self) -> None:
+        self._guide.stop()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "tour":
+            return True if self.session.target == DEMO and self.session.open else None
+        return action != "skip_tour" or self._guide.running
+
     def action_jump(self) -> None:
         from memtui.tui.jump import Jump, spots
 
@@ -343,4 +301,5 @@ def run(target: str | None = None, **options: Any) -> None:
     settings = options.get("settings")
     opener = real_opener(os.environ, Path.cwd(), **options)
     keys = load_keys(keys_file(), settings.keys if settings is not None else "default")
-    MemtuiApp(target, opener=opener, themes=themes_dir(), look=Look.of(settings), keys=keys).run()
+    look, tour = Look.of(settings), app_state()
+    MemtuiApp(target, opener=opener, themes=themes_dir(), look=look, keys=keys, tour=tour).run()

@@ -10,6 +10,7 @@ from textual.message_pump import MessagePump
 from memtui.tui.keys import Keymap
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.session import Session
+from memtui.ui_state import UiState
 
 
 class Host(Protocol):
@@ -26,6 +27,10 @@ class Host(Protocol):
 
     def now_ms(self) -> int:
         """The clock, in milliseconds since the epoch."""
+        ...
+
+    def ui_state(self, uri: str) -> UiState:
+        """What is kept of how the store at `uri` was looked at."""
         ...
 
     def copy(self, text: str, what: str) -> None:

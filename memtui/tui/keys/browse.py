@@ -16,14 +16,21 @@ TABLE: tuple[Key, ...] = (
     Key("browse.narrower", "less_than_sign", "narrower side panels", VIEW, shown="<"),
     Key("browse.wider", "greater_than_sign", "wider side panels", VIEW, shown=">"),
     Key("browse.ask", "R", "recall this text", ACT, help="ask Recall the text under the cursor"),
+    Key(
+        "browse.why-not", "N", "why not recalled", GO, help="why it does not come back for the last question"
+    ),
     Key("browse.change", "c", "change", ACT, bar=25, help="the marked memories, or the one under the cursor"),
     Key("browse.edit", "e", "edit", ACT, bar=24, help="text and fields of this memory, in a form"),
     Key("browse.external", "o", "text in $EDITOR", ACT),
+    Key("browse.forget", "D", "forget", ACT, bar=26, help="archive, delete, or delete with every trace"),
+    Key("browse.views", "w", "views", FIND, help="lists saved under a name: filter, scopes and order"),
     Key("browse.mend", "m", "mend", GO, bar=45, help="duplicates, noise, secrets, trash"),
     Key("browse.undo", "u", "undo", ACT, help="take back the last change, after a look at it"),
     Key("browse.redo", "U", "redo", ACT, help="make again what was taken back"),
     # the filter line while it is typed
-    Key("filter.take", "enter,down", "to the list", FIND, bar=10, shown="enter"),
+    Key("filter.take", "enter", "to the list", FIND, bar=10),
+    Key("filter.earlier", "up", "earlier filter", FIND, bar=25, shown="↑"),
+    Key("filter.later", "down", "later filter, or to the list", FIND, shown="↓"),
     Key("filter.complete", "tab", "complete", FIND, bar=20),
     Key("filter.cancel", "escape", "take it back", FIND, bar=30),
     # the list of memories

@@ -58,6 +58,18 @@ class FilterInput(Input):
 
         keep: bool
 
+    @dataclass
+    class Recalled(Message):
+        """The person wants an earlier (+1) or a later (-1) filter of the history."""
+
+        by: int
+
+    def action_earlier(self) -> None:
+        self.post_message(self.Recalled(1))
+
+    def action_later(self) -> None:
+        self.post_message(self.Recalled(-1))
+
     def action_take(self) -> None:
         self.post_message(self.Left(True))
 
@@ -116,6 +128,10 @@ class FilterBar(Widget):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self.text = ""
+        self.history: tuple[str, ...] = ()
+        """Filters typed before, the last first."""
+        self._past = -1
+        """The place in the history that is shown, -1 for none."""
         self._good = ""
         self._scopes = ""
         self._colours = _Colours()
@@ -154,6 +170,7 @@ class FilterBar(Widget):
 
     def edit(self) -> None:
         """Give the keyboard to the input."""
+        self._past = -1
         self.add_class("-editing")
         entry = self.query_one(FilterInput)
         entry.value = self.text
@@ -227,6 +244,19 @@ class FilterBar(Widget):
         else:
             self.complain(None)
             self._complain = self.set_timer(COMPLAIN_S, lambda: self.complain(found))
+
+    @on(FilterInput.Recalled)
+    def _recalled(self, event: FilterInput.Recalled) -> None:
+        """An earlier filter, or a later one; behind the last of all, the list."""
+        event.stop()
+        past = self._past + event.by
+        if past < -1:
+            self.query_one(FilterInput).post_message(FilterInput.Left(True))
+            return
+        self._past = max(-1, min(past, len(self.history) - 1))
+        entry = self.query_one(FilterInput)
+        entry.value = self.history[self._past] if self._past >= 0 else self._good
+        entry.cursor_position = len(entry.value)
 
     def _stop_timers(self) -> None:
         for timer in (self._apply, self._complain):

@@ -32,6 +32,11 @@ class BrowseNames(BrowseChanges):
     def shown_view(self) -> ListView | None:
         return None if self.answer is None else self.answer.view
 
+    @property
+    def view_name(self) -> str:
+        """The saved view that the list is at present; empty for none."""
+        return ""
+
     def name_panels(self) -> None:
         """Say what each panel shows, and how much of it."""
         if self.answer is None:
@@ -52,7 +57,8 @@ class BrowseNames(BrowseChanges):
         self.query_one(FilterBar).show(self.wish.query.filter, scopes_phrase(query.scopes), info)
         marked = Content.styled(self.marks_phrase, "bold $primary")
         notes = (Content.styled(one_line(note), "$stale") for note in (view.pending, view.note))
-        parts = [part for part in (marked, *notes) if part.plain]
+        saved = Content.styled(f"view {self.view_name}" if self.view_name else "", "$primary")
+        parts = [part for part in (marked, *notes, saved) if part.plain]
         self.query_one("#list", Panel).headline(which=Content("  ").join(parts))
         self.name_detail(self.query_one(MemoryDetail).memory, "linked" if self.linked else "")
         self.query_one("#scopes", Panel).headline(where=f"{len(self.answer.scopes):,}")

@@ -35,6 +35,15 @@ class BrowsePanels(Frame):
             self.call_after_refresh(self.name_panels)
         if wish.query != old.query:
             self.ask(keep_cursor=False)
+        if wish != old:
+            self.wished()
+
+    def rearrange(self) -> None:
+        """Place the panels anew: the wish was replaced as a whole."""
+        self.query_one(Arranged).rearrange()
+
+    def wished(self) -> None:
+        """Another list, or other panels, are wanted."""
 
     def ask(self, *, keep_cursor: bool) -> None:
         """Ask the engine for the list that is wanted."""

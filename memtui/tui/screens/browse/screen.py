@@ -15,7 +15,7 @@ from memtui.tui.dialogs.palette import Entry
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
-from memtui.tui.messages import AskRecall, RunFailed, RunFinished, ShowInBrowse, ShowMemory
+from memtui.tui.messages import AskRecall, AskWhyNot, RunFailed, RunFinished, ShowInBrowse, ShowMemory
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.browse import words
 from memtui.tui.screens.browse.answers import answer
@@ -25,7 +25,7 @@ from memtui.tui.screens.browse.filter_bar import FilterBar
 from memtui.tui.screens.browse.filtering import terms, toggled, trouble_of, without
 from memtui.tui.screens.browse.list_head import ListHead
 from memtui.tui.screens.browse.memory_list import MemoryList
-from memtui.tui.screens.browse.naming import BrowseNames
+from memtui.tui.screens.browse.remembering import BrowseMemory
 from memtui.tui.screens.browse.scope_pane import ScopePane
 from memtui.tui.screens.browse.state import (
     SORTS,
@@ -44,7 +44,7 @@ from memtui.tui.widgets.state_panel import State, StatePanel
 from memtui.tui.words import of_session
 
 
-class BrowseScreen(BrowseNames):
+class BrowseScreen(BrowseMemory):
     """The screen: wishes go to the engine, answers to the panels."""
 
     MODE = "browse"
@@ -82,6 +82,8 @@ class BrowseScreen(BrowseNames):
             self.name_panels()
         elif session.revision != self._revision:
             self._revision = session.revision
+            if session.info is not None:
+                self.come_back(session.info.uri)
             self.ask(keep_cursor=self.answer is not None)
         elif self.answer is not None:
             self.name_panels()
@@ -251,7 +253,7 @@ class BrowseScreen(BrowseNames):
         if action in ("sort", "reverse") and self.answer is not None and self.answer.view.ranked:
             return None
         if (
-            action in ("sort", "reverse", "filter", "ask", "change", "undo", "redo", "mend")
+            action in ("sort", "reverse", "filter", "ask", "change", "undo", "redo", "mend", "views")
             and not self.session.open
         ):
             return None
@@ -302,6 +304,11 @@ class BrowseScreen(BrowseNames):
         if memory is not None:
             self.post_message(AskRecall(one_line(memory.text)[:300]))
 
+    def action_why_not(self) -> None:
+        memory = self.query_one(MemoryDetail).memory
+        if memory is not None:
+            self.post_message(AskWhyNot(memory.id))
+
     def action_mend(self, part: Part = "duplicates") -> None:
         from memtui.tui.screens.mend.screen import MendScreen
 
@@ -317,7 +324,7 @@ class BrowseScreen(BrowseNames):
             for key, name, hint, _ in SORTS
         ]
         if self.session.open:
-            entries += mending
+            entries += [*mending, *self.view_entries()]
         for scope, count in self.answer.scopes[:2_000] if self.answer is not None else ():
             wish = partial(self._scope_now, scope)
             entries.append(Entry("SCOPES", one_line(scope or "(none)"), wish, f"{full(count)} memories"))

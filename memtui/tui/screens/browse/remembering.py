@@ -1,0 +1,165 @@
+"""Browse remembers: the list as it was left, filters typed before, and lists saved under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from textual import on
+
+from memtui.tui.dialogs.ask import Ask
+from memtui.tui.dialogs.entry import Entry
+from memtui.tui.dialogs.pick import Option, Pick
+from memtui.tui.host import host
+from memtui.tui.paint.numbers import plural
+from memtui.tui.screens.browse import kept
+from memtui.tui.screens.browse.filter_bar import FilterBar
+from memtui.tui.screens.browse.filtering import check
+from memtui.tui.screens.browse.naming import BrowseNames
+from memtui.tui.screens.browse.state import Wish, scopes_phrase, sort_name
+from memtui.ui_state import UiState, Values
+
+KEEP = "keep"
+_SAVE, _REMOVE, _VIEW = "save", "remove", "view:"
+
+
+class BrowseMemory(BrowseNames):
+    """Browse with its past; a subclass calls `come_back` before it asks for the first list of a store."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._file: UiState | None = None
+        self.views: dict[str, kept.View] = {}
+
+    # coming back to a store
+
+    def come_back(self, uri: str) -> None:
+        """A store was opened: show it as it was left, unless something else is asked for already."""
+        file = host(self).ui_state(uri)
+        if self._file is not None and self._file.path == file.path:
+            return
+        first, self._file = self._file is None, file
+        values = file.read()
+        self.views = kept.read_views(values.get("views"))
+        self.query_one(FilterBar).history = kept.read_filters(values.get("filters"))
+        left = kept.read_wish(values.get("browse"))
+        if first and self.wish != Wish():
+            left = replace(left, query=self.wish.query)
+        self.wish = replace(left, shape=replace(left.shape, filter_rows=self.wish.shape.filter_rows))
+        self.rearrange()
+
+    def wished(self) -> None:
+        self._keep(lambda values: values.update(browse=kept.wish_values(self.wish)))
+
+    def _keep(self, edit: Callable[[Values], object]) -> None:
+        """Write a change down, in a thread; losing it is no harm."""
+        file = self._file
+        if file is not None:
+            self.runner.start(KEEP, lambda token, report: file.change(edit))
+
+    def concluded(self, slot: str, value: Any) -> bool:
+        return slot == KEEP or super().concluded(slot, value)
+
+    # filters typed before
+
+    @on(FilterBar.Left)
+    def _filter_done(self) -> None:
+        bar = self.query_one(FilterBar)
+        text = bar.text.strip()
+        if check(text) is not None:
+            return
+        filters = kept.with_filter_first(bar.history, text)
+        if filters != bar.history:
+            bar.history = filters
+            self._keep(partial(_first, text))
+
+    # saved views
+
+    @property
+    def view_name(self) -> str:
+        """The saved view that the list is at present; empty for none."""
+        return next((name for name, query in self.views.items() if query == self.wish.query), "")
+
+    def action_views(self) -> None:
+        options = [Option(f"{_VIEW}{name}", name, _about(query)) for name, query in self.views.items()]
+        options.append(Option(_SAVE, "save this list under a name", _about(self.wish.query), "s"))
+        if self.views:
+            options.append(Option(_REMOVE, "take a view away", "", "x"))
+
+        def taken(choice: str | None) -> None:
+            if choice == _SAVE:
+                self._ask_name()
+            elif choice == _REMOVE:
+                self._ask_which()
+            elif choice is not None:
+                self.show_view(choice.removeprefix(_VIEW))
+
+        self.app.push_screen(Pick("Views", options, f"{_VIEW}{self.view_name}"), taken)
+
+    def show_view(self, name: str) -> None:
+        """Show a saved view."""
+        if name in self.views:
+            self.want(replace(self.wish, query=self.views[name]))
+
+    def _ask_name(self) -> None:
+        def named(text: str | None) -> None:
+            name = kept.view_name(text or "")
+            if not name:
+                return
+            if not kept.keepable(self.wish.query.filter):
+                self.flash("Not saved: the filter holds a secret, or is too long to keep.", "error")
+            elif len(self.views) >= kept.MOST_VIEWS and name not in self.views:
+                self.flash(f"Not saved: {kept.MOST_VIEWS} views are the most; take one away first.", "error")
+            else:
+                self._change_views(partial(_with, name, self.wish.query))
+                self.flash(f"saved as {name}; w or / in the palette brings it back")
+
+        hint = "A name for this filter, these scopes and this order. A view of that name is replaced."
+        self.app.push_screen(Ask("Save this list", hint, self.view_name), named)
+
+    def _ask_which(self) -> None:
+        def taken(name: str | None) -> None:
+            if name is not None:
+                self._change_views(partial(_without, name))
+                left = plural(len(self.views), "view")
+                self.flash(f"the view {name} is gone; {left} left")
+
+        options = [Option(name, name, _about(query)) for name, query in self.views.items()]
+        self.app.push_screen(Pick("Take a view away", options), taken)
+
+    def _change_views(self, change: Callable[[dict[str, kept.View]], dict[str, kept.View]]) -> None:
+        """Here at once; on disk over what another memtui has saved meanwhile."""
+        self.views = change(self.views)
+
+        def edit(values: Values) -> None:
+            values["views"] = kept.view_values(change(kept.read_views(values.get("views"))))
+
+        self._keep(edit)
+        self.name_panels()
+
+    def view_entries(self) -> list[Entry]:
+        """The saved views, for the palette."""
+        return [
+            Entry("VIEWS", name, partial(self.show_view, name), _about(query))
+            for name, query in self.views.items()
+        ]
+
+
+def _first(text: str, values: Values) -> None:
+    values["filters"] = list(kept.with_filter_first(kept.read_filters(values.get("filters")), text))
+
+
+def _with(name: str, query: kept.View, views: dict[str, kept.View]) -> dict[str, kept.View]:
+    return dict(sorted({**views, name: query}.items(), key=lambda item: item[0].casefold()))
+
+
+def _without(name: str, views: dict[str, kept.View]) -> dict[str, kept.View]:
+    return {each: query for each, query in views.items() if each != name}
+
+
+def _about(query: kept.View) -> str:
+    """A view in a few words."""
+    parts = [query.filter or "all memories", scopes_phrase(query.scopes), f"by {sort_name(query.sort)}"]
+    return "   ".join(part for part in parts if part)
