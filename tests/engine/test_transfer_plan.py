@@ -286,7 +286,8 @@ def test_nearest_equals_every_pair() -> None:
     nearest = Nearest(incoming, mine, my_kinds, 0.95)
     for at in range(0, 2_300, 700):
         part = slice(at, at + 700)
-        nearest.compare(block(present[part], scopes[part], kinds[part], np.arange(2_300)[part]))
+        kinds_here = kinds[part].__getitem__
+        nearest.compare(block(present[part], scopes[part], kinds_here, np.arange(2_300)[part]))
     cosines = (incoming / np.linalg.norm(incoming, axis=1)[:, None]) @ (
         present / np.linalg.norm(present, axis=1)[:, None]
     ).T

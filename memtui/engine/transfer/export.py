@@ -14,7 +14,7 @@ from memtui.engine.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.secrets import HINT, mask
 from memtui.engine.transfer.loss import Ledger, Loss
-from memtui.engine.transfer.masking import mask_json
+from memtui.engine.transfer.masking import mask_json, redact_row
 from memtui.engine.transfer.screening import suspects
 
 if TYPE_CHECKING:
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
 WINDOW = 4_096
+"""Rows that a writer gets at a time."""
+_TAKEN_BYTES = 64 << 20
+_ROW_BYTES = 1_024
+"""What a row without its vector usually takes."""
 FORMATS = ("jsonl", "json", "csv", "parquet", "markdown", "obsidian")
 TITLES = {
     "jsonl": "JSON lines, with everything",
@@ -52,6 +56,8 @@ class ExportRequest:
     vectors: bool = False
     mask: bool = True
     """Mask secrets in texts and metadata."""
+    redact: bool = False
+    """Leave the texts out: each becomes its length. For sharing what a store is like, not what is in it."""
     overwrite: bool = False
 
 
@@ -202,15 +208,18 @@ def _windows(
     columns = store.dialect.columns
     vector = columns.vector if request.vectors else None
     names = [*store.row_columns, *([vector] if vector else [])]
-    for start in range(0, len(positions), WINDOW):
-        part = positions[start : start + WINDOW]
+    # Rows in the order of time lie all over the table: the more are taken at once, the fewer reads.
+    many = max(WINDOW, _TAKEN_BYTES // (_ROW_BYTES + 4 * (store.dims or 0)) // WINDOW * WINDOW)
+    for start in range(0, len(positions), many):
+        part = positions[start : start + many]
         table = store.take(catalog.row_ids[part].tolist(), names, catalog.version).select(names)
         if table.num_rows != len(part):
             raise MemtuiError(
                 "Rows vanished while they were exported: another program has cleaned up.",
                 fix="Reload and export again; nothing was kept.",
             )
-        yield _window(table, store, request, vector)
+        for at in range(0, len(part), WINDOW):
+            yield _window(table.slice(at, WINDOW), store, request, vector)
 
 
 def _window(table: pa.Table, store: Store, request: ExportRequest, vector: str | None) -> Window:
@@ -223,6 +232,11 @@ def _window(table: pa.Table, store: Store, request: ExportRequest, vector: str |
         for at in sorted({at for name in texts for at in suspects(table.column(name), HINT)}):
             masked[at] = _mask_row(rows[at], columns.text, columns.metadata)
         table = _with_masked(table, rows, masked, texts)
+    if request.redact:
+        for row in rows:
+            redact_row(row, columns.text, columns.metadata)
+        names = [name for name in (columns.text, columns.metadata) if name]
+        table = _with_masked(table, rows, [True], names)
     vectors = None if vector is None else _vector_bytes(table, vector)
     return Window(rows, vectors, masked, table)
 

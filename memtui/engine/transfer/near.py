@@ -10,25 +10,30 @@ from typing import TYPE_CHECKING
 from memtui.engine.progress import CancelToken
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import numpy as np
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.float32]
     Codes = NDArray[np.int64]
 
-BLOCK = 1_024
-"""Rows of either side in one product: its 4 MiB stay in the cache while the best of each row is looked for."""
+BLOCK = 2_048
+"""Rows of either side in one product: larger ones are no faster, and the best of each row is looked for at once."""
 _WORDS = re.compile(r"\w+")
 _FIGURES = re.compile(r"[^\W_]*\d[^\W_]*(?:[.,:]\d+)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Some present rows: unit vectors float32 [n, dims]; codes of scope and kind (see `kind_of`); places."""
+    """Some present rows: unit vectors float32 [n, dims], codes of their scopes, places.
+
+    `kinds` gives the codes (see `kind_of`) of some of them: of the few that anything comes near to.
+    """
 
     vectors: Vectors
     scopes: Codes
-    kinds: Codes
+    kinds: Callable[[Codes], Codes]
     places: Codes
 
 
@@ -64,13 +69,13 @@ class Nearest:
                 product = mine @ present.vectors[at : at + BLOCK].T
                 rows = np.flatnonzero(product.max(axis=1) >= self._threshold)
                 if rows.size:
-                    self._keep(product[rows], rows + start, present, at)
+                    near = np.flatnonzero(product[rows].max(axis=0) >= self._threshold)
+                    self._keep(product[np.ix_(rows, near)], rows + start, present, at + near)
 
-    def _keep(self, product: Vectors, rows: Codes, present: Block, at: int) -> None:
-        part = slice(at, at + product.shape[1])
-        in_scope = self._scopes[rows][:, None] == present.scopes[part][None, :]
-        alike = self._kinds[rows][:, None] == present.kinds[part][None, :]
-        places = present.places[part]
+    def _keep(self, product: Vectors, rows: Codes, present: Block, at: Codes) -> None:
+        in_scope = self._scopes[rows][:, None] == present.scopes[at][None, :]
+        alike = self._kinds[rows][:, None] == present.kinds(at)[None, :]
+        places = present.places[at]
         self._best(product, in_scope & alike, rows, places, self.place, self.cosine)
         self._best(product, in_scope & ~alike, rows, places, self.rival, self.rival_cosine)
 
@@ -138,7 +143,7 @@ def unit(vectors: Vectors) -> Vectors:
     return found
 
 
-def block(vectors: Vectors, scopes: Codes, kinds: Codes, places: Codes) -> Block:
+def block(vectors: Vectors, scopes: Codes, kinds: Callable[[Codes], Codes], places: Codes) -> Block:
     """Some rows as a block; their vectors need not have unit length."""
     return Block(unit(vectors), scopes, kinds, places)
 

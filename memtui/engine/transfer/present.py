@@ -14,6 +14,8 @@ from memtui.engine.store.select import positions_of
 from memtui.engine.transfer.near import Block, block, hash64, kind_of
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
 
@@ -117,23 +119,23 @@ class Present:
 
     def blocks(self) -> Iterator[Block]:
         """Every row that has a vector, for comparison by meaning."""
-        from memtui.engine.transfer.readers.vectors import vectors_of
-
         columns = self._store.dialect.columns
         if columns.vector is None or not self._catalog.n:
             return
         names = [name for name in (columns.scope, columns.text, columns.vector) if name]
         for batch in self._store.pin(self._catalog.version).read_through(names):
-            scopes = batch.column(columns.scope).to_pylist() if columns.scope else [None] * batch.num_rows
-            texts = batch.column(columns.text).to_pylist()
-            vectors = vectors_of(batch, columns.vector)
-            there = [at for at, vector in enumerate(vectors) if vector is not None]
-            if there:
-                usable = np.stack([vector for vector in vectors if vector is not None])
-                within = np.array([hash64(scopes[at] or "") for at in there], dtype=np.int64)
-                kinds = np.array([kind_of(texts[at] or "") for at in there], dtype=np.int64)
-                rows = batch.column("_rowid").to_numpy()[there]
-                yield block(usable, within, kinds, positions_of(self._catalog, rows))
+            vectors = batch.column(columns.vector)
+            dims = vectors.type.list_size
+            flat = vectors.fill_null([0.0] * dims).flatten().to_numpy(zero_copy_only=False)
+            rows = flat.reshape(-1, dims).astype(np.float32, copy=False)
+            there = np.flatnonzero(np.isfinite(rows).all(axis=1) & rows.any(axis=1))
+            if there.size:
+                scopes = batch.column(columns.scope).to_pylist() if columns.scope else [None] * len(rows)
+                codes = {scope: hash64(scope or "") for scope in set(scopes)}
+                within = np.array([codes[scope] for scope in scopes], dtype=np.int64)[there]
+                kinds = _kinds_of(batch.column(columns.text), there)
+                row_ids = batch.column("_rowid").to_numpy()[there]
+                yield block(rows[there], within, kinds, positions_of(self._catalog, row_ids))
 
     def _hashes(self, column: str, make: Callable[[str, str | None], int]) -> tuple[Hashes, Places]:
         scope = self._store.dialect.columns.scope
@@ -151,6 +153,19 @@ class Present:
         every, at = np.concatenate(hashes), np.concatenate(places)
         order = np.argsort(every, kind="stable")
         return every[order], at[order]
+
+
+def _kinds_of(texts: pa.Array, rows: Places) -> Callable[[Places], Hashes]:
+    """Codes of the texts of some `rows`, by their number among those; worked out when they are asked for."""
+    known: dict[int, int] = {}
+
+    def kinds(wanted: Places) -> Hashes:
+        for at in wanted.tolist():
+            if at not in known:
+                known[at] = kind_of(texts[int(rows[at])].as_py() or "")
+        return np.array([known[at] for at in wanted.tolist()], dtype=np.int64)
+
+    return kinds
 
 
 def lookup(hashes: Hashes, places: Places, wanted: Hashes) -> Places:
