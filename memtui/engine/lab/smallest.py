@@ -154,6 +154,9 @@ class _Search:
 
 def _stays_out(moves: Sequence[Move]) -> str:
     """What a knob that was tried and does not help says."""
+    if moves[0].knob == "query":
+        added = [str(move.value(1)).removeprefix(str(move.before)).strip() for move in moves]
+        return f"with {', '.join(added)} added it stays out"
     if all(move.is_switch for move in moves):
         return f"with {', '.join(_shown(move.value(1)) for move in moves)} it stays out"
     ends = [each for move in moves for each in (move.value(1), move.value(move.steps), move.before)]

@@ -133,11 +133,14 @@ def _track(width: int) -> int:
 
 def _row(state: WhatIfState, each: Parameter, width: int, glyphs: Glyphs) -> Row:
     knob, path = each.knob, each.knob.path
-    head = _head(state, path, width)
+    choosing = knob.kind not in ("number", "whole")
+    head = _head(
+        state, path, width, 0 if choosing and not (each.inert and path not in state.tried) else VALUE
+    )
     if each.inert and path not in state.tried:
         said = Content.assemble(head.stylize("$dim"), (f"no effect: {one_line(each.inert)}", "$dim"))
         return Row((said.truncate(max(8, width - 1), ellipsis=True), *_findings(each, width, glyphs)), path)
-    if knob.kind not in ("number", "whole"):
+    if choosing:
         return Row((_choice(head, state, each, glyphs, width), *_findings(each, width, glyphs)), path)
     now, cells = float(reduce.value(state, path) or 0), _track(width)
     track = slider(now, knob.low, knob.high, float(each.value or 0), cells, glyphs)
@@ -190,7 +193,7 @@ def _findings(each: Parameter, width: int, glyphs: Glyphs) -> Sequence[Content]:
         Content.assemble("   ", (f"{glyphs.warn} ", "bold $stale"), (one_line(finding), "$stale")).truncate(
             max(8, width - 1), ellipsis=True
         )
-        for finding in each.findings
+        for finding in each.findings[:1]  # the others are told when the cursor is here
     ]
 
 

@@ -70,6 +70,9 @@ def _row(verdict: Verdict, rung: Rung, width: int, glyphs: Glyphs, *, told: bool
     first = rung.gate == verdict.gate
     name_style = "bold $stage-cut" if first else "$foreground" if rung.applies else "$dim"
     value, limit = (gate_number(rung.gate, each) for each in (rung.value, rung.limit))
+    limit = (
+        limit if value or rung.passed is False else ""
+    )  # a limit that nothing was held against says nothing
     cells = _cells(width)
     head = Content.assemble(
         " ",

@@ -29,6 +29,8 @@ MEMORY = "memory."
 """What knobs on the memory's side begin with."""
 _TIMES = ("now_ms", "memory.suppressed_until", "memory.valid_until", "memory.invalidated_at", "memory.touch")
 _GATE_TIMES = ("inactive", "expired", "suppressed")
+DAY_CHARS = 10
+"""Of a date, without its time."""
 
 
 def gate_name(gate: str) -> str:
@@ -66,7 +68,7 @@ def gate_number(gate: str, value: Any) -> str:
     if value is None or value == "" or gate == "unknown_id":
         return ""
     if gate in _GATE_TIMES and isinstance(value, int | float):
-        return date(value)
+        return date(value)[:DAY_CHARS]
     return plain(value)
 
 

@@ -1,0 +1,212 @@
+"""Why not, driven as a person drives it: pick a memory, see its gate, try the change or make it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from memtui.engine import Engine, Progress, Verdict, open_engine
+from memtui.tui.app import MemtuiApp
+from memtui.tui.dialogs.memory_pick import MemoryPick
+from memtui.tui.dialogs.preview import Preview
+from memtui.tui.paint.glyphs import UNICODE
+from memtui.tui.screens.browse.screen import BrowseScreen
+from memtui.tui.screens.recall.screen import RecallScreen
+from memtui.tui.screens.whatif.screen import WhatIfScreen
+from memtui.tui.screens.whynot.ladder import ladder_rows
+from memtui.tui.screens.whynot.screen import ChangeRows, WhyNotScreen
+from tests.conftest import NOW_MS
+from tests.engine.planted import TARGET, healthy
+from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until
+from tests.tui.recalling import panels, recalling
+
+DEPLOY = "what is the deploy window on friday"
+
+
+@asynccontextmanager
+async def asking_why(
+    engine: Any, size: tuple[int, int] = (120, 36), query: str = DEPLOY, words: str = "tabby cat"
+) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], WhyNotScreen]]:
+    """The app on Why not, for the first memory that has these words."""
+    async with recalling(engine, size, query=query) as (app, pilot, _screen):
+        await press(pilot, "n")
+        assert isinstance(app.screen, MemoryPick)
+        await type_text(pilot, words)
+        await settle(pilot)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, WhyNotScreen)
+        await until(pilot, lambda: app.screen.state.phase != "searching")  # type: ignore[attr-defined]
+        await settle(pilot)
+        yield app, pilot, app.screen
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
+    async with recalling(demo_engine, size, query=DEPLOY) as (app, pilot, _screen):
+        await press(pilot, "m", "G", "n")  # the last of the dropped ones
+        assert isinstance(app.screen, WhyNotScreen)
+        await until(pilot, lambda: app.screen.state.phase == "done")  # type: ignore[attr-defined]
+        await settle(pilot)
+        check_golden(f"whynot-{size[0]}x{size[1]}", panels(app))
+
+
+async def test_a_memory_that_no_search_found_is_asked_about_by_its_words(demo_engine: Engine) -> None:
+    async with asking_why(demo_engine, words="hardware key") as (app, pilot, screen):
+        verdict = screen.state.verdict
+        assert verdict is not None
+        assert verdict.gate == "candidate_pool"
+        text = screen_text(app)
+        assert "It never became a candidate. By vector it is number" in text
+        assert "✗ candidate pool" in text
+        assert "CANNOT HELP ALONE" in text
+        assert "the store clamps the pool at 20" in text
+        await press(pilot, "slash")
+        assert isinstance(app.screen, MemoryPick)
+        await type_text(pilot, screen.state.trace.returned[0][:8])  # the beginning of an id
+        await settle(pilot)
+        await press(pilot, "enter")
+        await until(pilot, lambda: screen.state.phase == "done")
+        await settle(pilot)
+        assert "It came back, number 1." in screen_text(app)
+        assert "found by meaning" in screen_text(app)
+
+
+async def test_a_proposed_setting_is_tried_in_what_if_and_taken_along(demo_engine: Engine) -> None:
+    async with recalling(demo_engine, query=DEPLOY) as (app, pilot, recall):
+        trace = recall.state.trace
+        assert trace is not None
+        cut = next(c.id for c in trace.candidates if c.reason == "limit")
+        recall.explore.why_not_of(cut)
+        await settle(pilot)
+        why = app.screen
+        assert isinstance(why, WhyNotScreen)
+        await until(pilot, lambda: why.state.phase == "done")
+        await settle(pilot)
+        rows = why.query_one(ChangeRows)
+        change = why.state.change_of["limit"]
+        assert "✓ confirmed" in screen_text(app)
+        rows.choose("change:limit")
+        await press(pilot, "enter")
+        assert isinstance(app.screen, WhatIfScreen)
+        assert app.screen.state.tried == {"limit": change.after}
+        assert cut in app.screen.state.trace.returned  # type: ignore[union-attr]
+        await press(pilot, "escape")
+        assert app.screen is recall
+        assert recall.state.form.limit == change.after
+        assert cut in recall.state.trace.returned  # type: ignore[union-attr]
+
+
+async def test_a_change_of_the_memory_is_looked_at_made_and_asked_again(tmp_path: Path) -> None:
+    world = healthy(3)
+    world.change(metadata={"state": "archived"})
+    folder = world.write(tmp_path / "store")
+    engine = open_engine(
+        folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path / "state"
+    )
+    asked = world.ask(recipe="pro/agent")
+    async with running(engine) as (app, pilot):
+        await press(pilot, "3")
+        recall = app.screen
+        assert isinstance(recall, RecallScreen)
+        recall.choose(recipe="pro/agent", query=asked.query, tried=(("query_vector", asked.query_vector),))
+        recall.ask_again()
+        await settle(pilot)
+        await press(pilot, "2")
+        assert isinstance(app.screen, BrowseScreen)
+        await press(pilot, "slash")
+        await type_text(pilot, f"id:{TARGET}")
+        await press(pilot, "enter", "N")  # from Browse: why does this not come back for the last question?
+        why = app.screen
+        assert isinstance(why, WhyNotScreen)
+        await until(pilot, lambda: why.state.phase == "done")
+        assert why.state.verdict is not None
+        assert why.state.verdict.gate == "state"
+        why.query_one(ChangeRows).choose("change:memory.state")
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Preview)
+        await press(pilot, "enter")
+        await until(pilot, lambda: why.state.verdict is not None and why.state.verdict.returned)
+        assert engine.get(TARGET).state == "confirmed"
+        assert "It came back" in screen_text(app)
+        await press(pilot, "escape")
+        assert app.screen is recall
+
+
+async def test_without_a_question_it_waits_for_one(demo_engine: Engine) -> None:
+    async with running(demo_engine) as (app, pilot):
+        await press(pilot, "2", "N")
+        assert isinstance(app.screen, RecallScreen)
+        assert "Ask a question" in screen_text(app)
+        app.screen.ask(DEPLOY)
+        await settle(pilot)
+        assert isinstance(app.screen, WhyNotScreen)
+
+
+class Slow:
+    """A lab whose search tells of the ladder and then waits until it is asked to stop."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine, self.told, self.stopped = engine, threading.Event(), threading.Event()
+
+    def __getattr__(self, name: str) -> Any:
+        return self if name == "lab" else getattr(self._engine.lab if name in LAB else self._engine, name)
+
+    def why_not_in(self, trace: Any, id: str, **more: Any) -> Verdict:
+        verdict = self._engine.lab.why_not_in(trace, id, changes=False)
+        more["on_verdict"](verdict)
+        more["on_progress"](Progress("looking", 3, 30, "knobs"))
+        self.told.set()
+        while True:
+            try:
+                more["cancel"].check()
+            except BaseException:
+                self.stopped.set()
+                raise
+            self.stopped.wait(0.005)
+
+
+LAB = ("explain", "remember", "with_kept_vector", "parameters", "bounds", "settings")
+
+
+async def test_the_ladder_is_there_before_the_changes_and_escape_stops_their_search(
+    demo_engine: Engine,
+) -> None:
+    engine = Slow(demo_engine)
+    async with recalling(engine, query=DEPLOY) as (app, pilot, recall):
+        dropped = next(c.id for c in recall.state.trace.candidates if c.rank is None)  # type: ignore[union-attr]
+        recall.explore.why_not_of(dropped)
+        await until(
+            pilot, lambda: isinstance(app.screen, WhyNotScreen) and app.screen.state.progress is not None
+        )
+        await pilot.pause()
+        assert "✗" in screen_text(app)
+        assert "searching: what helps is listed" in screen_text(app)
+        await pilot.press("escape")
+        await until(pilot, engine.stopped.is_set)
+        await settle(pilot)
+        assert "stopped" in screen_text(app)
+        await press(pilot, "escape")
+        assert isinstance(app.screen, RecallScreen)
+
+
+async def test_every_gate_is_on_the_ladder_at_any_size(demo_engine: Engine) -> None:
+    async with asking_why(demo_engine, words="hardware key") as (_app, _pilot, screen):
+        verdict = screen.state.verdict
+        assert verdict is not None
+        for width in (40, 56, 80, 120):
+            for height in (6, 14, 30, 80):
+                rows = ladder_rows(verdict, width, height, UNICODE)
+                said = "\n".join(line.plain for row in rows for line in row.lines)
+                assert "✗" in said
+                assert all(line.cell_length <= width for row in rows for line in row.lines), (width, height)
+                if height >= 30:
+                    assert all(
+                        rung.gate.split("_")[0] in said or rung.gate == "unknown_id"
+                        for rung in verdict.ladder
+                    )
