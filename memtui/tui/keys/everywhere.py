@@ -16,6 +16,8 @@ TABLE: tuple[Key, ...] = (
     Key("app.jump", "semicolon", "jump", GO, help="a letter on every panel and row: type it to go there"),
     Key("app.reload", "r", "reload", ACT, help="read the newest version of the store"),
     Key("app.next-theme", "f2", "next theme", VIEW),
+    Key("app.tour", "", "guided tour", GO, help="eight steps on the demo store", needs="the demo store"),
+    Key("app.skip-tour", "f10", "end the tour", GO, bar=95),
     Key("app.quit", "q,ctrl+q", "quit", GO, shown="q"),
     # Home
     Key("home.filter", "slash", "filter memories", FIND, bar=10),

@@ -1,0 +1,109 @@
+"""The guided first run: eight real key presses on the real demo store; skipped for good, begun again on demand."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from memtui.engine import open_engine
+from memtui.tui.app import MemtuiApp
+from memtui.tui.tour.guide import SEEN
+from memtui.tui.tour.steps import STEPS
+from memtui.tui.tour.strip import TourStrip
+from memtui.ui_state import UiState
+from tests.conftest import NOW_MS
+from tests.tui.driving import press, screen_text, settle, until
+
+
+@pytest.fixture
+def guided(demo_store: Path, tmp_path: Path) -> Callable[[], MemtuiApp]:
+    """Makes the app as `memtui demo` does, on a copy of the demo store; what was seen is kept between two."""
+    store = tmp_path / "store"
+    shutil.copytree(demo_store, store)
+
+    def opener(target: object, now: object, report: object, cancel: object) -> Any:
+        return open_engine(
+            store, now=lambda: NOW_MS, environ={}, cwd=tmp_path, writable=True, state=tmp_path / "state"
+        )
+
+    def make() -> MemtuiApp:
+        kept = UiState(tmp_path / "state" / "ui.json")
+        environ = {"MEMTUI_GLYPHS": "unicode"}
+        return MemtuiApp("demo", opener=opener, now=lambda: NOW_MS, environ=environ, tour=kept)
+
+    return make
+
+
+async def at(pilot: Pilot[None], step: int) -> None:
+    """Wait until the run is at this step, and is seen."""
+    app = pilot.app
+    assert isinstance(app, MemtuiApp)
+    name = f"TOUR {step + 1} of {len(STEPS)}" if step < len(STEPS) else "TOUR done"
+    await until(pilot, lambda: name in screen_text(app))
+    await settle(pilot)
+
+
+async def test_the_whole_way_from_a_wrong_answer_to_its_undo(guided):
+    app = guided()
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await at(pilot, 0)
+        version = app.session.info.version
+        await press(pilot, "3")
+        await at(pilot, 1)
+        await press(pilot, "enter")
+        await at(pilot, 2)
+        assert "SSH to the bast" in screen_text(app)
+        await press(pilot, "x")
+        await at(pilot, 3)
+        await press(pilot, "escape", "v")
+        await at(pilot, 4)
+        await press(pilot, "c", "a", "down", "down", "enter")
+        await at(pilot, 5)
+        await press(pilot, "enter")
+        await at(pilot, 6)
+        assert app.session.info.version == version + 1
+        await press(pilot, "3", "ctrl+r")
+        await at(pilot, 7)
+        await press(pilot, "2", "u")
+        await until(pilot, lambda: len(app.screen_stack) == 2)
+        await press(pilot, "enter")
+        await at(pilot, 8)
+        assert app.session.info.version == version + 2
+        assert "That is the loop" in screen_text(app)
+        await press(pilot, "f10")
+        assert not app.screen.query(TourStrip)
+
+
+async def test_skipped_it_never_comes_back_by_itself_but_from_the_palette(guided, tmp_path):
+    app = guided()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await at(pilot, 0)
+        assert "f10 skip" in screen_text(app)
+        await press(pilot, "f10")
+        assert "TOUR" not in screen_text(app)
+        await settle(pilot)
+    assert UiState(tmp_path / "state" / "ui.json").read()[SEEN] is True
+    app = guided()
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        assert "TOUR" not in screen_text(app)
+        await press(pilot, "ctrl+p", *"guided", "enter")
+        await at(pilot, 0)
+        await pilot.click(TourStrip, offset=(76, 0))
+        await until(pilot, lambda: "TOUR" not in screen_text(app))
+
+
+def test_every_step_fits_a_small_screen_and_names_real_keys(guided):
+    app = guided()
+    for step in STEPS:
+        for id in [part.split("}")[0] for part in step.do.split("{")[1:]]:
+            assert id in app.keys.by_id
+        assert len(step.why) <= 110
+        assert len(step.do) <= 90
