@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -158,6 +159,15 @@ class MemtuiApp(KeyedApp):
 
     def on_unmount(self) -> None:
         self._store.close()
+
+    def _fatal_error(self) -> None:
+        """As Textual does, without the values of all local variables: memories are among them."""
+        from rich.text import Text
+
+        from memtui.tui.crash import stopped
+
+        error = sys.exception()
+        self.panic(Text(stopped(error)) if error is not None else "memtui stopped.")
 
     def on_flash(self, message: Flash) -> None:
         self.say(message.text, message.kind)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from memtui.engine.recall.words_met import WordsMet
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # columns have no single truth: a record equals itself alone
 class StageRecord:
     """One stage as it ran: what went in, what came out, when."""
 
@@ -123,7 +123,7 @@ def plain(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trace:
     """The complete account of one recall."""
 
