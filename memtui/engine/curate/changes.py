@@ -140,12 +140,13 @@ class ChangeSet:
         """The same set with these memories left alone, and what belongs together with them."""
         dropped = set(ids)
         groups = {each.group for each in self.changes if each.id in dropped and each.group}
+        kept = tuple(each for each in self.changes if each.id not in dropped and each.group not in groups)
         return replace(
             self,
-            changes=tuple(
-                each for each in self.changes if each.id not in dropped and each.group not in groups - {""}
-            ),
+            title=_recounted(self.title, self.changes, kept),
+            changes=kept,
             conflicts=tuple(each for each in self.conflicts if each.id not in dropped),
+            copies=tuple(each for each in self.copies if each["id"] not in dropped),
         )
 
     def leaving_refused(self) -> ChangeSet:
@@ -190,6 +191,15 @@ class Outcome:
             self.entry, self.action, self.changes, self.conflicts, self.warnings, self.copies
         )
         return document if self.receipt is None else {**document, "receipt": dict(self.receipt)}
+
+
+def _recounted(title: str, before: Iterable[Change], after: Iterable[Change]) -> str:
+    """A title that begins with how many memories it is about, for what is left of them."""
+    old, new = (
+        f"{count:,} {'memory' if count == 1 else 'memories'}"
+        for count in (len({each.group or each.id for each in changes}) for changes in (before, after))
+    )
+    return new + title.removeprefix(old) if title.startswith(old) else title
 
 
 def outcome_json(

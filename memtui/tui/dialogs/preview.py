@@ -192,6 +192,7 @@ class Preview(ModalScreen[Answer | None]):
 
     def _take(self, plan: ChangeSet) -> None:
         self.plan, self._typed = plan, ""
+        self.query_one(Panel).headline(what=one_line(plan.title))
         self._rows.plan = plan
         self._rows.repaint()
         self._say_ways()

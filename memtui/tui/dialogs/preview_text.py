@@ -134,12 +134,12 @@ def change_lines(
 def _becomes(change: Change, old: Change | None, width: int, glyphs: Glyphs, most: int) -> list[Content]:
     """What is below the name of a change."""
     if old is not None:
-        before = {"text": old.title, "replaced by": None}
-        after = {
-            "text": change.after.get("text"),
-            "replaced by": f"{change.id[:8]}, this one is kept as history",
-        }
-        return field_lines(before, after, width, glyphs, most=most)
+        after = {"text": change.after.get("text")}
+        said = f"     {change.id[:8]} takes its place; this one stays as history"
+        return [
+            *field_lines({"text": old.title}, after, width, glyphs, most=most),
+            Content.styled(crop(said, width - 1, glyphs.ellipsis), "$dim"),
+        ]
     if change.op == "edit":
         return field_lines(change.before, change.after, width, glyphs, most=most)
     lines: list[Content] = []

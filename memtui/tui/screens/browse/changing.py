@@ -11,6 +11,7 @@ from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.browse.choosing import choose_change
 from memtui.tui.screens.browse.detail import MemoryDetail
 from memtui.tui.screens.browse.editing import Editing
+from memtui.tui.screens.browse.forgetting import forget
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.screens.browse.panels import BrowsePanels
 from memtui.tui.screens.browse.scope_pane import ScopePane
@@ -78,6 +79,18 @@ class BrowseChanges(BrowsePanels):
         """The scopes of the store to choose from, as they are listed."""
         return self.query_one(ScopePane).names
 
+    def chosen_ids(self) -> tuple[str, ...]:
+        """The marked memories, else the one that has the keyboard; none is said in words."""
+        one = self.memory_here
+        ids = self.query_one(MemoryList).marks.ids or ((one.id,) if one is not None and one.id else ())
+        if not ids:
+            self.flash("There is no memory here to change.", "error")
+        return ids
+
+    def action_forget(self) -> None:
+        if self.staging.able() and (ids := self.chosen_ids()):
+            forget(self, ids, self._changed, named=not self.query_one(MemoryList).marks.ids)
+
     def action_edit(self) -> None:
         if (memory := self.memory_here) is None or not memory.id:
             self.flash("There is no memory here to change.", "error")
@@ -94,11 +107,9 @@ class BrowseChanges(BrowsePanels):
         engine, listing = self.session.engine, self.query_one(MemoryList)
         if not self.staging.able() or engine is None:
             return
-        marked = listing.marks.ids
-        one: Memory | None = None if marked else self.memory_here
-        ids = marked or ((one.id,) if one is not None and one.id else ())
+        ids = self.chosen_ids()
+        one: Memory | None = None if listing.marks.ids else self.memory_here
         if not ids:
-            self.flash("There is no memory here to change.", "error")
             return
         title = f"Change {plural(len(ids), 'memory', 'memories')}"
 

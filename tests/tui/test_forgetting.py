@@ -1,0 +1,151 @@
+"""Forgetting from Browse: archived, deleted, deleted with every trace; what is shown and what is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtui.tui.dialogs.pick import Pick
+from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.sheet import Sheet
+from tests.conftest import NOW_MS
+from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
+from tests.engine.pro_store import row, write_store
+from tests.tui.driving import SIZES, check_golden, lines, press, screen_text
+from tests.tui.test_changing import browsing, current_id, listing, pro_store, said, steps
+
+
+def mirrored_store(folder: Path) -> tuple[Path, Path]:
+    """A store whose first memory also stands in the plugin's Markdown mirror beside it."""
+    store = pro_store(folder / "store")
+    mirror = folder / "memory-md" / "2026-08-01.md"
+    mirror.parent.mkdir()
+    mirror.write_text(
+        "- 2026-08-01T10:00:00Z [fact:global] agent=main source=manual Note number 0\n"
+        "- 2026-08-01T10:00:00Z [fact:global] agent=main source=manual Something else\n",
+        encoding="utf-8",
+    )
+    return store, mirror
+
+
+def many(folder: Path, count: int) -> Path:
+    rows = [
+        row(
+            f"row-{i:05}-aaaa-bbbb-cccc-dddddddddddd", f"Note number {i}", (1.0, i / 10), timestamp=NOW_MS - i
+        )
+        for i in range(count)
+    ]
+    return write_store(folder, rows, dims=2)
+
+
+async def test_archived_it_stays_in_the_table_and_undo_is_exact(tmp_path):
+    store = pro_store(tmp_path / "store")
+    before = rows_of(store)
+    async with browsing(store) as (app, pilot):
+        memory = current_id(app)
+        await press(pilot, "D")
+        assert isinstance(app.screen, Pick)
+        await steps(pilot, "a", "enter")
+        assert '"state":"archived"' in row_of(store, memory)["metadata"].replace(" ", "")
+        await steps(pilot, "u", "enter")
+    assert same_rows(rows_of(store), before)
+
+
+async def test_deleted_with_its_mirror_line_verified_and_undone(tmp_path):
+    store, mirror = mirrored_store(tmp_path)
+    before, text = rows_of(store), mirror.read_text(encoding="utf-8")
+    async with browsing(store) as (app, pilot):
+        memory = current_id(app)
+        await steps(pilot, "D", "d")
+        shown = screen_text(app)
+        assert isinstance(app.screen, Preview)
+        assert "goes  row-0000" in shown
+        assert "COPIES IN FILES  1 go, 0 stay" in shown
+        assert "2026-08-01.md  line 1  mirror  goes" in shown
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Preview), "enter never deletes"
+        await press(pilot, "y")
+        assert isinstance(app.screen, Sheet)
+        shown = screen_text(app)
+        assert "newest version not found" in " ".join(shown.split())
+        assert "/receipts/forget-1-" in "".join(shown.split())
+        assert memory not in rows_of(store).column("id").to_pylist()
+        assert "Note number 0" not in mirror.read_text(encoding="utf-8")
+        await steps(pilot, "escape", "u", "enter")
+    assert same_rows(rows_of(store), before)
+    assert mirror.read_text(encoding="utf-8") == text
+
+
+async def test_with_every_trace_no_version_holds_it_and_undo_says_so(tmp_path):
+    store = pro_store(tmp_path / "store")
+    async with browsing(store) as (app, pilot):
+        memory = current_id(app)
+        await steps(pilot, "D", "t")
+        assert "cannot be brought back" in screen_text(app)
+        await press(pilot, "y")
+        shown = screen_text(app)
+        assert "older versions not found" in " ".join(shown.split())
+        assert "contents removed" in shown
+        await steps(pilot, "escape", "u")
+        assert "removed for good" in said(app)
+    files = (path for path in (store / "memories.lance").rglob("*") if path.is_file())
+    assert not any(memory.encode() in path.read_bytes() for path in files)
+
+
+async def test_from_20_on_the_count_has_to_be_typed(tmp_path):
+    store = many(tmp_path / "store", 25)
+    version = version_of(store)
+    async with browsing(store, size=(80, 24)) as (app, pilot):
+        await steps(pilot, "asterisk", "D", "d")
+        assert "type 25 to delete" in screen_text(app)
+        await steps(pilot, "y", "enter", "2", "4", "enter")
+        assert isinstance(app.screen, Preview)
+        assert version_of(store) == version
+        await steps(pilot, "backspace", "5")
+        assert "enter deletes them" in screen_text(app)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Sheet)
+        assert rows_of(store).num_rows == 0
+
+
+async def test_a_dropped_row_stays_with_its_mirror_line(tmp_path):
+    store, mirror = mirrored_store(tmp_path)
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "space", "space", "space")
+        first, *others = listing(app).marks.ids
+        await steps(pilot, "D", "d")
+        assert "3 memories deleted" in screen_text(app)
+        assert "d drop this row" in screen_text(app)
+        await press(pilot, "d")
+        assert "2 memories deleted" in screen_text(app)
+        assert "COPIES" not in screen_text(app)
+        await press(pilot, "y")
+        left = rows_of(store).column("id").to_pylist()
+    assert first in left
+    assert not set(others) & set(left)
+    assert "Note number 0" in mirror.read_text(encoding="utf-8")
+
+
+async def test_dropping_every_row_leaves_nothing_to_apply(tmp_path):
+    store = pro_store(tmp_path / "store")
+    version = version_of(store)
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "space", "space")
+        await press(pilot, "c", "t")
+        await steps(pilot, "enter", "d")
+        assert "1 memory: tier to core" in screen_text(app)
+        await steps(pilot, "escape")
+        assert said(app) == "Nothing was changed."
+    assert version_of(store) == version
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_preview_looks_as_recorded(tmp_path, size):
+    store, _ = mirrored_store(tmp_path)
+    async with browsing(store, size=size) as (app, pilot):
+        await press(pilot, "space", "space", "space")
+        await steps(pilot, "D", "d")
+        # the folder of the test is another one each time
+        shown = [line for line in lines(app) if "2026-08-01.md" not in line]
+        check_golden(f"forget-{size[0]}x{size[1]}", "\n".join(shown[2:-2]).rstrip())
