@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ids", metavar="ID", nargs="+", default=[], help="only these memories")
     parser.add_argument("--vectors", action="store_true", help="with their vectors")
     parser.add_argument("--keep-secrets", action="store_true", help="do not mask passwords and keys")
+    parser.add_argument("--without-texts", action="store_true", help="lengths in place of texts")
     parser.add_argument("--dry-run", action="store_true", help="say what would be written, and write nothing")
     parser.add_argument("--yes", action="store_true", help="replace a file that is there")
 
@@ -43,6 +44,7 @@ def run(args: argparse.Namespace) -> int:
         ids=tuple(engine.get(each).id for each in args.ids),
         vectors=args.vectors,
         mask=not args.keep_secrets,
+        redact=args.without_texts,
         overwrite=args.yes,
     )
     with shown(sys.stderr) as on_progress:

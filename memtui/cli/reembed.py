@@ -12,7 +12,7 @@ from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.output import print_json, print_text
 from memtui.cli.progress import shown
 from memtui.cli.store import wall_clock
-from memtui.engine import Engine, UsageError
+from memtui.engine import Engine
 from memtui.engine.errors import StoreNotFoundError, UnknownDialectError
 from memtui.engine.transfer.reembed import Origin
 from memtui.engine.transfer.switch import back, last_switch, note_of
@@ -82,20 +82,15 @@ def _back(args: argparse.Namespace) -> int:
 
 
 def _embedder(args: argparse.Namespace) -> Embedder:
-    from memtui.engine.embed.settings import EmbeddingSettings
-    from memtui.engine.transfer.another_model import embedder_of
+    from memtui.engine.transfer.named_model import embedder_named
 
-    if not args.model:
-        raise UsageError("The new model has no name.", fix="Give --model, and --base-url for its service.")
-    keys = [os.environ.get(name.strip(), "") for name in (args.key_env or "").split(",") if name.strip()]
-    return embedder_of(
-        EmbeddingSettings(
-            model=args.model,
-            base_url=args.base_url,
-            api_keys=tuple(key for key in keys if key),
-            request_dimensions=args.dimensions,
-            task_passage=args.task,
-        )
+    return embedder_named(
+        args.model or "",
+        os.environ,
+        base_url=args.base_url,
+        key_variables=args.key_env or "",
+        dimensions=args.dimensions,
+        task=args.task,
     )
 
 

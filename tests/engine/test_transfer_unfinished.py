@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.embed.named import embedder_named
 from memtui.engine.errors import Cancelled, UsageError
 from memtui.engine.progress import CancelToken, Progress
 from memtui.engine.transfer.export import ExportRequest
+from memtui.engine.transfer.named_model import embedder_named
 from memtui.engine.transfer.request import ImportRequest
 from memtui.engine.transfer.unfinished import as_asked
-from tests.engine.transfer_stores import jsonl, memory, opened, own_store, planned, rows_of
+from tests.engine.transfer_stores import jsonl, memory, opened, own_store, planned, pro_store, rows_of
 
 NAMES = ("id", "text", "category", "scope", "importance", "timestamp", "metadata")
 
@@ -100,3 +100,19 @@ def test_a_model_is_named_with_the_variables_of_its_keys(tmp_path: Path) -> None
         embedder_named("jina-embeddings-v5-text-small", {"JINA_KEY": ""}, key_variables="JINA_KEY")
     made = embedder_named("bge-m3", {"A": "sk-aaaaaaaaaaaaaaaa"}, base_url="http://x/v1", key_variables="A")
     assert "aaaa" not in made.describe()
+
+
+def test_an_export_without_texts_holds_none(tmp_path: Path) -> None:
+    metadata = {"l0_abstract": "Kiln", "tier": "core", "note": "the door is blue", "source_session": "a-b-1"}
+    rows = [memory(n, f"Kiln {n} in Uferweg", metadata=metadata) for n in range(3)]
+    engine = opened(pro_store(tmp_path / "store", rows), tmp_path / "state")
+    for name in ("jsonl", "json", "csv", "parquet", "markdown", "obsidian"):
+        out = tmp_path / f"out-{name}"
+        done = engine.transfer.export(ExportRequest(out, name, redact=True))
+        assert done.rows == 3
+        assert any(loss.what.startswith("left out, as asked") for loss in done.loss)
+        files = [out] if out.is_file() else [each for each in out.rglob("*") if each.is_file()]
+        written = b"".join(each.read_bytes() for each in files)
+        assert b"Uferweg" not in written
+        assert b"door is blue" not in written
+    assert b"a-b-1" in (tmp_path / "out-jsonl").read_bytes()

@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 
 VECTORS = "left out: embedded anew when it is imported"
 MASKED = "secrets in it masked: what stood there is not in the file"
+REDACTED = "left out, as asked: its length stands there, sentences in the metadata too"
 _NO_PLACE = "the format has no place for it: lost"
 
 
 def count_losses(request: ExportRequest, header: Header, window: Window, ledger: Ledger) -> None:
     """Count the losses of some rows."""
     ledger.count("text", MASKED, sum(window.masked))
+    if request.redact:
+        ledger.count("text", REDACTED, len(window.rows))
     if header.store.dims and (not request.vectors or request.format in ("markdown", "obsidian")):
         ledger.count("vector", VECTORS, len(window.rows))
     by_row = _BY_FORMAT.get(request.format)

@@ -89,13 +89,10 @@ class SourcePart(ImportPart):
             self._begin(paths)
 
     def completed(self) -> None:
-        from memtui.engine.transfer.places import common_start
-
-        places = self.state.places
-        start = common_start(places)
+        places, text = self.state.places, self.state.typed
         if len(places) == 1:
             self.screen.put_line(places[0].path)
-        elif len(start) > len(self.state.typed):
+        elif places and (start := source.longest(places, text)) != text:
             self.screen.put_line(start)
         else:
             self.screen.focus_list("a")

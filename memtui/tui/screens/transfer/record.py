@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import Memory, clean, one_line
-from memtui.engine.transfer.word_diff import word_diff
+from memtui.engine import Memory, clean, one_line, word_diff
 from memtui.tui.paint.bars import bar
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs

@@ -5,9 +5,8 @@ from __future__ import annotations
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import one_line
+from memtui.engine import one_line, word_diff
 from memtui.engine.transfer.rules import MEANINGS, SWITCHABLE, Group
-from memtui.engine.transfer.word_diff import word_diff
 from memtui.tui.paint.bars import bar
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs

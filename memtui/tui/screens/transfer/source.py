@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -51,7 +52,7 @@ def place_rows(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
             crop(f" {glyphs.forth} this folder: {title}", width - 1, glyphs.ellipsis), "bold $ok"
         )
         rows.append(Row((line,), "here"))
-    rows += [_place(each, width, glyphs) for each in state.places]
+    rows += [place_row(each, width, glyphs) for each in state.places]
     if not rows and state.listed is not None:
         rows += text_rows(
             "Nothing here begins so. Type a path, drop a file here, or press p to paste a text.",
@@ -61,7 +62,8 @@ def place_rows(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
     return rows
 
 
-def _place(place: Place, width: int, glyphs: Glyphs) -> Row:
+def place_row(place: Place, width: int, glyphs: Glyphs) -> Row:
+    """One entry of a folder."""
     tail = "" if place.folder else size(place.size)
     kind = place.kind if width >= 46 else ""
     name = one_line(place.name) + ("/" if place.folder else "")
@@ -73,6 +75,14 @@ def _place(place: Place, width: int, glyphs: Glyphs) -> Row:
         (right(tail, 8), "$dim"),
     )
     return Row((line,), f"place:{place.path}")
+
+
+def longest(places: Sequence[Place], text: str) -> str:
+    """How far a path can be completed: as all that begin so go on, or as it is."""
+    from memtui.engine.transfer.places import common_start
+
+    start = common_start(places)
+    return start if len(start) > len(text) else text
 
 
 def found_rows(found: Found | None, width: int, glyphs: Glyphs) -> list[Row]:

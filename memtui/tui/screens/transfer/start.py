@@ -42,9 +42,9 @@ TASKS = (
     Task("import", "Import", "memories from files, folders and other stores", "importing:Import"),
     Task("export", "Export", "memories to a file or a folder, secrets masked", "exporting:Export"),
     Task("migrate", "Migrate", "a new store of another form, verified row by row", "migrating:Migrate"),
-    Task("upgrade", "Upgrade", "rows of the old form get summaries, category, tier", "mending:Upgrade"),
-    Task("repair", "Repair", "scopes, summaries, times and metadata that mislead", "mending:Repair"),
-    Task("vectors", "Missing vectors", "made for rows that were stored without one", "mending:Vectors"),
+    Task("upgrade", "Upgrade", "rows of the old form get summaries, category, tier", "upgrading:Upgrade"),
+    Task("repair", "Repair", "scopes, summaries, times and metadata that mislead", "repairing:Repair"),
+    Task("vectors", "Missing vectors", "made for rows that were stored without one", "vectors:Vectors"),
     Task("reembed", "Re-embed", "another embedding model: rehearse, make, switch", "reembedding:Reembed"),
 )
 

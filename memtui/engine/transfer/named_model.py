@@ -25,21 +25,18 @@ def embedder_named(
     `key_variables` are names of variables that hold keys, with commas between them. Raises UsageError without
     a name of a model, and for a variable that is not set.
     """
-    from memtui.engine.embed.openai import OpenAIEmbedder
-    from memtui.engine.embed.settings import EmbeddingSettings, bare_model
-    from memtui.engine.embed.static import BUNDLED, bundled
+    from memtui.engine.embed.settings import EmbeddingSettings
+    from memtui.engine.transfer.another_model import embedder_of
 
     if not model.strip():
         raise UsageError("The new model has no name.", fix="Give --model, and --base-url for its service.")
-    if bare_model(model) == BUNDLED:
-        return bundled()
     names = [name.strip() for name in key_variables.split(",") if name.strip()]
     unset = next((name for name in names if not environ.get(name, "").strip()), None)
     if unset is not None:
         raise UsageError(
             f"The variable {unset} is not set.", fix="Set it to the service's key, or name another one."
         )
-    return OpenAIEmbedder(
+    return embedder_of(
         EmbeddingSettings(
             model=model.strip(),
             base_url=base_url.strip(),

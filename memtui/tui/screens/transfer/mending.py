@@ -1,0 +1,296 @@
+"""Upgrade, repair and missing vectors: what to mend, every row that changes, then written as one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from textual.content import Content
+
+from memtui.engine import CancelToken, ChangeSet, MemtuiError, Outcome, Progress, one_line
+from memtui.engine.progress import OnProgress
+from memtui.engine.transfer.mend import REPAIRS
+from memtui.tui.dialogs.preview_text import plan_rows
+from memtui.tui.paint.numbers import full, plural
+from memtui.tui.screens.transfer.arrange import Shape
+from memtui.tui.screens.transfer.flow import STOPPED, Flow, Heading
+from memtui.tui.screens.transfer.pace import Pace, heard, ticked
+from memtui.tui.screens.transfer.parts import (
+    Setting,
+    blank,
+    fact_row,
+    pace_rows,
+    setting_row,
+    text_rows,
+    warning_rows,
+)
+from memtui.tui.widgets.rows import Row
+from memtui.tui.widgets.state_panel import State
+
+if TYPE_CHECKING:
+    from memtui.tui.screens.transfer.screen import TransferScreen
+
+Step = Literal["what", "review", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class MendState:
+    """`plan` is what the settings give; None before it was made."""
+
+    step: Step = "what"
+    kinds: frozenset[str] = frozenset(REPAIRS)
+    scope: str = "global"
+    llm: str = ""
+    """Root of a chat service for summaries; empty: beginnings of the texts."""
+    llm_model: str = ""
+    llm_key: str = ""
+    """Name of the variable that holds its key."""
+    plan: ChangeSet | None = None
+    error: MemtuiError | None = None
+    pace: Pace = field(default_factory=Pace)
+    outcome: Outcome | None = None
+    undone: bool = False
+
+
+class Mend(Flow):
+    """The three differ in their settings and in the plan that they make."""
+
+    steps = ("what", "review", "report")
+    about_it: ClassVar[tuple[str, ...]] = ()
+    """What it is for, in a few sentences."""
+
+    def __init__(self, screen: TransferScreen) -> None:
+        super().__init__(screen)
+        self.state = MendState()
+
+    def settings(self) -> list[Setting]:
+        """What can be decided."""
+        return []
+
+    def plan(self, report: OnProgress, stop: CancelToken, *, dry: bool) -> ChangeSet:
+        """Make the plan, in a thread; `dry` asks no service."""
+        raise NotImplementedError
+
+    @property
+    def asks(self) -> bool:
+        """Whether a real plan asks a service, so that one without it is shown first."""
+        return False
+
+    @property
+    def step(self) -> str:
+        return self.state.step
+
+    def set(self, **changes: Any) -> None:
+        """Replace parts of the state and show it."""
+        self.state = replace(self.state, **changes)
+        self.paint()
+
+    def renewed(self) -> None:
+        if self.state.step == "review":
+            self._plan()
+
+    # ------------------------------------------------------------------ what it shows
+
+    def about(self) -> str:
+        plan = self.state.plan
+        return "" if plan is None else plural(len(plan.changes), "memory", "memories")
+
+    def shape(self) -> Shape:
+        return Shape("two", said=self.said() is not None, side_rows=8)
+
+    def said(self) -> State | None:
+        state = self.state
+        if state.step == "review" and state.plan is None and state.error is None:
+            progress = state.pace.phases[-1][0] if state.pace.phases else None
+            return State(
+                "loading",
+                one_line(progress.what) if progress else "looking through the store",
+                progress=progress,
+            )
+        return None
+
+    def heading(self, panel: str) -> Heading:
+        state = self.state
+        if state.step == "what":
+            return Heading("What to mend") if panel == "a" else Heading("What it does")
+        if state.step == "review":
+            if panel == "a":
+                return Heading("Plan", where="nothing is written")
+            count = plural(len(state.plan.changes), "memory", "memories") if state.plan is not None else ""
+            return Heading("Every row that changes", count)
+        return Heading("Done" if not state.undone else "Taken back")
+
+    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
+        state, glyphs = self.state, self.glyphs
+        if state.step == "what":
+            if panel == "a":
+                settings = [setting_row(each, width, glyphs, 14) for each in self.settings()]
+                return [*settings, blank(), Row((Content(" plan it"),), "way:plan")]
+            return [row for text in self.about_it for row in (*text_rows(text, width), blank())]
+        if state.step == "review":
+            return self._plan_rows(panel, width)
+        outcome = state.outcome
+        if outcome is None or panel == "b":
+            return [
+                row
+                for each in (outcome.warnings if outcome else ())
+                for row in warning_rows(each, width, glyphs)
+            ]
+        rows = [
+            fact_row("changed", plural(outcome.changed, "memory", "memories"), width, glyphs),
+            fact_row("journal", f"entry {full(outcome.entry)}", width, glyphs),
+            blank(),
+        ]
+        undo = [] if state.undone else [Row((Content(" u  take it back, all of it"),), "way:undo")]
+        return [*rows, *undo, Row((Content(" back to the start"),), "way:start")]
+
+    def _plan_rows(self, panel: str, width: int) -> list[Row]:
+        state, glyphs, plan = self.state, self.glyphs, self.state.plan
+        if panel == "b":
+            if state.error is not None:
+                return warning_rows(str(state.error), width, glyphs)
+            if self.busy("run"):
+                return pace_rows(state.pace, width, glyphs, running=True)
+            if plan is None:
+                return []
+            if not plan.changes:
+                found = text_rows("Nothing to mend: every row is as it should be.", width, "$ok")
+                return [*found, *(row for each in plan.warnings for row in warning_rows(each, width, glyphs))]
+            return plan_rows(plan, (), width, glyphs)
+        if plan is None:
+            return []
+        counts: dict[str, int] = {}
+        for change in plan.changes:
+            for why in change.why.split(", "):
+                counts[why] = counts.get(why, 0) + 1
+        rows = [fact_row("rows", full(len(plan.changes)), width, glyphs)]
+        rows += [fact_row(one_line(why)[:12], full(count), width, glyphs) for why, count in counts.items()]
+        rows += [blank(), fact_row("journal", "one entry, undone as a whole", width, glyphs)]
+        return rows
+
+    def advice(self) -> str:
+        if self.state.step == "review" and self.state.plan is not None and self.state.plan.changes:
+            key = "Y, when the agent is stopped," if self._confirm else "y"
+            return f"{key} writes it; u takes it back afterwards."
+        return (
+            "n plans it: the store is read through, nothing is written." if self.state.step == "what" else ""
+        )
+
+    def missing(self) -> str:
+        return self.forbidden if self.state.step == "review" and not self.busy("run") else ""
+
+    # ------------------------------------------------------------------ planning and writing
+
+    def _plan(self) -> None:
+        dry = self.asks
+        self.state = replace(self.state, step="review", plan=None, error=None, pace=Pace())
+        self.work("plan", lambda report, stop: self.plan(report, stop, dry=dry))
+        self.paint()
+
+    @property
+    def _confirm(self) -> bool:
+        return self.engine.curate.access.verdict == "confirm"
+
+    def _write(self) -> None:
+        engine, plan, asks = self.engine, self.state.plan, self.asks
+        assert plan is not None
+        shown: ChangeSet = plan
+
+        def write(report: OnProgress, stop: CancelToken) -> Outcome:
+            made = self.plan(report, stop, dry=False) if asks else shown
+            stop.check()
+            return engine.curate.apply(made, confirmed=True)
+
+        self.state = replace(self.state, error=None, pace=Pace())
+        self.work("run", write)
+        self.paint()
+
+    def finished(self, slot: str, value: Any) -> None:
+        from memtui.tui.host import host
+
+        if value is STOPPED:
+            step = "what" if slot == "plan" else "review"
+            error = (
+                None
+                if slot == "plan"
+                else MemtuiError(
+                    "It was stopped; nothing was written.", fix="y goes on: what a service made is kept."
+                )
+            )
+            self.set(step=step, error=error, pace=Pace())
+        elif slot == "plan":
+            self.set(plan=value, pace=Pace())
+        elif value.entry is None:
+            self.set(error=MemtuiError("There was nothing to write."))
+        else:
+            self.set(step="report", outcome=value, pace=Pace())
+            host(self.screen).take(
+                "changed",
+                f"{plural(value.changed, 'memory', 'memories')} changed (entry {full(value.entry)})",
+            )
+
+    def failed(self, slot: str, error: MemtuiError) -> None:
+        self.set(error=error, pace=Pace())
+
+    def advanced(self, slot: str, progress: Progress) -> None:
+        if slot:
+            self.set(pace=heard(self.state.pace, progress, self.now_ms))
+        elif self.state.pace.phases:
+            self.set(pace=ticked(self.state.pace, self.now_ms))
+
+    # ------------------------------------------------------------------ keys
+
+    def able(self, act: str, panel: str, key: str) -> bool:
+        state = self.state
+        if act == "switch":
+            return any(each.key == key and each.on is not None for each in self.settings())
+        if act in ("write", "stopped"):
+            ready = state.step == "review" and state.plan is not None and bool(state.plan.changes)
+            return (
+                ready and not self.forbidden and not self.busy("run") and (act == "stopped") == self._confirm
+            )
+        return act == "undo" and state.step == "report" and state.outcome is not None and not state.undone
+
+    def goes_on(self) -> bool:
+        return self.state.step != "review"
+
+    def change(self, key: str) -> None:
+        """Enter on a setting."""
+
+    def opened(self, panel: str, key: str) -> None:
+        if key == "way:undo":
+            self.acted("undo", "", "")
+        elif key.startswith("way:") or panel == "b":
+            self.next()
+        else:
+            self.change(key)
+
+    def acted(self, act: str, panel: str, key: str) -> None:
+        outcome = self.state.outcome
+        if act == "switch":
+            self.change(key)
+        elif act in ("write", "stopped"):
+            self._write()
+        elif act == "undo" and outcome is not None and outcome.entry is not None:
+            entry = outcome.entry
+            self.screen.staging.stage(
+                lambda engine: engine.curate.undo(entry),
+                force=lambda engine, ids: engine.curate.undo(entry, forced=ids),
+                then=lambda outcome: self.set(undone=True),
+            )
+
+    def next(self) -> None:
+        if self.state.step == "what":
+            self._plan()
+        elif self.state.step == "report":
+            self.screen.home()
+
+    def back(self) -> bool:
+        if self.busy("run"):
+            return True
+        if self.state.step != "review":
+            return False
+        self.stop()
+        self.set(step="what", plan=None, error=None, pace=Pace())
+        return True

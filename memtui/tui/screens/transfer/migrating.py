@@ -1,0 +1,265 @@
+"""Migration: a new store of another form out of the open one, which is only read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from textual.content import Content
+
+from memtui.engine import MemtuiError, Progress, one_line
+from memtui.engine.transfer.migrate import FORMS, TITLES, Form
+from memtui.tui.dialogs.pick import Option
+from memtui.tui.host import host
+from memtui.tui.paint.numbers import full, plural
+from memtui.tui.paint.places import tilde
+from memtui.tui.screens.transfer.arrange import Shape
+from memtui.tui.screens.transfer.flow import STOPPED, Flow, Heading
+from memtui.tui.screens.transfer.pace import Pace, heard, ticked
+from memtui.tui.screens.transfer.parts import (
+    Setting,
+    blank,
+    fact_row,
+    ledger_rows,
+    pace_rows,
+    setting_row,
+    text_rows,
+    warning_rows,
+)
+from memtui.tui.widgets.rows import Row
+
+if TYPE_CHECKING:
+    from memtui.engine.transfer.migrate import Migration
+    from memtui.tui.screens.transfer.screen import TransferScreen
+
+Step = Literal["check", "run", "report"]
+
+
+@dataclass(frozen=True, slots=True)
+class MigrateState:
+    """`checked` says what a run with these settings would do."""
+
+    step: Step = "check"
+    form: Form = "pro"
+    scope: str = ""
+    place: str = ""
+    checked: Migration | None = None
+    error: MemtuiError | None = None
+    pace: Pace = field(default_factory=Pace)
+    done: Migration | None = None
+
+
+class Migrate(Flow):
+    """Check, run, and the verification of every row."""
+
+    name, title, steps = "migrate", "Migrate", ("check", "run", "report")
+
+    def __init__(self, screen: TransferScreen) -> None:
+        super().__init__(screen)
+        self.state = MigrateState()
+
+    @property
+    def step(self) -> str:
+        return self.state.step
+
+    def set(self, **changes: Any) -> None:
+        """Replace parts of the state and show it."""
+        self.state = replace(self.state, **changes)
+        self.paint()
+
+    def renewed(self) -> None:
+        if self.state.step == "check":
+            self._check()
+
+    def about(self) -> str:
+        return one_line(self.engine.info.dialect_title)
+
+    def shape(self) -> Shape:
+        return Shape("two", side_rows=8)
+
+    def heading(self, panel: str) -> Heading:
+        state = self.state
+        if panel == "a":
+            return Heading("New store", where="enter changes" if state.step == "check" else "")
+        if state.step == "run":
+            return Heading("Run", "writing" if self.busy("run") else "not begun")
+        return Heading("What is other than in this store")
+
+    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
+        state, glyphs = self.state, self.glyphs
+        if panel == "a":
+            return self._settings(width) if state.step == "check" else self._facts(width)
+        if state.step == "run":
+            if state.pace.phases:
+                return pace_rows(state.pace, width, glyphs, running=self.busy("run"))
+            rows = text_rows(
+                "y makes the new store, and compares every row of it with this one.",
+                width,
+                "bold $foreground",
+            )
+            return [
+                *rows,
+                blank(),
+                *text_rows(
+                    "This store is only read. The folder appears whole, after the comparison, or not at all.",
+                    width,
+                    "$dim",
+                ),
+            ]
+        found = state.done or state.checked
+        if state.error is not None:
+            return warning_rows(str(state.error), width, glyphs)
+        if found is None:
+            return text_rows("checking every row", width, "$dim")
+        rows = ledger_rows(found.loss, width, glyphs)
+        rows += [blank()] if found.left_out or found.warnings else []
+        rows += [
+            fact_row("left out", f"{full(count)}: {why}", width, glyphs) for why, count in found.left_out
+        ]
+        for each in (*found.warnings, *found.problems):
+            rows += warning_rows(each, width, glyphs)
+        return rows
+
+    def _settings(self, width: int) -> list[Row]:
+        state, glyphs = self.state, self.glyphs
+        settings = [
+            Setting("form", "form", TITLES[state.form], "", state.form != "pro"),
+            Setting("scope", "into scope", state.scope or "global", "what has none", bool(state.scope)),
+            Setting("place", "folder", tilde(str(self._place())), "", bool(state.place)),
+        ]
+        return [*(setting_row(each, width, glyphs) for each in settings), blank(), *self._facts(width)]
+
+    def _facts(self, width: int) -> list[Row]:
+        state, glyphs = self.state, self.glyphs
+        found = state.done or state.checked
+        if found is None:
+            return []
+        rows = [
+            fact_row("rows here", full(found.rows), width, glyphs),
+            fact_row("there", full(found.written), width, glyphs),
+        ]
+        if state.done is not None:
+            rows.append(fact_row("verified", plural(found.verified, "row"), width, glyphs))
+            rows += [fact_row("in", tilde(str(found.destination)), width, glyphs), blank()]
+            rows += [
+                Row((Content(" open the new store"),), "way:open"),
+                Row((Content(" back to the start"),), "way:start"),
+            ]
+        return rows
+
+    def _place(self) -> Path:
+        folder = self.engine.store.folder
+        base = (
+            folder.with_name(f"{folder.name}-{self.state.form}") if folder is not None else Path("memories")
+        )
+        return Path(self.state.place).expanduser().absolute() if self.state.place else base
+
+    def advice(self) -> str:
+        if self.state.step == "check":
+            return "n goes on. This store is only read; the new one is a folder of its own."
+        return "" if self.state.step == "report" or self.busy("run") else "y makes the new store."
+
+    def missing(self) -> str:
+        return str(self.state.error) if self.state.error is not None and self.state.step == "run" else ""
+
+    # ------------------------------------------------------------------ calls
+
+    def _check(self) -> None:
+        engine, state = self.engine, self.state
+        self.state = replace(state, checked=None, error=None)
+        self.work(
+            "check",
+            lambda report, stop: engine.transfer.migration(state.form, scope=state.scope or None).check(
+                report, stop
+            ),
+        )
+        self.paint()
+
+    def _run(self) -> None:
+        engine, state, place = self.engine, self.state, self._place()
+        self.state = replace(state, error=None, pace=Pace())
+        self.work(
+            "run",
+            lambda report, stop: engine.transfer.migration(state.form, scope=state.scope or None).run(
+                place, report, stop
+            ),
+        )
+        self.paint()
+
+    def finished(self, slot: str, value: Any) -> None:
+        if value is STOPPED:
+            self.set(
+                pace=Pace(), error=MemtuiError("It was stopped; nothing was kept.") if slot == "run" else None
+            )
+        elif slot == "check":
+            self.set(checked=value)
+        else:
+            self.set(step="report", done=value, pace=Pace())
+            self.screen.flash(f"{plural(value.verified, 'row')} made and verified")
+
+    def failed(self, slot: str, error: MemtuiError) -> None:
+        self.set(error=error, pace=Pace())
+
+    def advanced(self, slot: str, progress: Progress) -> None:
+        if slot == "run":
+            self.set(pace=heard(self.state.pace, progress, self.now_ms))
+        elif not slot and self.busy("run"):
+            self.set(pace=ticked(self.state.pace, self.now_ms))
+
+    # ------------------------------------------------------------------ keys
+
+    def able(self, act: str, panel: str, key: str) -> bool:
+        return act == "write" and self.state.step == "run" and not self.busy("run")
+
+    def goes_on(self) -> bool:
+        return self.state.step != "run"
+
+    def opened(self, panel: str, key: str) -> None:
+        if key == "way:open" and self.state.done is not None:
+            host(self.screen).take("store", str(self.state.done.destination))
+        elif key == "way:start":
+            self.screen.home()
+        elif self.state.step != "check" or panel == "b":
+            self.next()
+        elif key == "form":
+            options = [Option(form, TITLES[form]) for form in FORMS]
+            self.pick(
+                "Form of the new store", options, self.state.form, lambda form: self._ask_for(form=form)
+            )
+        elif key == "scope":
+            self.ask(
+                "Scope",
+                "Where memories go that have none.",
+                self.state.scope,
+                lambda text: self._ask_for(scope=text),
+            )
+        elif key == "place":
+            self.ask(
+                "Folder",
+                "Of the new store; there must be nothing in it.",
+                str(self._place()),
+                lambda text: self.set(place=text),
+            )
+
+    def _ask_for(self, **changes: Any) -> None:
+        self.state = replace(self.state, **changes)
+        self._check()
+
+    def acted(self, act: str, panel: str, key: str) -> None:
+        self._run()
+
+    def next(self) -> None:
+        if self.state.step == "check" and self.state.checked is not None:
+            self.set(step="run", error=None)
+        elif self.state.step == "report":
+            self.screen.home()
+
+    def back(self) -> bool:
+        if self.busy("run"):
+            return True
+        if self.state.step != "run":
+            return False
+        self.set(step="check", error=None, pace=Pace())
+        return True
