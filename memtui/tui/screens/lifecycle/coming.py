@@ -137,6 +137,16 @@ def row_words(state: LifecycleState, key: str) -> str:
     return f"{what} on {day(found.at_ms)}"
 
 
+def listed(state: LifecycleState) -> str:
+    """How many rows the list has, in words."""
+    board = state.board
+    if board is None:
+        return ""
+    rows = board.moves if state.view == "plan" else board.crossings
+    count = len(rows) + len(state.losses or ())
+    return f"{full(count)} listed" if count else ""
+
+
 def summary(state: LifecycleState) -> str:
     """What the list holds, for its title."""
     board = state.board

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from memtui.engine import Board
 from memtui.tui.paint.bars import spark
-from memtui.tui.paint.cells import fit, right
+from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.lifecycle.words import step
@@ -16,6 +16,8 @@ from memtui.tui.widgets.rows import Row
 NAME = 14
 CELL = 8
 MOVED = 6
+STEP = 3
+"""Cells of a count of moves, and of the two tiers with the arrow between them."""
 
 
 def flow_rows(board: Board, width: int, height: int, glyphs: Glyphs) -> list[Row]:
@@ -51,8 +53,8 @@ def _moves(board: Board, width: int, glyphs: Glyphs) -> list[Content]:
             (right(full(flow.rows), MOVED), "$foreground"),
             " ",
             *step(flow.before, flow.after, glyphs),
-            (f"  {flow.rule}", "$dim"),
+            (f"  {crop(flow.rule, max(1, width - MOVED - STEP - 4), glyphs.ellipsis)}", "$dim"),
         )
         for flow in board.flows
     ]
-    return [line.truncate(width, ellipsis=True) for line in lines]
+    return [line.truncate(width) for line in lines]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from memtui.engine import Life, one_line
-from memtui.tui.paint.cells import fit, right
+from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import score
 from memtui.tui.screens.lifecycle.curves import TYPICAL
@@ -25,9 +25,9 @@ def number_rows(life: Life | None, width: int, remedy: str, glyphs: Glyphs) -> l
     room = max(12, width - 2)
     who = Content.assemble(
         (f"{glyphs.tier(life.tier)} ", tier_style(life.tier)),
-        (one_line(life.title) or life.id[:8] or TYPICAL, "bold"),
+        (crop(one_line(life.title) or life.id[:8] or TYPICAL, room - 2, glyphs.ellipsis), "bold"),
     )
-    lines = [who.truncate(room, ellipsis=True)]
+    lines = [who.truncate(room)]
     for line in life.lines:
         lines += _line(line.symbol, line.name, line.value, line.formula, line.note, room)
     lines.append(Content())

@@ -137,9 +137,10 @@ class Painting:
     def _flow(self, state: LifecycleState) -> None:
         self._rows("flow").repaint()
         held = state.board.held if state.board is not None else 0
+        narrow, said = self._kind() == "narrow", f"{full(held)} held" if held else ""
         self._panel("flow").headline(
-            which="if it were swept now",
-            where=f"{full(held)} held: pinned, not recalled, or without a time" if held else "",
+            which="  ".join(filter(None, ("if it were swept now", said if narrow else ""))),
+            where="" if narrow or not held else f"{said}: pinned, not recalled, or without a time",
         )
 
     def _next(self, state: LifecycleState) -> None:
@@ -152,7 +153,7 @@ class Painting:
         rows = self._rows("next")
         said = coming.row_words(self._state, rows.key) if rows.key else ""
         at, count = rows.place
-        place = f"{full(at)} / {full(count)}" if at else f"{full(count)} listed" if count else ""
+        place = f"{full(at)} / {full(count)}" if at else coming.listed(self._state)
         self._panel("next").headline(
             where=f"{said}   {place}" if said and self._kind() != "narrow" else place
         )
