@@ -87,8 +87,12 @@ async def test_a_sweep_is_taken_back_where_it_was_made(writable: Engine):
         assert screen_of(app).state.board.promotions > 0
 
 
-async def test_a_decision_is_taken_back(writable: Engine):
-    async with running(writable) as (app, pilot):
+async def test_a_decision_is_taken_back_in_a_store_that_is_only_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    engine = opened(write_store(tmp_path / "plugin", plugin_rows(), dims=2, fts=False))
+    async with running(engine) as (app, pilot):
         await go(pilot, "W")
         state = screen_of(app).state
         first, waiting = state.card, state.review.waiting

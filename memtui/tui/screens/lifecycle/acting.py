@@ -145,14 +145,21 @@ class Acting:
 
         screen.staging.stage(make)
 
+    @property
+    def can_reopen(self) -> bool:
+        """Whether the last decision of the review wrote nothing to the store: it can be taken back anywhere."""
+        return (
+            self._screen.state.reviewing and bool(self._decided) and self._decided[-1][1] in ("keep", "skip")
+        )
+
     def undo(self) -> None:
         """Take back the last change; in the review the last decision, with what it wrote."""
         screen = self._screen
         if not (screen.state.reviewing and self._decided):
             screen.staging.undo()
             return
-        memory, how = self._decided[-1]
-        if how in ("keep", "skip"):
+        memory, _ = self._decided[-1]
+        if self.can_reopen:
             self._reopened(memory)
             return
         screen.staging.stage(

@@ -226,6 +226,8 @@ class LifecycleScreen(Frame):
             return (True if ready else None) if not self.state.reviewing else False
         if action in ("copy", "review"):
             return True if ready else None
+        if action == "undo" and self._acting.can_reopen:
+            return True
         if action in ("sweep", "undo", "redo"):
             return True if ready and not self.staging.forbidden else None
         if action in ("act", "remedy") and self.state.reviewing:
