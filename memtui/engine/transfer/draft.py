@@ -60,6 +60,13 @@ class FileState:
                 size, newest = size + each.st_size, max(newest, each.st_mtime_ns)
         return cls(size, newest)
 
+    def still(self, path: Path) -> bool:
+        """Whether the file is as it was."""
+        try:
+            return FileState.of(path) == self
+        except OSError:
+            return False
+
 
 @dataclass(slots=True)
 class Draft:
@@ -116,7 +123,7 @@ class Drafter:
         for each in detected:
             before = FileState.of(each.path)
             self._read_one(each, len(detected) > 1, on_progress, cancel)
-            if FileState.of(each.path) != before:
+            if not before.still(each.path):
                 raise MemtuiError(
                     f"{each.path.name} was changed while it was read.",
                     fix="Try again when nobody writes to it; nothing was imported.",

@@ -13,7 +13,7 @@ from memtui.engine.transfer.draft import MASKED, NOISE, OWN_ID, SECRET, TOO_SHOR
 from memtui.engine.transfer.rules import GROUPS, Rules
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import pyarrow as pa
 
     from memtui.engine.transfer.present import Present
 
@@ -50,7 +50,7 @@ class Evidence:
     near_within_cosine: NDArray[np.float32]
 
 
-def gather(draft: Draft, ids: Sequence[str], present: Present, rules: Rules) -> Evidence:
+def gather(draft: Draft, ids: pa.ChunkedArray, present: Present, rules: Rules) -> Evidence:
     """Everything but near copies, which need vectors."""
     from memtui.engine.transfer.present import lookup
 

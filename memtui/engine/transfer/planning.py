@@ -24,6 +24,7 @@ from memtui.engine.transfer.vector_cache import VectorCache
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from memtui.engine.embed.embedder import Embedder
@@ -125,8 +126,10 @@ def make_plan(
         raise
 
 
-def _ids(spool: Spool, column: str) -> list[str]:
-    return [value for batch in spool.batches() for value in batch.column(column).to_pylist()]
+def _ids(spool: Spool, column: str) -> pa.ChunkedArray:
+    import pyarrow as pa
+
+    return pa.chunked_array([batch.column(column) for batch in spool.batches()], pa.string())
 
 
 def _mapping(source: Detected, request: ImportRequest, now_ms: int) -> dict[str, str]:

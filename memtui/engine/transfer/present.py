@@ -57,17 +57,15 @@ class Present:
         """How many there are."""
         return self._catalog.n
 
-    def by_id(self, ids: Sequence[str]) -> Places:
+    def by_id(self, ids: pa.ChunkedArray) -> Places:
         """Where each id stands."""
-        import pyarrow as pa
-
         from memtui.engine.store.ids import pack
 
         found = np.full(len(ids), -1, dtype=np.int64)
         mine = self._catalog.ids
         if not self._catalog.n or not len(ids):
             return found
-        high, low, odd = pack(pa.array(list(ids), pa.string()))
+        high, low, odd = pack(ids.combine_chunks())
         order = np.argsort(mine.high, kind="stable")
         ranked = mine.high[order]
         for step in range(
@@ -86,7 +84,7 @@ class Present:
                 text: int(place) for text, place in zip(mine.odd_texts.to_pylist(), mine.odd_at, strict=True)
             }
             for n in np.flatnonzero(odd).tolist():
-                found[n] = texts.get(ids[n], -1)
+                found[n] = texts.get(ids[n].as_py(), -1)
         return found
 
     def texts(self, places: Sequence[int]) -> list[tuple[str, str | None, str]]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from memtui.engine.curate.changes import Change, ChangeSet
 from memtui.engine.errors import MemtuiError, RefusedError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.transfer.draft import FileState
 from memtui.engine.transfer.embedding import is_offline
 from memtui.engine.transfer.plan import Plan
 from memtui.engine.transfer.planning import Workshop, embed_into
@@ -80,19 +79,19 @@ def run_plan(
 
 def split(plan: Plan) -> tuple[NDArray[np.int64], dict[int, str], dict[int, str]]:
     """(records to add, new ids for those whose own is taken, record to the id of the present row it replaces)."""
+    import numpy as np
+
     found = plan.evidence
     adds, replaced = plan.decisions()
     texts = plan.present.texts(list(replaced))
     names = {number: row[0] for number, row in zip(replaced.values(), texts, strict=True)}
-    there = set(adds.tolist())
-    ids: dict[int, str] = {}
-    for number in plan.numbers("conflict").tolist():
-        taken = number in there and plan.choice(number) == "both"
-        if taken and (found.same_id[number] >= 0 or found.twice[number] >= 0):
-            ids[number] = _other_id(plan, number)
+    added = np.zeros(plan.total, dtype=np.bool_)
+    added[adds] = True
+    clashes = [n for n in plan.numbers("conflict").tolist() if added[n] and plan.choice(n) == "both"]
+    other = {n for n in clashes if found.same_id[n] >= 0 or found.twice[n] >= 0}
     if not plan.rules.has("exact"):
-        ids |= {n: _other_id(plan, n) for n in there if found.twice[n] >= 0 and int(found.twice[n]) in there}
-    return adds, ids, names
+        other |= set(np.flatnonzero(added & (found.twice >= 0) & added[found.twice]).tolist())
+    return adds, {n: _other_id(plan, n) for n in sorted(other)}, names
 
 
 def _other_id(plan: Plan, number: int) -> str:
@@ -111,11 +110,7 @@ def _check(plan: Plan, confirmed: bool) -> None:
             fix="Look at them, then repeat with --yes to leave them out; nothing was imported.",
         )
     for source in plan.sources:
-        try:
-            same = FileState.of(source.path) == plan.states[source.path]
-        except OSError:
-            same = False
-        if not same:
+        if not plan.states[source.path].still(source.path):
             raise RefusedError(
                 f"{source.path.name} is no longer what was read for the plan.",
                 fix="Plan it again; nothing was imported.",

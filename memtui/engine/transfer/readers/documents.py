@@ -15,6 +15,10 @@ from memtui.engine.transfer.options import Meter
 from memtui.engine.transfer.record import Rejected
 
 
+_BUFFER = 1 << 20
+"""Bytes that are read at once: a line of gigabytes is otherwise put together of many small pieces."""
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """One parsed value and its place in words."""
@@ -26,7 +30,7 @@ class Value:
 @contextmanager
 def opened(path: Path, meter: Meter) -> Iterator[Readable]:
     """The bytes of a file, unpacked where they are gzip; the meter follows the file itself."""
-    with path.open("rb") as handle:
+    with path.open("rb", buffering=_BUFFER) as handle:
         meter.watch(handle)
         yield unzipped(handle)
     meter.add(path.stat().st_size)
