@@ -11,6 +11,8 @@ NORMAL_WIDTH = 100
 WIDE_WIDTH = 160
 SHORT_HEIGHT = 30
 """Below this many rows hint lines and sub-titles go; the key bar stays."""
+NEAR_ROWS = 7
+"""Five neighbours of a memory and their frame."""
 MIN_WIDTH, MIN_HEIGHT = 60, 15
 """Below this the app says one sentence instead of drawing something unreadable."""
 
@@ -68,7 +70,10 @@ def browse(width: int, height: int, shape: BrowseShape = BrowseShape()) -> Arran
         found["scopes"] = Box(0, top, left, rest)
     found["list"] = Box(left, top, width - left - right, rest)
     if right:
-        found["detail"] = Box(width - right, top, right, rest)
+        near = NEAR_ROWS if kind == "wide" and rest >= 4 * NEAR_ROWS else 0
+        found["detail"] = Box(width - right, top, right, rest - near)
+        if near:
+            found["near"] = Box(width - right, top + rest - near, right, near)
     return found
 
 

@@ -56,7 +56,9 @@ async def settle(pilot: Pilot[None]) -> None:
             await pilot.pause()
             await app.workers.wait_for_complete(list(app.workers))
             await pilot.pause()
-            while not all(listing.settled for listing in app.screen.query(MemoryList)):
+            while getattr(app.screen, "resting", False) or not all(
+                listing.settled for listing in app.screen.query(MemoryList)
+            ):
                 await asyncio.sleep(0.005)
             await pilot.pause()
 

@@ -12,6 +12,7 @@ from memtui.engine.progress import OnProgress
 from memtui.engine.query import ast
 from memtui.engine.query.chips import top_terms
 from memtui.engine.query.parse import parse
+from memtui.engine.store.similar import Neighbour
 from tests.conftest import NOW_MS
 
 DAY = 86_400_000
@@ -126,6 +127,11 @@ class MemoryEngine:
             positions = positions[::-1]
         sample = [self.row(i) for i in positions[:5_000]]
         return ListView(query, self.version, len(positions), self._rows, _facets(sample), positions)
+
+    def neighbours(self, id: str, k: int = 5) -> tuple[Neighbour, ...]:
+        """The rows that follow it, ever less alike."""
+        at = int(id.split("-", 1)[0], 16)
+        return tuple(Neighbour(self.row((at + i) % self._rows), 1 - i / 20) for i in range(1, k + 1))
 
     def page(self, view: ListView, offset: int, limit: int) -> list[Memory]:
         if self.gate is not None:

@@ -24,6 +24,13 @@ TABLE: tuple[Key, ...] = (
     Key("browse.external", "o", "text in $EDITOR", ACT),
     Key("browse.forget", "D", "forget", ACT, bar=26, help="archive, delete, or delete with every trace"),
     Key("browse.views", "w", "views", FIND, help="lists saved under a name: filter, scopes and order"),
+    Key(
+        "browse.neighbours",
+        "K",
+        "nearest",
+        GO,
+        help="the five memories nearest in meaning, and a merge with them",
+    ),
     Key("browse.mend", "m", "mend", GO, bar=45, help="duplicates, noise, secrets, trash"),
     Key("browse.undo", "u", "undo", ACT, help="take back the last change, after a look at it"),
     Key("browse.redo", "U", "redo", ACT, help="make again what was taken back"),
@@ -60,6 +67,16 @@ TABLE: tuple[Key, ...] = (
     Key("scopes.close", "h,left", "fold", MOVE, shown="h"),
     Key("scopes.choose", "enter,space", "narrow to this", FIND, bar=20, shown="enter"),
     Key("scopes.copy", "y", "copy the name", ACT),
+    # the nearest memories
+    Key("near.open", "enter,space", "show it", GO, bar=20, shown="enter"),
+    Key(
+        "near.merge",
+        "M",
+        "merge with it",
+        ACT,
+        bar=22,
+        help="the one that counts more survives; after a look at it",
+    ),
     # one memory in full
     Key("detail.down", "j,down", "scroll down", MOVE, shown="j ↓"),
     Key("detail.up", "k,up", "scroll up", MOVE, shown="k ↑"),

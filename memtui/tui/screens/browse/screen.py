@@ -25,7 +25,8 @@ from memtui.tui.screens.browse.filter_bar import FilterBar
 from memtui.tui.screens.browse.filtering import terms, toggled, trouble_of, without
 from memtui.tui.screens.browse.list_head import ListHead
 from memtui.tui.screens.browse.memory_list import MemoryList
-from memtui.tui.screens.browse.remembering import BrowseMemory
+from memtui.tui.screens.browse.near_list import NearRows
+from memtui.tui.screens.browse.nearby import BrowseNear
 from memtui.tui.screens.browse.scope_pane import ScopePane
 from memtui.tui.screens.browse.state import (
     SORTS,
@@ -44,7 +45,7 @@ from memtui.tui.widgets.state_panel import State, StatePanel
 from memtui.tui.words import of_session
 
 
-class BrowseScreen(BrowseMemory):
+class BrowseScreen(BrowseNear):
     """The screen: wishes go to the engine, answers to the panels."""
 
     MODE = "browse"
@@ -61,6 +62,7 @@ class BrowseScreen(BrowseMemory):
             Panel(ScopePane(), title="Scopes", id="scopes"),
             Panel(ListHead(), MemoryList(), StatePanel(id="list-state"), title="Memories", id="list"),
             Panel(MemoryDetail(), title="Memory", id="detail"),
+            Panel(NearRows(id="near-rows"), title="Nearest", id="near"),
             arrange=self.arrange_panels,
         )
 
@@ -253,7 +255,8 @@ class BrowseScreen(BrowseMemory):
         if action in ("sort", "reverse") and self.answer is not None and self.answer.view.ranked:
             return None
         if (
-            action in ("sort", "reverse", "filter", "ask", "change", "undo", "redo", "mend", "views")
+            action
+            in ("sort", "reverse", "filter", "ask", "change", "undo", "redo", "mend", "views", "neighbours")
             and not self.session.open
         ):
             return None

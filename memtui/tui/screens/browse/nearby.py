@@ -1,0 +1,116 @@
+"""Browse with the neighbours of the selected memory: in a panel where there is room, else on a key."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.timer import Timer
+
+from memtui.engine import Memory, UsageError
+from memtui.tui.screens.browse.detail import MemoryDetail
+from memtui.tui.screens.browse.detail_text import title
+from memtui.tui.screens.browse.near_list import Near, NearRows, Wanted
+from memtui.tui.screens.browse.remembering import BrowseMemory
+from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.rows import RowList
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.store.similar import Neighbour
+
+NEAR, NEAR_ASKED = "near", "near-asked"
+REST_S = 0.15
+"""The cursor must rest so long before a search over all vectors is worth it."""
+
+
+def _neighbours(engine: Engine, memory: str) -> tuple[tuple[Neighbour, ...], str]:
+    """The neighbours, or why there are none."""
+    try:
+        return engine.neighbours(memory), "no other memory has a usable vector"
+    except UsageError as error:
+        return (), error.message
+
+
+class BrowseNear(BrowseMemory):
+    """The panel, the dialog, and what their keys do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._rest: Timer | None = None
+        self._near_of = ""
+
+    @property
+    def _has_panel(self) -> bool:
+        return self.query_one(Arranged).shows("near")
+
+    def resting_on(self, memory: Memory | None) -> None:
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = None
+        wanted = "" if memory is None else memory.id
+        if not self._has_panel or wanted == self._near_of:
+            return
+        self._near_of = ""
+        if wanted:
+            self._rest = self.set_timer(REST_S, partial(self._ask_near, wanted, NEAR))
+        else:
+            self.query_one(NearRows).show((), "")
+
+    @property
+    def resting(self) -> bool:
+        """Whether the cursor has just come to a memory whose neighbours will be asked for."""
+        return self._rest is not None
+
+    def _ask_near(self, memory: str, slot: str) -> None:
+        self._rest = None
+        engine = self.session.engine
+        if engine is not None:
+            self._near_of = memory
+            self.runner.start(slot, lambda token, report: _neighbours(engine, memory))
+
+    def concluded(self, slot: str, value: Any) -> bool:
+        if slot == NEAR:
+            self.query_one(NearRows).show(*value)
+        elif slot == NEAR_ASKED:
+            memory = self.query_one(MemoryDetail).memory
+            if memory is not None and memory.id == self._near_of:
+                self.app.push_screen(Near(title(memory), *value), self._wanted)
+        else:
+            return super().concluded(slot, value)
+        return True
+
+    def action_neighbours(self) -> None:
+        memory = self.query_one(MemoryDetail).memory
+        if memory is None:
+            return
+        if self._has_panel:
+            self.query_one(NearRows).focus()
+            self.resting_on(memory)
+        else:
+            self._ask_near(memory.id, NEAR_ASKED)
+
+    def _wanted(self, wanted: Wanted | None) -> None:
+        if wanted is None:
+            return
+        what, memory = wanted
+        if what == "show":
+            self.post_message(MemoryDetail.LinkFollowed(memory))
+        else:
+            self._merge(memory)
+
+    def _merge(self, other: str) -> None:
+        """Plan to make one of the selected memory and a neighbour; the one that counts more survives."""
+        here = self._near_of
+        self.staging.stage(lambda engine: engine.curate.merge([here, other]))
+
+    @on(NearRows.MergeWanted)
+    def _merge_wanted(self, message: NearRows.MergeWanted) -> None:
+        message.stop()
+        self._merge(message.id)
+
+    @on(RowList.Opened, "#near-rows")
+    def _near_opened(self, message: RowList.Opened) -> None:
+        message.stop()
+        self._wanted(("show", message.key))
