@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,6 @@ from memtui.engine.transfer.json_text import JsonReader, loads
 from memtui.engine.transfer.lines import Readable, numbered, unzipped
 from memtui.engine.transfer.options import Meter
 from memtui.engine.transfer.record import Rejected
-
 
 _BUFFER = 1 << 20
 """Bytes that are read at once: a line of gigabytes is otherwise put together of many small pieces."""
@@ -30,7 +30,7 @@ class Value:
 @contextmanager
 def opened(path: Path, meter: Meter) -> Iterator[Readable]:
     """The bytes of a file, unpacked where they are gzip; the meter follows the file itself."""
-    with path.open("rb", buffering=_BUFFER) as handle:
+    with io.BufferedReader(path.open("rb", buffering=0), _BUFFER) as handle:
         meter.watch(handle)
         yield unzipped(handle)
     meter.add(path.stat().st_size)
