@@ -15,8 +15,8 @@ _OSC52_LIMIT = 74_000
 async def copy(app: App[None], text: str, environ: Mapping[str, str] = os.environ) -> str:
     """Copy `text` and say how: "clipboard" or "terminal clipboard". Raises `ValueError` when neither can.
 
-    Over SSH and in a browser the system clipboard is the wrong machine's, so the terminal's is used. The system's is reached
-    through a program of its own, which may be slow: it runs in a thread.
+    Over SSH and in a browser the system clipboard is the wrong machine's, so the terminal's is used. The system's
+    is reached through a program of its own, which may be slow: it runs in a thread.
     """
     if not app.is_web and not environ.get("SSH_CONNECTION") and await asyncio.to_thread(_native, text):
         return "clipboard"

@@ -9,6 +9,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from memtui.tui.keys import bindings
+from memtui.tui.widgets.line import Line
 from memtui.tui.widgets.panel import Panel
 
 
@@ -28,9 +29,7 @@ class Ask(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
-            entry = Input(self._value, compact=True, select_on_focus=False)
-            entry.cursor_blink = False
-            yield entry
+            yield Line(self._value)
             yield Static(Content(self._hint))
 
     def on_mount(self) -> None:

@@ -16,6 +16,7 @@ from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.numbers import full
+from memtui.tui.widgets.line import Line
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
 
@@ -75,9 +76,7 @@ class Find(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
-            entry = Input(placeholder=self._hint, compact=True)
-            entry.cursor_blink = False
-            yield entry
+            yield Line(placeholder=self._hint)
             yield ItemRows()
 
     def on_mount(self) -> None:

@@ -17,6 +17,7 @@ from memtui.tui.keys.places import place
 from memtui.tui.paint.cells import fit
 from memtui.tui.refusal import refusal
 from memtui.tui.widgets.built_rows import BuiltRows
+from memtui.tui.widgets.line import Line
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row
 
@@ -102,9 +103,7 @@ class HelpOverlay(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with Panel(title=f"Keys: {self._title}"):
-            entry = Input(placeholder="a key, or a part of what it does", compact=True)
-            entry.cursor_blink = False
-            yield entry
+            yield Line(placeholder="a key, or a part of what it does")
             yield BuiltRows(self._rows)
 
     def on_mount(self) -> None:

@@ -20,6 +20,7 @@ from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.numbers import age, full
 from memtui.tui.runner import Report, Runner
 from memtui.tui.theme.tokens import category_style, scope_style, tier_style
+from memtui.tui.widgets.line import Line
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
 
@@ -105,9 +106,7 @@ class MemoryPick(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
-            entry = Input(placeholder="words, a filter, or the beginning of an id", compact=True)
-            entry.cursor_blink = False
-            yield entry
+            yield Line(placeholder="words, a filter, or the beginning of an id")
             yield MemoryRows()
 
     def on_mount(self) -> None:

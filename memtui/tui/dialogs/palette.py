@@ -19,6 +19,7 @@ from memtui.tui.keys import bindings
 from memtui.tui.layout import NORMAL_WIDTH, WIDE_WIDTH
 from memtui.tui.messages import RunFailed, RunFinished
 from memtui.tui.runner import Runner
+from memtui.tui.widgets.line import Line
 from memtui.tui.widgets.panel import Panel
 
 __all__ = ["Entry", "Palette", "rank"]
@@ -60,11 +61,7 @@ class Palette(ModalScreen[None]):
 
     def compose(self) -> ComposeResult:
         with Panel(title="Commands"):
-            entry = Input(
-                self._prefix, placeholder="type a part of a name", compact=True, select_on_focus=False
-            )
-            entry.cursor_blink = False
-            yield entry
+            yield Line(self._prefix, placeholder="type a part of a name")
             with Horizontal():
                 yield PaletteList()
                 yield EntryPane()

@@ -11,14 +11,14 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
-from textual.widgets import Input
 
-from memtui.engine import clean, one_line
+from memtui.engine import one_line
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop
+from memtui.tui.widgets.line import Line
 
 
-class QuestionLine(Input):
+class QuestionLine(Line):
     """One line of text, whatever is pasted; up and down walk through the questions of this session."""
 
     DEFAULT_CSS = """
@@ -42,22 +42,7 @@ class QuestionLine(Input):
         """Escape was pressed."""
 
     def __init__(self) -> None:
-        super().__init__(placeholder="what would the agent ask?", compact=True, select_on_focus=False)
-        self.cursor_blink = False
-
-    def validate_value(self, value: str) -> str:
-        """No control character reaches the terminal through the line; line breaks become spaces."""
-        return value if value.isprintable() else clean(value).replace("\n", " ")
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Take the whole text, not only its first line."""
-        event.stop()
-        event.prevent_default()
-        text = one_line(event.text)
-        if self.selection.is_empty:
-            self.insert_text_at_cursor(text)
-        else:
-            self.replace(text, *self.selection)
+        super().__init__(placeholder="what would the agent ask?")
 
     def show(self, text: str) -> None:
         """Put `text` into the line, the cursor at its end; the same text changes nothing."""

@@ -22,6 +22,7 @@ from memtui.engine import one_line
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop
 from memtui.tui.screens.browse.filtering import Trouble, check, chip_texts, coloured, completed
+from memtui.tui.widgets.line import Line
 
 APPLY_S = 0.2
 """After this pause the filter is applied: shorter runs a query for every letter, longer feels dead."""
@@ -47,7 +48,7 @@ class _Completion(Suggester):
         return completed(value)
 
 
-class FilterInput(Input):
+class FilterInput(Line):
     """The input itself; Enter and Down leave it for the list, Escape takes back what was typed."""
 
     BINDINGS = bindings("filter")
@@ -142,13 +143,10 @@ class FilterBar(Widget):
         with Horizontal():
             yield Static(" / ", id="prompt", markup=False)
             entry = FilterInput(
-                compact=True,
-                select_on_focus=False,
                 highlighter=self._colours,
                 suggester=_Completion(use_cache=False),
                 placeholder='words, "a phrase", tier:core, scope:agent:*, imp>.5, age<2d, -is:stale',
             )
-            entry.cursor_blink = False
             yield entry
             yield Static(id="chips")
             yield Static(id="info")

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 from textual import events
 from textual.message import Message
-from textual.widgets import Input
 
-from memtui.engine import clean
 from memtui.tui.keys import bindings
+from memtui.tui.widgets.line import Line
 
 
-class PathLine(Input):
+class PathLine(Line):
     """One line of text; the screen hears of every change (`Input.Changed`) and of what is pasted."""
 
     DEFAULT_CSS = """
@@ -38,12 +37,7 @@ class PathLine(Input):
         act: str
 
     def __init__(self) -> None:
-        super().__init__(compact=True, select_on_focus=False)
-        self.cursor_blink = False
-
-    def validate_value(self, value: str) -> str:
-        """No control character reaches the terminal through the line."""
-        return value if value.isprintable() else clean(value).replace("\n", " ")
+        super().__init__()
 
     def on_paste(self, event: events.Paste) -> None:
         event.stop()

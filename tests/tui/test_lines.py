@@ -1,0 +1,71 @@
+"""Every line that is typed into takes a paste of many lines as one clean line, and runs nothing of it."""
+
+from __future__ import annotations
+
+import pytest
+from textual import events
+from textual.widgets import Input
+
+from memtui.tui.dialogs.ask import Ask
+from memtui.tui.widgets.line import MOST_PASTED, Line
+from tests.tui.driving import make_app, press, running, screen_text, settle
+from tests.tui.memory_engine import MemoryEngine
+
+PASTED = "which port\r\nrm -rf ~\n\tq\x1b[2J \x1b]52;c;aGk=\x07 会议 \u202eevil\u202c"
+WAYS = {
+    "the filter": ("2", "slash"),
+    "the question": ("3", "slash"),
+    "the palette": ("ctrl+p",),
+    "a path to open": ("o",),
+    "the search of the help": ("question_mark", "slash"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
+async def test_a_paste_of_many_lines_becomes_one_and_nothing_of_it_is_run(way, keyword_engine):
+    async with running(keyword_engine) as (app, pilot):
+        await press(pilot, *way)
+        line, stack = app.focused, list(app.screen_stack)
+        assert isinstance(line, Line), f"{line} is a {type(line).__name__}"
+        app.post_message(events.Paste(PASTED))
+        await settle(pilot)
+        assert app.focused is line
+        assert app.screen_stack == stack
+        assert "which port rm -rf ~" in line.value
+        assert "会议" in line.value
+        assert not any(ord(char) < 32 or char in "\x7f\u202e\u202c" for char in line.value)
+        assert "\x1b" not in screen_text(app)
+
+
+async def test_no_bare_input_is_left_in_the_app(keyword_engine):
+    async with running(keyword_engine) as (app, pilot):
+        for keys in WAYS.values():
+            await press(pilot, *keys)
+            assert all(isinstance(each, Line) for each in app.screen.query(Input))
+            await press(pilot, "escape", "escape")
+
+
+async def test_a_paste_goes_where_the_cursor_is_and_replaces_what_is_selected():
+    app = make_app(MemoryEngine(9))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        app.push_screen(Ask("A line", "hint", "one three"))
+        await settle(pilot)
+        line = app.screen.query_one(Line)
+        line.cursor_position = 4
+        app.post_message(events.Paste("two\n"))
+        await settle(pilot)
+        assert line.value.split() == ["one", "twothree"] or line.value.split() == ["one", "two", "three"]
+        line.select_all()
+        app.post_message(events.Paste("new"))
+        await settle(pilot)
+        assert line.value == "new"
+
+
+async def test_a_paste_that_is_too_long_is_cut_and_said():
+    async with running(MemoryEngine(9)) as (app, pilot):
+        await press(pilot, "2", "slash")
+        app.post_message(events.Paste("x" * (MOST_PASTED + 5)))
+        await settle(pilot)
+        assert len(app.focused.value) == MOST_PASTED
+        assert "Only the first 20,000 characters were pasted." in screen_text(app)
