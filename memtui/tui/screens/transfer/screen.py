@@ -183,35 +183,40 @@ class TransferScreen(Frame):
         """Show the state of the flow."""
         if not self.is_mounted or not self.query(Arranged):
             return
-        flow, glyphs = self.flow, host(self).glyphs
-        said = self._waiting or flow.said()
+        waiting = self._waiting
+        said = waiting or self.flow.said()
         panel = self.query_one(StatePanel)
         if said is not None and said != panel.state:
             panel.state = said
         self.query_one(Arranged).rearrange()
-        width = self.app.size.width
-        head = [head_line(flow.title, flow.steps, flow.step, flow.about(), width, glyphs)]
-        if size_class(width) == "narrow":
-            head.append(flow.strip(width))
-        self.query_one("#head", Lines).show(head)
-        foot = self.query_one("#foot", Lines)
-        rows = max(1, foot.size.height)
-        foot.show(foot_lines(flow.advice(), flow.missing(), width, rows, glyphs))
+        if waiting is not None:
+            self.query_one("#state", Panel).headline(what="Transfer", which="", where="")
+            return
+        self._paint_bars()
         for name in PANELS:
-            if self.query_one(Arranged).shows(name):
+            if self.shows(name):
                 self.rows(name).repaint()
                 self._name_panel(name)
         self._name_panel("line")
         self._name_panel("state")
         self.refresh_bindings()
-        at = (flow.name, flow.step)
-        if at != self._at and self._waiting is None:
+        at = (self.flow.name, self.flow.step)
+        if at != self._at:
             self._at = at
-            self.query_one(PathLine).show(flow.line_text())
+            self.query_one(PathLine).show(self.flow.line_text())
             self.call_after_refresh(self._focus_first)
 
+    def _paint_bars(self) -> None:
+        flow, glyphs, width = self.flow, host(self).glyphs, self.app.size.width
+        head = [head_line(flow.title, flow.steps, flow.step, flow.about(), width, glyphs)]
+        if size_class(width) == "narrow":
+            head.append(flow.strip(width))
+        self.query_one("#head", Lines).show(head)
+        foot = self.query_one("#foot", Lines)
+        foot.show(foot_lines(flow.advice(), flow.missing(), width, max(1, foot.size.height), glyphs))
+
     def _name_panel(self, name: str) -> None:
-        heading = self.flow.heading("b" if name == "state" and self._waiting is None else name)
+        heading = self.flow.heading("b" if name == "state" else name)
         panel = self.query_one(f"#{name}", Panel)
         panel.headline(what=heading.what, which=heading.which, where=heading.where)
 

@@ -206,7 +206,9 @@ class Start(Flow):
         elif kind == "run":
             self._go_on(name)
         elif kind == "back":
-            self.screen.go(flow_named("reembed", self.screen, None, True))
+            from memtui.tui.screens.transfer.switching_back import SwitchBack
+
+            self.screen.go(SwitchBack(self.screen))
 
     def acted(self, act: str, panel: str, key: str) -> None:
         if act == "forget":

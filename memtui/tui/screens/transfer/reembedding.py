@@ -1,0 +1,299 @@
+"""Re-embedding: another model chosen, rehearsed on the saved questions, made beside the store, then switched to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine import CancelToken, CaseBook, MemtuiError, Progress, UsageError
+from memtui.engine.progress import OnProgress
+from memtui.paths import store_state_dir
+from memtui.tui.dialogs.pick import Option
+from memtui.tui.host import host
+from memtui.tui.paint.numbers import plural
+from memtui.tui.screens.transfer import reembed_rows
+from memtui.tui.screens.transfer.arrange import Shape
+from memtui.tui.screens.transfer.flow import STOPPED, Flow, Heading
+from memtui.tui.screens.transfer.pace import Pace, heard, ticked
+from memtui.tui.screens.transfer.reembed_rows import BUNDLED, STEPS, ReembedState
+from memtui.tui.widgets.rows import Row
+
+if TYPE_CHECKING:
+    from memtui.engine.embed.embedder import Embedder
+    from memtui.engine.transfer.unfinished import Unfinished
+    from memtui.tui.screens.transfer.screen import TransferScreen
+
+_ASKS = {
+    "model": (
+        "Model",
+        "Its name, as its service has it; static-minilm-256 is the bundled one, without a service.",
+    ),
+    "base_url": ("Service", "Root of an OpenAI-compatible service, with its /v1. - is OpenAI's own."),
+    "key_env": (
+        "Keys",
+        "Names of environment variables that hold keys, with commas; never the keys themselves.",
+    ),
+    "dimensions": (
+        "Vector length",
+        "Numbers to ask for, where the model offers several. - leaves it to the model.",
+    ),
+    "task": ("Task hint", "For stored texts, such as retrieval.passage. - gives none."),
+    "place": ("Folder", "Of the second table, on the disk of the store; there must be nothing in it."),
+}
+
+_ASKED = ("model", "base_url", "key_env", "dimensions", "task")
+"""What a run is asked for; never a key."""
+
+
+class Reembed(Flow):
+    """Four steps; the store is only read before the last one."""
+
+    name, title, steps = "reembed", "Re-embed", STEPS
+
+    def __init__(self, screen: TransferScreen, run: Unfinished | None = None) -> None:
+        super().__init__(screen)
+        what = dict(run.what) if run is not None else {}
+        given: dict[str, Any] = {key: str(what.get(key) or "") for key in _ASKED}
+        self.state = ReembedState(**given, place=str(what.get("destination") or ""))
+        if run is not None:
+            self.state = replace(self.state, step="make")
+        elif not self.state.model:
+            self.state = replace(self.state, model=BUNDLED)
+
+    @property
+    def step(self) -> str:
+        return self.state.step
+
+    def set(self, **changes: Any) -> None:
+        """Replace parts of the state and show it."""
+        self.state = replace(self.state, **changes)
+        self.paint()
+
+    def renewed(self) -> None:
+        if self.state.step == "model":
+            self._estimate(ask=self._offline)
+
+    # ------------------------------------------------------------------ what it shows
+
+    def about(self) -> str:
+        return f"{self.engine.info.name}, {plural(self.engine.info.rows, 'memory', 'memories')}"
+
+    def shape(self) -> Shape:
+        return Shape("two", side_rows=8)
+
+    def heading(self, panel: str) -> Heading:
+        running = "esc stops it" if self.busy("run") or self.busy("rehearse") else ""
+        titles = {
+            "model": ("The new model", "What it takes"),
+            "rehearse": ("Rehearsal", "The saved questions, old model against new"),
+            "make": ("The second table", "Run"),
+            "switch": ("Verified", "Switch"),
+        }[self.state.step]
+        return Heading(titles[0] if panel == "a" else titles[1], where=running if panel == "b" else "")
+
+    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
+        state, glyphs = self.state, self.glyphs
+        if state.step == "model":
+            return reembed_rows.model_rows(state, panel, width, glyphs, place=self._destination())
+        if state.step == "rehearse":
+            cases, busy = len(self._cases()), self.busy("rehearse")
+            return reembed_rows.rehearse_rows(state, panel, width, glyphs, cases=cases, busy=busy)
+        if state.step == "make":
+            return reembed_rows.make_rows(
+                state, panel, width, glyphs, place=self._destination(), busy=self.busy("run")
+            )
+        return reembed_rows.switch_rows(state, panel, width, glyphs, forbidden=self.forbidden)
+
+    def advice(self) -> str:
+        return {
+            "model": "n goes on to the rehearsal. m measures the time: a few texts are sent to the service.",
+            "rehearse": "y rehearses on a sample; n goes on.",
+            "make": "y makes the second table beside the store, which is only read.",
+            "switch": "Y switches, once the agent and other programs are stopped. The old table is kept.",
+        }[self.state.step]
+
+    def missing(self) -> str:
+        state = self.state
+        if state.error is not None:
+            return str(state.error)
+        return self.forbidden if state.step == "switch" else ""
+
+    # ------------------------------------------------------------------ calls
+
+    @property
+    def _offline(self) -> bool:
+        return self.state.model == BUNDLED
+
+    def _embedder(self) -> Embedder:
+        from memtui.engine.transfer.named_model import embedder_named
+
+        state = self.state
+        if state.dimensions and not state.dimensions.isdigit():
+            raise UsageError(f"{state.dimensions} is no vector length.", fix="Give a number such as 512.")
+        return embedder_named(
+            state.model,
+            os.environ,
+            base_url=state.base_url,
+            key_variables=state.key_env,
+            dimensions=int(state.dimensions) if state.dimensions else None,
+            task=state.task or None,
+        )
+
+    def _destination(self) -> Path:
+        if self.state.place:
+            return Path(self.state.place).expanduser().absolute()
+        return self.engine.transfer.another_model.destination(self.state.model)
+
+    def _cases(self) -> tuple[Any, ...]:
+        return tuple(CaseBook(store_state_dir(self.engine.info.uri) / "cases.json").cases())
+
+    def _estimate(self, *, ask: bool) -> None:
+        engine = self.engine
+        self.state = replace(self.state, estimate=None, error=None)
+        self.work(
+            "estimate",
+            lambda _, stop: engine.transfer.another_model.estimate(self._embedder(), ask=ask, cancel=stop),
+        )
+        self.paint()
+
+    def _rehearse(self) -> None:
+        engine, cases = self.engine, self._cases()
+
+        def rehearse(report: OnProgress, stop: CancelToken) -> Any:
+            return engine.transfer.another_model.rehearse(
+                self._embedder(),
+                cases,
+                recipe=engine.default_recipe,
+                bench=engine.bench(),
+                on_progress=report,
+                cancel=stop,
+            )
+
+        self.state = replace(self.state, error=None, rehearsal=None, pace=Pace())
+        self.work("rehearse", rehearse)
+        self.paint()
+
+    def _make(self) -> None:
+        engine, place, state = self.engine, self._destination(), self.state
+        what = {key: getattr(state, key) for key in _ASKED}
+
+        def make(report: OnProgress, stop: CancelToken) -> Any:
+            new = self._embedder()
+            with engine.transfer.runs.running("reembed", {**what, "destination": str(place)}):
+                return engine.transfer.another_model.make(new, place, report, stop)
+
+        self.state = replace(state, error=None, pace=Pace())
+        self.work("run", make)
+        self.paint()
+
+    def _switch(self) -> None:
+        engine, place = self.engine, self._destination()
+        self.set(error=None)
+        self.work("switch", lambda _, stop: engine.transfer.another_model.switch(place, confirmed=True))
+
+    def finished(self, slot: str, value: Any) -> None:
+        if value is STOPPED:
+            error = MemtuiError("It was stopped.", fix="y goes on where it stopped: what was made is kept.")
+            self.set(pace=Pace(), error=error if slot == "run" else None)
+        elif slot == "estimate":
+            self.set(estimate=value)
+        elif slot == "rehearse":
+            self.set(rehearsal=value, pace=Pace())
+        elif slot == "run":
+            self.set(step="switch", made=value, pace=Pace())
+            self.screen.flash(f"{plural(value.rows, 'memory', 'memories')} embedded and verified")
+        else:
+            said = f"{value.model} is the store's model now; Transfer offers the way back"
+            self.screen.flash(said)
+            host(self.screen).take("store", value.store)
+
+    def failed(self, slot: str, error: MemtuiError) -> None:
+        self.set(error=error, pace=Pace())
+
+    def advanced(self, slot: str, progress: Progress) -> None:
+        if slot:
+            self.set(pace=heard(self.state.pace, progress, self.now_ms))
+        elif self.state.pace.phases:
+            self.set(pace=ticked(self.state.pace, self.now_ms))
+
+    # ------------------------------------------------------------------ keys
+
+    def able(self, act: str, panel: str, key: str) -> bool:
+        step, busy = self.state.step, self.busy("run") or self.busy("rehearse") or self.busy("switch")
+        if act == "measure":
+            return step == "model" and not self._offline
+        if act == "write":
+            return not busy and (step == "make" or (step == "rehearse" and bool(self._cases())))
+        return act == "stopped" and step == "switch" and not busy and not self.forbidden
+
+    def goes_on(self) -> bool:
+        return self.state.step in ("model", "rehearse")
+
+    def opened(self, panel: str, key: str) -> None:
+        if self.state.step != "model" or panel == "b":
+            self.next()
+        elif key == "model":
+            self._choose_model()
+        elif key in _ASKS:
+            self._ask(key)
+
+    def _choose_model(self) -> None:
+        from memtui.engine.embed.settings import KNOWN_DIMENSIONS
+
+        options = [
+            Option(BUNDLED, BUNDLED, "bundled, offline, 256 numbers"),
+            Option("?", "another name", "as its service has it"),
+        ]
+        options += [Option(name, name, f"{dims} numbers") for name, dims in KNOWN_DIMENSIONS.items()]
+
+        def took(name: str) -> None:
+            if name == "?":
+                self._ask("model")
+            else:
+                self._take("model", name)
+
+        self.pick("The new model", options, self.state.model, took)
+
+    def _ask(self, key: str) -> None:
+        title, hint = _ASKS[key]
+        now = getattr(self.state, key) or (str(self._destination()) if key == "place" else "")
+        self.ask(title, hint, now, lambda text: self._take(key, text))
+
+    def _take(self, key: str, text: str) -> None:
+        changes: dict[str, Any] = {key: text}
+        self.state = replace(self.state, **changes, rehearsal=None, made=None)
+        if key == "place":
+            self.paint()
+        else:
+            self._estimate(ask=self._offline)
+
+    def acted(self, act: str, panel: str, key: str) -> None:
+        if act == "measure":
+            self._estimate(ask=True)
+        elif act == "stopped":
+            self._switch()
+        elif self.state.step == "rehearse":
+            self._rehearse()
+        else:
+            self._make()
+
+    def next(self) -> None:
+        if self.state.step == "model" and self.state.error is None:
+            self.set(step="rehearse", pace=Pace())
+        elif self.state.step == "rehearse" and not self.busy("rehearse"):
+            self.set(step="make", error=None, pace=Pace())
+
+    def back(self) -> bool:
+        if self.busy("run") or self.busy("switch"):
+            return True
+        before = {"rehearse": "model", "make": "rehearse"}.get(self.state.step)
+        if before is None:
+            return False
+        self.stop()
+        self.set(step=before, error=None, pace=Pace())
+        if before == "model":
+            self.renewed()
+        return True
