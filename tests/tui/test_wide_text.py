@@ -1,0 +1,87 @@
+"""Scripts of the world in the lists: columns stay where they are by cells, whatever stands in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from memtui.engine import Engine, clean, open_engine
+from tests.conftest import NOW_MS
+from tests.engine.pro_store import row, write_store
+from tests.tui.driving import lines, press, running, settle, until
+
+TEXTS = {
+    "Chinese": "会议记录：部署窗口在星期二和星期四，十点到十五点，请不要在星期五部署到生产环境，除非有功能开关。",
+    "Japanese": "夜間バッチが失敗したら、まずログの最後の二十行を見る。ﾊﾝｶｸもある。",
+    "Korean": "배포 시간은 화요일과 목요일 오전 열 시부터 오후 세 시까지입니다.",
+    "Thai": "ระบบจะสำรองข้อมูลทุกคืนเวลาตีสองตามเวลากรุงเทพ",
+    "Hindi": "हर शुक्रवार को तैनाती नहीं होती, जब तक कि फीचर फ्लैग न हो।",
+    "Hebrew": "חלון הפריסה הוא ביום שלישי ובחמישי, בין 10 ל-15",
+    "Arabic": "اَلنَّشْرُ يَوْمَ الثُّلَاثَاءِ وَالْخَمِيسِ فَقَطْ، port 8443",
+    "combining": "Ze\u0301ro\u0308 a\u0300\u0301\u0302\u0303 cafe\u0301 n\u0303o\u0302 " * 4,
+    "emoji": "family 👩\u200d👩\u200d👧\u200d👦 flag 🇩🇪 heart ❤\ufe0f skin 👍🏽 keycap 1\ufe0f\u20e3 " * 3,
+    "joiners": "a\u200db क्\u200dष \u200d\u200d x\u200d " * 4,
+    "mixed": "deploy 部署 פריסה نشر 배포 déploiement ﷽ " * 4,
+}
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Engine:
+    """A store with a memory in each script, in a scope of the same script."""
+    rows = [
+        row(f"row-{i:05}", text, (1.0, i / 10), timestamp=NOW_MS - i * 86_400_000, scope=f"user:{text[:9]}")
+        for i, text in enumerate(TEXTS.values())
+    ]
+    engine = open_engine(
+        write_store(tmp_path / "world", rows, dims=2), now=lambda: NOW_MS, environ={}, cwd=tmp_path
+    )
+    engine.load_catalog()
+    engine.load_metadata()
+    return engine
+
+
+def edges(line: str) -> list[int]:
+    """At which cells the frames of panels stand."""
+    return [cell_len(line[:i]) for i, char in enumerate(line) if char in "│╭╮╰╯"]
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+async def test_no_script_moves_a_column(world, size):
+    async with running(world, size) as (app, pilot):
+        for keys in (("1",), ("2",), ("2", "l"), ("ctrl+p", "at")):
+            await press(pilot, *keys)
+            if "at" in keys:
+                await until(pilot, lambda: any("MEMORIES" in line for line in lines(app)))
+            await settle(pilot)
+            strips = app.screen._compositor.render_strips()
+            assert {strip.cell_length for strip in strips} == {size[0]}
+            assert {cell_len(strip.text) for strip in strips} == {size[0]}, keys
+            await press(pilot, *(("escape",) if "at" in keys else ()))
+
+
+async def test_frames_stand_in_line_beside_every_script(world):
+    async with running(world, (120, 36)) as (app, pilot):
+        await press(pilot, "2")
+        body = [line for line in lines(app) if line.startswith("│")]
+        assert len(body) > len(TEXTS)
+        assert {tuple(edges(line)) for line in body} == {tuple(edges(body[-1]))}
+        for script in ("部署", "חלון", "배포"):
+            assert any(script in line for line in body), script
+
+
+@pytest.mark.parametrize(
+    ("stored", "shown"),
+    [
+        ("👩\u200d👩\u200d👧", "👩\u200d👩\u200d👧"),
+        ("❤\ufe0f\u200d🔥", "❤\ufe0f\u200d🔥"),
+        ("👩\u200d", "👩"),
+        ("a\u200db", "ab"),
+        ("\u200d\u200d", ""),
+        ("👩\u200d\u200d👩", "👩\u200d👩"),
+    ],
+)
+def test_only_joiners_that_join_emoji_are_drawn(stored, shown):
+    assert clean(stored) == shown
+    assert clean(shown) == shown
