@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.metadata import normalise
 from memtui.engine.transfer.loss import Ledger
+from memtui.engine.transfer.target import OWN_ONLY
 from memtui.engine.transfer.writers.csv import harmless
 from memtui.engine.transfer.writers.markdown import UNDATED, day_of, lasts
 
@@ -41,9 +43,8 @@ def _pro(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledger) ->
         ledger.count("importance", "not known: written as 0.7", 1, memory.id)
     if columns.metadata and row.get(columns.metadata) is None:
         ledger.count("metadata", "none: written as an empty object", 1, memory.id)
-    stored = row.get(columns.timestamp) if columns.timestamp else None
-    if stored is None or stored != memory.timestamp_ms:
-        ledger.count("timestamp", "written in whole milliseconds, 0 where there is none", 1, memory.id)
+    _time(memory, row, header, ledger)
+    _lifecycle(memory, row, header, ledger)
     for name, value in row.items():
         if name not in _PRO and name not in columns.known() and value is not None:
             ledger.count(name, _NO_PLACE, 1, memory.id)
@@ -54,6 +55,8 @@ def _csv(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledger) ->
         ledger.count("text", "a spreadsheet would run it: an apostrophe is put before it", 1, memory.id)
     if "\r" in memory.raw_text:
         ledger.count("text", "carriage returns may become line feeds", 1, memory.id)
+    _time(memory, row, header, ledger)
+    _lifecycle(memory, row, header, ledger)
     _columns(memory, header, ledger)
 
 
@@ -62,6 +65,8 @@ def _obsidian(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledge
         ledger.count("text", "carriage returns become line feeds", 1, memory.id)
     if memory.scope is None:
         ledger.count("scope", "none: written as global", 1, memory.id)
+    _time(memory, row, header, ledger)
+    _lifecycle(memory, row, header, ledger)
     _columns(memory, header, ledger)
 
 
@@ -69,8 +74,12 @@ def _markdown(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledge
     for name in ("id", "importance", "scope"):
         if getattr(memory, name) is not None:
             ledger.count(name, _NO_PLACE, 1, memory.id)
-    if memory.metadata not in (None, "", "{}"):
-        ledger.count("metadata", "tier, counters, summaries, validity and links: lost", 1, memory.id)
+    ledger.count(
+        "metadata", "tier, counters, summaries, validity, links: made anew from the text", 1, memory.id
+    )
+    for name in OWN_ONLY:
+        if row.get(name) is not None:
+            ledger.count(name, _NO_PLACE, 1, memory.id)
     if day_of(memory) != UNDATED:
         ledger.count("timestamp", "the day is kept, the time of day is lost", 1, memory.id)
     kept = "its heading stands for it" if lasts(memory) else "a daily file has no headings: lost"
@@ -79,6 +88,29 @@ def _markdown(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledge
     if len(memory.raw_text.strip().splitlines()) > 1:
         ledger.count("text", "blank lines and indents inside it are lost", 1, memory.id)
     _columns(memory, header, ledger)
+
+
+def _time(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledger) -> None:
+    column = header.store.dialect.columns.timestamp
+    stored = row.get(column) if column else None
+    if stored is None or stored != memory.timestamp_ms:
+        ledger.count("timestamp", "written in whole milliseconds, or as not known", 1, memory.id)
+
+
+def _lifecycle(memory: Memory, row: dict[str, Any], header: Header, ledger: Ledger) -> None:
+    """Columns of memtui's own tables that stand in the metadata too, where the two differ."""
+    if header.store.dialect.name != "memtui":
+        return
+    meta = normalise(
+        memory.metadata,
+        text=memory.raw_text,
+        category=memory.category,
+        timestamp_ms=memory.timestamp_ms,
+        now_ms=header.now_ms,
+    )
+    for name in OWN_ONLY:
+        if row.get(name) is not None and row[name] != getattr(meta, name):
+            ledger.count(name, "other than in the metadata, which is what is written: lost", 1, memory.id)
 
 
 def _columns(memory: Memory, header: Header, ledger: Ledger) -> None:

@@ -20,6 +20,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SECTION_SIGN = re.compile(r"[ \t]*§[ \t]*$")
 _BOX = re.compile(r"\[([ xX-])\][ \t]+(.*)", re.DOTALL)
 _BOLD_LINE = re.compile(r"(?:\*\*|__)(?P<words>[^*_]+?)(?:\*\*|__):?[ \t]*$")
+_ESCAPED = re.compile(r"\\(?=\\*[-+*#>`~=§\d])")
 _TAB = 4
 
 
@@ -138,7 +139,7 @@ def _feed(parser: _Parser, line: str, number: int, following: str) -> Entry | No
         return _begin_item(parser, match, number)
     indent = _width(line)
     if parser.items and (indent > parser.items[-1].indent or not blank_before) and parser.current:
-        parser.current.text += "\n" + bare
+        parser.current.text += "\n" + _plain(bare)
         return None
     if parser.current and parser.current.kind == "paragraph":
         parser.current.text += "\n" + bare
@@ -154,7 +155,7 @@ def _begin_item(parser: _Parser, match: re.Match[str], number: int) -> Entry | N
     indent = _width(match[1])
     while parser.items and parser.items[-1].indent >= indent:
         parser.items.pop()
-    text = (match[3] or "").strip()
+    text = _plain((match[3] or "").strip())
     box = ""
     if found := _BOX.fullmatch(text):
         box, text = found[1].lower(), found[2]
@@ -168,6 +169,12 @@ def _begin_item(parser: _Parser, match: re.Match[str], number: int) -> Entry | N
     )
     parser.items.append(_Open(indent, parser.current))
     return done
+
+
+def _plain(line: str) -> str:
+    """A line without the backslash that keeps its first sign from meaning something."""
+    escaped = _ESCAPED.match(line)
+    return line[1:] if escaped else line
 
 
 def _close(parser: _Parser) -> Entry | None:

@@ -21,7 +21,8 @@ from memtui.engine.transfer.scoping import Scoping
 NO_TIME = "not known: the time of the import is stored"
 NO_IMPORTANCE = "not known: 0.7 is stored, which the plugin assumes where nothing is said"
 BUILTIN_CATEGORIES = ("preference", "fact", "decision", "entity", "other")
-_OWN_ONLY = ("tier", "access_count", "last_accessed_at", "state")
+OWN_ONLY = ("tier", "access_count", "last_accessed_at", "state")
+"""Columns of memtui's own tables that other programs have in the metadata."""
 _LIFECYCLE = ("pro", "memtui", "generic")
 
 
@@ -161,7 +162,7 @@ class Target:
         if extra:
             notes.append(Note("metadata", "what has no place of its own is added to it under `imported`"))
         row = record.row or {}
-        moved = {name: row[name] for name in _OWN_ONLY if row.get(name) is not None}
+        moved = {name: row[name] for name in OWN_ONLY if row.get(name) is not None}
         if record.dialect != "memtui" or not moved:
             return metadata
         values = parse_object(metadata)[0]

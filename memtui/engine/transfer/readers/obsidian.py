@@ -76,6 +76,8 @@ def exported(note: Note, options: ReadOptions) -> Record | Rejected:
         record.lost("timestamp", "only its day is in the note: the time of day is lost")
     if isinstance(head.get("metadata"), str):
         record.metadata = str(head["metadata"])
+    elif head.get("source") == "memtui":
+        record.lost("metadata", "none in the source: made anew from the text")
     elif head.get("source") == "memory-lancedb-pro":
         record.lost("metadata", "not in the note: tier, counters, summaries and validity are lost")
     for said in (nul, odd):

@@ -46,13 +46,14 @@ def _of_line(line: Value, readers: dict[str, RowReader]) -> Record | Rejected:
         record.model = model if isinstance(model, str) else None
         record.masked = masked
         if isinstance(packed, str):
-            _put_packed(record, packed)
+            put_packed(record, packed)
         else:
             put_vector(record, given)
     return record
 
 
-def _put_packed(record: Record, packed: str) -> None:
+def put_packed(record: Record, packed: str) -> None:
+    """The vector of a record from its base64; one that cannot be used is said so."""
     import numpy as np
 
     try:

@@ -17,9 +17,11 @@ from memtui.engine.transfer.options import ReadOptions
 from memtui.engine.transfer.readers.documents import Value, items_of, json_lines, open_json, opened
 from memtui.engine.transfer.readers.fields import put_vector
 from memtui.engine.transfer.readers.mapped import mapped_record
+from memtui.engine.transfer.readers.own import put_packed
 from memtui.engine.transfer.readers.vectors import vectors_of
 from memtui.engine.transfer.record import Read, Record, Rejected, Remark
 from memtui.engine.transfer.text import READ_AS_WINDOWS, WINDOWS, byte_order_mark, decode
+from memtui.engine.transfer.writers.csv import COLUMNS, VECTOR, as_it_was
 
 SAMPLE = 50
 BATCH = 4_096
@@ -36,8 +38,23 @@ def read_csv(path: Path, options: ReadOptions) -> Iterator[Read]:
         first = list(islice(rows, SAMPLE))
         mapping = options.mapping or guess(header, [row.value for row in first], options.now_ms)
         check_mapping(mapping, header)
+        ours = not options.mapping and set(COLUMNS) <= set(header)
         for row in (*first, *rows):
-            yield mapped_record(row.value, mapping, row.where, options, strip=False)
+            record = mapped_record(row.value, mapping, row.where, options, strip=False)
+            if ours and isinstance(record, Record):
+                _put_ours(record, row.value)
+            yield record
+
+
+def _put_ours(record: Record, row: Mapping[str, Any]) -> None:
+    """What memtui's own table says beyond the columns that any table has: the metadata, which has the rest in it."""
+    record.text = as_it_was(record.text)
+    record.dialect, record.foreign_id, record.metadata = "pro", None, row["metadata"] or None
+    if record.metadata is None:
+        record.lost("metadata", "none in the source: made anew from the text")
+    record.rest.clear()
+    if row.get(VECTOR):
+        put_packed(record, row[VECTOR])
 
 
 def csv_sample(path: Path, options: ReadOptions) -> tuple[list[str], list[dict[str, Any]]]:

@@ -47,14 +47,16 @@ class Table:
     def write(self, window: Window, ledger: Ledger) -> None:
         """Append some rows."""
         vectors = window.vectors or [None] * len(window.rows)
-        for memory, vector in zip(window.memories(self._header), vectors, strict=True):
+        column = self._header.store.dialect.columns.importance
+        rows = zip(window.memories(self._header), window.rows, vectors, strict=True)
+        for memory, row, vector in rows:
             cells: list[Any] = [
                 memory.id,
                 harmless(memory.raw_text),
                 memory.category,
                 memory.memory_category,
                 memory.scope,
-                memory.importance,
+                row.get(column) if column else None,
                 iso(memory.timestamp_ms),
                 memory.tier,
                 memory.state,
@@ -73,7 +75,12 @@ class Table:
 
 def harmless(text: str) -> str:
     """`text` as a spreadsheet shows it instead of running it: an apostrophe before a formula."""
-    return f"'{text}" if text.startswith(_RUNS) else text
+    return f"'{text}" if text.lstrip("'").startswith(_RUNS) else text
+
+
+def as_it_was(text: str) -> str:
+    """The text that `harmless` was given."""
+    return text[1:] if text.startswith("'") and text.lstrip("'").startswith(_RUNS) else text
 
 
 def iso(ms: int) -> str:

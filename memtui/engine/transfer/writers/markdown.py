@@ -25,7 +25,7 @@ _HEADINGS = {
 }
 OTHER = "Other"
 _ORDER = (*_HEADINGS.values(), OTHER)
-_CODE = re.compile(r"(?m)^(\s*)(#|```|~~~|[-*+]\s|\d+[.)]\s|>|=+\s*$|-+\s*$|§)")
+_CODE = re.compile(r"(?m)^(\s*)(\\+[-+*#>`~=§\d]|#|```|~~~|[-*+]\s|\d+[.)]\s|>|=+\s*$|-+\s*$|§)")
 
 
 def open_writer(place: Path, header: Header) -> Notes:

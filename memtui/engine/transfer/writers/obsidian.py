@@ -38,9 +38,10 @@ class Vault:
 
     def write(self, window: Window, ledger: Ledger) -> None:
         """Write some notes."""
-        for memory in window.memories(self._header):
+        column = self._header.store.dialect.columns.importance
+        for memory, row in zip(window.memories(self._header), window.rows, strict=True):
             path = self._root / name_of(memory)
-            data = note(memory).encode("utf-8", "replace")
+            data = note(memory, row.get(column) if column else None).encode("utf-8", "replace")
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists() or path.read_bytes() != data:
                 path.write_bytes(data)
@@ -56,14 +57,14 @@ def name_of(memory: Memory) -> str:
     return f"{_FOLDERS.get(memory.category or '', _OTHER)}/{day_of(memory)}-{slug}-{short}.md"
 
 
-def note(memory: Memory) -> str:
+def note(memory: Memory, importance: float | None) -> str:
     """The note: front matter that gives everything back, the first line as a title, the whole text."""
     tags = parse_object(memory.metadata)[0].get("tags")
     head = {
         "id": memory.id,
         "category": memory.category or "other",
         "scope": memory.scope or "global",
-        "importance": memory.importance,
+        "importance": importance,
         "created": None if day_of(memory) == UNDATED else day_of(memory),
         "source": "memtui",
         "tags": [str(tag) for tag in tags] if isinstance(tags, list) else [],
