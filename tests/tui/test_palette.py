@@ -6,6 +6,7 @@ from textual.widgets import Input
 
 from memtui.tui.dialogs.palette import Entry, Palette, rank
 from memtui.tui.opening import NothingFound
+from memtui.ui_state import store_ui_state
 from tests.tui.driving import press, running, screen_text, settle, type_text, until
 from tests.tui.memory_engine import MemoryEngine
 
@@ -130,3 +131,17 @@ async def test_a_wide_screen_shows_the_whole_of_the_highlighted_entry():
         await settle(pilot)
         assert app.screen.query_one("EntryPane").display
         assert "The same words in Browse (/) and in" in screen_text(app)
+
+
+async def test_saved_views_are_offered_on_every_screen(keyword_engine, tmp_path):
+    environ = {"MEMTUI_STATE_DIR": str(tmp_path / "state")}
+    uri = keyword_engine.info.uri
+    store_ui_state(uri, environ).put({"views": {"my plain ones": {"filter": "plain", "scopes": None}}})
+    async with running(keyword_engine, environ=environ) as (app, pilot):
+        await press(pilot, "1", "ctrl+p")
+        await type_text(pilot, "/")
+        await settle(pilot)
+        assert "my plain ones" in screen_text(app)
+        await press(pilot, "enter")
+        await until(pilot, lambda: "[2 Browse]" in screen_text(app))
+        assert app.screen.wish.query.filter == "plain"

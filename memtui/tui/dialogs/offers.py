@@ -27,6 +27,8 @@ def entries_for(screen: Screen[object]) -> list[Entry]:
     entries = [*_commands(screen), *own]
     if not any(entry.group == "SCOPES" for entry in own):
         entries += _scopes(screen)
+    if not any(entry.group == "VIEWS" for entry in own):
+        entries += _views(screen)
     return [*entries, *_topics(screen), *_themes(screen)]
 
 
@@ -60,6 +62,25 @@ def _scopes(screen: Screen[object]) -> list[Entry]:
             f"{full(count)} memories",
         )
         for scope, count in (stats.scopes[:SCOPES_LISTED] if stats is not None else ())
+    ]
+
+
+def _views(screen: Screen[object]) -> list[Entry]:
+    """The views of this store that were saved in Browse."""
+    from memtui.tui.screens.browse.kept import read_views
+
+    info = host(screen).session.info
+    if info is None:
+        return []
+    views = read_views(host(screen).ui_state(info.uri).read().get("views"))
+    return [
+        Entry(
+            "VIEWS",
+            name,
+            partial(screen.post_message, ShowInBrowse(filter=view.filter, scopes=view.scopes)),
+            one_line(view.filter),
+        )
+        for name, view in views.items()
     ]
 
 
