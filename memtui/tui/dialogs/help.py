@@ -143,7 +143,8 @@ class HelpOverlay(ModalScreen[None]):
             lines += [Content(), Content.styled(" DISABLED HERE", "bold $heading")]
             lines += [Content.assemble(" ", _line(line, width - 2)) for line in off]
         if not shown:
-            lines = [Content.styled(" no key does that here; ^p finds every command", "$dim")]
+            cap = host(self).keys.cap("app.palette")
+            lines = [Content.styled(f" no key does that here; {cap} finds every command", "$dim")]
         elif not words:
             lines += [
                 Content(),

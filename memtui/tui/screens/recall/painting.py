@@ -123,7 +123,10 @@ class Painting:
         narrow = screen.app.size.width < NORMAL_WIDTH
         options.aside = said if narrow and screen.app.size.width >= 72 else Content()
         known = len(state.trace.findings) if state.trace is not None else 0
-        where = Content("/ question   enter run   ^r again")
+        cap = host(screen).keys.cap
+        where = Content(
+            f"{cap('recall.ask')} question   {cap('question.run')} run   {cap('recall.again')} again"
+        )
         if known:
             where = Content.assemble((f"p {known} to know", "$stale"), "   ", where)
         self._panel("ask").headline(which="" if narrow else said, where="" if narrow else where)
