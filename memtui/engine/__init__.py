@@ -60,6 +60,7 @@ _HOME = {
     "Proof": "recall.trace",
     "Question": "lab.history",
     "read_receipt": "lab.receipt",
+    "RecallEffect": "curate.effect",
     "RecallRequest": "recall.request",
     "Receipt": "lab.receipt",
     "RecipeInfo": "recall.request",
@@ -134,6 +135,7 @@ __all__ = [
     "Progress",
     "Proof",
     "Question",
+    "RecallEffect",
     "RecallRequest",
     "Receipt",
     "RecipeInfo",
@@ -174,6 +176,7 @@ if TYPE_CHECKING:
     from memtui.engine.cases.book import CaseBook
     from memtui.engine.curate.apply import ConflictError
     from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Outcome
+    from memtui.engine.curate.effect import RecallEffect
     from memtui.engine.curate.fields import LONGEST_TEXT, Field
     from memtui.engine.engine import Engine, open_engine
     from memtui.engine.errors import (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -13,17 +14,18 @@ from memtui.engine import ChangeSet, MemtuiError, Outcome, RefusedError
 from memtui.tui.host import host
 from memtui.tui.messages import Flash, FlashKind, RunFailed, RunFinished
 from memtui.tui.paint.numbers import full, plural
-from memtui.tui.runner import Runner
+from memtui.tui.runner import Report, Runner
 from memtui.tui.widgets.flash import FlashLine
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
+    from memtui.engine import CancelToken, Engine, RecallEffect
     from memtui.tui.dialogs.preview import Answer
 
 PLAN, APPLY = "plan", "apply"
 SLOW_S = 0.4
 """A plan that is there sooner needs no word that it is being made."""
-_DONE = {"undo": "taken back", "redo": "made again", "restore": "brought back", "merge": "merged"}
+_DONE = {"undo": "taken back", "redo": "made again", "restore": "brought back"}
+_DONE |= {"merge": "merged", "forget": "forgotten"}
 
 Make = Callable[["Engine"], "ChangeSet | tuple[ChangeSet, Sequence[str]]"]
 """Plans a change, in a thread; perhaps with sentences to say beside it."""
@@ -46,6 +48,16 @@ class _Stage:
 
 def _apply(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
     return engine.curate.apply(planned, confirmed=confirmed)
+
+
+def _effect(engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report) -> RecallEffect:
+    """What the change does to the saved cases and the last questions of this store."""
+    from memtui.engine import CaseBook, History
+    from memtui.paths import questions_file, store_state_dir
+
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    history = History(questions_file())
+    return engine.lab.effect(planned, cases, history, on_progress=report, cancel=cancel)
 
 
 class Staging(Widget):
@@ -190,11 +202,13 @@ class Staging(Widget):
         assert stage is not None
         access = stage.engine.curate.access
         stop = access.reason if access.verdict == "confirm" else ""
+        engine = stage.engine
         preview = Preview(
             planned,
             notes=[note for note in (*notes, access.warning) if note],
             stop_agent=stop,
             forcible=stage.force is not None,
+            effect=None if planned.conflicts else partial(_effect, engine),
             way_out="esc back to the editor" if stage.edit is not None else "esc change nothing",
         )
         self.app.push_screen(preview, self._answered)

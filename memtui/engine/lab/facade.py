@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,9 @@ from memtui.engine.recall.request import RecallRequest
 if TYPE_CHECKING:
     from memtui.engine.cases.bisect import Bisection, TableVersion
     from memtui.engine.curate.changes import ChangeSet
+    from memtui.engine.cases.case import Case
+    from memtui.engine.curate.changes import ChangeSet
+    from memtui.engine.curate.effect import RecallEffect
     from memtui.engine.engine import Engine
     from memtui.engine.lab.bounds import Bounds
     from memtui.engine.lab.compare import Account, Comparison, Effect
@@ -214,6 +217,33 @@ class Lab:
         """Keep the question of `trace` in the history, with its vector; its number there."""
         engine = self._engine
         return history.add(trace, store=engine.store.uri, asked_ms=engine.now_ms, model=engine.info.embedder)
+
+    def effect(
+        self,
+        planned: ChangeSet,
+        cases: Sequence[Case],
+        history: History,
+        *,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> RecallEffect:
+        """What a change set does to the saved cases and the last questions; see `curate.effect.recall_effect`."""
+        from memtui.engine.curate.effect import LAST, Asking, of_cases, recall_effect
+
+        engine = self._engine
+        last = [
+            Asking(each.query, self.again(each, history))
+            for each in history.search(store=engine.store.uri, limit=LAST)
+        ]
+        return recall_effect(
+            planned,
+            [*of_cases(cases), *last],
+            engine.store,
+            engine.bench(),
+            engine.default_recipe,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
 
     def again(self, question: Question, history: History) -> RecallRequest:
         """A past question as a request, with the vector it had then."""

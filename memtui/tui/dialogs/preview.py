@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from memtui.engine import ChangeSet, one_line
-from memtui.tui.dialogs.preview_text import plan_rows
+from memtui.engine import ChangeSet, MemtuiError, Progress, one_line
+from memtui.tui.dialogs.preview_text import effect_lines, plan_rows
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
+from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 from memtui.tui.paint.numbers import full, plural
+from memtui.tui.runner import Report, Runner
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
 
+if TYPE_CHECKING:
+    from memtui.engine import CancelToken, RecallEffect
+
+Effect = Callable[[ChangeSet, "CancelToken", Report], "RecallEffect"]
+"""Works out, in a thread, what a change set does to recall."""
 MANY = 20
 """From so many deletions the count has to be typed: one key is pressed too easily."""
 
@@ -60,13 +67,15 @@ class Preview(ModalScreen[Answer | None]):
     """Shows a change set; returns the answer, None when nothing is to be changed.
 
     `stop_agent`: why the agent has to be stopped first, empty when it need not be. `forcible`: the rows that
-    others changed may be overwritten. `way_out`: what closing it means, with its key.
+    others changed may be overwritten. `effect` works out what it does to recall, while it is looked at.
+    `way_out`: what closing it means, with its key.
     """
 
     DEFAULT_CSS = """
     Preview { align: center middle; }
     Preview Panel { width: 110; max-width: 96%; height: 90%; border: round $frame-focus; }
     Preview .ways { height: 1; color: $key; }
+    Preview .effect { height: auto; max-height: 30%; border-top: solid $frame; }
     Preview.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
@@ -80,6 +89,7 @@ class Preview(ModalScreen[Answer | None]):
         notes: Sequence[str] = (),
         stop_agent: str = "",
         forcible: bool = False,
+        effect: Effect | None = None,
         way_out: str = "esc change nothing",
     ) -> None:
         super().__init__()
@@ -87,16 +97,22 @@ class Preview(ModalScreen[Answer | None]):
         self._said, self._stop_agent, self._way_out = (*notes, warning), stop_agent, way_out
         self._forcible = forcible or any(each.reason == "changed" for each in plan.conflicts)
         self._typed = ""
+        self._effect, self._runner = effect, Runner(self)
         self._rows = PreviewRows(plan, self._notes())
 
     def compose(self) -> ComposeResult:
         with Panel(title=one_line(self.plan.title)):
             yield self._rows
+            yield Static(classes="effect")
             yield Static(classes="ways")
 
     def on_mount(self) -> None:
         self._say_ways()
         self._rows.focus()
+        self._ask_effect()
+
+    def on_unmount(self) -> None:
+        self._runner.cancel_all()
 
     def _notes(self) -> tuple[str, ...]:
         return tuple(note for note in dict.fromkeys((self._stop_agent, *self._said)) if note)
@@ -133,7 +149,9 @@ class Preview(ModalScreen[Answer | None]):
             ways = ["Y the agent is stopped: apply"] if agent else ["enter apply"]
         if self._can_drop:
             ways.append("d drop this row")
-        self.query_one(Static).update(Content(" " + "   ".join(way for way in (*ways, self._way_out) if way)))
+        self.query_one(".ways", Static).update(
+            Content(" " + "   ".join(way for way in (*ways, self._way_out) if way))
+        )
 
     @property
     def _can_drop(self) -> bool:
@@ -173,6 +191,38 @@ class Preview(ModalScreen[Answer | None]):
     def on_row_list_opened(self, event: RowList.Opened) -> None:
         event.stop()
 
+    # what it does to recall: worked out beside, and waited for by nobody
+
+    def _ask_effect(self) -> None:
+        effect, plan = self._effect, self.plan
+        self.query_one(".effect").display = False
+        if effect is not None and self._clean:
+            self._runner.start("effect", lambda cancel, report: effect(plan, cancel, report))
+
+    def _say_effect(self, value: RecallEffect | Progress | MemtuiError) -> None:
+        panel = self.query_one(".effect", Static)
+        width = max(20, panel.parent.size.width if isinstance(panel.parent, Panel) else self.size.width)
+        panel.update(Content("\n").join(effect_lines(value, width, host(self).glyphs)))
+        panel.display = True
+
+    @on(RunAdvanced)
+    def _advanced(self, message: RunAdvanced) -> None:
+        message.stop()
+        if self._runner.is_current(message):
+            self._say_effect(message.value)
+
+    @on(RunFinished)
+    def _finished(self, message: RunFinished) -> None:
+        message.stop()
+        if self._runner.done(message) and message.value.asked:
+            self._say_effect(message.value)
+
+    @on(RunFailed)
+    def _failed(self, message: RunFailed) -> None:
+        message.stop()
+        if self._runner.done(message):
+            self._say_effect(message.error)
+
     # doing it
 
     def action_apply(self) -> None:
@@ -197,6 +247,7 @@ class Preview(ModalScreen[Answer | None]):
         self._rows.repaint()
         self._say_ways()
         self.refresh_bindings()
+        self._ask_effect()
 
     def action_force(self) -> None:
         self.dismiss(Answer("force", self.plan))

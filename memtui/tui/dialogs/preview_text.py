@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from memtui.engine import Change, ChangeSet, Conflict, clean, one_line, word_diff
+from memtui.engine import Change, ChangeSet, Conflict, MemtuiError, Progress, clean, one_line, word_diff
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.widgets.rows import Row
+
+if TYPE_CHECKING:
+    from memtui.engine import RecallEffect
 
 SHOWN = 300
 """Nobody reads more rows of one change than this; the rest is counted by scope."""
@@ -210,6 +213,48 @@ def _block(text: Content, width: int, glyphs: Glyphs, most: int) -> list[Content
             Content.styled(f"       {glyphs.ellipsis} {len(wrapped) - len(shown)} lines more", "$dim")
         )
     return lines
+
+
+def effect_lines(value: RecallEffect | Progress | MemtuiError, width: int, glyphs: Glyphs) -> list[Content]:
+    """What a change does to recall, or how far the asking is, or why it is not known."""
+    name = Content.styled(" EFFECT ON RECALL  ", "bold $heading")
+    if isinstance(value, Progress):
+        return [
+            Content.assemble(
+                name, (f"asking {full(value.done)} of {plural(value.total or 0, 'question')}", "$dim")
+            )
+        ]
+    if isinstance(value, MemtuiError):
+        reason = crop(f"not known: {one_line(value.message)}", width - 20, glyphs.ellipsis)
+        return [Content.assemble(name, (reason, "$stale"))]
+    asked = plural(value.asked, "question")
+    failed = f", {full(value.failed)} could not be asked" if value.failed else ""
+    if not value.changed:
+        return [Content.assemble(name, (f"none of {asked} is answered differently{failed}", "$dim"))]
+    count = full(len(value.changed))
+    lines = [Content.assemble(name, (f"{count} of {asked} answered differently{failed}", "bold $stale"))]
+    for change in sorted(value.changed, key=lambda each: (not each.lost, not each.saved))[:MOST_LINES]:
+        kind = "case" if change.saved else "asked"
+        line = Content.assemble(
+            (f" {glyphs.warn} " if change.lost else "   ", "bold $danger"),
+            (fit(kind, 6), "$dim"),
+            (crop(one_line(change.query), 36, glyphs.ellipsis), "$foreground"),
+            "  ",
+            _flow(change.left, value.texts, "loses", "$delta-down", glyphs),
+            _flow(change.entered, value.texts, "brings", "$delta-up", glyphs),
+            ("" if change.left or change.entered else "the same memories in another order", "$dim"),
+        )
+        lines.append(line.truncate(width - 2, ellipsis=True))
+    more = len(value.changed) - MOST_LINES
+    return [*lines, Content.styled(f"   and {full(more)} more", "$dim")] if more > 0 else lines
+
+
+def _flow(ids: Sequence[str], texts: Mapping[str, str], verb: str, style: str, glyphs: Glyphs) -> Content:
+    if not ids:
+        return Content()
+    named = crop(one_line(texts.get(ids[0], ids[0][:8])), 30, glyphs.ellipsis)
+    more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
+    return Content.assemble((f"{verb} ", "$dim"), (named, style), (f"{more}  ", "$dim"))
 
 
 def conflict_lines(conflict: Conflict, width: int, glyphs: Glyphs) -> list[Content]:

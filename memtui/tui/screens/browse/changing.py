@@ -81,6 +81,9 @@ class BrowseChanges(BrowsePanels):
 
     def chosen_ids(self) -> tuple[str, ...]:
         """The marked memories, else the one that has the keyboard; none is said in words."""
+        if self.runner.busy(MARKS):
+            self.flash("Still marking; press it again.", "note")
+            return ()
         one = self.memory_here
         ids = self.query_one(MemoryList).marks.ids or ((one.id,) if one is not None and one.id else ())
         if not ids:

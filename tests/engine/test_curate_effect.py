@@ -1,0 +1,119 @@
+"""The effect of a change set on recall: the same answers as after it is applied, and nothing of the store written."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Cancelled, CancelToken, Engine, RecallRequest, RefusedError, open_engine
+from memtui.engine.cases.case import Case, case_id
+from memtui.engine.demo import build_demo
+from memtui.engine.lab.history import History
+from tests.conftest import NOW_MS, tree_hash
+
+QUESTIONS = ("Which port do I use for SSH to the bastion?", "Who owns the deploy rota?", "zebra crossing")
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return build_demo(tmp_path_factory.mktemp("demo") / "store", now_ms=NOW_MS)
+
+
+def opened(folder: Path) -> Engine:
+    engine = open_engine(
+        folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=folder.parent / "state"
+    )
+    engine.load_catalog()
+    engine.load_metadata()
+    return engine
+
+
+@pytest.fixture
+def engine(demo: Path, tmp_path: Path) -> Engine:
+    return opened(Path(shutil.copytree(demo, tmp_path / "store")))
+
+
+def remembered(engine: Engine, folder: Path) -> History:
+    history = History(folder / "questions.db")
+    for question in QUESTIONS:
+        engine.lab.remember(engine.recall(RecallRequest(question)), history)
+    return history
+
+
+def answers(engine: Engine) -> dict[str, tuple[str, ...]]:
+    return {question: tuple(engine.recall(RecallRequest(question)).returned) for question in QUESTIONS}
+
+
+@pytest.mark.parametrize("kind", ["delete", "archive", "text", "scope", "merge"])
+def test_what_is_foretold_is_what_comes(engine: Engine, tmp_path: Path, kind: str) -> None:
+    history, before = remembered(engine, tmp_path), answers(engine)
+    first, second = before[QUESTIONS[0]][:2]
+    planned = {
+        "delete": lambda: engine.curate.forget([first], hard=True),
+        "archive": lambda: engine.curate.edit([first], {"state": "archived"}),
+        "text": lambda: engine.curate.edit([first], {"text": "A zebra crossing is painted at the yard."}),
+        "scope": lambda: engine.curate.edit([first], {"scope": "project:elsewhere", "importance": "0"}),
+        "merge": lambda: engine.curate.merge([first, second], losers="delete"),
+    }[kind]()
+    case = Case(case_id(QUESTIONS[0], None, None, ""), QUESTIONS[0], expected=(first,))
+    untouched = tree_hash(tmp_path / "store")
+    effect = engine.lab.effect(planned, [case], history)
+    assert tree_hash(tmp_path / "store") == untouched
+    engine.curate.apply(planned, confirmed=True)
+    engine.refresh()
+    after = answers(engine)
+    foretold = {each.query: each for each in effect.changed if not each.saved}
+    changed = {question for question in QUESTIONS if before[question] != after[question]}
+    assert effect.asked == 4
+    assert changed
+    assert foretold.keys() == changed
+    for question in changed:
+        assert foretold[question].before == before[question]
+        assert foretold[question].after == after[question]
+    (saved,) = (each for each in effect.changed if each.saved)
+    assert saved.lost == (() if first in after[QUESTIONS[0]] else (first,))
+
+
+def test_a_change_that_recall_does_not_see_changes_no_answer(engine: Engine, tmp_path: Path) -> None:
+    history = remembered(engine, tmp_path)
+    seen = _seen(engine)
+    unseen = next(memory for memory in engine.ids(engine.view(_everything())) if memory not in seen)
+    effect = engine.lab.effect(engine.curate.edit([unseen], {"pinned": "yes"}), [], history)
+    assert (effect.asked, effect.changed) == (3, ())
+
+
+def _everything():
+    from memtui.engine import ListQuery
+
+    return ListQuery()
+
+
+def _seen(engine: Engine) -> set[str]:
+    return {each for ids in answers(engine).values() for each in ids}
+
+
+def test_without_questions_nothing_is_copied(engine: Engine, tmp_path: Path) -> None:
+    planned = engine.curate.edit([engine.ids(engine.view(_everything()))[0]], {"pinned": "yes"})
+    assert engine.lab.effect(planned, [], History(tmp_path / "none.db")).asked == 0
+
+
+def test_it_can_be_cancelled_and_reports_progress(engine: Engine, tmp_path: Path) -> None:
+    history, token, seen = remembered(engine, tmp_path), CancelToken(), []
+    planned = engine.curate.edit([engine.ids(engine.view(_everything()))[0]], {"importance": "0"})
+
+    def report(progress: object) -> None:
+        seen.append(progress)
+        token.cancel()
+
+    with pytest.raises(Cancelled):
+        engine.lab.effect(planned, [], history, on_progress=report, cancel=token)
+    assert len(seen) == 1
+
+
+def test_a_plan_with_conflicts_cannot_be_tried(engine: Engine, tmp_path: Path) -> None:
+    history = remembered(engine, tmp_path)
+    planned = engine.curate.edit(["no-such-memory"], {"importance": "0"})
+    with pytest.raises(RefusedError, match="conflicts"):
+        engine.lab.effect(planned, [], history)

@@ -1,0 +1,56 @@
+"""The effect of a change on recall, beside its preview: said when it is known, waited for by nobody."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from pathlib import Path
+
+from memtui.engine import CancelToken, History, MemtuiError, RecallEffect, RecallRequest
+from memtui.paths import questions_file
+from memtui.tui.dialogs.preview import Answer, Preview
+from tests.tui.driving import press, screen_text, type_text, until
+from tests.tui.test_changing import browsing, choose, current_id, pro_store, said
+
+
+async def test_the_preview_says_which_questions_get_other_answers(demo_store, tmp_path, monkeypatch):
+    store = Path(shutil.copytree(demo_store, tmp_path / "store"))
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    async with browsing(store) as (app, pilot):
+        engine = app.session.engine
+        assert engine is not None
+        trace = engine.recall(RecallRequest("Which port do I use for SSH to the bastion?"))
+        engine.lab.remember(trace, History(questions_file()))
+        await press(pilot, "slash")
+        await type_text(pilot, f"id:{trace.returned[0]}")
+        await press(pilot, "enter", "c", "a")
+        await choose(pilot, app, "archived")
+        assert isinstance(app.screen, Preview)
+        text = screen_text(app)
+        assert "EFFECT ON RECALL  1 of 1 question answered differently" in text
+        assert "Which port do I use for SSH" in text
+        assert "loses SSH to the bastion" in text
+        await press(pilot, "enter")
+        assert "1 memory changed" in said(app)
+
+
+async def test_the_effect_never_holds_up_applying(demo_store, tmp_path):
+    asked, go_on = threading.Event(), threading.Event()
+
+    def effect(plan: object, cancel: CancelToken, report: object) -> RecallEffect:
+        asked.set()
+        assert go_on.wait(20)
+        raise MemtuiError("It was never needed.")
+
+    store = pro_store(tmp_path / "store")
+    async with browsing(store) as (app, pilot):
+        engine = app.session.engine
+        assert engine is not None
+        plan = engine.curate.edit([current_id(app)], {"importance": "0.9"})
+        answers: list[Answer | None] = []
+        app.push_screen(Preview(plan, effect=effect), answers.append)
+        await until(pilot, asked.is_set)
+        await pilot.press("enter")
+        await until(pilot, lambda: bool(answers))
+        go_on.set()
+        assert answers == [Answer("apply", plan)]
