@@ -10,7 +10,6 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import EmbeddingError
 from memtui.engine.listing import ListQuery, ListView, Stats, StoreInfo
 from memtui.engine.memory import Memory
 from memtui.engine.progress import CancelToken, OnProgress
@@ -191,9 +190,10 @@ class Engine:
             return self.catalog
         return catalog
 
-    def changed(self) -> bool:
-        """Whether another program has written since; cheap enough to ask twice a second."""
-        return self._store.newest_version() != self.catalog.version
+    def newer(self) -> int | None:
+        """How many memories more the newest version has; None while nobody has written. Cheap: ask it often."""
+        same = self._store.newest_version() == self.catalog.version
+        return None if same else self._store.newest_rows() - self._store.count()
 
     def refresh(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
         """Go to the newest version and read it."""
@@ -221,12 +221,9 @@ class Engine:
         )
 
     def _vector_of(self, words: str) -> Any:
-        from memtui.engine.embed.embedder import NoEmbedder
+        from memtui.engine.embed.embedder import question_vector
 
-        embedder = self._recall_embedder()
-        if isinstance(embedder, NoEmbedder):
-            raise EmbeddingError(embedder.reason, fix=embedder.fix)
-        return embedder.embed_query(words)
+        return question_vector(self._recall_embedder(), words)
 
     def neighbours(self, id: str, k: int = 5) -> tuple[Neighbour, ...]:
         """The `k` memories nearest in meaning to this one, by the store's own vectors; see `similar.neighbours`."""

@@ -9,6 +9,10 @@ from typing import Any
 SORT_KEYS = ("timestamp", "importance", "access", "used", "tier", "scope", "category", "confidence")
 
 
+AGES = ("0s..1d", "1d..1w", "1w..4w", "4w..26w", "26w..1000y")
+"""Spans of age to count by, as the filter language writes them."""
+
+
 @dataclass(frozen=True, slots=True)
 class ListQuery:
     """A filter and an order over the whole table.
@@ -31,6 +35,10 @@ class Facets:
     categories: tuple[tuple[str | None, int], ...] = ()
     tiers: tuple[tuple[str, int], ...] = ()
     states: tuple[tuple[str, int], ...] = ()
+    layers: tuple[tuple[str, int], ...] = ()
+    sources: tuple[tuple[str | None, int], ...] = ()
+    ages: tuple[tuple[str, int], ...] = ()
+    """Counts by the spans of `AGES`, the youngest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
 WATCH_S = 4.0
 """Asking a table for its newest version lists one directory; slower would feel stale, faster is waste."""
-NEWER = "changed, press r"
+
+
+def newer_words(rows: int) -> str:
+    """What another writer has changed, in words: so many rows more, or fewer."""
+    what = f"{rows:,} new" if rows > 0 else f"{-rows:,} gone" if rows else "changed"
+    return f"{what}, press r"
 
 
 class StoreOpener:
@@ -77,7 +82,7 @@ class StoreOpener:
         engine = session.engine
         if engine is None or session.phase != "ready" or session.newer or self._runner.busy("watch"):
             return
-        self._runner.start("watch", lambda token, report: engine.changed())
+        self._runner.start("watch", lambda token, report: engine.newer())
 
     def advanced(self, message: RunAdvanced) -> None:
         """A step of opening or reading."""
@@ -101,8 +106,8 @@ class StoreOpener:
             return
         value, app = message.value, self._app
         if message.slot == "watch":
-            if value:
-                app.set_session(newer=NEWER)
+            if value is not None:
+                app.set_session(newer=newer_words(value))
         elif isinstance(value, NothingFound):
             app.set_session(phase="none", looked_at=value.looked_at, choices=(), why="", progress=None)
         elif isinstance(value, SeveralFound):

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
+from types import SimpleNamespace
 
 from memtui.engine import CancelToken, Facets, ListQuery, ListView, Memory, MemtuiError, StoreInfo, UsageError
+from memtui.engine.curate.story import Story
 from memtui.engine.listing import Finding, Stats
 from memtui.engine.progress import OnProgress
 from memtui.engine.query import ast
@@ -106,8 +108,8 @@ class MemoryEngine:
 
     load_metadata = load_catalog
 
-    def changed(self) -> bool:
-        return self.grown > 0
+    def newer(self) -> int | None:
+        return self.grown or None
 
     def refresh(self, on_progress: object = None, cancel: CancelToken | None = None) -> None:
         self._rows, self.grown, self.version = self._rows + self.grown, 0, self.version + 1
@@ -127,6 +129,17 @@ class MemoryEngine:
             positions = positions[::-1]
         sample = [self.row(i) for i in positions[:5_000]]
         return ListView(query, self.version, len(positions), self._rows, _facets(sample), positions)
+
+    read_only_because = "This store is made up."
+    access = SimpleNamespace(verdict="read-only", reason=read_only_because, warning="")
+
+    @property
+    def curate(self) -> MemoryEngine:
+        return self
+
+    def story(self, memory: Memory) -> Story:
+        """A memory without a past."""
+        return Story(memory.id)
 
     def neighbours(self, id: str, k: int = 5) -> tuple[Neighbour, ...]:
         """The rows that follow it, ever less alike."""

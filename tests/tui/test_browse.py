@@ -180,7 +180,7 @@ async def test_sorting_by_chooser_and_by_a_click_on_the_heading():
 
 async def test_a_link_shows_the_other_memory_and_h_comes_back():
     async with running(MemoryEngine(400)) as (app, pilot):
-        await press(pilot, "2", "j", "l", "o")
+        await press(pilot, "2", "j", "l", "comma")
         detail = app.screen.query_one(MemoryDetail)
         assert detail.memory == memory(0)
         await press(pilot, "h")
@@ -218,7 +218,7 @@ async def test_another_writer_is_noticed_and_r_reloads():
         engine.grown = 3
         app._store.watch()
         await settle(pilot)
-        assert "press r" in lines(app)[0]
+        assert "3 new, press r" in lines(app)[0]
         assert app.screen.query_one(MemoryList).total == 400
         await press(pilot, "r")
         assert app.screen.query_one(MemoryList).total == 403

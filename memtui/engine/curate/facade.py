@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memtui.engine.curate.plan import Bureau
     from memtui.engine.curate.recover import Interrupted
     from memtui.engine.curate.restore import Discarded
+    from memtui.engine.curate.story import Story
     from memtui.engine.curate.sweep import Suspect
     from memtui.engine.discovery.found import FoundStore
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
@@ -274,6 +275,13 @@ class Curator:
     def history(self, memory: str) -> list[tuple[Entry, EntryRow]]:
         """What was changed in one memory through memtui, newest first."""
         return self._made_journal().of_memory(memory)
+
+    def story(self, memory: Memory) -> Story:
+        """The versions that a memory is one of, and what was changed in it through memtui."""
+        from memtui.engine.curate.story import story
+
+        journal = self._made_journal() if self._state is not None else None
+        return story(self._store, memory, journal, self._now())
 
     def interrupted(self) -> list[Interrupted]:
         """Changes whose program was killed in the middle, and what the table says of them; ask at every start."""

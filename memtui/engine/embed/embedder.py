@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from memtui.engine.errors import EmbeddingError
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -38,3 +40,10 @@ class NoEmbedder:
 
     reason: str
     fix: str
+
+
+def question_vector(embedder: Embedder | NoEmbedder, words: str) -> NDArray[np.float32]:
+    """The vector of `words`, float32 [dims]; EmbeddingError with the reason where nothing embeds."""
+    if isinstance(embedder, NoEmbedder):
+        raise EmbeddingError(embedder.reason, fix=embedder.fix)
+    return embedder.embed_query(words)

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.errors import UsageError
-from memtui.engine.listing import SORT_KEYS, Facets
-from memtui.engine.memory import STATES, TIERS
+from memtui.engine.listing import AGES, SORT_KEYS, Facets
+from memtui.engine.memory import LAYERS, STATES, TIERS
+from memtui.engine.query.ast import UNIT_MS
 from memtui.engine.store.catalog import Catalog, Codes, Mask, Positions
 
 DEFAULT_SORT = "-timestamp"
@@ -64,17 +65,33 @@ def in_scopes(catalog: Catalog, scopes: Sequence[str | None]) -> Mask:
     return wanted[catalog.scope_codes] if wanted.size else np.zeros(catalog.n, dtype=np.bool_)
 
 
-def facets(catalog: Catalog, mask: Mask | None, scope_mask: Mask | None = None) -> Facets:
-    """Counts of the rows that `mask` keeps; scopes are counted over `scope_mask` where that is given.
+def facets(
+    catalog: Catalog, mask: Mask | None, scope_mask: Mask | None = None, *, now_ms: int | None = None
+) -> Facets:
+    """Counts of the rows that `mask` keeps; scopes are counted over `scope_mask` where that is given, ages at `now_ms`.
 
     So a scope tree can go on showing what the other scopes hold while one is chosen.
     """
-    meta = catalog.meta
+    meta, source = catalog.meta, catalog.labels.get("source")
     return Facets(
         scopes=counts(catalog.scope_codes, catalog.scopes, mask if scope_mask is None else scope_mask),
         categories=counts(catalog.category_codes, catalog.categories, mask),
         tiers=counts(meta.tier, TIERS, mask) if meta else (),
         states=counts(meta.state, STATES, mask) if meta else (),
+        layers=counts(meta.layer, LAYERS, mask) if meta else (),
+        sources=counts(source.codes, source.values, mask) if source else (),
+        ages=_ages(catalog, mask, now_ms) if now_ms is not None else (),
+    )
+
+
+def _ages(catalog: Catalog, mask: Mask | None, now_ms: int) -> tuple[tuple[str, int], ...]:
+    """How many of the kept rows with a known time are of each span of `AGES`."""
+    times = catalog.timestamp if mask is None else catalog.timestamp[mask]
+    age = now_ms - times[times > 0]
+    spans = [[UNIT_MS[end[-1]] * int(end[:-1]) for end in span.split("..")] for span in AGES]
+    return tuple(
+        (span, int(np.count_nonzero((age >= low) & (age <= high))))
+        for span, (low, high) in zip(AGES, spans, strict=True)
     )
 
 

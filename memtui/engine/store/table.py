@@ -118,6 +118,11 @@ class Store:
             self._watch.checkout_latest()
             return int(self._watch.version)
 
+    def newest_rows(self) -> int:
+        """How many memories the version has that `newest_version` saw last."""
+        with self._watch_lock, explained(self.where):
+            return int(self._watch.count_rows()) - self._pin.sentinels
+
     def versions(self) -> list[tuple[int, int]]:
         """(version, time in ms) of every version that can still be read, up to the pinned one, oldest first."""
         with explained(self.where):

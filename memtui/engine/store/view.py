@@ -84,7 +84,7 @@ def make_view(
         version=catalog.version,
         total=len(positions),
         table_total=catalog.n,
-        facets=facets(catalog, mask, everything),
+        facets=facets(catalog, mask, everything, now_ms=now_ms),
         positions=Chosen(catalog, positions, scores),
         pending=_pending(catalog, waiting),
         note="" if ranking is None else ranking.note,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from textual import events
@@ -17,6 +18,9 @@ from memtui.engine import Memory
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.screens.browse.detail_text import detail_lines
+
+if TYPE_CHECKING:
+    from memtui.engine.curate.story import Story
 
 
 class MemoryDetail(Widget, can_focus=True):
@@ -59,6 +63,7 @@ class MemoryDetail(Widget, can_focus=True):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self.memory: Memory | None = None
+        self._story: Story | None = None
         self.lines: list[Content] = []
         """What there is to see, at the present width."""
         self._drawn: tuple[object, ...] = ()
@@ -75,10 +80,18 @@ class MemoryDetail(Widget, can_focus=True):
             return
         changed = memory is None or self.memory is None or memory.id != self.memory.id
         self.memory = memory
+        if memory is None or (self._story is not None and self._story.memory != memory.id):
+            self._story = None
         self._build()
         if changed:
             self.top = 0
         self.refresh_bindings()
+
+    def tell(self, story: Story) -> None:
+        """The versions and changes of a memory are known; what is about another than the shown one is dropped."""
+        if self.memory is not None and story.memory == self.memory.id:
+            self._story = story
+            self._build()
 
     def on_resize(self) -> None:
         self._build()
@@ -89,7 +102,7 @@ class MemoryDetail(Widget, can_focus=True):
         if width <= 0:
             return
         app = host(self)
-        state = (self.memory, width, app.now_ms() // 60_000)
+        state = (self.memory, self._story, width, app.now_ms() // 60_000)
         if state == self._drawn:
             return
         self._drawn = state
@@ -97,7 +110,12 @@ class MemoryDetail(Widget, can_focus=True):
             self.lines = [Content.styled("no memory under the cursor", "$dim")]
         else:
             self.lines = detail_lines(
-                self.memory, width, now_ms=app.now_ms(), glyphs=app.glyphs, zone=app.zone
+                self.memory,
+                width,
+                now_ms=app.now_ms(),
+                glyphs=app.glyphs,
+                zone=app.zone,
+                story=self._story,
             )
         self._strips.clear()
         self.top = min(self.top, self._last_top)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, tzinfo
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 from textual.style import Style
@@ -15,7 +15,11 @@ from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import age, ago, date, full, score
+from memtui.tui.screens.browse.story_text import change_lines, version_lines
 from memtui.tui.theme.tokens import as_stored, brightness, category_style, scope_style, tier_style
+
+if TYPE_CHECKING:
+    from memtui.engine.curate.story import Story
 
 LABEL = 12
 """Cells for the labels on the left."""
@@ -24,7 +28,13 @@ LONGEST_VALUE = 4_000
 
 
 def detail_lines(
-    memory: Memory, width: int, *, now_ms: int, glyphs: Glyphs, zone: tzinfo | None = UTC
+    memory: Memory,
+    width: int,
+    *,
+    now_ms: int,
+    glyphs: Glyphs,
+    zone: tzinfo | None = UTC,
+    story: Story | None = None,
 ) -> list[Content]:
     """The memory as lines of at most `width` cells, in reading order; times in `zone` (None: local time)."""
     width = max(16, width)
@@ -34,6 +44,7 @@ def detail_lines(
         _facts(memory, width, glyphs),
         _times(memory, width, now_ms, zone),
         _links(memory, width, glyphs),
+        _story(story, width, now_ms, glyphs, zone),
         _layers(memory, width),
         _metadata(memory, width),
         _columns(memory, width),
@@ -179,6 +190,21 @@ def _links(memory: Memory, width: int, glyphs: Glyphs) -> Iterator[Content]:
         yield _head("LINKS")
         for label, value in rows:
             yield from _row(label, value, width)
+
+
+def _story(
+    story: Story | None, width: int, now_ms: int, glyphs: Glyphs, zone: tzinfo | None
+) -> Iterator[Content]:
+    if story is None:
+        return
+    if story.versions:
+        yield _head("VERSIONS")
+        yield from version_lines(story, width, glyphs, zone)
+    if story.changes:
+        if story.versions:
+            yield Content()
+        yield _head("CHANGED BY MEMTUI")
+        yield from change_lines(story, width, now_ms, glyphs)
 
 
 def _layers(memory: Memory, width: int) -> Iterator[Content]:

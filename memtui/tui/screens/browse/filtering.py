@@ -54,10 +54,12 @@ def terms(text: str) -> frozenset[str]:
         return frozenset()
     return frozenset(
         term_of(term.name, value.text)
+        if isinstance(value, ast.Text)
+        else render(replace(term, values=(value,)))
         for term in found
         if isinstance(term, ast.Field) and term.op == ":"
         for value in term.values
-        if isinstance(value, ast.Text) and not value.glob
+        if isinstance(value, ast.Range) or (isinstance(value, ast.Text) and not value.glob)
     )
 
 

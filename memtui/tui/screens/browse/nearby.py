@@ -1,4 +1,4 @@
-"""Browse with the neighbours of the selected memory: in a panel where there is room, else on a key."""
+"""Browse with what surrounds the selected memory: its story, and its neighbours in a panel or on a key."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.store.similar import Neighbour
 
-NEAR, NEAR_ASKED = "near", "near-asked"
+NEAR, NEAR_ASKED, STORY = "near", "near-asked", "story"
 REST_S = 0.15
-"""The cursor must rest so long before a search over all vectors is worth it."""
+"""The cursor must rest so long before the journal is read and all vectors are searched."""
 
 
 def _neighbours(engine: Engine, memory: str) -> tuple[tuple[Neighbour, ...], str]:
@@ -49,14 +49,20 @@ class BrowseNear(BrowseMemory):
         if self._rest is not None:
             self._rest.stop()
         self._rest = None
-        wanted = "" if memory is None else memory.id
-        if not self._has_panel or wanted == self._near_of:
-            return
-        self._near_of = ""
-        if wanted:
-            self._rest = self.set_timer(REST_S, partial(self._ask_near, wanted, NEAR))
-        else:
+        if memory is not None and memory.id:
+            self._rest = self.set_timer(REST_S, partial(self._rested, memory))
+        elif self._has_panel:
             self.query_one(NearRows).show((), "")
+
+    def _rested(self, memory: Memory) -> None:
+        """The cursor stays here: look for the story of the memory, and for its neighbours where they are shown."""
+        self._rest = None
+        engine = self.session.engine
+        if engine is None:
+            return
+        self.runner.start(STORY, lambda token, report: engine.curate.story(memory))
+        if self._has_panel:
+            self._ask_near(memory.id, NEAR)
 
     @property
     def resting(self) -> bool:
@@ -64,14 +70,15 @@ class BrowseNear(BrowseMemory):
         return self._rest is not None
 
     def _ask_near(self, memory: str, slot: str) -> None:
-        self._rest = None
         engine = self.session.engine
         if engine is not None:
             self._near_of = memory
             self.runner.start(slot, lambda token, report: _neighbours(engine, memory))
 
     def concluded(self, slot: str, value: Any) -> bool:
-        if slot == NEAR:
+        if slot == STORY:
+            self.query_one(MemoryDetail).tell(value)
+        elif slot == NEAR:
             self.query_one(NearRows).show(*value)
         elif slot == NEAR_ASKED:
             memory = self.query_one(MemoryDetail).memory

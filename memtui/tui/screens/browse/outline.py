@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memtui.engine import Facets, one_line
+from memtui.engine.listing import AGES
 from memtui.tui.screens.browse.filtering import term_of
 from memtui.tui.theme.tokens import as_stored, tier_rank
 
-Kind = Literal["all", "kind", "scope", "head", "tier", "category", "state", "more", "gap"]
+Kind = Literal[
+    "all", "kind", "scope", "head", "tier", "category", "state", "layer", "source", "age", "more", "gap"
+]
+FACETS = ("tier", "category", "state", "layer", "source", "age")
 KIND_ORDER = ("global", "agent", "project", "user", "custom", "reflection")
 CAP = 200
 """Leaves of one kind that are drawn; a store with more has the filter line for them."""
@@ -36,7 +40,7 @@ class Line:
     @property
     def can_choose(self) -> bool:
         """Whether Enter does something here."""
-        return self.kind in ("all", "kind", "scope", "tier", "category", "state")
+        return self.kind in ("all", "kind", "scope", *FACETS)
 
 
 def scope_kind(scope: str | None) -> str:
@@ -63,6 +67,11 @@ def outline(
     lines += _facet("CATEGORY", "category", facets.categories)
     states = [(name, n) for name, n in facets.states if name != "confirmed"]
     lines += _facet("STATE", "state", states)
+    if len(facets.layers) > 1:
+        lines += _facet("LAYER", "layer", facets.layers)
+    if len(facets.sources) > 1:
+        lines += _facet("SOURCE", "source", facets.sources)
+    lines += _facet("AGE", "age", facets.ages)
     return lines
 
 
@@ -94,7 +103,8 @@ def _kind_lines(kind: str, members: list[tuple[str | None, int]], folded: bool) 
     return lines
 
 
-_FIELD = {"tier": "tier", "category": "cat", "state": "state"}
+_FIELD = {"tier": "tier", "category": "cat", "state": "state", "layer": "layer", "source": "source"}
+_AGES = dict(zip(AGES, ("a day", "a week", "4 weeks", "half a year", "older"), strict=True))
 
 
 def _facet(title: str, kind: Kind, counts: Iterable[tuple[str | None, int]]) -> list[Line]:
@@ -104,6 +114,8 @@ def _facet(title: str, kind: Kind, counts: Iterable[tuple[str | None, int]]) -> 
     lines = [Line("gap", "", key=f"gap:{title}"), Line("head", title, key=f"head:{title}")]
     for name, count in rows:
         label = "(none)" if not name else one_line(name) or '" "'
-        term = term_of(_FIELD[kind], name)
+        term = term_of(_FIELD.get(kind, ""), name)
+        if kind == "age":
+            label, term = _AGES.get(name or "", label), f"age:{name}"
         lines.append(Line(kind, label, count, key=f"{kind}:{name!r}", term=term, raw=name))
     return lines
