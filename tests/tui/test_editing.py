@@ -12,12 +12,14 @@ from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
+from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.pick import Pick
 from memtui.tui.dialogs.preview import Preview
 from memtui.tui.screens.browse.edit_form import DraftText, EditForm
 from memtui.tui.widgets.built_rows import KnobRows
+from memtui.tui.widgets.panel import Panel
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
-from tests.tui.driving import SIZES, check_golden, press, screen_text, settle, type_text
+from tests.tui.driving import SIZES, check_golden, lines, press, screen_text, settle, type_text
 from tests.tui.test_changing import browsing, choose, current_id, pro_store, said, steps
 
 
@@ -249,16 +251,16 @@ async def test_the_form_and_its_preview_look_as_recorded(demo, size):
         await type_text(pilot, "Still: ")
         await go_to(pilot, "importance")
         await press(pilot, "l", "l")
-        check_golden(f"edit-{name}", panel(screen_text(app)))
+        check_golden(f"edit-{name}", dialog(app))
         await press(pilot, "ctrl+s")
-        check_golden(f"edit-preview-{name}", panel(screen_text(app)))
+        check_golden(f"edit-preview-{name}", dialog(app))
 
 
-def panel(text: str) -> str:
-    """The screen without its bars; the id of a new version is another one each time."""
-    lines = text.split("\n")
-    lines = lines if len(lines) < 30 else lines[2:-2]
-    return re.sub(r"[0-9a-f]{8}(?= takes its place)", "00000000", "\n".join(lines)).rstrip()
+def dialog(app: MemtuiApp) -> str:
+    """What is inside the frame of the dialog; the id of a new version is another one each time."""
+    box = app.screen.query_one(Panel).region
+    shown = [line.ljust(box.right)[box.x : box.right].rstrip() for line in lines(app)[box.y : box.bottom]]
+    return re.sub(r"[0-9a-f]{8}(?= takes its place)", "00000000", "\n".join(shown)).rstrip()
 
 
 def words(text: str) -> str:
