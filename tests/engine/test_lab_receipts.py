@@ -106,7 +106,7 @@ def test_a_receipt_of_another_store_or_kind_is_refused_in_words(engine: Engine, 
         open_store(write_store(tmp_path / "other", [row("x", "a gateway", (1, 0))], dims=2)),
         now=lambda: NOW_MS,
     )
-    with pytest.raises(UsageError, match="dimensions"):
+    with pytest.raises(UsageError, match="of another store"):
         other.lab.replay(receipt)
     for text, words in (
         ("{", "not JSON"),

@@ -211,7 +211,7 @@ class Lab:
         """A saved recall again on this store, and what is different; see `replay.replay`."""
         from memtui.engine.lab.replay import replay
 
-        return replay(receipt, self._engine.info, self._engine.recall)
+        return replay(receipt, self._engine.info, self._engine.recall, self._engine.memories)
 
     def remember(self, trace: Trace, history: History) -> int:
         """Keep the question of `trace` in the history, with its vector; its number there."""

@@ -96,11 +96,13 @@ def injected(
     *,
     turns_since: Mapping[str, int] | None = None,
 ) -> Injection:
-    """The block for a recall by the plugin or by the built-in program (spec/retrieval 6, steps 6 to 11).
+    """The block for a recall by the plugin, the built-in program or mem-engine (spec/retrieval 6, steps 6 to 11).
 
     `turns_since`: for memories injected earlier in the session, how many turns ago. Raises UsageError for a trace
     read from a file and for recipes that inject in another way.
     """
+    if trace.recipe == "mem-engine":
+        return _engine(trace)
     if trace.plan is None:
         raise UsageError(
             f"What {trace.recipe} injects is not known here.", fix="Ask with pro/agent or memory-lancedb."
@@ -226,6 +228,32 @@ def _builtin(trace: Trace) -> Injection:
     text = "\n".join(lines)
     block = _BUILTIN_HEAD + text + _BUILTIN_TAIL
     return Injection(block, tuple(parts), utf16_len(text), None, estimated_tokens(block))
+
+
+def _engine(trace: Trace) -> Injection:
+    """mem-engine's block, as its hook packed it; `settings` are those of the recipe."""
+    told = trace.extra.get("injected")
+    budget = trace.config["memEngine"]["budget"]
+    limit = budget["max_chars"] if budget["enabled"] else None
+    if told is None:
+        if trace.source == "auto-recall":
+            return _nothing((), "the hook injected nothing")
+        raise UsageError(
+            "Only mem-engine's hook puts memories into the prompt.",
+            fix="Ask as auto-recall to see its block.",
+        )
+    rows = {row.id: row for row in trace.pool.rows}
+    lines = told["text"].split("\n")
+    parts: list[Part] = []
+    for number, key in enumerate(told["memories"], 1):
+        line = next((each for each in lines if each.startswith(f"{number}. [")), "")
+        parts.append(Part(key, line, line or rows[key].text, "" if line else "cut off by the budget"))
+    kept = set(told["memories"])
+    parts += [
+        Part(c.id, "", rows[c.id].text, "the budget is used up") for c in trace.results if c.id not in kept
+    ]
+    shown = utf16_len(told["text"])
+    return Injection(told["text"], tuple(parts), shown, limit, estimated_tokens(told["text"]))
 
 
 def _nothing(parts: tuple[Part, ...], why: str) -> Injection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -52,11 +52,24 @@ class Replay:
         return not [each for each in self.differences if each.what != "version"]
 
 
-def replay(receipt: Receipt, info: StoreInfo, ask: Callable[[RecallRequest], Trace]) -> Replay:
+def replay(
+    receipt: Receipt,
+    info: StoreInfo,
+    ask: Callable[[RecallRequest], Trace],
+    there: Callable[[Sequence[str]], Mapping[str, Any]],
+) -> Replay:
     """Ask again what `receipt` recorded, with its settings, clock and question vector, and compare.
 
-    Raises UsageError when nothing of the receipt is in this store: it is of another one.
+    `there` finds memories by id. Raises UsageError when nothing of the receipt is in this store: it is of
+    another one.
     """
+    was = [candidate.id for candidate in receipt.candidates]
+    if was and not there(was):
+        raise UsageError(
+            f"None of the {len(was)} memories of this receipt is here: it is of another store"
+            f" ({receipt.store['dialect']}, {receipt.store['rows']} rows).",
+            fix="Open the store that it was saved from.",
+        )
     checked, sums = check_sums(receipt)
     found = [*sums, *_store(receipt, info)]
     if receipt.request is None:
@@ -68,13 +81,6 @@ def replay(receipt: Receipt, info: StoreInfo, ask: Callable[[RecallRequest], Tra
         raise UsageError(
             f"The question of the receipt cannot be asked here: {error.message}", fix=error.fix
         ) from None
-    known = {candidate.id for candidate in trace.candidates}
-    was = {candidate.id for candidate in receipt.candidates}
-    if was and not was & known and info.dialect != receipt.store["dialect"]:
-        raise UsageError(
-            f"This receipt is of another store ({receipt.store['dialect']}, {receipt.store['rows']} rows).",
-            fix="Open the store that it was saved from.",
-        )
     found += _results(receipt, trace)
     return Replay(tuple(found), trace, checked)
 

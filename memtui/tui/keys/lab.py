@@ -32,6 +32,35 @@ TABLE: tuple[Key, ...] = (
     Key("cases.remove", "D", "remove", ACT, bar=60, help="this case; u puts it back"),
     Key("cases.put-back", "u", "put back", ACT, bar=61, help="the case that was removed"),
     Key("cases.back", "escape", "stop, or back", MOVE, bar=70, shown="esc"),
+    # one memory's rank over the versions
+    Key(
+        "bisect.compare",
+        "c",
+        "before and after",
+        VIEW,
+        bar=10,
+        help="the version that changed it beside the one before",
+    ),
+    Key("bisect.since", "d", "when it was right", ACT, bar=20),
+    Key(
+        "bisect.settings",
+        "f",
+        "settings then",
+        ACT,
+        bar=30,
+        help="from a file, as they were when it was right",
+    ),
+    Key("bisect.again", "ctrl+r", "look again", ACT, bar=40, shown="^r"),
+    Key("bisect.browse", "v", "show in Browse", GO),
+    Key("bisect.back", "escape", "stop, or back", MOVE, bar=70, shown="esc"),
+    # what the agent would see
+    Key("injected.mode", "m", "mode", ACT, bar=10, help="full, summary, adaptive, off"),
+    Key("injected.more", "plus", "one more", ACT, bar=20, shown="+"),
+    Key("injected.fewer", "minus", "one fewer", ACT, bar=21, shown="-"),
+    Key("injected.larger", "greater_than_sign", "more room", ACT, bar=30, shown=">"),
+    Key("injected.smaller", "less_than_sign", "less room", ACT, bar=31, shown="<"),
+    Key("injected.copy", "y", "copy", ACT, bar=40, help="the block as it goes out"),
+    Key("injected.close", "escape,q,I", "close", GO, bar=50, shown="esc"),
     # a chooser for many things
     Key("find.close", "escape", "close", GO, bar=20, shown="esc"),
 )

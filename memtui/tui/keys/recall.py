@@ -49,6 +49,19 @@ TABLE: tuple[Key, ...] = (
         bar=37,
         help="with another recipe, other settings, version or time",
     ),
+    Key(
+        "recall.injected", "I", "what the agent sees", VIEW, help="the block before its prompt", needs=_ANSWER
+    ),
+    Key(
+        "recall.bisect",
+        "B",
+        "bisect",
+        VIEW,
+        help="this memory's rank over the table's versions",
+        needs=_ANSWER,
+    ),
+    Key("recall.receipts", "S", "receipts", ACT, help="save, replay or open a recall"),
+    Key("recall.history", "H", "history", FIND, help="questions that were asked, to be asked again"),
     Key("recall.cases", "T", "cases", GO, help="saved questions: run, compared, tuned"),
     Key("recall.right", "o", "right", ACT, bar=42, help="this memory belongs in the answer: saved as a case"),
     Key("recall.wrong", "f", "wrong", ACT, bar=43, help="this memory does not belong in the answer"),

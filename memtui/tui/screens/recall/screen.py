@@ -17,12 +17,13 @@ from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import AskRecall, AskWhyNot, RunAdvanced, RunFailed, RunFinished, ShowMemory
 from memtui.tui.runner import Report
-from memtui.tui.screens.recall import arrange
+from memtui.tui.screens.recall import arrange, views
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.choosers import SETTINGS, Choosers
 from memtui.tui.screens.recall.explore import MORE_LIKE, Explore, with_kept_vector
 from memtui.tui.screens.recall.marking import Marking
 from memtui.tui.screens.recall.painting import Painting
+from memtui.tui.screens.recall.receipts import Receipts
 from memtui.tui.screens.recall.state import RecallState
 from memtui.tui.screens.recall.telling import TOLD
 from memtui.tui.session import Session
@@ -45,6 +46,8 @@ _NEED_AN_ANSWER = frozenset(
     {
         "missing",
         "compare",
+        "injected",
+        "bisect",
         "right",
         "wrong",
         "expected",
@@ -79,6 +82,7 @@ class RecallScreen(Frame):
         self._choosers = Choosers(self)
         self.explore = Explore(self)
         self.marking = Marking(self)
+        self.receipts = Receipts(self)
         self._engine: Any = None
         self._wanted = False
         """A question came before the store was open: it runs when it is."""
@@ -174,7 +178,7 @@ class RecallScreen(Frame):
                 self._focus_list()
             self.explore.answered(message.value)
             self.marking.answered(message.value)
-        elif self.marking.done(message.slot, message.value):
+        elif any(each.done(message.slot, message.value) for each in (self.marking, self.receipts)):
             return
         elif message.slot == MORE_LIKE:
             self.explore.like_known(message.value)
@@ -321,13 +325,19 @@ class RecallScreen(Frame):
         self._choosers.ledger()
 
     def action_compare(self) -> None:
-        from memtui.tui.screens.recall.compare.screen import CompareScreen
-        from memtui.tui.screens.recall.compare.state import Side
+        views.compare(self)
 
-        trace = self.state.trace
-        if trace is not None:
-            side = Side(trace.recipe, trace.request, trace)
-            self.app.push_screen(CompareScreen(side, cases=self.marking.cases_of))
+    def action_injected(self) -> None:
+        views.injected(self)
+
+    def action_bisect(self) -> None:
+        views.bisect(self)
+
+    def action_receipts(self) -> None:
+        self.receipts.menu()
+
+    def action_history(self) -> None:
+        self.receipts.history()
 
     def action_cases(self) -> None:
         self.marking.open_cases()

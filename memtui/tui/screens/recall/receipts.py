@@ -1,0 +1,261 @@
+"""Receipts and the history of questions: saved, opened again, replayed, asked again."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine import CancelToken, History, UsageError, one_line
+from memtui.paths import state_dir
+from memtui.tui.dialogs.ask import Ask
+from memtui.tui.dialogs.find import Find, Item
+from memtui.tui.dialogs.pick import Option, Pick
+from memtui.tui.dialogs.sheet import Line, Section, Sheet
+from memtui.tui.paint.numbers import ago, date, plural
+from memtui.tui.paint.waterfall import number
+from memtui.tui.runner import Report
+from memtui.tui.screens.recall import state as reduce
+
+if TYPE_CHECKING:
+    from memtui.engine import Question, RecallRequest, Receipt, Replay
+    from memtui.tui.screens.recall.screen import RecallScreen
+
+WAYS = (
+    Option("full", "save this recall", "with its texts and the question: it can be replayed", "s"),
+    Option("bare", "save it without texts", "ids, numbers and settings only: safe to show around", "n"),
+    Option("replay", "replay a receipt", "ask again, and list every difference", "r"),
+    Option("beside", "open a receipt beside the answer of now", "both lists, and what moved", "o"),
+)
+SAVED, REPLAYED, BESIDE, LISTED, AGAIN = (
+    "receipt-saved",
+    "replayed",
+    "receipt-open",
+    "history",
+    "history-again",
+)
+FORGET = "\0forget"
+"""The item of the history that empties it; no number is this."""
+MOST_LISTED = 500
+MOST_DIFFERENCES = 200
+VALUE_CHARS = 60
+
+
+def file_name(at_ms: int, folder: Path) -> Path:
+    """A name that is not taken: `memtui-recall-2026-09-01.json`, `...-2.json`."""
+    day = date(at_ms)[:10]
+    names = [f"memtui-recall-{day}.json", *(f"memtui-recall-{day}-{n}.json" for n in range(2, 1000))]
+    return folder / next((name for name in names if not (folder / name).exists()), names[0])
+
+
+def shown(value: Any) -> str:
+    """A value of a difference on one line."""
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return number(value, 6)
+    if isinstance(value, list):
+        return f"{len(value)} ids: {', '.join(str(each)[:8] for each in value)}"
+    return one_line(str(value))[:VALUE_CHARS]
+
+
+def replay_sheet(name: str, receipt: Receipt, found: Replay) -> Sheet:
+    """What a replay found, as a sheet."""
+    verdict = "It comes out as it did." if found.same else "It comes out differently."
+    intro = [
+        f"{verdict} {plural(found.checked, 'step')} of the receipt recomputed from their own inputs.",
+        f"Saved {date(receipt.saved_ms)}, version {receipt.table_version} of the table, {receipt.recipe}"
+        + (f", asked: {one_line(receipt.query)}" if receipt.query else ""),
+    ]
+    kinds: dict[str, list[Line]] = {}
+    for each in found.differences[:MOST_DIFFERENCES]:
+        line = Line(one_line(each.where)[:24] or each.what, f"{shown(each.was)}  now  {shown(each.now)}")
+        kinds.setdefault(each.what, []).append(line)
+    sections = [Section(kind.upper(), tuple(lines)) for kind, lines in kinds.items()]
+    left = len(found.differences) - MOST_DIFFERENCES
+    notes = [found.note] if found.note else []
+    notes += [f"{left:,} more differences are not listed."] if left > 0 else []
+    return Sheet(f"Replay of {one_line(name)}", intro, notes, sections)
+
+
+class Receipts:
+    """The dialogs of one Recall screen about receipts and the history, and what they return."""
+
+    def __init__(self, screen: RecallScreen) -> None:
+        self._screen = screen
+
+    @staticmethod
+    def _history() -> History:
+        return History(state_dir() / "questions.sqlite")
+
+    # ------------------------------------------------------------------ receipts
+
+    def menu(self) -> None:
+        """Save, replay or open."""
+        answered = self._screen.state.trace is not None
+        ways = [way for way in WAYS if answered or way.value in ("replay", "beside")]
+
+        def taken(value: str | None) -> None:
+            if value in ("full", "bare"):
+                self._save(texts=value == "full")
+            elif value is not None:
+                self._open(value)
+
+        self._screen.app.push_screen(Pick("Receipt", ways), taken)
+
+    def _save(self, *, texts: bool) -> None:
+        screen = self._screen
+        trace, engine = screen.state.trace, screen.session.engine
+        if trace is None or engine is None:
+            return
+
+        def taken(path: str | None) -> None:
+            if not path:
+                return
+
+            def work(cancel: CancelToken, report: Report) -> Path:
+                from memtui.engine.lab.receipt_file import save_receipt
+
+                if Path(path).expanduser().exists():
+                    raise UsageError(f"{path} exists already.", fix="Give another name.")
+                return save_receipt(engine.lab.receipt(trace, texts=texts), Path(path))
+
+            screen.runner.start(SAVED, work)
+
+        hint = (
+            "With the question and every text." if texts else "Without any word of the question or a memory."
+        )
+        proposed = str(file_name(screen.now_ms, Path(os.curdir).absolute()))
+        screen.app.push_screen(Ask("Save the receipt as", hint, proposed), taken)
+
+    def _open(self, way: str) -> None:
+        screen = self._screen
+        engine = screen.session.engine
+        if engine is None:
+            screen.flash("The store is not open yet.", "note")
+            return
+
+        def taken(path: str | None) -> None:
+            if not path:
+                return
+
+            def work(cancel: CancelToken, report: Report) -> tuple[str, Receipt, Replay]:
+                from memtui.engine.lab.receipt_file import open_receipt
+
+                receipt = open_receipt(Path(path))
+                return Path(path).name, receipt, engine.lab.replay(receipt)
+
+            screen.runner.start(REPLAYED if way == "replay" else BESIDE, work)
+
+        screen.app.push_screen(
+            Ask("Open the receipt", "A file that was saved with S, or by recall --save."), taken
+        )
+
+    def _beside(self, name: str, receipt: Receipt, found: Replay) -> None:
+        """The receipt as A, the answer of now as B."""
+        from memtui.tui.screens.recall.compare.screen import CompareScreen
+        from memtui.tui.screens.recall.compare.state import Side
+
+        screen = self._screen
+        trace = found.trace or screen.state.trace
+        if trace is None:
+            screen.flash(
+                "The receipt holds no question. Ask it first, then open the receipt beside it.", "note"
+            )
+            return
+        a = Side(f"receipt {one_line(name)}", None, receipt)
+        b = Side("now", trace.request, trace)
+        screen.app.push_screen(CompareScreen(a, b, cases=screen.marking.cases_of))
+
+    # ------------------------------------------------------------------ the history
+
+    def history(self) -> None:
+        """Questions that were asked of this store, newest first; one of them can be asked again."""
+        screen = self._screen
+        info = screen.session.info
+        if info is None:
+            screen.flash("The store is not open yet.", "note")
+            return
+        screen.runner.start(
+            LISTED, lambda cancel, report: self._history().search(store=info.uri, limit=MOST_LISTED)
+        )
+
+    def _listed(self, questions: tuple[Question, ...]) -> None:
+        screen = self._screen
+        now = screen.now_ms
+        items = [
+            Item(
+                str(each.number),
+                each.query,
+                f"{each.recipe}   {len(each.returned)} came back   {ago(each.asked_ms, now)}",
+            )
+            for each in questions
+        ]
+        if items:
+            items.append(Item(FORGET, "forget all questions", "empties this history, nothing else"))
+        by_number = {str(each.number): each for each in questions}
+
+        def taken(value: str | None) -> None:
+            engine = screen.session.engine
+            if value is None or engine is None:
+                return
+            if value == FORGET:
+                screen.runner.start(AGAIN, lambda cancel, report: self._forget(tuple(by_number.values())))
+                return
+            question = by_number[value]
+            screen.runner.start(AGAIN, lambda cancel, report: engine.lab.again(question, self._history()))
+
+        screen.app.push_screen(
+            Find("Questions of this store", items, empty="Nothing was asked of this store yet."), taken
+        )
+
+    def _forget(self, questions: tuple[Question, ...]) -> int:
+        history = self._history()
+        return sum(history.forget(each.number) for each in questions)
+
+    def _again(self, request: RecallRequest) -> None:
+        """Ask as it was asked; its vector is used where nothing here makes one."""
+        screen = self._screen
+        info = screen.session.info
+        config = {
+            f"{block}.{key}": value
+            for block, values in (request.config or {}).items()
+            if isinstance(values, dict)
+            for key, value in values.items()
+        }
+        none_here = info is not None and info.embedder.startswith("none")
+        vector = request.query_vector if none_here else None
+        source = request.source if isinstance(request.source, str) else None
+        state = reduce.edit(
+            screen.state,
+            query=request.query,
+            recipe=request.recipe,
+            limit=request.limit,
+            scopes=None if request.scopes is None else tuple(request.scopes),
+            category=request.category,
+            source=source,
+            tried=(),
+        )
+        screen.state = reduce.turned(state, {**config, **({"query_vector": vector} if vector else {})})
+        screen.ask_again()
+
+    # ------------------------------------------------------------------ what came back
+
+    def done(self, slot: str, value: Any) -> bool:
+        """An engine call of this part returned; False when it was none."""
+        if slot == SAVED:
+            self._screen.flash(f"saved {value}")
+        elif slot == REPLAYED:
+            self._screen.app.push_screen(replay_sheet(*value))
+        elif slot == BESIDE:
+            self._beside(*value)
+        elif slot == LISTED:
+            self._listed(value)
+        elif slot == AGAIN:
+            if isinstance(value, int):
+                self._screen.flash(f"{plural(value, 'question')} forgotten")
+            else:
+                self._again(value)
+        else:
+            return False
+        return True

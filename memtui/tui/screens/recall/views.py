@@ -1,0 +1,41 @@
+"""What is opened over an answer: beside another one, as the agent would see it, over the table's versions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memtui.tui.screens.recall.screen import RecallScreen
+
+
+def compare(screen: RecallScreen) -> None:
+    """The answer beside another one, which is chosen there."""
+    from memtui.tui.screens.recall.compare.screen import CompareScreen
+    from memtui.tui.screens.recall.compare.state import Side
+
+    trace = screen.state.trace
+    if trace is not None:
+        title = trace.recipe + (", changed" if trace.request is not None and trace.request.config else "")
+        side = Side(title, trace.request, trace)
+        screen.app.push_screen(CompareScreen(side, cases=screen.marking.cases_of))
+
+
+def injected(screen: RecallScreen) -> None:
+    """The block that the agent would see before its prompt."""
+    from memtui.tui.screens.recall.injected import Injected
+
+    trace, engine = screen.state.trace, screen.session.engine
+    if trace is not None and engine is not None:
+        screen.app.push_screen(Injected(engine, trace))
+
+
+def bisect(screen: RecallScreen) -> None:
+    """The selected memory's rank over the versions of the table."""
+    from memtui.tui.screens.recall.bisect.screen import BisectScreen
+
+    trace, engine, selected = screen.state.trace, screen.session.engine, screen.state.selected
+    if trace is None or trace.request is None or engine is None or not selected:
+        return
+    memory = trace.memories.get(selected)
+    text = memory.text if memory is not None else selected
+    screen.app.push_screen(BisectScreen(engine, trace.request, selected, text, screen.marking.cases_of))
