@@ -70,6 +70,7 @@ def _parser(command: str | None) -> argparse.ArgumentParser:
         parser.add_argument(
             "--rw", action="store_true", help="allow changes; without it the store is only read"
         )
+        parser.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
         parser.add_argument("--version", action="store_true", help="print the version and exit")
     else:
         parser = argparse.ArgumentParser(
@@ -125,5 +126,5 @@ def _app(args: argparse.Namespace) -> int:
     from memtui.cli.store import app_options
     from memtui.tui.app import run as run_app
 
-    run_app(args.store or args.target, **app_options(args), writable=args.rw)
+    run_app(args.store or args.target, **app_options(args), writable=args.rw, mouse=not args.no_mouse)
     return 0

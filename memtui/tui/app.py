@@ -301,10 +301,11 @@ class MemtuiApp(KeyedApp):
         self.session = replace(self.session, **changes)
 
 
-def run(target: str | None = None, **options: Any) -> None:
+def run(target: str | None = None, *, mouse: bool = True, **options: Any) -> None:
     """Run the app on `target` (None: the discovered store) until the person quits.
 
-    `options` are those of `open_engine`: settings, table, columns, writable.
+    Without `mouse` the terminal keeps it, for selecting text. `options` are those of `open_engine`: settings, table,
+    columns, writable.
     """
     from memtui.paths import keys_file, themes_dir
 
@@ -312,4 +313,4 @@ def run(target: str | None = None, **options: Any) -> None:
     opener = real_opener(os.environ, Path.cwd(), **options)
     keys = load_keys(keys_file(), settings.keys if settings is not None else "default")
     look, tour = Look.of(settings), app_state()
-    MemtuiApp(target, opener=opener, themes=themes_dir(), look=look, keys=keys, tour=tour).run()
+    MemtuiApp(target, opener=opener, themes=themes_dir(), look=look, keys=keys, tour=tour).run(mouse=mouse)

@@ -87,9 +87,11 @@ async def test_the_key_bar_and_the_help_follow_the_focus():
 async def test_a_key_that_cannot_act_now_is_listed_with_the_reason():
     async with running(MemoryEngine(50)) as (app, pilot):
         await press(pilot, "2", "l", "question_mark")
+        assert "disabled here" in screen_text(app)
+        await press(pilot, "slash", *"supersedes", "enter")
         assert "DISABLED HERE" in screen_text(app)
         assert "what it supersedes: needs a memory that supersedes another" in screen_text(app)
-        await press(pilot, "escape", BY_ID["detail.older"].each[0])
+        await press(pilot, "escape", "escape", BY_ID["detail.older"].each[0])
         assert "what it supersedes: needs a memory that supersedes another" in lines(app)[-2]
 
 

@@ -107,7 +107,9 @@ class HelpOverlay(ModalScreen[None]):
             yield BuiltRows(self._rows)
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="/ search   t topics   esc close")
+        off = sum(1 for line in self._lines if line.refused)
+        which = f"{off} disabled here" if off else ""
+        self.query_one(Panel).headline(which=which, where="/ search   t topics   esc close")
         self.query_one(BuiltRows).focus()
         self._fit()
 

@@ -32,7 +32,14 @@ TABLE: tuple[Key, ...] = (
         help="the five memories nearest in meaning, and a merge with them",
     ),
     Key("browse.mend", "m", "mend", GO, bar=45, help="duplicates, noise, secrets, trash"),
-    Key("browse.undo", "u", "undo", ACT, help="take back the last change, after a look at it"),
+    Key(
+        "browse.undo",
+        "u,ctrl+z",
+        "undo",
+        ACT,
+        help="take back the last change, after a look at it",
+        shown="u",
+    ),
     Key("browse.redo", "U", "redo", ACT, help="make again what was taken back"),
     # the filter line while it is typed
     Key("filter.take", "enter", "to the list", FIND, bar=10),

@@ -56,7 +56,9 @@ TABLE: tuple[Key, ...] = (
     Key("mend.restore", "R", "bring back", ACT, bar=25, help="the marked, or the one under the cursor"),
     Key("mend.browse", "b", "show in Browse", GO, bar=60),
     Key("mend.copy", "y", "copy its id", ACT),
-    Key("mend.undo", "u", "undo", ACT, help="take back the last change, after a look at it"),
+    Key(
+        "mend.undo", "u,ctrl+z", "undo", ACT, help="take back the last change, after a look at it", shown="u"
+    ),
     Key("mend.redo", "U", "redo", ACT, help="make again what was taken back"),
     Key("mend.back", "escape", "back", MOVE, bar=90, shown="esc", help="stop looking, clear marks, or leave"),
     # the lists of Mend

@@ -17,6 +17,8 @@ class Preset:
     """Key to key: wherever the table has the first, the preset has the second; empty takes it away."""
     also: Mapping[str, str] = field(default_factory=dict)
     """Key to key: whatever the first does, the second does too."""
+    actions: Mapping[str, str] = field(default_factory=dict)
+    """Actions by their name, whatever the context."""
     keys: Mapping[str, str] = field(default_factory=dict)
     """Whole ids, as in the table."""
 
@@ -25,8 +27,9 @@ class Preset:
         return tuple(self._key(key) for key in default)
 
     def _key(self, key: Key) -> Key:
-        if key.id in self.keys:
-            return key.on(tuple(self.keys[key.id].split(",")))
+        whole = self.keys.get(key.id) or self.actions.get(key.action)
+        if whole:
+            return key.on(tuple(whole.split(",")))
         found = [self.instead.get(each, each) for each in key.each]
         found += [self.also[each] for each in key.each if each in self.also]
         return key.on(tuple(each for each in dict.fromkeys(found) if each))
@@ -38,13 +41,15 @@ PRESETS: dict[str, Preset] = {
         "default, with gg, g-sequences between the screens, ctrl+f and ctrl+b for pages, ZZ to quit",
         instead={"g": "g g"},
         also={"pagedown": "ctrl+f", "pageup": "ctrl+b"},
+        actions={"redo": "U,ctrl+r"},
         keys={
             "app.go-home": "1,g h",
             "app.go-browse": "2,g b",
             "app.go-recall": "3,g r",
             "app.go-lifecycle": "4,g l",
+            "app.go-transfer": "5,g t",
+            "app.go-journal": "6,g j",
             "app.quit": "q,ctrl+q,Z Z",
-            "browse.redo": "U,ctrl+r",
             "list.mark-range": "v,V",
         },
     ),
@@ -63,10 +68,10 @@ PRESETS: dict[str, Preset] = {
             "y": "alt+w",
             "space": "ctrl+@",
         },
+        actions={"undo": "u,ctrl+z,ctrl+underscore,ctrl+x u"},
         keys={
             "app.palette": "colon,alt+x",
             "app.quit": "q,ctrl+q,ctrl+x ctrl+c",
-            "browse.undo": "u,ctrl+underscore,ctrl+x u",
         },
     ),
 }

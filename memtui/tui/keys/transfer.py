@@ -18,7 +18,7 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("transfer.paste", "p", "paste a text", ACT, bar=20, help="a list that an assistant printed, for one"),
     Key("transfer.measure", "m", "measure the time", ACT, bar=26, help="asks the model for a few vectors"),
-    Key("transfer.undo", "u", "take it back", ACT, bar=15),
+    Key("transfer.undo", "u,ctrl+z", "take it back", ACT, bar=15, shown="u"),
     # a list of the wizard
     Key("wizard.open", "enter", "choose", ACT, bar=10),
     Key("wizard.switch", "space", "on or off", ACT, bar=12, shown="space"),
