@@ -50,12 +50,17 @@ class PostError(Exception):
 
 
 def host_of(url: str) -> str:
-    """Host and port of `url`, without user, password, path and query: what a message may show."""
+    """Host and port of `url`, without user, password, path and query: what a message may show.
+
+    Where an @ stands behind the host, a password with / ? or # in it may have been taken for one: it is hidden.
+    """
     try:
-        netloc = urlsplit(url).netloc
+        parts = urlsplit(url)
     except ValueError:
-        netloc = ""
-    return netloc.rsplit("@", 1)[-1] or "(no host)"
+        return "(no host)"
+    if parts.netloc and "@" in url.partition(parts.netloc)[2]:
+        return "(host hidden)"
+    return parts.netloc.rsplit("@", 1)[-1] or "(no host)"
 
 
 def excerpt(text: str, secrets: Iterable[str], length: int = 200) -> str:

@@ -297,3 +297,17 @@ def test_no_description_shows_a_key(server: Loopback):
     shown = repr(settings) + OpenAIEmbedder(settings).describe()
     assert not any(secret in shown for secret in (*KEYS, "pw", "abc"))
     assert "h.example" in shown
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://user:word@h.example:8443/v1", "h.example:8443"),
+        ("https://api.example/v1?key=secret", "api.example"),
+        ("http://user:p@ss/word@h.example/v1", "(host hidden)"),
+        ("https://user:pa#ss@h.example/v1", "(host hidden)"),
+        ("user:word@h.example", "(no host)"),
+    ],
+)
+def test_no_part_of_a_password_is_shown(url: str, shown: str) -> None:
+    assert EmbeddingSettings(model="m", base_url=url).host == shown
