@@ -74,7 +74,9 @@ class Draft:
 
     ids: array[int] = field(default_factory=lambda: array("q"))
     plain: array[int] = field(default_factory=lambda: array("q"))
+    """Of the text alone; 0 is not worked out yet."""
     texts: array[int] = field(default_factory=lambda: array("q"))
+    """Of the text in its scope; 0 where no copies are looked for."""
     facts: array[int] = field(default_factory=lambda: array("q"))
     scopes: array[int] = field(default_factory=lambda: array("q"))
     kinds: array[int] = field(default_factory=lambda: array("q"))
@@ -144,6 +146,7 @@ class Drafter:
             agent=request.agent,
             prose=request.prose,
             sessions=request.sessions,
+            whole=self._target.whole,
             meter=meter,
         )
         lead = f"{source.path.name}, " if several else ""
@@ -201,20 +204,22 @@ class Drafter:
             flags |= HAS_VECTOR
         text, scope = record.text, values.get("scope")
         scope_hash = self._scope_hash(scope)
-        plain = plain_hash(text)
         draft = self.draft
         draft.ids.append(hash64(row_id))
-        draft.plain.append(plain)
-        draft.texts.append(plain ^ scope_hash)
         draft.scopes.append(scope_hash)
         draft.flags.append(flags)
         draft.chars.append(len(text))
         draft.notes.append(self._note_set(row.notes, record.where))
         if source.format.own:  # taken as they are: no copies are looked for
+            draft.plain.append(0)
+            draft.texts.append(0)
             draft.facts.append(0)
             draft.kinds.append(0)
             draft.words.append(0)
         else:
+            plain = plain_hash(text)
+            draft.plain.append(plain)
+            draft.texts.append(plain ^ scope_hash)
             draft.facts.append(fact_hash(values.get("metadata") or "", scope))
             draft.kinds.append(kind_of(text))
             draft.words.append(words_of(text) ^ scope_hash)

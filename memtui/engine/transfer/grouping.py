@@ -13,6 +13,8 @@ from memtui.engine.transfer.draft import MASKED, NOISE, OWN_ID, SECRET, TOO_SHOR
 from memtui.engine.transfer.rules import GROUPS, Rules
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import pyarrow as pa
 
     from memtui.engine.transfer.present import Present
@@ -50,8 +52,14 @@ class Evidence:
     near_within_cosine: NDArray[np.float32]
 
 
-def gather(draft: Draft, ids: pa.ChunkedArray, present: Present, rules: Rules) -> Evidence:
-    """Everything but near copies, which need vectors."""
+def gather(
+    draft: Draft,
+    ids: pa.ChunkedArray,
+    present: Present,
+    rules: Rules,
+    texts_of: Callable[[Sequence[int]], list[str]],
+) -> Evidence:
+    """Everything but near copies, which need vectors. `texts_of` gives the texts of some records."""
     from memtui.engine.transfer.present import lookup
 
     n = len(draft)
@@ -75,6 +83,7 @@ def gather(draft: Draft, ids: pa.ChunkedArray, present: Present, rules: Rules) -
         near_within=none.copy(),
         near_within_cosine=np.zeros(n, dtype=np.float32),
     )
+    plain = _worked_out(plain, found, texts_of)
     found.same_id_text = _equal_texts(plain, found.same_id, present)
     again = found.twice >= 0
     found.twice_text[again] = plain[again] == plain[found.twice[again]]
@@ -87,6 +96,20 @@ def gather(draft: Draft, ids: pa.ChunkedArray, present: Present, rules: Rules) -
         equal = (facts_at >= 0) & _equal_texts(plain, facts_at, present)
         found.fact = np.where(equal, NONE, facts_at)
     return found
+
+
+def _worked_out(plain: Places, found: Evidence, texts_of: Callable[[Sequence[int]], list[str]]) -> Places:
+    """The hashes of texts, also of those that are needed after all: of rows whose id is there already."""
+    from memtui.engine.transfer.present import plain_hash
+
+    again = np.flatnonzero(found.twice >= 0)
+    needed = np.unique(np.concatenate([np.flatnonzero(found.same_id >= 0), again, found.twice[again]]))
+    needed = needed[plain[needed] == 0]
+    if not needed.size:
+        return plain
+    plain = plain.copy()
+    plain[needed] = [plain_hash(text) for text in texts_of(needed.tolist())]
+    return plain
 
 
 def _numbers(column: array[int]) -> Places:

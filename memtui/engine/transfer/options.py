@@ -53,4 +53,6 @@ class ReadOptions:
     """Take paragraphs of notes too, not only list entries."""
     sessions: bool = False
     """Take chunks of conversations out of an index too."""
+    whole: tuple[str, frozenset[str]] | None = None
+    """Dialect and columns of a table that rows of the same form go into as they are: less of them is read."""
     meter: Meter = field(default_factory=Meter, compare=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,7 +96,11 @@ def make_plan(
         from memtui.engine.transfer.grouping import gather
 
         present = Present(store, shop.catalog)
-        evidence = gather(draft, _ids(spool, dialect.columns.id), present, rules)
+
+        def texts_of(numbers: Sequence[int]) -> list[str]:
+            return [row[dialect.columns.text] for row in spool.rows(numbers, [dialect.columns.text])]
+
+        evidence = gather(draft, _ids(spool, dialect.columns.id), present, rules, texts_of)
         plan = Plan(
             request=request,
             sources=tuple(sources),

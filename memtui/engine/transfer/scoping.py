@@ -41,6 +41,11 @@ class Scoping:
         self._seen[scope] = (target, note, known[2] + 1 if known else 1)
         return target, note
 
+    @property
+    def maps(self) -> bool:
+        """Whether the user said where any scope goes."""
+        return bool(self._mapping)
+
     def forces(self, scope: str | None) -> bool:
         """Whether the user said where this scope goes."""
         return trim(scope or "") in self._mapping

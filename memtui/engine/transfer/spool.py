@@ -90,12 +90,14 @@ class Spool:
 
     def rows(self, numbers: Sequence[int], columns: Sequence[str]) -> list[dict[str, Any]]:
         """Some rows by number, in the order asked for."""
-        found = []
+        within: dict[int, list[int]] = {}
         for number in numbers:
-            batch = self._file.get_batch(number // BATCH)
-            row = batch.select(list(columns)).slice(number % BATCH, 1)
-            found.append(row.to_pylist()[0])
-        return found
+            within.setdefault(number // BATCH, []).append(number)
+        found: dict[int, dict[str, Any]] = {}
+        for at, wanted in within.items():
+            batch = self._file.get_batch(at).select(list(columns))
+            found |= zip(wanted, batch.take([number % BATCH for number in wanted]).to_pylist(), strict=True)
+        return [found[number] for number in numbers]
 
     def close(self) -> None:
         """Let go of the file."""

@@ -78,6 +78,13 @@ class Target:
         values = self._make(record, notes)
         return Row(values, tuple(notes))
 
+    @property
+    def whole(self) -> tuple[str, frozenset[str]] | None:
+        """See `ReadOptions.whole`; None where every row has to be looked at."""
+        if self.dialect.name in ("pro", "memtui") and not self.scoping.maps:
+            return self.dialect.name, self._names
+        return None
+
     def may_keep(self, row_id: str) -> bool:
         """Whether the table's program can handle a row of this id."""
         return not self.dialect.name.startswith("builtin") or UUID.fullmatch(row_id) is not None
@@ -120,8 +127,7 @@ class Target:
 
     def _verbatim(self, record: Record) -> dict[str, Any]:
         self.scoping.keep(record.scope)
-        row = record.row or {}
-        return {name: row.get(name) for name in self._columns if name != self.dialect.columns.vector}
+        return record.row or {}
 
     def _seven(self, record: Record, notes: list[Note]) -> dict[str, Any]:
         scope, said = self._scope(record)

@@ -20,7 +20,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     store = open_store(path, columns=options.mapping)
     columns, dialect = store.dialect.columns, store.dialect.name
     options.meter.total = store.count()
-    reader = RowReader(columns, dialect)
+    reader = RowReader(columns, dialect, options.whole)
     number = 0
     for batch in store.pin().read_through(list(store.columns), rows=WINDOW):
         plain = [name for name in batch.schema.names if name not in (columns.vector, "_rowid")]

@@ -24,10 +24,10 @@ def read_lines(path: Path, options: ReadOptions) -> Iterator[Read]:
     """One row a line."""
     readers: dict[str, RowReader] = {}
     for line in json_lines(path, options.meter):
-        yield line if isinstance(line, Rejected) else _of_line(line, readers)
+        yield line if isinstance(line, Rejected) else _of_line(line, readers, options)
 
 
-def _of_line(line: Value, readers: dict[str, RowReader]) -> Record | Rejected:
+def _of_line(line: Value, readers: dict[str, RowReader], options: ReadOptions) -> Record | Rejected:
     value = line.value
     if not isinstance(value, dict):
         return Rejected(line.where, "it is no object with a text")
@@ -35,7 +35,7 @@ def _of_line(line: Value, readers: dict[str, RowReader]) -> Record | Rejected:
     columns = value.get(MAP)
     reader = readers.get(dialect) if columns is None else None
     if reader is None:
-        reader = readers[dialect] = RowReader(columns_of(dialect, columns), dialect)
+        reader = readers[dialect] = RowReader(columns_of(dialect, columns), dialect, options.whole)
     packed, given, model = value.get(VECTOR), value.get("vector"), value.get(MODEL)
     masked = bool(value.get(MASKED))
     for key in FRAME:
@@ -75,7 +75,7 @@ def read_parquet(path: Path, options: ReadOptions) -> Iterator[Read]:
         frame = parquet_frame(file.schema_arrow.metadata or {})
         dialect = str(frame.get(DIALECT) or "")
         columns = columns_of(dialect, frame.get(MAP))
-        reader = RowReader(columns, dialect)
+        reader = RowReader(columns, dialect, options.whole)
         model = frame.get(MODEL)
         number = 0
         options.meter.total = file.metadata.num_rows

@@ -18,8 +18,11 @@ _LABELS = frozenset(("agentId", "scope", "importance_label", "trust_tier", "_row
 class RowReader:
     """Reads rows of one table; `columns` says what its columns mean."""
 
-    def __init__(self, columns: Columns, dialect: str) -> None:
+    def __init__(
+        self, columns: Columns, dialect: str, whole: tuple[str, frozenset[str]] | None = None
+    ) -> None:
         self._columns, self._dialect = columns, dialect
+        self._whole = whole[1] if whole and whole[0] == dialect else None
         self._known = frozenset((*columns.known(), *_LABELS))
         self._is_builtin = dialect.startswith("builtin")
 
@@ -27,7 +30,8 @@ class RowReader:
         """The record of one row without its vector.
 
         Nothing is corrected: a table of the same dialect gets the row back as it was. Times that cannot be
-        read as milliseconds are handled where the row goes into another one.
+        read as milliseconds are handled where the row goes into another one. Of a row that goes in whole, what
+        has no use there is not looked at.
         """
         columns, get = self._columns, row.get
         found = text_of(get(columns.text), where)
@@ -37,12 +41,14 @@ class RowReader:
         record = Record(text=found[0], where=where, dialect=self._dialect, row=row)
         if stored_id is not None and str(stored_id).strip():
             record.id = storable(str(stored_id))[0]
-        if columns.category:
-            record.category = get(columns.category)
         if columns.scope:
             record.scope = get(columns.scope)
         if columns.metadata:
             record.metadata = get(columns.metadata)
+        if self._whole is not None and record.id and row.keys() <= self._whole:
+            return record
+        if columns.category:
+            record.category = get(columns.category)
         if columns.importance:
             record.importance = _number(get(columns.importance))
         if columns.timestamp:
