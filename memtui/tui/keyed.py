@@ -52,6 +52,11 @@ class KeyedApp(App[None]):
         focused = self.focused
         if focused is not None and focused.check_consume_key(event.key, event.character):
             return event.key
+        begins = self.keys.sequences.get(event.key, {})
+        if not self._sequences.first and begins:
+            live = self.screen.active_bindings
+            if not any(name in live for name in begins.values()):
+                return event.key  # here the key is one by itself: the letter of a choice, for one
         name = self._sequences.heard(event.key)
         if self.frame is not None:
             self.frame.begun(self._sequences.first, self._sequences.follow)

@@ -180,6 +180,17 @@ async def test_the_app_obeys_and_shows_other_keys(tmp_path):
         assert app.screen.query_one("FilterBar").text == "gg"
 
 
+async def test_where_no_sequence_begins_with_it_a_key_is_one_by_itself():
+    app = make_app(MemoryEngine(50), keys=load_keys(None, "vim"))
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        await press(pilot, "2", "semicolon", "g")
+        assert len(app.screen_stack) == 1
+        await press(pilot, "g", "escape")
+        assert "[2 Browse]" in lines(app)[0]
+        assert "h Home" not in lines(app)[-1]
+
+
 async def test_an_action_without_a_key_is_still_in_the_palette(tmp_path):
     app = make_app(MemoryEngine(50), keys=keys_from(tmp_path, "[browse]\nreverse = []\n"))
     async with app.run_test(size=(120, 36)) as pilot:

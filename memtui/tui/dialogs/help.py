@@ -14,6 +14,7 @@ from textual.widgets import Input
 from memtui.tui.host import host
 from memtui.tui.keys import ACT, BY_ID, FIND, GO, MOVE, VIEW, Key, bindings
 from memtui.tui.keys.places import place
+from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.paint.cells import fit
 from memtui.tui.refusal import refusal
 from memtui.tui.widgets.built_rows import BuiltRows
@@ -89,7 +90,7 @@ class HelpOverlay(ModalScreen[None]):
     HelpOverlay.-searching Input { display: block; }
     HelpOverlay.-narrow Panel { width: 100%; }
     """
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NORMAL_WIDTH, "-normal")]  # noqa: RUF012
     BINDINGS = bindings("overlay", "help")
 
     def __init__(self, title: str, lines: list[HelpLine]) -> None:
@@ -108,7 +109,7 @@ class HelpOverlay(ModalScreen[None]):
 
     def on_mount(self) -> None:
         off = sum(1 for line in self._lines if line.refused)
-        which = f"{off} disabled here" if off else ""
+        which = f"{off} disabled here" if off and self.app.size.width >= NORMAL_WIDTH else ""
         self.query_one(Panel).headline(which=which, where="/ search   t topics   esc close")
         self.query_one(BuiltRows).focus()
         self._fit()
