@@ -24,6 +24,8 @@ class Shape:
     """Words in place of `b`: what it waits for, or why it is empty."""
     side_rows: int = 8
     """How many rows `a` needs where it stands above `b`."""
+    record: bool = True
+    """A record below, in the review; without it the panels have the room."""
     mirrored: bool = False
     """`b` is the narrow one: a list of choices beside a wide text."""
 
@@ -43,7 +45,7 @@ def transfer(width: int, height: int, shape: Shape = Shape()) -> Arrangement:
     if shape.layout == "one":
         found[main] = Box(0, top, width, rest)
     elif shape.layout == "review":
-        found |= _review(width, top, rest, main)
+        found |= _review(width, top, rest, main, record=shape.record)
     elif narrow:
         upper = max(3, min(shape.side_rows + 1, rest - 6, rest * 3 // 5))
         found["a"] = Box(0, top, width, upper)
@@ -60,8 +62,12 @@ def _side(width: int) -> int:
     return SIDE if size_class(width) != "wide" else 58
 
 
-def _review(width: int, top: int, rest: int, main: str) -> Arrangement:
+def _review(width: int, top: int, rest: int, main: str, *, record: bool) -> Arrangement:
     kind = size_class(width)
+    if not record:
+        left = 0 if kind == "narrow" else _side(width)
+        side = {"a": Box(0, top, left, rest)} if left else {}
+        return {**side, main: Box(left, top, width - left, rest)}
     if kind == "narrow":
         lower = max(4, min(8, rest * 2 // 5))
         return {

@@ -33,7 +33,11 @@ class ReviewPart(ImportPart):
     # ------------------------------------------------------------------ what it shows
 
     def shape(self) -> Shape:
-        return Shape("one", said=True) if self.state.plan is None else Shape("review")
+        return (
+            Shape("one", said=True)
+            if self.state.plan is None
+            else Shape("review", record=review.is_group(self.state.view))
+        )
 
     def said(self) -> State | None:
         state = self.state
@@ -142,7 +146,7 @@ class ReviewPart(ImportPart):
             self.screen.call_after_refresh(self._rest_on, view)
 
     def _rest_on(self, view: str) -> None:
-        self.screen.rows("a").choose(view)
+        self.screen.rows("a").repaint(view)
         self.screen.focus_list("b" if view == "conflict" or not self.screen.shows("a") else "a")
 
     def failed(self, slot: str, error: MemtuiError) -> None:
@@ -236,7 +240,7 @@ class ReviewPart(ImportPart):
         at = names.index(self.state.view) if self.state.view in names else 0
         to = "ledger" if act == "ledger" else names[(at + (1 if act == "view_after" else -1)) % len(names)]
         self.show(to)
-        self.screen.rows("a").choose(to)
+        self.screen.rows("a").repaint(to)
 
     def chosen(self, name: str) -> None:
         if name == "again":
@@ -249,7 +253,7 @@ class ReviewPart(ImportPart):
             return
         if reduce.open_conflicts(self.state):
             self.show("conflict")
-            self.screen.rows("a").choose("conflict")
+            self.screen.rows("a").repaint("conflict")
             self.screen.focus_list("b")
         else:
             self.set(step="run", error=None, pace=Pace())

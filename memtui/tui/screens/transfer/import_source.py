@@ -25,7 +25,7 @@ class SourcePart(ImportPart):
     slots = ("places", "look", "paste")
 
     def shape(self) -> Shape:
-        return Shape("two", line=True, side_rows=8)
+        return Shape("two", line=True, side_rows=min(8, max(3, len(self.state.places) + 1)))
 
     def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
         if panel == "a":

@@ -178,7 +178,9 @@ def _stacked(item: Item, memory: Memory | None, width: int, glyphs: Glyphs, *, v
     return [
         *rows,
         *text_rows(
-            f"here: {tier}{one_line(match.where or match.id)}; file: {one_line(item.where)}", width, "$dim"
+            f"here: {tier}{one_line(match.where) or one_line(match.id)[:8]}; file: {one_line(item.where)}",
+            width,
+            "$dim",
         ),
     ]
 

@@ -13,7 +13,7 @@ from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, plural, score
 from memtui.tui.screens.transfer.pace import span
 from memtui.tui.screens.transfer.parts import fact_row, heading_row, ledger_rows, text_rows, warning_rows
-from memtui.tui.screens.transfer.state import SHEETS, ImportState, Page, counts, shown_groups
+from memtui.tui.screens.transfer.state import SHEETS, ImportState, Page, counts, shown_groups, views
 from memtui.tui.theme.tokens import scope_style
 from memtui.tui.widgets.rows import Row
 
@@ -111,23 +111,26 @@ def notes(state: ImportState) -> list[str]:
 
 
 def strip_line(state: ImportState, width: int, glyphs: Glyphs) -> Content:
-    """The groups in one line, the one that is shown in brackets; a click shows another."""
+    """The groups in one line, the one that is shown in brackets and always in sight; a click shows another."""
     found = counts(state)
-    parts = []
-    for name in [*shown_groups(state), *SHEETS]:
+    parts: list[Content] = []
+    at = 0
+    for name in views(state):
+        if name not in SHEETS:
+            text = f"{SIGNS.get(name, glyphs.cross)} {full(found.get(group_of(name), 0))} {NAMES[name]}"
+        else:
+            text = NAMES[name]
         here = name == state.view
-        group = name not in SHEETS
-        if not group and not here:
-            continue
-        text = (
-            f"{SIGNS.get(name, glyphs.cross)} {full(found.get(group_of(name), 0))} {NAMES[name]}"
-            if group
-            else NAMES[name]
-        )
-        style = "bold $primary" if here else "$dim"
-        part = Content.styled(f"[{text}]" if here else text, style)
+        at = len(parts) if here else at
+        part = Content.styled(f"[{text}]" if here else text, "bold $primary" if here else "$dim")
         parts.append(part.stylize(Style.from_meta({"@click": f"screen.view('{name}')"})))
-    return Content.assemble(" ", Content("  ").join(parts)).truncate(max(1, width - 1), ellipsis=True)
+    first = 0
+    while first < at and sum(part.cell_length + 2 for part in parts[first : at + 1]) > width - 4:
+        first += 1
+    lead = f" {glyphs.back} " if first else " "
+    return Content.assemble((lead, "$dim"), Content("  ").join(parts[first:])).truncate(
+        max(1, width - 1), ellipsis=True
+    )
 
 
 # ---------------------------------------------------------------------- the main panel

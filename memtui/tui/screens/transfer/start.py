@@ -18,7 +18,7 @@ from memtui.tui.screens.transfer.parts import blank, heading_row, text_rows
 from memtui.tui.widgets.rows import Row
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.journal import Entry
+    from memtui.engine import JournalEntry
     from memtui.engine.transfer.unfinished import Unfinished
     from memtui.tui.dialogs import palette
     from memtui.tui.screens.transfer.screen import TransferScreen
@@ -62,7 +62,7 @@ class Known:
     """What the store's own folder of work and its journal say."""
 
     unfinished: tuple[Unfinished, ...] = ()
-    recent: tuple[Entry, ...] = ()
+    recent: tuple[JournalEntry, ...] = ()
     settled: tuple[str, ...] = ()
     switch: str = ""
     """The folder with the table as it was before the last switch."""
@@ -173,10 +173,10 @@ class Start(Flow):
             f"run:{run.name}",
         )
 
-    def _recent(self, entry: Entry, width: int) -> Row:
+    def _recent(self, entry: JournalEntry, width: int) -> Row:
         when = ago(entry.time_ms, self.now_ms)
-        state = "" if entry.state == "applied" else f"  {entry.state}"
-        text = f" {full(entry.entry)}  {one_line(entry.title)}{state}"
+        state = "" if entry.state == "applied" else f"{entry.state}: "
+        text = f" {full(entry.entry)}  {state}{one_line(entry.title)}"
         line = fit(text, max(8, width - len(when) - 2), self.glyphs.ellipsis)
         style = "$foreground" if entry.state == "applied" else "$dim"
         return Row((Content.assemble((line, style), " ", (when, "$dim")),), f"entry:{entry.entry}")

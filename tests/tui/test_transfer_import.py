@@ -1,0 +1,336 @@
+"""The import wizard on real stores, from the first key to the changed rows and back."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from memtui.engine.progress import CancelToken
+from memtui.tui.dialogs.paste import Paste
+from memtui.tui.dialogs.preview import Preview
+from memtui.tui.screens.transfer.importing import Import
+from memtui.tui.screens.transfer.path_line import PathLine
+from tests.engine.transfer_stores import imported, jsonl, memory, planned, rows_of
+from tests.tui.driving import lines, press, screen_text, settle, type_text
+from tests.tui.transferring import HERE, KILNS, importing, notes, said, steps, store, stored, transferring
+
+__all__ = ["store"]
+
+
+def flow_of(screen) -> Import:
+    assert isinstance(screen.flow, Import)
+    return screen.flow
+
+
+def texts(folder: Path) -> Counter[str]:
+    return Counter(row["text"] for row in rows_of(stored(folder)).values())
+
+
+def own_export(folder: Path) -> Path:
+    rows = [memory(100 + n, text) for n, text in enumerate(KILNS)]
+    names = ("id", "text", "category", "scope", "importance", "timestamp", "metadata")
+    return jsonl(folder / "backup.jsonl", [{name: row[name] for name in names} for row in rows])
+
+
+def plugin_export(folder: Path) -> Path:
+    rows = [
+        {
+            "id": f"a0000000-0000-4000-8000-{n:012}",
+            "text": text,
+            "category": "fact",
+            "scope": "global",
+            "importance": 0.6,
+            "timestamp": 1_772_000_000_000 + n,
+            "metadata": "{}",
+        }
+        for n, text in enumerate(KILNS)
+    ]
+    path = folder / "export.json"
+    head = {"version": "1.0", "exportedAt": "2026-02-01T00:00:00Z", "count": len(rows), "filters": {}}
+    path.write_text(json.dumps({**head, "memories": rows}), "utf-8")
+    return path
+
+
+def markdown(folder: Path) -> Path:
+    path = folder / "MEMORY.md"
+    path.write_text("# Memory\n\n## Kilns\n\n" + "".join(f"- {text}\n" for text in KILNS), "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("make", [own_export, plugin_export, markdown])
+async def test_from_the_first_key_to_the_changed_store_and_back(store, make):
+    make(store.parent)
+    async with transferring(store) as (app, pilot, screen):
+        await press(pilot, "enter")
+        await type_text(pilot, make(store.parent).name[:4])
+        await press(pilot, "tab")
+        assert screen.query_one(PathLine).value == make(store.parent).name
+        await press(pilot, "enter", "n")
+        assert flow_of(screen).state.plan is not None
+        assert flow_of(screen).state.plan.counts["new"] == len(KILNS)
+        await press(pilot, "n")
+        assert f"added        {len(KILNS)} memories" in screen_text(app)
+        await press(pilot, "enter")
+        assert flow_of(screen).step == "run"  # Enter never writes
+        await press(pilot, "y")
+        assert flow_of(screen).step == "report"
+        assert f"{len(KILNS)} memories imported (entry 1)" in said(screen)
+        assert texts(store) == Counter([row["text"] for row in HERE]) + Counter(KILNS)
+        await press(pilot, "u")
+        assert isinstance(app.screen, Preview)
+        await press(pilot, "enter")
+        if isinstance(app.screen, Preview):  # so many deletions are confirmed by their number
+            await type_text(pilot, str(len(KILNS)))
+            await press(pilot, "enter")
+        assert texts(store) == Counter(row["text"] for row in HERE)
+        assert "Taken back" in screen_text(app)
+
+
+async def test_the_plan_is_the_engines_and_a_switched_rule_counts_anew(store):
+    path = notes(store.parent)
+    plan = planned(stored(store), path)
+    expected = plan.counts
+    plan.close()
+    async with importing(store, path) as (_, pilot, screen):
+        await press(pilot, "n")
+        state = flow_of(screen).state
+        assert state.plan.counts == expected
+        assert expected["conflict"] == 2
+        assert expected["noise"] + expected["short"] == 2
+        screen.rows("a").focus()
+        screen.rows("a").repaint("secret")
+        await press(pilot, "space")
+        assert flow_of(screen).state.plan.counts["secret"] == 0
+        assert flow_of(screen).state.plan.counts["new"] == expected["new"] + 1
+        await press(pilot, "space")
+        assert flow_of(screen).state.plan.counts == expected
+
+
+async def test_every_conflict_is_decided_before_anything_is_written(store):
+    async with importing(store, notes(store.parent)) as (app, pilot, screen):
+        await steps(pilot, "nn")
+        assert flow_of(screen).step == "review"
+        assert "0 conflicts decided, 2 open" in screen_text(app)
+        await steps(pilot, "tb")
+        assert flow_of(screen).state.request.choices == {7: "take", 8: "both"}
+        await press(pilot, "n")
+        text = screen_text(app)
+        assert "replaced     1 memory" in text
+        assert "1 part of the source cannot be read" in text
+        await press(pilot, "y")
+        await type_text(pilot, "7")
+        await press(pilot, "enter")
+        assert flow_of(screen).step == "run"  # another number agrees to nothing
+        await press(pilot, "y")
+        await type_text(pilot, "1")
+        await press(pilot, "enter")
+        assert flow_of(screen).step == "report", screen_text(app)
+    found = texts(store)
+    assert found["The bastion listens on port 4444."] == 1
+    assert found["The bastion listens on port 2222."] == 0
+    assert found["The beta of mango has 200 seats."] == found["The beta of mango has 350 seats."] == 1
+    assert all(any(row["vector"]) for row in rows_of(stored(store)).values())
+
+
+async def test_all_conflicts_at_once_and_the_record_beside_ours(store):
+    async with importing(store, notes(store.parent)) as (app, pilot, screen):
+        await press(pilot, "n")
+        text = screen_text(app)
+        assert "port [-2222-]{+4444+}" in text
+        assert "HERE" in text
+        assert "FILE" in text
+        await press(pilot, "O")
+        assert set(flow_of(screen).state.request.choices.values()) == {"keep"}
+        assert "ours: nothing is written" in screen_text(app)
+        await press(pilot, "backspace")
+        await press(pilot, "n")
+        assert flow_of(screen).state.request.choices == {7: "keep", 8: "keep"}  # going back loses nothing
+        await press(pilot, "n")
+        assert flow_of(screen).step == "run"
+
+
+async def test_views_list_the_ledger_what_is_left_out_scopes_cost_and_notes(store):
+    async with importing(store, notes(store.parent)) as (app, pilot, _):
+        await steps(pilot, "nl")
+        assert "WHAT CHANGES OR IS LOST" in screen_text(app)
+        seen = []
+        for _ in range(4):
+            await press(pilot, "right_square_bracket")
+            seen.append(screen_text(app))
+        assert "line 13" in seen[0]
+        assert "THEIRS" in seen[1]
+        assert "project:kiln" in seen[1]
+        assert "static-minilm-256" in seen[2]
+        assert "cannot be read" in seen[3]
+
+
+async def test_a_table_of_another_program_is_mapped_by_hand(store):
+    path = store.parent / "table.csv"
+    path.write_text("a,b\n" + "".join(f"{text},{text[::-1]}\n" for text in KILNS), "utf-8")
+    async with importing(store, path) as (app, pilot, screen):
+        screen.rows("a").focus()
+        screen.rows("a").repaint("role:text")
+        await press(pilot, "enter")
+        await steps(pilot, ["j", "enter"])
+        mapping = dict(flow_of(screen).state.preview.mapping)
+        assert mapping["text"] == "b"
+        assert KILNS[0][::-1][:20] in screen_text(app)
+        await press(pilot, "n")
+        page = flow_of(screen).state.page
+        assert [item.text for item in page.items] == [text[::-1] for text in KILNS]
+
+
+async def test_a_switch_and_a_value_change_what_is_asked(store):
+    async with importing(store, notes(store.parent)) as (_, pilot, screen):
+        rows = screen.rows("a")
+        rows.focus()
+        rows.repaint("mask_secrets")
+        await press(pilot, "space")
+        assert flow_of(screen).state.request.mask_secrets
+        rows.repaint("near")
+        await press(pilot, "enter")
+        await press(pilot, *(["backspace"] * 8))
+        await type_text(pilot, "7")
+        await press(pilot, "enter")
+        assert "7 is no cosine" in said(screen)
+        rows.repaint("scope")
+        await press(pilot, "enter")
+        await type_text(pilot, "agent:ana")
+        await press(pilot, "enter")
+        assert flow_of(screen).state.request.scope == "agent:ana"
+        await press(pilot, "n")
+        assert flow_of(screen).state.plan.counts["secret"] == 0
+
+
+async def test_a_read_only_session_plans_and_says_how_to_write(store):
+    async with importing(store, notes(store.parent), writable=False) as (app, pilot, screen):
+        await steps(pilot, "nOn")
+        assert flow_of(screen).step == "run"
+        assert "Start memtui with --rw" in screen_text(app)
+        await press(pilot, "y")
+        assert flow_of(screen).step == "run"
+        await press(pilot, "backspace")
+        assert flow_of(screen).state.plan is not None
+    assert len(texts(store)) == len(HERE)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("broken.json", '{"memories": [\n  {"text": "x",}\n]}', "line 2, column"),
+        ("login.html", "<!doctype html><html><body>Sign in</body></html>", "is HTML"),
+        ("empty.json", "", "is empty"),
+        ("what.bin", "\x01\x02\x03 nothing at all", ""),
+    ],
+)
+async def test_bad_input_is_a_message_in_place_and_nothing_is_lost(store, name, content, words):
+    path = store.parent / name
+    path.write_text(content, "utf-8")
+    async with importing(store, path) as (app, pilot, screen):
+        await settle(pilot)
+        text = " ".join(line.split("││")[-1].strip(" │") for line in lines(app))
+        if words:
+            assert words in text or words in screen_text(app), text
+            await press(pilot, "n")
+        assert flow_of(screen).state.plan is None or not words
+        while flow_of(screen).step != "source" and flow_of(screen).back():
+            await settle(pilot)
+        assert screen.query_one(PathLine).value == str(path)
+
+
+async def test_a_path_that_is_not_there(store):
+    async with transferring(store, task="import") as (app, pilot, screen):
+        await type_text(pilot, "nowhere")
+        await press(pilot, "enter")
+        assert "There is no file or folder" in screen_text(app)
+        assert screen.query_one(PathLine).value == "nowhere"
+        assert flow_of(screen).step == "source"
+
+
+async def test_a_pasted_list_is_imported(store):
+    async with transferring(store) as (app, pilot, screen):
+        await press(pilot, "p")
+        assert isinstance(app.screen, Paste)
+        for key in ("[2026-01-02] - Ana paints boats.", "[2026-01-03] - The kiln is in Uferweg."):
+            app.screen.query_one("TextArea").insert(key + "\n")
+        await press(pilot, "ctrl+s")
+        assert flow_of(screen).step == "map"
+        assert "Ana paints boats." in screen_text(app)
+        await steps(pilot, "nny")
+    assert texts(store)["Ana paints boats."] == 1
+
+
+async def test_a_stopped_import_is_offered_and_gone_on_with(store):
+    path = notes(store.parent, broken=False)
+    engine = stored(store)
+    plan = planned(engine, path, conflicts="keep", choices={7: "keep", 8: "keep"})
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Exception, match=""):
+        engine.transfer.run(plan, cancel=token)
+    plan.close()
+    async with transferring(store) as (app, pilot, screen):
+        assert "import of notes.jsonl" in screen_text(app)
+        screen.rows("b").focus()
+        await press(pilot, "enter")
+        assert flow_of(screen).step == "review"
+        await steps(pilot, "ny")
+        assert flow_of(screen).step == "report"
+        await press(pilot, "n")
+        assert "import of notes.jsonl" not in screen_text(app)
+        assert " 1  6 memories" in screen_text(app)
+    assert texts(store)[KILNS[0]] == 1
+
+
+async def test_an_unfinished_run_can_be_forgotten(store):
+    engine = stored(store)
+    token = CancelToken()
+    token.cancel()
+    plan = planned(engine, notes(store.parent, broken=False))
+    with pytest.raises(Exception, match=""):
+        engine.transfer.run(plan, cancel=token)
+    plan.close()
+    async with transferring(store) as (app, pilot, screen):
+        screen.rows("b").focus()
+        await press(pilot, "x")
+        assert "import of notes.jsonl" not in screen_text(app)
+    assert engine.transfer.runs.all() == []
+
+
+async def test_what_was_imported_before_is_taken_back_from_the_start_page(store):
+    imported(stored(store), markdown(store.parent))
+    async with transferring(store) as (app, pilot, screen):
+        screen.rows("b").focus()
+        await press(pilot, "u")
+        assert isinstance(app.screen, Preview)
+        await press(pilot, "enter")
+        if isinstance(app.screen, Preview):
+            await type_text(pilot, str(len(KILNS)))
+            await press(pilot, "enter")
+        assert "undone" in screen_text(app)
+    assert len(texts(store)) == len(HERE)
+
+
+async def test_another_writer_makes_the_plan_anew_and_decisions_stay(store):
+    path = notes(store.parent)
+    async with importing(store, path) as (_, pilot, screen):
+        await steps(pilot, "nO")
+        before = flow_of(screen).state.plan
+        other = stored(store)
+        other.curate.apply(other.curate.edit([HERE[1]["id"]], {"importance": 0.9}))
+        await press(pilot, "r")
+        state = flow_of(screen).state
+        assert state.plan is not before
+        assert state.plan.version > before.version
+        assert state.request.choices == {7: "keep", 8: "keep"}
+
+
+async def test_leaving_the_screen_and_coming_back_keeps_the_plan(store):
+    async with importing(store, notes(store.parent)) as (_, pilot, screen):
+        await steps(pilot, "nO")
+        plan = flow_of(screen).state.plan
+        await steps(pilot, "25")
+        assert flow_of(screen).state.plan is plan

@@ -1,0 +1,188 @@
+"""Export, repair, upgrade, missing vectors, migration and re-embedding: from the key press to what is on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import CaseBook
+from memtui.engine.cases.case import Case
+from memtui.paths import store_state_dir
+from memtui.tui.dialogs.pick import Pick
+from memtui.tui.dialogs.preview import Preview
+from tests.engine.transfer_stores import memory, opened, pro_store, rows_of
+from tests.tui.driving import press, screen_text, settle, type_text
+from tests.tui.transferring import HERE, said, steps, store, stored, transferring
+
+__all__ = ["store"]
+
+
+async def test_an_export_writes_as_many_as_it_counted(store):
+    async with transferring(store, task="export") as (app, pilot, _):
+        await type_text(pilot, "scope:project:mango")
+        await settle(pilot)
+        assert "2 memories" in screen_text(app)
+        await steps(pilot, ["enter", "n"])
+        assert "memories.jsonl" in screen_text(app)
+        await steps(pilot, ["escape", "y"])
+        assert "2 of 2" in screen_text(app)
+        assert "embedded anew when it is imported" in screen_text(app)
+        await press(pilot, "n")
+    written = [json.loads(line) for line in (store.parent / "memories.jsonl").read_text("utf-8").splitlines()]
+    assert sorted(row["text"] for row in written if "text" in row) == sorted(row["text"] for row in HERE[1:3])
+
+
+async def test_a_file_that_is_there_is_replaced_only_after_a_yes(store):
+    path = store.parent / "memories.csv"
+    path.write_text("mine", "utf-8")
+    async with transferring(store, task="export", writable=False) as (app, pilot, screen):
+        await press(pilot, "enter")
+        screen.rows("a").focus()
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Pick)
+        await steps(pilot, ["j", "j", "enter"])
+        assert "csv" in screen_text(app)
+        await steps(pilot, ["n", "escape", "y"])
+        assert isinstance(app.screen, Pick)
+        await press(pilot, "enter")
+        assert path.read_text("utf-8") == "mine"
+        await steps(pilot, ["y", "j", "enter"])
+        assert f"{len(HERE)} of {len(HERE)}" in screen_text(app)
+    assert HERE[0]["text"] in path.read_text("utf-8")
+
+
+async def test_secrets_are_masked_unless_it_is_switched_off_and_texts_can_stay_out(store):
+    secret = "sk-proj-abcdefghijklmnopqrstuvwx12345"
+    engine = stored(store)
+    engine.curate.apply(engine.curate.edit([HERE[0]["id"]], {"text": f"The api key is {secret} for mango."}))
+    async with transferring(store, task="export") as (app, pilot, screen):
+        await press(pilot, "enter")
+        assert "1 memory" in screen_text(app)  # masked
+        await steps(pilot, ["n", "escape", "y"])
+        assert secret not in (store.parent / "memories.jsonl").read_text("utf-8")
+        screen.home()
+        await settle(pilot)
+        screen.flow.opened("a", "task:export")
+        await settle(pilot)
+        await press(pilot, "enter")
+        rows = screen.rows("a")
+        rows.focus()
+        rows.repaint("redact")
+        await steps(pilot, ["space", "n"])
+        screen.put_line("bare.jsonl")
+        await steps(pilot, ["escape", "y"])
+        assert "mango" not in "".join(
+            json.loads(line).get("text", "")
+            for line in (store.parent / "bare.jsonl").read_text("utf-8").splitlines()
+        )
+
+
+async def test_a_filter_that_does_not_parse_stays_to_be_mended(store):
+    async with transferring(store, task="export") as (app, pilot, screen):
+        await type_text(pilot, "tier:coer")
+        await settle(pilot)
+        assert "Did you mean core?" in screen_text(app)
+        await press(pilot, "enter")
+        assert screen.flow.step == "what"
+
+
+@pytest.fixture
+def old(store: Path) -> Path:
+    """A plugin's store with rows of the old form, blank scopes and a time in seconds."""
+    mended = {
+        "tier": "core",
+        "memory_category": "events",
+        "l0_abstract": "x",
+        "l1_overview": "- x",
+        "l2_content": "x y",
+    }
+    rows = [memory(n, f"Old memory {n} of the kiln in Uferweg.", metadata={}) for n in range(3)]
+    rows += [memory(10, "Nobody finds this one.", scope=" ", metadata=mended)]
+    rows += [memory(11, "In seconds.", timestamp=1_772_000_000.0, metadata=mended)]
+    return pro_store(store.parent / "old", rows)
+
+
+@pytest.mark.parametrize(("task", "rows"), [("repair", 2), ("upgrade", 3)])
+async def test_mending_shows_every_row_writes_one_entry_and_is_taken_back(old, task, rows):
+    before = rows_of(opened(old, old.parent / "state"))
+    async with transferring(old, task=task) as (app, pilot, screen):
+        await press(pilot, "n")
+        assert f"{rows} memories" in screen_text(app)
+        assert "nothing is written" in screen_text(app)
+        key = "Y" if screen.flow.able("stopped", "", "") else "y"
+        await press(pilot, key)
+        assert screen.flow.step == "report", screen_text(app)
+        assert f"{rows} memories changed (entry 1)" in said(screen)
+        after = rows_of(opened(old, old.parent / "state"))
+        assert sum(before[each] != after[each] for each in before) == rows
+        await press(pilot, "u")
+        assert isinstance(app.screen, Preview)
+        await press(pilot, key if key == "Y" else "enter")
+    assert rows_of(opened(old, old.parent / "state")) == before
+
+
+async def test_one_kind_of_repair_can_be_left_out(old):
+    async with transferring(old, task="repair") as (app, pilot, screen):
+        screen.rows("a").focus()
+        await steps(pilot, ["space", "n"])
+        assert "Nobody finds" not in screen_text(app)
+        assert "In seconds." in screen_text(app)
+
+
+async def test_nothing_to_mend_says_so(store):
+    async with transferring(store, task="vectors") as (app, pilot, _):
+        await press(pilot, "n")
+        assert "Nothing to mend" in screen_text(app)
+
+
+async def test_a_migration_is_checked_run_and_verified(store):
+    async with transferring(store, task="migrate", writable=False) as (app, pilot, screen):
+        assert f"there        {len(HERE)}" in screen_text(app)
+        await steps(pilot, "ny")
+        assert f"{len(HERE)} rows made and verified" in said(screen)
+    made = rows_of(opened(store.with_name("store-pro"), store.parent / "state"))
+    assert {row["text"] for row in made.values()} == {row["text"] for row in HERE}
+
+
+async def test_another_model_is_rehearsed_made_switched_to_and_back(store):
+    book = CaseBook(store_state_dir(stored(store).info.uri) / "cases.json")
+    book.put(Case(id="1", query="Which port does the bastion use?", expected=(HERE[0]["id"],)))
+    async with transferring(store, task="reembed") as (app, pilot, screen):
+        assert f"memories     {len(HERE)}" in screen_text(app)
+        await steps(pilot, "ny")
+        assert "MEASURE" in screen_text(app)
+        assert "alike" in screen_text(app)
+        await steps(pilot, "ny")
+        assert screen.flow.step == "switch", screen_text(app)
+        assert f"found itself {len(HERE)} of {len(HERE)}" in screen_text(app)
+        await press(pilot, "Y")
+        assert "THE WAY BACK" in screen_text(app)
+        assert len(list(store.parent.glob("store.before-*"))) == 1
+        screen.rows("b").focus()
+        await steps(pilot, ["enter", "Y"])
+        assert "THE WAY BACK" not in screen_text(app)
+    assert len(list(store.parent.glob("store.before-*"))) == 0
+    assert len(rows_of(stored(store))) == len(HERE)
+
+
+async def test_a_model_whose_key_is_not_set_is_a_sentence(store):
+    async with transferring(store, task="reembed") as (app, pilot, screen):
+        screen.flow.state = screen.flow.state.__class__(
+            model="bge-m3", base_url="http://127.0.0.1:9/v1", key_env="NO_KEY"
+        )
+        screen.flow.renewed()
+        await settle(pilot)
+        assert "The variable NO_KEY is not set." in screen_text(app)
+        await press(pilot, "n")
+        assert screen.flow.step == "model"
+
+
+async def test_a_read_only_session_makes_the_table_and_says_how_to_switch(store):
+    async with transferring(store, task="reembed", writable=False) as (app, pilot, screen):
+        await steps(pilot, "nny")
+        assert screen.flow.step == "switch"
+        assert "Start memtui with --rw" in screen_text(app)
+        await press(pilot, "Y")
+        assert screen.flow.step == "switch"
