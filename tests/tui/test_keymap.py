@@ -10,7 +10,7 @@ from memtui.tui.keys import BY_ID, TABLE, load_keys
 from memtui.tui.keys.check import clashes
 from memtui.tui.keys.key import Key, cap
 from memtui.tui.keys.names import RESERVED, canonical, unusable
-from memtui.tui.keys.places import PLACES
+from memtui.tui.keys.places import ANY_SCREEN, PLACES, together
 from memtui.tui.keys.presets import PRESETS
 from memtui.tui.keys.sequences import Sequences
 from tests.tui.driving import lines, make_app, press, screen_text, settle
@@ -25,7 +25,18 @@ def keys_from(tmp_path: Path, text: str):
 
 def test_every_context_has_a_place():
     assert sorted({key.context for key in TABLE} - set(PLACES)) == [], "name it in memtui/tui/keys/places.py"
-    assert {outer for place in PLACES.values() for outer in place.inside} <= set(PLACES)
+    assert {outer for place in PLACES.values() for outer in place.inside} <= {ANY_SCREEN, *PLACES}
+
+
+def test_keys_of_a_panel_and_of_the_screen_around_it_are_live_together():
+    assert together("list", "browse")
+    assert together("browse", "list")
+    assert together("rows", "recall")
+    assert together("rows", "transfer")
+    assert together("palette", "palette")
+    assert not together("browse", "recall")
+    assert not together("list", "scopes")
+    assert not together("pick", "app")
 
 
 @pytest.mark.parametrize("preset", PRESETS)

@@ -13,7 +13,7 @@ from textual.widgets import Input
 
 from memtui.tui.host import host
 from memtui.tui.keys import ACT, BY_ID, FIND, GO, MOVE, VIEW, Key, bindings
-from memtui.tui.keys.places import place
+from memtui.tui.keys.places import ANY_SCREEN, is_screen, place
 from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.paint.cells import fit
 from memtui.tui.refusal import refusal
@@ -73,9 +73,9 @@ def help_title(screen: Screen[object]) -> str:
     )
     if not contexts:
         return "memtui"
-    around = next((each for each in contexts if place(each).inside == ("app",)), "")
+    around = next((each for each in contexts if is_screen(each)), "")
     title = place(contexts[0]).title
-    shared = around and len(place(contexts[0]).inside) > 2
+    shared = around and ANY_SCREEN in place(contexts[0]).inside
     return f"{place(around).title}, {title[0].lower()}{title[1:]}" if shared else title
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _EVERYWHERE = ("app",)
+ANY_SCREEN = "*"
+"""Stands for every context that is a whole screen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +24,7 @@ PLACES: dict[str, Place] = {
     "app": Place("Everywhere", ()),
     "home": Place("Home"),
     "links": Place("Home, a list", ("home", "app")),
-    "state": Place("Where there is nothing to list", ("home", "browse", "recall", "lifecycle", "app")),
+    "state": Place("Where there is nothing to list", (ANY_SCREEN, "app")),
     "browse": Place("Browse"),
     "filter": Place("Browse, the filter", ("browse", "app")),
     "list": Place("Browse, memory list", ("browse", "app")),
@@ -34,7 +36,7 @@ PLACES: dict[str, Place] = {
     "recall": Place("Recall"),
     "question": Place("Recall, the question", ("recall", "app")),
     "options": Place("Recall, the options", ("recall", "app")),
-    "rows": Place("A list", ("recall", "compare", "cases", "bisect", "lifecycle", "ledger", "app")),
+    "rows": Place("A list", (ANY_SCREEN, "ledger", "app")),
     "ledger": Place("Recall, every stage of one memory", ()),
     "compare": Place("Recall, compare"),
     "cases": Place("Recall, saved cases"),
@@ -65,6 +67,7 @@ PLACES: dict[str, Place] = {
     "transfer": Place("Transfer"),
     "wizard": Place("Transfer, a list", ("rows", "transfer", "app")),
     "path": Place("Transfer, a path", ("transfer", "app")),
+    "journal": Place("Journal"),
 }
 
 
@@ -75,4 +78,14 @@ def place(context: str) -> Place:
 
 def together(a: str, b: str) -> bool:
     """Whether keys of both contexts can be live at the same moment."""
-    return a == b or a in place(b).inside or b in place(a).inside
+    return a == b or _around(a, b) or _around(b, a)
+
+
+def is_screen(context: str) -> bool:
+    """Whether the context is a whole screen, with nothing but the app around it."""
+    return place(context).inside == _EVERYWHERE
+
+
+def _around(outer: str, inner: str) -> bool:
+    inside = place(inner).inside
+    return outer in inside or (ANY_SCREEN in inside and is_screen(outer))
