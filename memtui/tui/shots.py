@@ -29,6 +29,8 @@ class Shot:
     theme: str = "deep-sea"
     text: str = ""
     """What to type into the line that the keys have opened."""
+    then: tuple[str, ...] = ()
+    """Keys to press after that."""
 
 
 NARROW, NORMAL, WIDE = (80, 24), (120, 36), (200, 50)
@@ -42,6 +44,8 @@ SHOTS = (
     Shot("lifecycle-review", ("4", "W"), (NARROW, NORMAL)),
     Shot("help", ("2", "question_mark"), (NORMAL,)),
     Shot("palette", ("2", "ctrl+p"), (NORMAL,)),
+    Shot("compare", ("3",), (WIDE,), text=QUESTION, then=("C", "e", "1", "j", "j")),
+    Shot("cases", ("3", "escape", "T", "d", "C", "1", "R", "g"), (NORMAL,)),
 )
 
 
@@ -68,6 +72,9 @@ async def take(
             await _settle(pilot)
         if shot.text:
             await pilot.press(*(_key(char) for char in shot.text), "enter")
+            await _settle(pilot)
+        for key in shot.then:
+            await pilot.press(key)
             await _settle(pilot)
         picture = app.export_screenshot(title=f"memtui  {shot.name}  {size[0]}x{size[1]}")
     path = folder / file_name(shot, size)
