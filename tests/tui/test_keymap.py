@@ -168,6 +168,13 @@ def test_caps_of_sequences_and_of_nothing():
     assert BY_ID["app.help"].cap == "?"
 
 
+def test_what_is_printed_goes_with_the_keys_that_are_kept():
+    key = Key("a.b", "l,right,enter", "open", "G", shown="enter")
+    assert key.on(("l", "right", "enter", "ctrl+f")).caps == "enter ^f"
+    assert key.on(("l", "ctrl+f")).caps == "l ^f"
+    assert key.on(("l", "right", "enter")) is key
+
+
 async def test_the_app_obeys_and_shows_other_keys(tmp_path):
     keys = keys_from(tmp_path, 'preset = "vim"\n[browse]\nsort = "f6"\n')
     assert keys.problems == ()

@@ -60,8 +60,13 @@ class Key:
         return self.bound.split(",")[0]
 
     def on(self, keys: tuple[str, ...]) -> Key:
-        """The same action on other keys."""
-        return self if keys == self.each else replace(self, keys=",".join(keys), shown="")
+        """The same action on other keys; how it is printed goes with the keys that it keeps."""
+        if keys == self.each:
+            return self
+        shown = ""
+        if self.shown and set(self.each) <= set(keys):
+            shown = " ".join([self.shown, *(cap(key) for key in keys if key not in self.each)])
+        return replace(self, keys=",".join(keys), shown=shown)
 
 
 def sequence_name(keys: str) -> str:

@@ -70,7 +70,7 @@ PRESETS: dict[str, Preset] = {
         },
         actions={"undo": "u,ctrl+z,ctrl+underscore,ctrl+x u"},
         keys={
-            "app.palette": "colon,alt+x",
+            "app.palette": "alt+x,colon",
             "app.quit": "q,ctrl+q,ctrl+x ctrl+c",
         },
     ),
