@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 WINDOW = 4_096
 """Rows that a writer gets at a time."""
-_TAKEN_BYTES = 64 << 20
+_TAKEN_BYTES = 16 << 20
 _ROW_BYTES = 1_024
 """What a row without its vector usually takes."""
 FORMATS = ("jsonl", "json", "csv", "parquet", "markdown", "obsidian")
@@ -220,6 +220,7 @@ def _windows(
             )
         for at in range(0, len(part), WINDOW):
             yield _window(table.slice(at, WINDOW), store, request, vector)
+        del table  # before the next one is there
 
 
 def _window(table: pa.Table, store: Store, request: ExportRequest, vector: str | None) -> Window:
