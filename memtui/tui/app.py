@@ -17,6 +17,7 @@ from memtui.tui.keyed import KeyedApp
 from memtui.tui.keys import Keymap, bindings, load_keys
 from memtui.tui.look import Look
 from memtui.tui.messages import (
+    AskExport,
     AskRecall,
     AskWhyNot,
     Flash,
@@ -226,6 +227,9 @@ class MemtuiApp(KeyedApp):
 
     async def on_ask_recall(self, message: AskRecall) -> None:
         await self._hand_over("recall", message)
+
+    async def on_ask_export(self, message: AskExport) -> None:
+        await self._hand_over("transfer", message)
 
     async def on_ask_why_not(self, message: AskWhyNot) -> None:
         await self._hand_over("recall", message)

@@ -81,6 +81,15 @@ class AskWhyNot(Message):
 
 
 @dataclass
+class AskExport(Message):
+    """Go to Transfer and export these memories, or with none named those of a list."""
+
+    ids: tuple[str, ...] = ()
+    filter: str = ""
+    scopes: tuple[str | None, ...] | None = None
+
+
+@dataclass
 class MemoryChosen(Message):
     """The cursor of a list rests on this memory; None while its page is loading or the list is empty."""
 

@@ -186,3 +186,17 @@ async def test_a_read_only_session_makes_the_table_and_says_how_to_switch(store)
         assert "Start memtui with --rw" in screen_text(app)
         await press(pilot, "Y")
         assert screen.flow.step == "switch"
+
+
+async def test_the_marked_memories_of_browse_are_exported_and_else_its_list(store):
+    async with transferring(store) as (app, pilot, screen):
+        await steps(pilot, ["2", "space", "space", "x"])
+        assert app.screen is screen
+        assert "the 2 marked in Browse" in screen_text(app)
+        await steps(pilot, ["enter", "n", "escape", "y"])
+        assert "2 of 2" in screen_text(app)
+        await steps(pilot, ["2", "escape", "slash"])
+        await type_text(pilot, "designer")
+        await steps(pilot, ["enter", "x"])
+        assert "1 memory" in screen_text(app)
+        assert screen.flow.line_text() == "designer"

@@ -23,6 +23,7 @@ TABLE: tuple[Key, ...] = (
     Key("browse.edit", "e", "edit", ACT, bar=24, help="text and fields of this memory, in a form"),
     Key("browse.external", "o", "text in $EDITOR", ACT),
     Key("browse.forget", "D", "forget", ACT, bar=26, help="archive, delete, or delete with every trace"),
+    Key("browse.export", "x", "export", GO, help="the marked memories, or all of the list, to a file"),
     Key("browse.views", "w", "views", FIND, help="lists saved under a name: filter, scopes and order"),
     Key(
         "browse.neighbours",

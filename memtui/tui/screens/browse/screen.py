@@ -10,12 +10,20 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from memtui.engine import Memory, MemtuiError, one_line
+from memtui.engine import ListQuery, Memory, MemtuiError, one_line
 from memtui.tui.dialogs.palette import Entry
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
-from memtui.tui.messages import AskRecall, AskWhyNot, RunFailed, RunFinished, ShowInBrowse, ShowMemory
+from memtui.tui.messages import (
+    AskExport,
+    AskRecall,
+    AskWhyNot,
+    RunFailed,
+    RunFinished,
+    ShowInBrowse,
+    ShowMemory,
+)
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.browse import words
 from memtui.tui.screens.browse.answers import answer
@@ -306,6 +314,11 @@ class BrowseScreen(BrowseNear):
         memory = self.query_one(MemoryDetail).memory
         if memory is not None:
             self.post_message(AskRecall(one_line(memory.text)[:300]))
+
+    def action_export(self) -> None:
+        marked, view = self.query_one(MemoryList).marks.ids, self.shown_view
+        query = view.query if view is not None else ListQuery()
+        self.post_message(AskExport(tuple(marked), query.filter, query.scopes))
 
     def action_why_not(self) -> None:
         memory = self.query_one(MemoryDetail).memory

@@ -46,6 +46,8 @@ class ExportState:
     filter: str = ""
     ids: tuple[str, ...] = ()
     """Marked in Browse; they go before the filter."""
+    scopes: tuple[str | None, ...] | None = None
+    """Chosen in Browse, on top of the filter."""
     counted: int | None = None
     first: tuple[Memory, ...] = ()
     format: str = "jsonl"
@@ -65,9 +67,11 @@ class ExportState:
 def what_rows(state: ExportState, panel: str, width: int, glyphs: Glyphs) -> list[Row]:
     """Which memories: the ways to say it, and the first of them."""
     if panel == "a":
+        narrowed = bool(state.filter) or state.scopes is not None
+        within = f", in {plural(len(state.scopes), 'scope')}" if state.scopes is not None else ""
         ways = [
-            ("all", "every memory", not state.ids and not state.filter),
-            ("filter", "those of the filter", not state.ids and bool(state.filter)),
+            ("all", "every memory", not narrowed and not state.ids),
+            ("filter", f"those of the filter{within}", narrowed and not state.ids),
         ]
         if state.ids:
             ways.append(("marks", f"the {full(len(state.ids))} marked in Browse", True))

@@ -33,9 +33,15 @@ class Export(Flow):
     name, title = "export", "Export"
     steps = ("what", "form", "place", "report")
 
-    def __init__(self, screen: TransferScreen, ids: tuple[str, ...] = (), filter: str = "") -> None:
+    def __init__(
+        self,
+        screen: TransferScreen,
+        ids: tuple[str, ...] = (),
+        filter: str = "",
+        scopes: tuple[str | None, ...] | None = None,
+    ) -> None:
         super().__init__(screen)
-        self.state = ExportState(ids=ids, filter=filter)
+        self.state = ExportState(ids=ids, filter=filter, scopes=scopes)
 
     @property
     def step(self) -> str:
@@ -59,6 +65,7 @@ class Export(Flow):
             state.format,
             filter="" if state.ids else state.filter,
             ids=state.ids,
+            scopes=None if state.ids else state.scopes,
             vectors=state.vectors,
             mask=state.mask,
             redact=state.redact,
@@ -130,7 +137,7 @@ class Export(Flow):
                 "count", lambda _, stop: (len(state.ids), tuple(engine.memories(state.ids[:SHOWN]).values()))
             )
             return
-        query = ListQuery(filter=state.filter)
+        query = ListQuery(filter=state.filter, scopes=state.scopes)
 
         def count(_: object, stop: Any) -> tuple[int, tuple[Memory, ...]]:
             view = engine.view(query, stop)
@@ -239,7 +246,7 @@ class Export(Flow):
         kind, _, rest = key.partition(":")
         if state.step == "what" and panel == "a":
             if key != "marks":
-                self.state = replace(state, ids=())
+                self.state = replace(state, ids=(), scopes=None if key == "all" else state.scopes)
                 self.screen.put_line("" if key == "all" else state.filter)
                 self._count()
         elif state.step == "form" and panel == "a":

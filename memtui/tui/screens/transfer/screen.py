@@ -18,13 +18,13 @@ from memtui.tui.frame import Frame
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement, size_class
-from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+from memtui.tui.messages import AskExport, RunAdvanced, RunFailed, RunFinished
 from memtui.tui.runner import Report
 from memtui.tui.screens.transfer.arrange import transfer
 from memtui.tui.screens.transfer.flow import STOPPED, Call, Flow
 from memtui.tui.screens.transfer.head import foot_lines, head_line
 from memtui.tui.screens.transfer.path_line import PathLine
-from memtui.tui.screens.transfer.start import Start
+from memtui.tui.screens.transfer.start import Start, flow_named
 from memtui.tui.session import Session
 from memtui.tui.widgets.arranged import Arranged
 from memtui.tui.widgets.lines import Lines
@@ -110,6 +110,13 @@ class TransferScreen(Frame):
         self._at = ("", "")
         flow.renewed()
         self.paint()
+
+    def receive(self, message: Any) -> None:
+        """A wish of another screen."""
+        session = self.session
+        if isinstance(message, AskExport) and session.open and session.engine is not None:
+            self._waiting, self._engine, self._revision = None, session.engine, session.revision
+            self.go(flow_named("export", self, message.ids, message.filter, message.scopes))
 
     def home(self) -> None:
         """Back to the start page."""
