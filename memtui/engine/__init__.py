@@ -42,6 +42,9 @@ _HOME = {
     "History": "lab.history",
     "Injection": "lab.injected",
     "InjectionSettings": "lab.injected",
+    "EntryRow": "curate.journal",
+    "JournalEntry": "curate.journal",
+    "LockState": "curate.lock",
     "Knob": "lifecycle.knobs",
     "KNOBS": "lifecycle.knobs",
     "Lab": "lab.facade",
@@ -114,6 +117,7 @@ __all__ = [
     "Effect",
     "EmbeddingError",
     "Engine",
+    "EntryRow",
     "Explanation",
     "Facets",
     "Field",
@@ -121,6 +125,7 @@ __all__ = [
     "History",
     "Injection",
     "InjectionSettings",
+    "JournalEntry",
     "Knob",
     "Lab",
     "Life",
@@ -128,6 +133,7 @@ __all__ = [
     "ListQuery",
     "ListView",
     "Memory",
+    "LockState",
     "MemtuiError",
     "Outcome",
     "Parameter",
@@ -178,6 +184,8 @@ if TYPE_CHECKING:
     from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Outcome
     from memtui.engine.curate.effect import RecallEffect
     from memtui.engine.curate.fields import LONGEST_TEXT, Field
+    from memtui.engine.curate.journal import EntryRow, JournalEntry
+    from memtui.engine.curate.lock import LockState
     from memtui.engine.engine import Engine, open_engine
     from memtui.engine.errors import (
         Cancelled,

@@ -68,6 +68,12 @@ def _transfer() -> Screen[Any]:
     return TransferScreen()
 
 
+def _journal() -> Screen[Any]:
+    from memtui.tui.screens.journal.screen import JournalScreen
+
+    return JournalScreen()
+
+
 class MemtuiApp(KeyedApp):
     """The terminal console. `target` as in the command line; tests give their own `opener` and `now`."""
 
@@ -79,6 +85,7 @@ class MemtuiApp(KeyedApp):
         "recall": _recall,
         "lifecycle": _lifecycle,
         "transfer": _transfer,
+        "journal": _journal,
     }
     DEFAULT_MODE = "home"
     ENABLE_COMMAND_PALETTE = False
@@ -258,6 +265,9 @@ class MemtuiApp(KeyedApp):
     async def action_go_transfer(self) -> None:
         await self.switch_mode("transfer")
 
+    async def action_go_journal(self) -> None:
+        await self.switch_mode("journal")
+
     def action_help(self) -> None:
         from memtui.tui.dialogs.help import HelpOverlay
 
@@ -295,6 +305,14 @@ class MemtuiApp(KeyedApp):
         here = names.index(self.theme) if self.theme in names else -1
         self.theme = names[(here + 1) % len(names)]
         self.say(f"theme {self.theme}", "note")
+
+    def store_opened(self) -> None:
+        """A store was read for the first time: say what an earlier session left behind."""
+        from memtui.tui.mishaps import look_for_mishaps
+
+        engine = self.session.engine
+        if engine is not None and not engine.read_only_because:
+            self.run_worker(look_for_mishaps(self, engine), group="mishaps", exclusive=True)
 
     def fail(self, error: MemtuiError) -> None:
         """A failure of something that has no panel of its own."""

@@ -123,7 +123,9 @@ class StoreOpener:
                 newer="",
                 revision=app.session.revision + 1,
             )
-            if before is not None:
+            if before is None:
+                app.store_opened()
+            else:
                 app.say(self._said or _difference(value.info.rows - before.rows))
 
     def failed(self, message: RunFailed) -> None:

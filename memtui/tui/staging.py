@@ -188,7 +188,7 @@ class Staging(Widget):
         self.screen.query_one(FlashLine).dismiss()
         if planned.changes or planned.conflicts or planned.purges:
             self._show(planned, notes)
-        elif planned.undoes is not None or planned.action in _DONE:
+        elif planned.undoes is not None or (self._stage is not None and self._stage.write is not _apply):
             self._write(planned, confirmed=False)  # only the journal has to learn of it
         else:
             self._say("It is so already; nothing was changed.", "note")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.curate.access import Access, Gatekeeper, Hold
 from memtui.engine.curate.changes import ChangeSet, Conflict, Outcome
-from memtui.engine.curate.journal import Entry, Journal
+from memtui.engine.curate.journal import Journal, JournalEntry
 from memtui.engine.curate.lock import LockLostError
 from memtui.engine.curate.materialise import Material, materialise
 from memtui.engine.curate.overtaken import overtaken
@@ -188,7 +188,7 @@ def bookkeeping(undoes: int | None, journal: Journal) -> dict[str, int]:
     """Which entries change their state with one that `undoes` another: that one, and what a redo brings back."""
     if undoes is None:
         return {}
-    undone: Entry = journal.entry(undoes)
+    undone: JournalEntry = journal.entry(undoes)
     again = {} if undone.undoes is None else {"redone": undone.undoes}
     return {"undoes": undone.entry, **again}
 

@@ -19,7 +19,7 @@ from memtui.engine.progress import CancelToken, OnProgress
 if TYPE_CHECKING:
     from memtui.engine.curate.apply import Bench
     from memtui.engine.curate.duplicates import Near
-    from memtui.engine.curate.journal import Entry, EntryRow, Journal
+    from memtui.engine.curate.journal import EntryRow, Journal, JournalEntry
     from memtui.engine.curate.merge import Losers
     from memtui.engine.curate.plan import Bureau
     from memtui.engine.curate.recover import Interrupted
@@ -263,16 +263,16 @@ class Curator:
 
     # ------------------------------------------------------------------ the journal
 
-    def journal(self, limit: int = -1) -> list[Entry]:
+    def journal(self, limit: int = -1) -> list[JournalEntry]:
         """The entries, newest first."""
         return self._made_journal().entries(limit=limit)
 
-    def entry(self, number: int) -> tuple[Entry, list[EntryRow]]:
+    def entry(self, number: int) -> tuple[JournalEntry, list[EntryRow]]:
         """One entry with the memories it changed; UsageError for a number that is not there."""
         journal = self._made_journal()
         return journal.entry(number), journal.rows(number)
 
-    def history(self, memory: str) -> list[tuple[Entry, EntryRow]]:
+    def history(self, memory: str) -> list[tuple[JournalEntry, EntryRow]]:
         """What was changed in one memory through memtui, newest first."""
         return self._made_journal().of_memory(memory)
 

@@ -11,7 +11,7 @@ from memtui.engine.errors import RefusedError
 
 if TYPE_CHECKING:
     from memtui.engine.curate.changes import ChangeSet
-    from memtui.engine.curate.journal import Entry, Journal
+    from memtui.engine.curate.journal import Journal, JournalEntry
     from memtui.engine.store.writer import Writer
 
 REVERSALS = ("undo", "redo")
@@ -55,7 +55,7 @@ def plan_redo(journal: Journal, writer: Writer, number: int | None, forced: Coll
     return plan_shift(undos[0], journal, writer, "before", action="redo", forced=forced)
 
 
-def _undo_of(journal: Journal, entry: Entry) -> int:
+def _undo_of(journal: Journal, entry: JournalEntry) -> int:
     """The applied undo of an undone entry."""
     undos = journal.entries(states=("applied",))
     return next((each.entry for each in undos if each.undoes == entry.entry), entry.entry)

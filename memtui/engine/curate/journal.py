@@ -28,7 +28,7 @@ SHOWN = "shown"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """One change that was made, or was about to be."""
 
     entry: int
@@ -168,7 +168,7 @@ class Journal:
                 (_dump({**json.loads(old[0]), **detail}), entry),
             )
 
-    def entries(self, *, states: Sequence[str] = LISTED, limit: int = -1) -> list[Entry]:
+    def entries(self, *, states: Sequence[str] = LISTED, limit: int = -1) -> list[JournalEntry]:
         """Entries in these states, newest first."""
         with self._file.reading() as db:
             if db is None:
@@ -180,7 +180,7 @@ class Journal:
             )
             return [_entry(row) for row in found]
 
-    def entry(self, number: int) -> Entry:
+    def entry(self, number: int) -> JournalEntry:
         """One entry; UsageError when there is none of this number."""
         with self._file.reading() as db:
             row = None if db is None else db.execute(f"{_ENTRY} WHERE entry = ?", (number,)).fetchone()
@@ -198,7 +198,7 @@ class Journal:
             rows = db.execute("SELECT place, id, op FROM rows WHERE entry = ? ORDER BY place", (number,))
             return self._entry_rows(db, number, rows.fetchall())
 
-    def of_memory(self, memory: str) -> list[tuple[Entry, EntryRow]]:
+    def of_memory(self, memory: str) -> list[tuple[JournalEntry, EntryRow]]:
         """What was changed in one memory, newest first."""
         with self._file.reading() as db:
             if db is None:
@@ -288,13 +288,13 @@ class Journal:
         )
 
 
-_COLUMNS = tuple(Entry.__slots__)
+_COLUMNS = tuple(JournalEntry.__slots__)
 _ENTRY = f"SELECT {', '.join(_COLUMNS)} FROM entries"
 
 
-def _entry(row: tuple[Any, ...]) -> Entry:
+def _entry(row: tuple[Any, ...]) -> JournalEntry:
     values = dict(zip(_COLUMNS, row, strict=True))
-    return Entry(**{**values, "detail": json.loads(values["detail"])})
+    return JournalEntry(**{**values, "detail": json.loads(values["detail"])})
 
 
 def _dump(value: Any) -> str:

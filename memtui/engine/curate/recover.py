@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.curate.apply import Bench, apply, bookkeeping
 from memtui.engine.curate.changes import ChangeSet, Outcome
-from memtui.engine.curate.journal import INTENDED, Entry
+from memtui.engine.curate.journal import INTENDED, JournalEntry
 from memtui.engine.curate.undo import plan_shift
 from memtui.engine.curate.whereabouts import Whereabouts, whereabouts
 from memtui.engine.errors import RefusedError
@@ -25,7 +25,7 @@ INTERRUPTED = "interrupted"
 class Interrupted:
     """An entry that was never reported as done, and what the table says about it."""
 
-    entry: Entry
+    entry: JournalEntry
     found: Whereabouts
 
     @property
@@ -61,7 +61,7 @@ def look(journal: Journal, gatekeeper: Gatekeeper, open_writer: Callable[[], Wri
     return [Interrupted(each, whereabouts(journal.images(each.entry), writer)) for each in entries]
 
 
-def plan_finish(entry: Entry, journal: Journal, writer: Writer) -> ChangeSet:
+def plan_finish(entry: JournalEntry, journal: Journal, writer: Writer) -> ChangeSet:
     """What is still to be written of an interrupted entry; an empty set when all is there."""
     _check(entry)
     version = writer.newest()
@@ -71,7 +71,7 @@ def plan_finish(entry: Entry, journal: Journal, writer: Writer) -> ChangeSet:
     return replace(planned, title=entry.title, undoes=entry.undoes)
 
 
-def finish(entry: Entry, planned: ChangeSet, bench: Bench, *, confirmed: bool) -> Outcome:
+def finish(entry: JournalEntry, planned: ChangeSet, bench: Bench, *, confirmed: bool) -> Outcome:
     """Write what `plan_finish` found; the entry of that takes the place of the interrupted one."""
     if planned.changes or planned.conflicts:
         outcome = apply(planned, bench, confirmed=confirmed)
@@ -82,7 +82,7 @@ def finish(entry: Entry, planned: ChangeSet, bench: Bench, *, confirmed: bool) -
     return Outcome(entry.entry, entry.action, (), version_after=version)
 
 
-def plan_revert(entry: Entry, journal: Journal, writer: Writer) -> ChangeSet:
+def plan_revert(entry: JournalEntry, journal: Journal, writer: Writer) -> ChangeSet:
     """What is to be taken back of an interrupted entry; an empty set when nothing of it is there."""
     _check(entry)
     version = writer.newest()
@@ -93,7 +93,7 @@ def plan_revert(entry: Entry, journal: Journal, writer: Writer) -> ChangeSet:
     return plan_shift(entry, journal, writer, "before")
 
 
-def _check(entry: Entry) -> None:
+def _check(entry: JournalEntry) -> None:
     if entry.state != INTERRUPTED:
         raise RefusedError(
             f"Entry {entry.entry} was not interrupted: it is {entry.state}.", fix="Undo it instead."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.memory import Memory
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.journal import Entry, EntryRow, Journal
+    from memtui.engine.curate.journal import EntryRow, Journal, JournalEntry
     from memtui.engine.store.table import Store
 
 MOST_VERSIONS = 20
@@ -24,7 +24,7 @@ class Story:
 
     memory: str
     versions: tuple[Memory, ...] = ()
-    changes: tuple[tuple[Entry, EntryRow], ...] = ()
+    changes: tuple[tuple[JournalEntry, EntryRow], ...] = ()
 
 
 def story(store: Store, memory: Memory, journal: Journal | None, now_ms: int) -> Story:

@@ -16,7 +16,7 @@ from memtui.engine.errors import RefusedError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from memtui.engine.curate.journal import Entry, Journal
+    from memtui.engine.curate.journal import Journal, JournalEntry
     from memtui.engine.store.writer import Writer
 
 Side = Literal["before", "after"]
@@ -36,7 +36,7 @@ COUNTERS = frozenset(
 
 
 def plan_shift(
-    entry: Entry,
+    entry: JournalEntry,
     journal: Journal,
     writer: Writer,
     side: Side,

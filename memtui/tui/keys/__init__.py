@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.tui.keys import browse, dialogs, everywhere, lab, lifecycle, mend, recall, transfer
+from memtui.tui.keys import browse, dialogs, everywhere, journal, lab, lifecycle, mend, recall, transfer
 from memtui.tui.keys.file import load_keymap
 from memtui.tui.keys.key import ACT, FIND, GO, MOVE, VIEW, Key
 from memtui.tui.keys.keymap import Keymap
@@ -41,6 +41,7 @@ TABLE: tuple[Key, ...] = (
     *lab.TABLE,
     *lifecycle.TABLE,
     *transfer.TABLE,
+    *journal.TABLE,
     *dialogs.TABLE,
 )
 

@@ -11,6 +11,7 @@ TABLE: tuple[Key, ...] = (
     Key("app.go-recall", "3", "Recall", GO, shown="3"),
     Key("app.go-lifecycle", "4", "Lifecycle", GO, shown="4"),
     Key("app.go-transfer", "5", "Transfer", GO, shown="5"),
+    Key("app.go-journal", "6", "Journal", GO, shown="6"),
     Key("app.palette", "ctrl+p,colon", "every command", GO, shown="^p :"),
     Key("app.help", "question_mark,f1", "help", GO, bar=90, shown="?"),
     Key("app.jump", "semicolon", "jump", GO, help="a letter on every panel and row: type it to go there"),

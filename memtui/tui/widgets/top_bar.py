@@ -18,6 +18,7 @@ SCREENS = (
     ("recall", "3", "Recall"),
     ("lifecycle", "4", "Lifecycle"),
     ("transfer", "5", "Transfer"),
+    ("journal", "6", "Journal"),
 )
 
 

@@ -16,7 +16,7 @@ from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, date, full
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.journal import Entry, EntryRow
+    from memtui.engine.curate.journal import EntryRow, JournalEntry
     from memtui.engine.curate.story import Story
 
 ENTRIES = 12
@@ -60,7 +60,7 @@ def change_lines(story: Story, width: int, now_ms: int, glyphs: Glyphs) -> Itera
         yield Content.styled(f"and {full(left)} more in the journal", "$dim")
 
 
-def _fields(entry: Entry, row: EntryRow, width: int, glyphs: Glyphs) -> Iterator[Content]:
+def _fields(entry: JournalEntry, row: EntryRow, width: int, glyphs: Glyphs) -> Iterator[Content]:
     if row.op != "edit":
         yield Content.styled("  made" if row.op == "add" else "  deleted", "$dim")
         return

@@ -1,0 +1,1 @@
+"""The Journal: every change that was made through memtui, and the way back from each."""

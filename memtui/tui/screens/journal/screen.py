@@ -1,0 +1,284 @@
+"""Journal: what was changed through memtui, and the way back from each change, days later too."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.app import ComposeResult
+
+from memtui.engine import ChangeSet, MemtuiError, Outcome
+from memtui.tui.dialogs.pick import Option, Pick
+from memtui.tui.dialogs.preview_text import SHOWN
+from memtui.tui.frame import Frame
+from memtui.tui.host import host
+from memtui.tui.keys import bindings
+from memtui.tui.layout import Arrangement
+from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
+from memtui.tui.paint.numbers import full
+from memtui.tui.screens.journal import arrange, painting
+from memtui.tui.screens.journal.state import MOST, JournalState, why_not_redo, why_not_undo
+from memtui.tui.session import Session
+from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.built_rows import BuiltRows
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
+from memtui.tui.words import RETRY, of_session
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine, EntryRow, JournalEntry, LockState
+
+READ, ROWS = "journal", "rows"
+SHOWN_IN_BROWSE = 50
+"""Ids that a filter line still holds."""
+
+
+MOVES = ("down", "up", "page-down", "page-up", "first", "last")
+
+
+class TimelineRows(BuiltRows, inherit_bindings=False):
+    """The entries by day."""
+
+    BINDINGS = [*bindings("rows", only=MOVES), *bindings("timeline")]  # noqa: RUF012
+
+
+class EntryRows(BuiltRows, inherit_bindings=False):
+    """One entry in full: it scrolls."""
+
+    BINDINGS = bindings("rows", only=MOVES)
+
+
+def read(engine: Engine) -> tuple[tuple[JournalEntry, ...], dict[int, str], LockState]:
+    """The entries, what of the interrupted ones is in the table, and the lock; for a worker."""
+    curate = engine.curate
+    found = {each.entry.entry: each.found.value for each in curate.interrupted()}
+    return tuple(curate.journal(MOST)), found, curate.lock_state()
+
+
+def read_entry(engine: Engine, number: int) -> tuple[int, list[EntryRow], dict[str, str]]:
+    """One entry: its number, its memories, and what those are called now; for a worker."""
+    rows = engine.curate.entry(number)[1]
+    there = engine.memories([each.id for each in rows[:SHOWN]])
+    return number, rows, {each: memory.title for each, memory in there.items()}
+
+
+class JournalScreen(Frame):
+    """A timeline, and the entry under the cursor in full."""
+
+    MODE = "journal"
+    UNDO = "u takes it back"
+    BINDINGS = bindings("journal")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = JournalState()
+        self.said: State | None = State("loading", "reading the journal", skeleton=True)
+        self._engine: Engine | None = None
+        self._revision = -1
+
+    def body(self) -> ComposeResult:
+        yield Arranged(
+            Panel(StatePanel(), title="Journal", id="state"),
+            Panel(TimelineRows(self._timeline, id="timeline"), title="Journal", id="entries"),
+            Panel(EntryRows(self._detail, id="rows"), title="Entry", id="entry"),
+            arrange=self._arrange,
+        )
+
+    def _arrange(self, width: int, height: int) -> Arrangement:
+        return arrange.journal(width, height, said=self.said is not None, zoom=self.state.zoom)
+
+    def _timeline(self, width: int, height: int) -> list[Row]:
+        app = host(self)
+        return painting.timeline(self.state, width, app.now_ms(), app.zone, app.glyphs)
+
+    def _detail(self, width: int, height: int) -> list[Row]:
+        app = host(self)
+        return painting.detail(self.state, width, app.now_ms(), app.zone, app.glyphs)
+
+    # the store, and what it answers
+
+    def session_changed(self, session: Session) -> None:
+        if session.engine is None or of_session(session) is not None:
+            self._revision, self._engine = -1, None
+            self.state = JournalState()
+            self._say(of_session(session) or State("loading", "opening the store", skeleton=True))
+        elif session.revision != self._revision:
+            self._revision, self._engine = session.revision, session.engine
+            engine = session.engine
+            self.runner.start(READ, lambda token, report: read(engine))
+
+    def _say(self, said: State | None) -> None:
+        changed = (said is None) != (self.said is None)
+        self.said = said
+        if said is not None:
+            self.query_one(StatePanel).state = said
+        self.query_one(Arranged).rearrange()
+        self._paint()
+        if changed or self.focused is None:
+            focus = self.query_one(StatePanel) if said is not None else self.query_one("#timeline")
+            self.call_after_refresh(focus.focus)
+
+    def _paint(self) -> None:
+        self.query_one("#timeline", BuiltRows).repaint(str(self.state.shown or ""))
+        self.query_one("#rows", BuiltRows).repaint()
+        count = len(self.state.entries)
+        self.query_one("#entries", Panel).headline(
+            which=f"the last {full(count)}" if count == MOST else full(count) if count else ""
+        )
+        entry = self.state.entry(self.state.shown)
+        self.query_one("#entry", Panel).headline(which=f"#{full(entry.entry)}" if entry else "")
+        self.refresh_bindings()
+
+    @on(RunFinished)
+    def _finished(self, message: RunFinished) -> None:
+        message.stop()
+        if not self.runner.done(message):
+            return
+        if message.slot == ROWS:
+            number, rows, titles = message.value
+            if number == self.state.shown:
+                self.state = replace(self.state, rows=rows, titles=titles)
+                self._paint()
+            return
+        entries, found, lock = message.value
+        kept = self.state.shown if any(each.entry == self.state.shown for each in entries) else 0
+        shown = kept or (entries[0].entry if entries else 0)
+        self.state = replace(self.state, entries=entries, found=found, lock=lock, shown=shown, rows=None)
+        self._say(None if entries or lock.stale else _nothing())
+        self._read_rows()
+
+    @on(RunFailed)
+    def _failed(self, message: RunFailed) -> None:
+        message.stop()
+        if not self.runner.done(message):
+            return
+        if message.slot == READ:
+            self._say(failed("the journal could not be read", message.error, RETRY))
+        else:
+            self.flash(str(message.error), "error")
+
+    def _read_rows(self) -> None:
+        engine, number = self._engine, self.state.shown
+        if engine is not None and number:
+            self.runner.start(ROWS, lambda token, report: read_entry(engine, number))
+
+    @on(RowList.Highlighted, "#timeline")
+    def _highlighted(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        if event.key and int(event.key) != self.state.shown:
+            self.state = replace(self.state, shown=int(event.key), rows=None)
+            self._paint()
+            self._read_rows()
+
+    @on(RowList.Opened, "#timeline")
+    def _opened(self, event: RowList.Opened) -> None:
+        event.stop()
+        self.action_other()
+
+    @on(StatePanel.Chosen)
+    async def _chosen(self, message: StatePanel.Chosen) -> None:
+        if message.choice.name == "browse":
+            await self.app.switch_mode("browse")
+            return
+        host(self).take(message.choice.name, message.choice.value)
+
+    # actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        entry = self.state.entry(self.state.shown)
+        able = {
+            "undo": entry is not None and not why_not_undo(entry),
+            "redo": entry is not None and not why_not_redo(entry),
+            "finish": entry is not None and entry.state == "interrupted",
+            "break_lock": self.state.lock is not None and self.state.lock.stale,
+            "browse": bool(self.state.rows),
+            "copy": entry is not None,
+        }
+        return True if able.get(action, True) else None
+
+    def action_undo(self) -> None:
+        self.staging.undo(self.state.shown)
+
+    def action_redo(self) -> None:
+        self.staging.redo(self.state.shown)
+
+    def action_finish(self) -> None:
+        finish(self, self.state.shown)
+
+    def action_break_lock(self) -> None:
+        break_lock(self)
+
+    def action_browse(self) -> None:
+        ids = [each.id for each in self.state.rows or ()][:SHOWN_IN_BROWSE]
+        self.post_message(ShowInBrowse(f"id:{','.join(ids)}"))
+
+    def action_copy(self) -> None:
+        entry = self.state.entry(self.state.shown)
+        if entry is None:
+            return
+        rows = [
+            {"id": each.id, "op": each.op, "before": dict(each.before), "after": dict(each.after)}
+            for each in self.state.rows or ()
+        ]
+        document = {**entry.as_json(), "changes": rows}
+        host(self).copy(json.dumps(document, ensure_ascii=False, indent=1, default=str), "entry")
+
+    def action_other(self) -> None:
+        here = self.query_one("#rows").has_focus
+        self.state = replace(self.state, zoom="")
+        self.query_one(Arranged).rearrange()
+        self.query_one("#timeline" if here else "#rows").focus()
+
+    def action_zoom(self) -> None:
+        panel = "entry" if self.query_one("#rows").has_focus else "entries"
+        self.state = replace(self.state, zoom="" if self.state.zoom else panel)
+        self.query_one(Arranged).rearrange()
+
+    def action_back(self) -> None:
+        if self.staging.stop() or self.dismiss_flash():
+            return
+        if self.state.zoom:
+            self.action_zoom()
+        elif self.said is None:
+            self.query_one("#timeline").focus()
+
+
+def finish(screen: Frame, number: int) -> None:
+    """Complete an entry that was cut off."""
+
+    def write(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
+        return engine.curate.finish(number, confirmed=confirmed)
+
+    screen.staging.stage(lambda engine: engine.curate.finishing(number), write=write)
+
+
+def break_lock(screen: Frame) -> None:
+    """Ask whether no agent runs; then the next change removes the lock that a dead program left."""
+    engine = screen.session.engine
+    if engine is None or not screen.staging.able():
+        return
+
+    def answered(value: str | None) -> None:
+        if value != "break":
+            return
+        try:
+            engine.curate.break_abandoned_lock()
+        except MemtuiError as error:
+            screen.flash(str(error), "error")
+        else:
+            screen.flash("The next change removes the abandoned lock, if it is still there and still silent.")
+
+    options = [Option("keep", "leave it", letter="l"), Option("break", "no agent runs: break it", letter="b")]
+    screen.app.push_screen(Pick("The write lock was left behind", options), answered)
+
+
+def _nothing() -> State:
+    facts = (
+        ("here", "every change that you make through memtui, with what was there before"),
+        ("so", "each can be taken back, also days later, exactly its rows and fields"),
+    )
+    browse = Choice("browse", "go to Browse and change something", "e edits, c changes, D forgets", key="2")
+    return State("empty", "nothing was changed through memtui yet", facts, (browse,))

@@ -1,0 +1,59 @@
+"""What the Journal knows: entries, what was cut off, the lock; and what can be done with an entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memtui.engine import EntryRow, JournalEntry, LockState
+
+MOST = 1_000
+"""Entries that are listed; the command line lists all."""
+REMOVED = "contents removed"
+"""How the title of an entry ends whose contents were forgotten for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalState:
+    """The journal as it was read last."""
+
+    entries: tuple[JournalEntry, ...] = ()
+    """Newest first."""
+    found: Mapping[int, str] = field(default_factory=dict)
+    """Of each interrupted entry: how much of it the table holds, in words."""
+    lock: LockState | None = None
+    shown: int = 0
+    """The number of the entry in the detail."""
+    rows: Sequence[EntryRow] | None = None
+    """Its memories; None while they are read."""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """The text that these memories have now, on one line; without those that are gone."""
+    zoom: str = ""
+
+    def entry(self, number: int) -> JournalEntry | None:
+        """The entry of this number."""
+        return next((each for each in self.entries if each.entry == number), None)
+
+
+def why_not_undo(entry: JournalEntry) -> str:
+    """Why an entry cannot be taken back; empty when it can."""
+    if entry.title.endswith(REMOVED):
+        return "Its contents were removed for good."
+    if entry.state == "undone":
+        return "It is undone already; U makes it again."
+    return ""
+
+
+def why_not_redo(entry: JournalEntry) -> str:
+    """Why an entry cannot be made again; empty when it can."""
+    if entry.title.endswith(REMOVED):
+        return "Its contents were removed for good."
+    if entry.state != "undone":
+        return "It is not undone."
+    return ""
+
+
+def between(newer: JournalEntry, older: JournalEntry) -> int:
+    """How many versions of the table were written between two entries, by whomever."""
+    end = older.version_after if older.version_after is not None else older.version_before
+    return max(0, newer.version_before - end)

@@ -1,0 +1,213 @@
+"""The Journal: what was changed, undone and redone entry by entry, beside other programs, and after a crash."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import time
+from datetime import UTC
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from memtui.engine.curate.lock import HELD
+from memtui.engine.curate.place import journal_of
+from memtui.tui.app import MemtuiApp
+from memtui.tui.dialogs.pick import Pick
+from memtui.tui.dialogs.preview import Preview
+from memtui.tui.screens.journal.screen import JournalScreen
+from tests.conftest import NOW_MS
+from tests.engine.curate_world import curator, row_of, rows_of, same_rows, version_of
+from tests.tui.driving import SIZES, check_golden, press, screen_text
+from tests.tui.test_changing import _other_program, browsing, pro_store, said, steps
+
+DAY_MS = 86_400_000
+FIRST, SECOND = (f"row-{i:05}-aaaa-bbbb-cccc-dddddddddddd" for i in range(2))
+
+
+def changed_store(folder: Path) -> Path:
+    """A store with three entries on two days: importance, tier, a deletion."""
+    store = pro_store(folder / "store")
+    for days, change in ((3, {"importance": "0.9"}), (3, {"tier": "core"}), (0, None)):
+        made = curator(store, now=lambda days=days: NOW_MS - days * DAY_MS)  # type: ignore[misc]
+        plan = made.forget([SECOND], hard=True) if change is None else made.edit([FIRST], change)
+        made.apply(plan, confirmed=True)
+    return store
+
+
+def cut_off(store: Path, *, written: bool) -> None:
+    """A change whose program died: before it reached the table, or before it said that it had."""
+    made = curator(store)
+    rest = shutil.copytree(store, store.parent / "rest")
+    entry = made.apply(made.edit([FIRST], {"importance": "0.8"})).entry
+    if not written:
+        shutil.rmtree(store)
+        shutil.copytree(rest, store)
+    with sqlite3.connect(journal_of(store.parent / "state", str(store), "memories")) as db:
+        db.execute("UPDATE entries SET state = 'intended', version_after = NULL WHERE entry = ?", (entry,))
+
+
+async def to_entry(pilot: Pilot[None], app: MemtuiApp, number: int) -> None:
+    """Put the cursor on an entry."""
+    screen = app.screen
+    assert isinstance(screen, JournalScreen)
+    await press(pilot, "g")
+    for _ in range(20):
+        if screen.state.shown == number:
+            return
+        await press(pilot, "j")
+    raise AssertionError(f"entry {number} is not listed:\n{screen_text(app)}")
+
+
+async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
+    store = changed_store(tmp_path)
+    before = rows_of(store)
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "6")
+        text = screen_text(app)
+        assert "Saturday 29 August 2026" in text
+        assert "Tuesday 1 September 2026" in text
+        await to_entry(pilot, app, 1)
+        assert "0.5 ▸ 0.9" in screen_text(app)
+        await press(pilot, "u")
+        assert isinstance(app.screen, Preview)
+        assert "undo of entry 1" in screen_text(app)
+        await press(pilot, "enter")
+        assert "taken back (entry 4)" in said(app)
+        row = row_of(store, FIRST)
+        assert row["importance"] == pytest.approx(0.5)
+        assert '"tier":"core"' in row["metadata"].replace(" ", ""), "the later entry stays"
+        await to_entry(pilot, app, 1)
+        assert "undone. U makes it again." in screen_text(app)
+        await press(pilot, "u")
+        assert not isinstance(app.screen, Preview)
+        await steps(pilot, "U", "enter")
+        assert "made again" in said(app)
+    assert same_rows(rows_of(store), before)
+
+
+async def test_what_another_program_changed_is_shown_and_may_be_overwritten(tmp_path):
+    store = changed_store(tmp_path)
+    _other_program(store, FIRST, 0.33)
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "6")
+        await to_entry(pilot, app, 1)
+        await press(pilot, "u")
+        text = " ".join(screen_text(app).split())
+        assert "1 conflict" in text
+        assert all(f"{side} {value}" in text for side, value in (("theirs", "0.33"), ("mine", "0.5")))
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Preview), "a conflict is never applied"
+        await steps(pilot, "f", "enter")
+        assert row_of(store, FIRST)["importance"] == pytest.approx(0.5)
+
+
+async def test_a_row_that_changed_while_the_preview_was_read(tmp_path):
+    store = pro_store(tmp_path / "store")
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "c", "i", *["backspace"] * 10, "1")
+        await press(pilot, "enter")
+        _other_program(store, FIRST, 0.33)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, Preview)
+        text = " ".join(screen_text(app).split())
+        assert "1 conflict" in text
+        assert "theirs 0.33" in text
+        assert row_of(store, FIRST)["importance"] == pytest.approx(0.33)
+        await steps(pilot, "f", "enter")
+        assert row_of(store, FIRST)["importance"] == 1
+
+
+@pytest.mark.parametrize("written", [True, False])
+@pytest.mark.parametrize("key", ["f", "u"])
+async def test_a_change_that_was_cut_off_is_said_at_start_and_finished_or_taken_back(tmp_path, written, key):
+    store = pro_store(tmp_path / "store")
+    cut_off(store, written=written)
+    async with browsing(store) as (app, pilot):
+        assert isinstance(app.screen, Pick)
+        assert "Entry 1 was cut off" in screen_text(app)
+        await press(pilot, key)
+        if isinstance(app.screen, Preview):
+            await press(pilot, "enter")
+        assert row_of(store, FIRST)["importance"] == pytest.approx(0.8 if key == "f" else 0.5)
+        await press(pilot, "6")
+        assert "cut off" not in screen_text(app)
+    assert curator(store).interrupted() == []
+
+
+async def test_a_change_that_was_cut_off_stays_in_the_journal_until_it_is_settled(tmp_path):
+    store = pro_store(tmp_path / "store")
+    cut_off(store, written=False)
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "l")
+        assert isinstance(app.screen, JournalScreen)
+        assert "F finishes it, u takes it back" in " ".join(screen_text(app).split())
+        await steps(pilot, "F", "enter")
+        assert row_of(store, FIRST)["importance"] == pytest.approx(0.8)
+
+
+async def test_a_lock_that_a_dead_program_left_is_said_and_broken_only_when_told(tmp_path):
+    store = pro_store(tmp_path / "store")
+    held = store / HELD
+    held.mkdir()
+    long_ago = time.time() - 3600
+    os.utime(held, (long_ago, long_ago))
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "1")
+        assert "The write lock is held, silent for" in said(app)
+        await press(pilot, "6")
+        assert "B breaks it" in " ".join(screen_text(app).split())
+        await steps(pilot, "B", "b")
+        assert held.exists(), "only the next change removes it"
+        await press(pilot, "2")
+        await press(pilot, "c", "i", *["backspace"] * 10, "1")
+        await steps(pilot, "enter", "enter")
+        assert "1 memory changed" in said(app)
+    assert not held.exists()
+    assert row_of(store, FIRST)["importance"] == 1
+
+
+async def test_an_empty_journal_says_what_goes_there_and_leads_to_browse(tmp_path):
+    store = pro_store(tmp_path / "store")
+    async with browsing(store, size=(80, 24)) as (app, pilot):
+        await press(pilot, "6")
+        assert "nothing was changed through memtui yet" in screen_text(app)
+        await press(pilot, "enter")
+        assert "[2 Browse]" in screen_text(app)
+    assert version_of(store) == 3
+
+
+async def test_a_journal_that_cannot_be_read_says_why(tmp_path):
+    store = changed_store(tmp_path)
+    journal_of(tmp_path / "state", str(store), "memories").write_bytes(b"this is no database" * 100)
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "6")
+        text = screen_text(app)
+        assert "the journal could not be read" in text
+        assert "try again" in text
+
+
+async def test_from_an_entry_to_its_memories(tmp_path):
+    store = changed_store(tmp_path)
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "6")
+        await to_entry(pilot, app, 2)
+        await press(pilot, "b")
+        assert "[2 Browse]" in screen_text(app)
+        assert "1 of 7" in screen_text(app)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_journal_looks_as_recorded(tmp_path, size):
+    store = changed_store(tmp_path)
+    _other_program(store, FIRST, 0.33)
+    made = curator(store)
+    made.apply(made.undo(2))
+    async with browsing(store, size=size) as (app, pilot):
+        app.zone = UTC
+        await press(pilot, "6")
+        await to_entry(pilot, app, 1)
+        shown = screen_text(app).split("\n")
+        check_golden(f"journal-{size[0]}x{size[1]}", "\n".join(shown[1:-1]).rstrip())
