@@ -72,12 +72,15 @@ def matched_words(trace: Trace, memory_id: str) -> list[str]:
         return []
     from memtui.engine.store.tokens import index_tokens
 
-    pin = trace.outside.pin
-    asked = set(index_tokens(pin, trace.bm25_query))
+    outside, pin = trace.outside, trace.outside.pin
+
+    def tokens(text: str) -> frozenset[str]:
+        return outside.made(("tokens", text), lambda: frozenset(index_tokens(pin, text)))
+
+    asked = tokens(trace.bm25_query)
     found: dict[str, str] = {}
     for word in _WORD.findall(row.text):
-        tokens = set(index_tokens(pin, word))
-        if tokens & asked:
+        if tokens(word) & asked:
             found.setdefault(word.lower(), word)
     return sorted(found.values(), key=lambda word: -len(word))
 

@@ -74,7 +74,7 @@ class RecallScreen(Frame):
     CSS_PATH = "recall.tcss"
     BINDINGS = bindings("recall")
 
-    state: reactive[RecallState] = reactive(RecallState(), init=False)
+    state: reactive[RecallState] = reactive(RecallState(), init=False, repaint=False)
 
     def __init__(self) -> None:
         super().__init__()

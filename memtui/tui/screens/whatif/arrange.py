@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memtui.tui.layout import Arrangement, Box, size_class
 
-ABOUT = 6
+ABOUT = 7
 
 
 def what_if(width: int, height: int, zoom: str = "") -> Arrangement:

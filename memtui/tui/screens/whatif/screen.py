@@ -24,7 +24,7 @@ from memtui.tui.screens.whatif import arrange, lists
 from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif.lists import result_rows
 from memtui.tui.screens.whatif.setting import Setting
-from memtui.tui.screens.whatif.sliders import about, slider_rows
+from memtui.tui.screens.whatif.sliders import Painted, about, slider_rows
 from memtui.tui.screens.whatif.state import WhatIfState
 from memtui.tui.session import Session
 from memtui.tui.widgets.arranged import Arranged
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 Taken = Callable[[Mapping[str, Any], "Trace"], None]
 """Takes what was tried, and its answer."""
 LIST, FLIPS = "list", "flips"
+ROOM_FOR_TITLE = 16
 
 
 def _differ(old: WhatIfState, new: WhatIfState, *names: str) -> bool:
@@ -51,6 +52,13 @@ class SettingRows(KnobRows):
 
     BINDINGS = bindings("settings")
 
+    def in_sight(self) -> list[str]:
+        """Keys of the rows on the screen, the one under the cursor first."""
+        top, height = self.scroll_offset.y, self.container_size.height
+        placed = zip(self._rows, self._tops, strict=True)
+        keys = [row.key for row, at in placed if row.key and at + len(row.lines) > top and at < top + height]
+        return sorted(keys, key=lambda key: key != self.key)
+
 
 class WhatIfScreen(Frame):
     """The answer to `request` (`trace` where it is known) with `tried` in place of its own settings."""
@@ -58,7 +66,7 @@ class WhatIfScreen(Frame):
     MODE = "recall"
     CSS_PATH = "whatif.tcss"
     BINDINGS = bindings("whatif")
-    state: reactive[WhatIfState] = reactive(WhatIfState(), init=False)
+    state: reactive[WhatIfState] = reactive(WhatIfState(), init=False, repaint=False)
 
     def __init__(
         self,
@@ -72,6 +80,7 @@ class WhatIfScreen(Frame):
         super().__init__()
         self.engine, self._request, self._taken = engine, request, taken
         self._setting = Setting(self)
+        self._painted: Painted = {}
         first = next(iter(tried), "limit")
         start = WhatIfState(tried=dict(tried), base=trace, key=first, selected=memory_id)
         self.set_reactive(WhatIfScreen.state, start)
@@ -131,21 +140,16 @@ class WhatIfScreen(Frame):
         self.runner.start(LIST, work)
 
     def _look_for_flips(self) -> None:
-        """Where the list turns over, for the setting under the cursor first."""
+        """Where the list turns over: for the settings in sight, that under the cursor first."""
         trace, engine, state = self.state.trace, self.engine, self.state
         if trace is None or self.runner.busy(FLIPS):
             return
-        paths = [
-            each.knob.path
-            for each in state.parameters
-            if each.knob.kind in ("number", "whole") and not each.inert and each.knob.path not in state.strips
-        ]
-        paths.sort(key=lambda path: path != state.key)
+        wanted = [reduce.parameter(state, key) for key in self.query_one(SettingRows).in_sight()]
+        paths = [each.knob.path for each in wanted if each is not None and reduce.flips_wanted(state, each)]
 
         def work(cancel: CancelToken, report: Report) -> None:
             for path in paths:
                 cancel.check()
-                report(path)
                 report(engine.lab.flips(trace, path, cancel))
 
         if paths:
@@ -157,8 +161,6 @@ class WhatIfScreen(Frame):
         value = message.value
         if message.slot == FLIPS and isinstance(value, Strip):
             self.state = replace(self.state, strips={**self.state.strips, value.path: value})
-        elif message.slot == FLIPS:
-            self.state = replace(self.state, looking=value)
         elif isinstance(value[-1], Bounds):
             base, parameters, bounds = value
             self.state = replace(self.state, base=base, parameters=parameters, bounds=bounds)
@@ -182,7 +184,6 @@ class WhatIfScreen(Frame):
             self.state = reduce.answer(self.state, *message.value)
             self._look_for_flips()
         elif message.slot == FLIPS:
-            self.state = replace(self.state, looking="")
             self._look_for_flips()
         else:
             self._setting.heard(message.slot, message.value)
@@ -209,7 +210,7 @@ class WhatIfScreen(Frame):
         rows = self.query_one(SettingRows)
         if rows.key != new.key:
             rows.choose(new.key)
-        if _differ(old, new, "tried", "parameters", "strips", "bounds", "looking", "base", "as_question"):
+        if _differ(old, new, "tried", "parameters", "strips", "bounds", "base", "as_question"):
             rows.repaint()
         if _differ(old, new, "found", "base"):
             listed = self.query_one("#list BuiltRows", BuiltRows)
@@ -217,12 +218,15 @@ class WhatIfScreen(Frame):
         if old.zoom != new.zoom:
             self.query_one(Arranged).rearrange()
         self._words()
-        self.refresh_bindings()
+        if _differ(old, new, "found", "base", "selected"):
+            self._why()
+        if _differ(old, new, "key", "tried", "strips", "selected", "found"):
+            self.refresh_bindings()
 
     def _build(self, name: str, width: int, height: int) -> Sequence[Row]:
         glyphs = host(self).glyphs
         if name == "sliders":
-            return slider_rows(self.state, width, glyphs)
+            return slider_rows(self.state, width, glyphs, self._painted)
         return result_rows(self.state, width, glyphs)
 
     def _words(self) -> None:
@@ -235,13 +239,12 @@ class WhatIfScreen(Frame):
         )
         said = lists.summary(state)
         how = "asking" if state.running else lists.asked(state)
-        self.query_one("#list", Panel).headline(
-            which=f"{said}   {how}" if said and not narrow else said or how
-        )
-        self.query_one("#list", Panel).headline(where=self._badge())
+        listed = self.query_one("#list", Panel)
+        both = f"{said}   {how}" if said and how else said or how
+        fits = len(both) + ROOM_FOR_TITLE <= listed.size.width
+        listed.headline(which=both if fits else said or how, where=self._badge())
         panel = self.query_one("#about", Panel)
         self.query_one("#about Lines", Lines).show(about(state, max(20, panel.size.width), glyphs))
-        self._why()
 
     def _badge(self) -> Any:
         """Whether the account of the selected memory adds up."""
@@ -275,6 +278,7 @@ class WhatIfScreen(Frame):
             )
         elif isinstance(event.rows, SettingRows):
             self.state = replace(self.state, key=event.key)
+            self._look_for_flips()
         else:
             self.state = replace(self.state, selected=event.key)
 

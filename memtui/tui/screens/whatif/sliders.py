@@ -41,8 +41,16 @@ _HEADINGS = {
 }
 
 
-def slider_rows(state: WhatIfState, width: int, glyphs: Glyphs) -> list[Row]:
-    """The question's own rows, then every parameter of the recipe under the heading of its block."""
+Painted = dict[tuple[str, int, str], tuple[tuple[object, ...], Row]]
+"""The last row of each setting, width and set of glyphs, with everything that it was painted from."""
+
+
+def slider_rows(state: WhatIfState, width: int, glyphs: Glyphs, painted: Painted | None = None) -> list[Row]:
+    """The question's own rows, then every parameter of the recipe under the heading of its block.
+
+    `painted` keeps rows from one painting to the next, so that one turn paints one row anew.
+    """
+    kept = painted if painted is not None else {}
     if state.base is None:
         return []
     rows = [_heading("QUESTION", width)]
@@ -53,7 +61,11 @@ def slider_rows(state: WhatIfState, width: int, glyphs: Glyphs) -> list[Row]:
         if wanted != heading:
             heading = wanted
             rows.append(Row((Content(), *_heading(heading, width).lines)))
-        rows.append(_row(state, each, width, glyphs))
+        path, place = each.knob.path, (each.knob.path, width, glyphs.name)
+        made_of = (reduce.value(state, path), path in state.tried, state.strips.get(path), each)
+        if place not in kept or kept[place][0] != made_of:
+            kept[place] = made_of, _row(state, each, width, glyphs)
+        rows.append(kept[place][1])
     return rows
 
 
@@ -170,8 +182,7 @@ def _flips(
     """The flip points under the track, and how far the list stays as it is."""
     strip = state.strips.get(each.knob.path)
     if strip is None:
-        said = "looking for flip points" if state.looking == each.knob.path else ""
-        return Content.styled(f"{'':{indent}}{said}".rstrip(), "$faint")
+        return Content()
     points = [
         (flip.after, glyphs.dot if flip.reordered else glyphs.up, "$dim" if flip.reordered else "$stale")
         for flip in strip.flips
@@ -212,13 +223,13 @@ def about(state: WhatIfState, width: int, glyphs: Glyphs) -> list[Content]:
     if each.needs == "a search":
         facts.append("another search is made where what was found does not suffice")
     lines = Content.styled("; ".join(facts), "$dim").wrap(max(12, width - 2))
-    strip = state.strips.get(path)
     told: list[Content] = [Content.assemble(" ", line) for line in lines]
-    if strip is not None and strip.flips:
-        told.append(Content.assemble(" ", _next_words(state, path, glyphs)).truncate(width, ellipsis=True))
     for finding in (*each.findings, *((f"no effect here: {each.inert}",) if each.inert else ())):
         for i, line in enumerate(Content.styled(one_line(finding), "$stale").wrap(max(12, width - 4))):
             told.append(Content.assemble((f" {glyphs.warn} " if i == 0 else "   ", "bold $stale"), line))
+    strip = state.strips.get(path)
+    if strip is not None and strip.flips:
+        told.append(Content.assemble(" ", _next_words(state, path, glyphs)).truncate(width, ellipsis=True))
     return told
 
 

@@ -32,8 +32,6 @@ class WhatIfState:
     bounds: Bounds | None = None
     strips: Mapping[str, Strip] = field(default_factory=dict)
     """Flip points around the present answer, by path, as far as they are known."""
-    looking: str = ""
-    """The setting whose flip points are being looked for."""
     as_question: str = ""
     """In words, what the question's vector is when it is not its own."""
     key: str = ""
@@ -137,6 +135,11 @@ def _next(values: list[Any], now: Any, by: int, *, around: bool = False) -> Any:
     return values[at % len(values)] if around else values[max(0, min(len(values) - 1, at))]
 
 
+def flips_wanted(state: WhatIfState, each: Parameter) -> bool:
+    """Whether a setting has flip points that are not known yet."""
+    return each.knob.kind in ("number", "whole") and not each.inert and each.knob.path not in state.strips
+
+
 def next_flip(state: WhatIfState, path: str, by: int) -> float | None:
     """The nearest value above (or below) the present one at which the list is another; None where there is none."""
     strip, now = state.strips.get(path), value(state, path)
@@ -151,4 +154,4 @@ def answer(state: WhatIfState, tried: Mapping[str, Any], found: WhatIf) -> WhatI
     """The list for what is tried has come; flip points of the list before are no longer right."""
     same = state.found is not None and dict(state.answers) == dict(tried)
     strips = state.strips if same else {}
-    return replace(state, found=found, answers=tried, strips=strips, running=False, error=None, looking="")
+    return replace(state, found=found, answers=tried, strips=strips, running=False, error=None)

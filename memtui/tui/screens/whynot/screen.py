@@ -55,7 +55,7 @@ class WhyNotScreen(Frame):
 
     MODE = "recall"
     BINDINGS = bindings("whynot")
-    state: reactive[WhyNotState] = reactive(cast(WhyNotState, None), init=False)
+    state: reactive[WhyNotState] = reactive(cast(WhyNotState, None), init=False, repaint=False)
     """Given when the screen is made."""
 
     def __init__(self, engine: Engine, trace: Trace, memory_id: str, try_it: Try) -> None:
