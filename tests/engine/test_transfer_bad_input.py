@@ -204,6 +204,15 @@ def test_no_room_for_the_answers_of_a_service(filled: Path, tmp_path: Path) -> N
     assert not (tmp_path / "new").exists()
 
 
+def test_an_export_without_a_memory_is_no_fault(shared: Path, tmp_path: Path) -> None:
+    engine = opened(own_store(tmp_path / "store"), tmp_path / "state")
+    plan = planned(engine, shared / "fixtures/stores/pro-cli/export-nothing.json")
+    assert (plan.sources[0].format.name, plan.total) == ("memory-lancedb-pro", 0)
+    assert plan.warnings == ["There is no memory in it."]
+    assert engine.transfer.run(plan).entry is None
+    plan.close()
+
+
 def test_a_report_of_what_was_left_out(tmp_path: Path) -> None:
     """Everything at once: each part is in one count, and the whole says how many there were."""
     source = tmp_path / "rows.jsonl"

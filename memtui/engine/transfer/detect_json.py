@@ -119,6 +119,8 @@ def _document(head: _Head) -> Found | None:
             *((f"version {version!r}",) if version is not None else ()),
             *(("metadata is JSON in a text",) if _has(head, "metadata", str) else ()),
         )
+    if not head.records and {"version", "exportedAt", "memories"} <= set(head.keys):
+        return "memory-lancedb-pro", ("the plugin's own export, without a memory in it",)
     if head.under == "items" and head.share("text"):
         return "mem-engine", ("an object with an array `items`", *_engine_marks(head))
     history = head.records and head.share("memory_id", "event") == 1
