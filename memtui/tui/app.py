@@ -32,6 +32,7 @@ from memtui.tui.opening import DEMO, Clock, Opener, default_now
 from memtui.tui.opening import opener as real_opener
 from memtui.tui.paint.glyphs import choose
 from memtui.tui.session import Session
+from memtui.tui.stylesheet import ParsedOnce
 from memtui.tui.theme.load import DEFAULT, LoadedThemes, load_themes, search_path
 from memtui.tui.theme.tokens import defaults
 from memtui.tui.tour.guide import Guide
@@ -106,6 +107,7 @@ class MemtuiApp(KeyedApp):
         tour: UiState | None = None,
     ) -> None:
         super().__init__(keys or load_keys())
+        self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         self._guide = Guide(self, tour)
         self.glyphs = choose({**environ, **look.glyphs})
         self._now = now

@@ -54,6 +54,8 @@ def apply(table: Sequence[Key], wishes: Sequence[Wish]) -> tuple[tuple[Key, ...]
     All wishes are looked at together, so that two actions can swap their keys; one that fails is taken out and
     the rest looked at again.
     """
+    if not wishes:
+        return tuple(table), ()
     problems: list[Problem] = []
     granted: dict[str, Wish] = {}
     known = {key.id: key for key in table}
