@@ -16,6 +16,7 @@ from memtui.paths import FOLDER_VARIABLES
 
 if TYPE_CHECKING:
     from memtui.engine.embed.settings import EmbeddingSettings
+    from memtui.engine.transfer.chat import ChatSettings
 
 KEY_VARIABLE = "MEMTUI_EMBEDDING_API_KEY"
 """The key of the embedding service itself; it has no place in a file."""
@@ -62,6 +63,10 @@ SETTINGS = (
         "openai, azure-openai, jina, voyage, nvidia or ollama; empty is told by host.",
     ),
     Setting("embedding.timeout_s", 10.0, "Seconds to wait for the vector of one question."),
+    Setting("chat.model", "", "Language model that writes summaries in an upgrade; empty asks none."),
+    Setting("chat.base_url", "", "Root of its OpenAI-compatible service, with its /v1."),
+    Setting("chat.api_key_env", "", "Variable that holds its key; local servers need none."),
+    Setting("chat.timeout_s", 60.0, "Seconds to wait for one summary."),
 )
 _KNOWN: Mapping[str, Setting] = MappingProxyType({setting.key: setting for setting in SETTINGS})
 _TABLES = frozenset(key.rpartition(".")[0] for key in _KNOWN if "." in key)
@@ -128,6 +133,29 @@ class Settings:
             timeout_s=block["timeout_s"],
             provider=block["provider"],
         )
+
+    def chat(self, environ: Mapping[str, str]) -> ChatSettings | None:
+        """The language model that is set here, with its key; None when there is none.
+
+        Raises ConfigError without an address, and when the key's variable is not set.
+        """
+        model, url, name = (str(self.values[f"chat.{each}"]) for each in ("model", "base_url", "api_key_env"))
+        if not model:
+            return None
+        if not url:
+            raise ConfigError(
+                f"{model} has no address.",
+                path="chat.base_url",
+                fix="Set chat.base_url to its service's root.",
+            )
+        key = environ.get(name, "").strip() if name else ""
+        if name and not key:
+            raise ConfigError(
+                f"chat.api_key_env names {name}, which is not set.", path="chat.api_key_env", fix="Set it."
+            )
+        from memtui.engine.transfer.chat import ChatSettings
+
+        return ChatSettings(url, model, key, self.values["chat.timeout_s"])
 
 
 def load_settings(

@@ -5,17 +5,27 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.progress import shown
 from memtui.engine import UsageError
+from memtui.paths import settings_file
+from memtui.settings import load_settings
+
+if TYPE_CHECKING:
+    from memtui.engine.transfer.chat import ChatSettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui upgrade`."""
     parser.add_argument("--limit", type=int, metavar="N", help="at most so many memories")
     parser.add_argument(
-        "--llm", metavar="URL", help="root of a chat service with its /v1, for better summaries"
+        "--llm",
+        metavar="URL",
+        nargs="?",
+        const="",
+        help="better summaries by a language model: the configured one, or that of a service (its root with /v1)",
     )
     parser.add_argument("--llm-model", metavar="NAME", help="the model to ask there")
     parser.add_argument("--llm-key-env", metavar="VAR", help="the variable that holds its key")
@@ -24,17 +34,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Plan, and unless it is a dry run, write."""
-    from memtui.engine.transfer.chat import ChatSettings
-
-    if bool(args.llm) != bool(args.llm_model):
-        raise UsageError(
-            "A chat service needs an address and a model.", fix="Give both --llm and --llm-model."
-        )
-    key = os.environ.get(args.llm_key_env, "") if args.llm_key_env else ""
-    chat = ChatSettings(args.llm, args.llm_model, key) if args.llm else None
+    chat = _chat(args)
     engine = open_to_change(args)
     with shown(sys.stderr) as on_progress:
         planned = engine.transfer.upgrade(
             chat, limit=args.limit, dry_run=args.dry_run, on_progress=on_progress
         )
     return carry_out(engine, planned, args)
+
+
+def _chat(args: argparse.Namespace) -> ChatSettings | None:
+    """The language model that was asked for; nobody is asked unbidden, for the texts go out to it."""
+    from memtui.engine.transfer.chat import ChatSettings
+
+    if args.llm:
+        if not args.llm_model:
+            raise UsageError("A chat service needs a model.", fix="Give --llm-model, too.")
+        key = os.environ.get(args.llm_key_env, "") if args.llm_key_env else ""
+        return ChatSettings(args.llm, args.llm_model, key)
+    if args.llm is None:
+        return None
+    found = load_settings(settings_file(), os.environ).chat(os.environ)
+    if found is None:
+        raise UsageError(
+            "No language model is configured.", fix="Set chat.model and chat.base_url, or name one."
+        )
+    return found

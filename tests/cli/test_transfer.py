@@ -198,6 +198,17 @@ def test_an_upgrade_with_a_chat_service_is_about_the_same_memories(
     assert (code, dry["changed"], done["changed"]) == (0, 2, 2)
     assert done["rows"][0]["after"]["memory_category"] == "events"
     assert call("upgrade", "--llm", "http://127.0.0.1:9/v1", "--store", db)[0] == 2
+    assert call("upgrade", "--store", db, "--llm")[0] == 2
+    monkeypatch.setenv("MEMTUI_CHAT_MODEL", "tidy")
+    assert call("upgrade", "--store", db, "--llm")[0] == 2  # no address
+    monkeypatch.setenv("MEMTUI_CHAT_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("MEMTUI_CHAT_API_KEY_ENV", "TIDY_KEY")
+    call("undo", "--store", db)
+    code, _, err = call("upgrade", "--store", db, "--llm")  # kept answers are another service's
+    assert code == 1
+    assert "tidy at 127.0.0.1:9 gave no summary" in err
+    monkeypatch.delenv("TIDY_KEY")
+    assert call("upgrade", "--store", db, "--llm")[0] == 2
 
 
 def test_reembedding_from_the_estimate_to_the_way_back(tmp_path: Path, call: Call) -> None:
