@@ -56,7 +56,8 @@ class BrowseNames(BrowseChanges):
         info = Content.assemble("  ", (counted, "$foreground"), f"   {order} {arrow} ")
         self.query_one(FilterBar).show(self.wish.query.filter, scopes_phrase(query.scopes), info)
         marked = Content.styled(self.marks_phrase, "bold $primary")
-        notes = (Content.styled(one_line(note), "$stale") for note in (view.pending, view.note))
+        by_words = "by words, not by meaning" if view.note else ""  # the flash line says why
+        notes = (Content.styled(one_line(note), "$stale") for note in (view.pending, by_words))
         saved = Content.styled(f"view {self.view_name}" if self.view_name else "", "$primary")
         parts = [part for part in (marked, *notes, saved) if part.plain]
         self.query_one("#list", Panel).headline(which=Content("  ").join(parts))

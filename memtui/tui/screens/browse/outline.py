@@ -93,14 +93,19 @@ def _kind_lines(kind: str, members: list[tuple[str | None, int]], folded: bool) 
     if folded:
         return lines
     for scope, count in members[:CAP]:
-        rest = scope.strip().split(":", 1)[1] if scope is not None and ":" in scope else scope
-        label = (
-            as_stored(scope) if scope is not None and scope != scope.strip() else one_line(rest or "(none)")
-        )
-        lines.append(Line("scope", label, count, 1, f"scope:{scope!r}", scopes=(scope,), raw=scope))
+        lines.append(Line("scope", _leaf(scope), count, 1, f"scope:{scope!r}", scopes=(scope,), raw=scope))
     if len(members) > CAP:
         lines.append(Line("more", f"{len(members) - CAP:,} more, press /", depth=1, key=f"more:{kind}"))
     return lines
+
+
+def _leaf(scope: str | None) -> str:
+    """A scope within its kind; what is malformed is shown as it is stored."""
+    if scope is None:
+        return "NULL"
+    if not scope.strip() or scope != scope.strip():
+        return as_stored(scope)
+    return one_line(scope.split(":", 1)[1] if ":" in scope else scope)
 
 
 _FIELD = {"tier": "tier", "category": "cat", "state": "state", "layer": "layer", "source": "source"}

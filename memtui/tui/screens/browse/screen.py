@@ -63,6 +63,7 @@ class BrowseScreen(BrowseNear):
     def __init__(self) -> None:
         super().__init__()
         self._revision = -1
+        self._noted = ""
 
     def body(self) -> ComposeResult:
         yield Arranged(
@@ -147,6 +148,9 @@ class BrowseScreen(BrowseNear):
         pane.show(found.facets, found.scopes, found.all_total, query.scopes, terms(query.filter))
         self._state(None if found.view.total else words.nothing_matches(found))
         self.name_panels()
+        if found.view.note and found.view.note != self._noted:
+            self.flash(found.view.note, "note")
+        self._noted = found.view.note
 
     @on(RunFailed)
     def _failed(self, message: RunFailed) -> None:

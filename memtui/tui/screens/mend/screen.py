@@ -100,6 +100,8 @@ class MendScreen(MendActions):
                     kept.part, threshold=kept.threshold, across=kept.across, losers=kept.losers
                 )
             self.look()
+        elif session.phase == "ready":
+            self.own = False  # reading it anew has failed
 
     # looking
 
