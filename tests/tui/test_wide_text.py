@@ -47,7 +47,7 @@ def edges(line: str) -> list[int]:
     return [cell_len(line[:i]) for i, char in enumerate(line) if char in "│╭╮╰╯"]
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36), (200, 50)])
+@pytest.mark.parametrize("size", [(80, 24), (200, 50)])
 async def test_no_script_moves_a_column(world, size):
     async with running(world, size) as (app, pilot):
         for keys in (("1",), ("2",), ("2", "l"), ("ctrl+p", "at")):

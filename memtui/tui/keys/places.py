@@ -68,6 +68,7 @@ PLACES: dict[str, Place] = {
     "wizard": Place("Transfer, a list", ("rows", "transfer", "app")),
     "path": Place("Transfer, a path", ("transfer", "app")),
     "journal": Place("Journal"),
+    "timeline": Place("Journal, the entries", ("rows", "journal", "app")),
 }
 
 
