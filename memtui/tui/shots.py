@@ -35,6 +35,7 @@ class Shot:
 
 NARROW, NORMAL, WIDE = (80, 24), (120, 36), (200, 50)
 QUESTION = "Which port do I use for SSH to the bastion?"
+WINDOW = "what is the deploy window on friday"
 SHOTS = (
     Shot("home", (), (NARROW, NORMAL, WIDE)),
     Shot("browse", ("2",), (NARROW, NORMAL, WIDE)),
@@ -45,6 +46,8 @@ SHOTS = (
     Shot("help", ("2", "question_mark"), (NORMAL,)),
     Shot("palette", ("2", "ctrl+p"), (NORMAL,)),
     Shot("compare", ("3",), (WIDE,), text=QUESTION, then=("C", "e", "1", "j", "j")),
+    Shot("why-not", ("3",), (NARROW, NORMAL, WIDE), text=WINDOW, then=("e", "1", "m", "G", "n")),
+    Shot("what-if", ("3",), (NARROW, NORMAL, WIDE), text=WINDOW, then=("e", "1", "w", *"jjjjjj", "L")),
     Shot("cases", ("3", "escape", "T", "d", "C", "1", "R", "g"), (NORMAL,)),
 )
 

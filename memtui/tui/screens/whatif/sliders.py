@@ -112,6 +112,7 @@ def _head(state: WhatIfState, path: str, width: int, value_cells: int = VALUE) -
     each = reduce.parameter(state, path)
     searches = " (searches)" if each is not None and each.needs == "a search" and not each.inert else ""
     name = name_of(path)
+    searches = searches if len(name) + len(searches) <= NAME else ""
     return Content.assemble(
         " ",
         (name, style),

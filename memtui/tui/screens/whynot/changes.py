@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import Counterfactual, Powerless, Verdict, one_line
 from memtui.tui.paint.bars import padded_bar
-from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.cells import fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.screens.whynot.words import change_words, knob_name, on_the_memory, plain
 from memtui.tui.widgets.rows import Row
@@ -43,14 +44,16 @@ def _change(change: Counterfactual, width: int, glyphs: Glyphs) -> tuple[Content
     end = Content.assemble((rank, "bold $foreground"), (f"{mark} ", sure[1]), sure)
     room = max(8, width - KNOB_CELLS - end.cell_length - 6)
     said = change_words(change.knob, change.before, change.after, glyphs.forth)
+    short = said if cell_len(said) <= room else ""
     first = Content.assemble(
         "   ",
         (fit(knob_name(change.knob), KNOB_CELLS, glyphs.ellipsis), "bold $key"),
-        (fit(crop(said, room, glyphs.ellipsis), room), "$foreground"),
+        (fit(short, room), "$foreground"),
         " ",
         end,
     )
-    return first, _how_much(change, width, glyphs)
+    lines = [] if short else Content.styled(said, "$foreground").wrap(max(12, width - 6))
+    return (first, *(Content.assemble("     ", line) for line in lines), _how_much(change, width, glyphs))
 
 
 def _how_much(change: Counterfactual, width: int, glyphs: Glyphs) -> Content:

@@ -15,7 +15,8 @@ from memtui.tui.screens.whynot.words import gate_name, gate_number
 from memtui.tui.widgets.rows import Row
 
 GATE_CELLS, NUMBER_CELLS = 16, 11
-BESIDE = 84
+MOST_VALUE = 18
+BESIDE = 88
 """From this width on a gate's sentence stands beside its numbers."""
 INDENT = 3
 
@@ -27,13 +28,16 @@ def ladder_rows(verdict: Verdict, width: int, height: int, glyphs: Glyphs) -> li
 
 
 def _heading(width: int) -> Row:
-    cells = _cells(width)
-    line = f" {'':2}{fit('GATE', GATE_CELLS)}{right('MEMORY', cells)} {right('LIMIT', cells)}"
+    own, least = _cells(width)
+    line = f" {'':2}{fit('GATE', GATE_CELLS)}{right('MEMORY', own)} {right('LIMIT', least)}"
     return Row((Content.styled(line, "bold $heading").truncate(width),))
 
 
-def _cells(width: int) -> int:
-    return NUMBER_CELLS if width >= GATE_CELLS + 2 * NUMBER_CELLS + 6 else 8
+def _cells(width: int) -> tuple[int, int]:
+    """Of the memory's own value, and of the limit."""
+    if width < GATE_CELLS + 2 * NUMBER_CELLS + 6:
+        return 8, 8
+    return max(NUMBER_CELLS, min(MOST_VALUE, width - GATE_CELLS - NUMBER_CELLS - 6)), NUMBER_CELLS
 
 
 def _fitting(verdict: Verdict, width: int, height: int, glyphs: Glyphs) -> list[Row]:
@@ -73,14 +77,14 @@ def _row(verdict: Verdict, rung: Rung, width: int, glyphs: Glyphs, *, told: bool
     limit = (
         limit if value or rung.passed is False else ""
     )  # a limit that nothing was held against says nothing
-    cells = _cells(width)
+    own, least = _cells(width)
     head = Content.assemble(
         " ",
         (mark, style),
         " ",
         (fit(gate_name(rung.gate), GATE_CELLS, glyphs.ellipsis), name_style),
-        (right(value, cells, glyphs.ellipsis), "bold $foreground" if first else "$foreground"),
-        (f" {right(limit, cells, glyphs.ellipsis)}", "$dim"),
+        (right(value, own, glyphs.ellipsis), "bold $foreground" if first else "$foreground"),
+        (f" {right(limit, least, glyphs.ellipsis)}", "$dim"),
     )
     said = "" if first else _sentence(rung)  # the verdict above says that of the first
     style = "$dim"
@@ -97,7 +101,7 @@ def _row(verdict: Verdict, rung: Rung, width: int, glyphs: Glyphs, *, told: bool
 
 
 def _sentence(rung: Rung) -> str:
-    aside = " It would have been so as well." if rung.hypothetical and rung.passed is False else ""
+    aside = " It would have stopped it too." if rung.hypothetical and rung.passed is False else ""
     return one_line(rung.sentence) + aside
 
 
