@@ -61,13 +61,18 @@ def notes(folder: Path, *, broken: bool = True) -> Path:
 
 @asynccontextmanager
 async def transferring(
-    store: Path, *, writable: bool = True, size: tuple[int, int] = (120, 36), task: str = ""
+    store: Path,
+    *,
+    writable: bool = True,
+    size: tuple[int, int] = (120, 36),
+    task: str = "",
+    glyphs: str = "unicode",
 ) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], TransferScreen]]:
     """The app on Transfer, with `task` begun."""
     environ = {
         "HOME": str(store.parent),
         "MEMTUI_STATE_DIR": str(store.parent / "state"),
-        "MEMTUI_GLYPHS": "unicode",
+        "MEMTUI_GLYPHS": glyphs,
     }
     app = MemtuiApp(
         str(store),

@@ -50,7 +50,7 @@ class MapPart(ImportPart):
         return Heading("The first records", which, where[:90])
 
     def advice(self) -> str:
-        return "n makes the plan: every record is read, compared and counted. Nothing is written."
+        return "n makes the plan: every record is read and compared; nothing is written."
 
     def missing(self) -> str:
         state = self.state

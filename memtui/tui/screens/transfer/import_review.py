@@ -100,7 +100,7 @@ class ReviewPart(ImportPart):
             return f"{doing}; the plan before is shown"
         warnings = review.notes(self.state)
         more = f"; {plural(len(warnings), 'thing')} to know" if warnings else ""
-        return f"{review.cost_words(self.state)}; one step in the journal, undone as a whole{more}"
+        return f"embedding {review.cost_words(self.state)}; one step in the journal, undone as a whole{more}"
 
     def missing(self) -> str:
         state = self.state

@@ -41,7 +41,7 @@ class SourcePart(ImportPart):
         return Heading("What it is")
 
     def advice(self) -> str:
-        return "Type a path, drop a file onto the terminal, or press esc and p to paste a text."
+        return "Type a path, or drop a file onto the terminal; esc p pastes a text."
 
     def missing(self) -> str:
         found = self.state.found

@@ -97,7 +97,7 @@ class Mend(Flow):
         return "" if plan is None else plural(len(plan.changes), "memory", "memories")
 
     def shape(self) -> Shape:
-        return Shape("two", said=self.said() is not None, side_rows=8)
+        return Shape("two", said=self.said() is not None, side_rows=8, mirrored=self.state.step == "what")
 
     def said(self) -> State | None:
         state = self.state

@@ -96,7 +96,7 @@ def ledger_rows(losses: Sequence[Loss], width: int, glyphs: Glyphs) -> list[Row]
         return text_rows("Nothing is changed or lost: every field comes through as it is.", width, "$ok")
     name = min(20, max(len(each.field) for each in losses) + 2)
     head = f" {fit('FIELD', name)}{right('ROWS', 8)}  WHAT CHANGES OR IS LOST"
-    rows = [Row((Content.styled(crop(head, width), "bold $heading"),))]
+    rows = [Row((Content.styled(crop(head, width, glyphs.ellipsis), "bold $heading"),))]
     for number, each in enumerate(losses):
         room = max(10, width - name - 12)
         lines = Content.styled(one_line(each.what), "$foreground").wrap(room)
@@ -132,7 +132,7 @@ def pace_rows(pace: Pace, width: int, glyphs: Glyphs, *, running: bool) -> list[
             said += f"   {_speed(progress, speed)}"
         if left is not None and last and running and left >= 0.5:
             said += f"   {span(left)} left"
-        rows += [Row((Content.assemble("   ", (crop(said, width - 4), "$dim")),)), blank()]
+        rows += [Row((Content.assemble("   ", (crop(said, width - 4, glyphs.ellipsis), "$dim")),)), blank()]
     if pace.phases and pace.elapsed_s >= 0.05:
         rows.append(
             Row(

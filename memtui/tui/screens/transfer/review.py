@@ -128,9 +128,7 @@ def strip_line(state: ImportState, width: int, glyphs: Glyphs) -> Content:
     while first < at and sum(part.cell_length + 2 for part in parts[first : at + 1]) > width - 4:
         first += 1
     lead = f" {glyphs.back} " if first else " "
-    return Content.assemble((lead, "$dim"), Content("  ").join(parts[first:])).truncate(
-        max(1, width - 1), ellipsis=True
-    )
+    return Content.assemble((lead, "$dim"), Content("  ").join(parts[first:])).truncate(max(1, width - 1))
 
 
 # ---------------------------------------------------------------------- the main panel
@@ -177,7 +175,7 @@ def _items(page: Page, view: str, width: int, glyphs: Glyphs) -> list[Row]:
     head = fit(" what" if conflict else " text", room + 2) + names.get(
         view, ("the same as" if matched else "scope") if tail else ""
     )
-    rows = [Row((Content.styled(crop(head, width), "$dim"),))]
+    rows = [Row((Content.styled(crop(head, width, glyphs.ellipsis), "$dim"),))]
     for item in page.items:
         line = Content.assemble(
             " ",
@@ -235,7 +233,7 @@ def _left(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
                         mark,
                         (right(full(count), 7), "$foreground"),
                         "  ",
-                        (crop(one_line(why), width - 13), "$foreground"),
+                        (crop(one_line(why), width - 13, glyphs.ellipsis), "$foreground"),
                     ),
                 )
             )

@@ -10,7 +10,7 @@ from textual.content import Content
 from memtui.engine import one_line
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import date, score, size
+from memtui.tui.paint.numbers import date, plural, score, size
 from memtui.tui.screens.transfer.parts import (
     Setting,
     blank,
@@ -249,7 +249,7 @@ def _table(preview: Preview, width: int, most: int, glyphs: Glyphs) -> list[Row]
         Content.styled(fit(roles.get(preview.columns[i], ""), cells[i]), "$match") for i in shown
     )
     rows = [
-        heading_row(f"IN THE SOURCE{f', {more} more columns' if more else ''}"),
+        heading_row(f"IN THE SOURCE{', ' + plural(more, 'more column') if more else ''}"),
         Row((Content.assemble(" ", above),)),
         Row((Content.assemble(" ", names),)),
     ]
@@ -280,7 +280,7 @@ def _memories(seen: Glimpse, width: int, glyphs: Glyphs) -> list[Row]:
         head = (
             f" {fit('TEXT', width - tail - 2)}{fit('SCOPE', 16)}{fit('CATEGORY', 12)}{right('IMP', 5)}  DATE"
         )
-        rows.append(Row((Content.styled(crop(head, width), "$dim"),)))
+        rows.append(Row((Content.styled(crop(head, width, glyphs.ellipsis), "$dim"),)))
     for number, each in enumerate(seen.records):
         lost = f" {glyphs.loss}" if each.lost else ""
         text = fit(one_line(each.text) + lost, max(8, width - tail - 3), glyphs.ellipsis) + " "

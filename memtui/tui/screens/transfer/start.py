@@ -155,7 +155,9 @@ class Start(Flow):
         if height >= 2 * len(TASKS):
             return [Row((title, about), f"task:{task.name}")]
         line = Content.assemble(
-            " ", (fit(task.title, 17), "bold $foreground"), (crop(task.about, max(4, width - 19)), "$dim")
+            " ",
+            (fit(task.title, 17), "bold $foreground"),
+            (crop(task.about, max(4, width - 19), self.glyphs.ellipsis), "$dim"),
         )
         return [Row((line,), f"task:{task.name}")]
 
@@ -168,7 +170,9 @@ class Start(Flow):
         return Row(
             (
                 Content.assemble((first, "$foreground"), "  ", (ago(run.time_ms, self.now_ms), "$dim")),
-                Content.styled(crop(f"   {why}  enter goes on, x forgets it", width - 1), "$dim"),
+                Content.styled(
+                    crop(f"   {why}  enter goes on, x forgets it", width - 1, self.glyphs.ellipsis), "$dim"
+                ),
             ),
             f"run:{run.name}",
         )
