@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.cli.output import error, print_json, print_text, warning
 from memtui.cli.store import open_for
-from memtui.engine import Engine, RefusedError, UsageError
+from memtui.engine import CaseBook, Engine, History, RefusedError, UsageError
+from memtui.paths import questions_file, store_state_dir
 
 if TYPE_CHECKING:
+    from memtui.engine import RecallEffect
     from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Outcome
 
 _SHOWN = 20
@@ -38,8 +40,19 @@ def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_effect_argument(parser: argparse.ArgumentParser) -> None:
+    """What the change does to recall."""
+    parser.add_argument(
+        "--effect",
+        action="store_true",
+        help="with --dry-run: which saved cases and last questions would be answered differently",
+    )
+
+
 def open_to_change(args: argparse.Namespace) -> Engine:
     """The engine, writable unless this is a dry run; what was interrupted earlier is said first."""
+    if getattr(args, "effect", False) and not args.dry_run:
+        raise UsageError("--effect belongs to a preview.", fix="Give --dry-run with it.")
     engine = open_for(args, writable=not args.dry_run)
     for left in engine.curate.interrupted():
         warning(left.sentence)
@@ -81,7 +94,11 @@ def carry_out(
     if getattr(args, "where", None) is not None:
         planned = planned.leaving_refused()
     if args.dry_run:
-        _print(planned.as_json(), planned, args)
+        effect = _effect(engine, planned) if getattr(args, "effect", False) else None
+        more = {} if effect is None else {"effect": effect.as_json()}
+        _print({**planned.as_json(), **more}, planned, args)
+        if effect is not None and not args.json:
+            _print_effect(effect)
         return 0
     try:
         outcome = do(confirmed=args.yes) if do else engine.curate.apply(planned, confirmed=args.yes)
@@ -93,6 +110,25 @@ def carry_out(
         return refused.exit_code
     _print(outcome.as_json(), outcome, args)
     return 0
+
+
+def _effect(engine: Engine, planned: ChangeSet) -> RecallEffect:
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    return engine.lab.effect(planned, cases, History(questions_file()))
+
+
+def _print_effect(effect: RecallEffect) -> None:
+    failed = f" ({effect.failed} could not be asked)" if effect.failed else ""
+    print_text(
+        f"effect on recall: {len(effect.changed)} of {effect.asked} questions answered differently{failed}"
+    )
+    for each in effect.changed:
+        print_text(f"  {'case ' if each.saved else ''}{_short(each.query)}")
+        for verb, ids in (("loses", each.left), ("brings", each.entered)):
+            for memory in ids:
+                print_text(f"    {verb} {memory} {_short(effect.texts.get(memory, ''))}")
+        if not each.left and not each.entered:
+            print_text("    the same memories in another order")
 
 
 def _print(document: Mapping[str, Any], done: ChangeSet | Outcome, args: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ import argparse
 import os
 
 from memtui.cli.changing import (
+    add_effect_argument,
     add_memory_arguments,
     add_safety_arguments,
     carry_out,
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--in-place", action="store_true", help="no new version of a preference or an entity")
     parser.add_argument("--reason", default="", help="kept with a memory that is archived")
     add_safety_arguments(parser)
+    add_effect_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from memtui.cli.changing import (
+    add_effect_argument,
     add_memory_arguments,
     add_safety_arguments,
     carry_out,
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--with-pinned", action="store_true", help="pinned memories too, with --where")
     add_safety_arguments(parser)
+    add_effect_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

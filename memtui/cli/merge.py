@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from memtui.cli.changing import add_safety_arguments, carry_out, chosen_ids, open_to_change
+from memtui.cli.changing import (
+    add_effect_argument,
+    add_safety_arguments,
+    carry_out,
+    chosen_ids,
+    open_to_change,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--losers", choices=("supersede", "delete"), default="supersede", help="what becomes of the others"
     )
     add_safety_arguments(parser)
+    add_effect_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.changing import add_effect_argument, add_safety_arguments, carry_out, open_to_change
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
 from memtui.cli.store import open_for
@@ -15,6 +15,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui restore`."""
     parser.add_argument("ids", nargs="*", metavar="ID", help="ids, or their first 8 or more characters")
     add_safety_arguments(parser)
+    add_effect_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

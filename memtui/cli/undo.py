@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.changing import add_effect_argument, add_safety_arguments, carry_out, open_to_change
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="memories to bring back although they changed since",
     )
     add_safety_arguments(parser)
+    add_effect_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:

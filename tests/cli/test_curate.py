@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from memtui.cli.main import run
-from tests.conftest import tree_hash
+from memtui.engine import History, RecallRequest, open_engine
+from memtui.paths import questions_file
+from tests.conftest import NOW_MS, tree_hash
 from tests.engine.curate_world import row_of, rows_of, same_rows
 from tests.engine.tables import pro_row, uuid, write_table
 
@@ -271,3 +273,22 @@ def test_for_people_the_change_is_told_in_lines(db: Path, capsys: Capture) -> No
     assert "take it back with: memtui undo 1" in out
     assert run(["journal", "--store", str(db)]) == 0
     assert "scope to agent:ops" in capsys.readouterr().out
+
+
+def test_a_dry_run_says_which_questions_get_other_answers(db: Path, capsys: Capture) -> None:
+    engine = open_engine(db, now=lambda: NOW_MS, environ={}, cwd=db)
+    trace = engine.recall(RecallRequest("Fact 2 about the kiln.", recipe="memtui"))
+    first = trace.returned[0]
+    engine.lab.remember(trace, History(questions_file()))
+    before = tree_hash(db)
+    code, document, _ = call(capsys, db, "edit", first, "--set", "state=archived", "--dry-run", "--effect")
+    (changed,) = document["effect"]["changed"]
+    assert (code, document["effect"]["asked"], changed["query"]) == (0, 1, "Fact 2 about the kiln.")
+    assert first in changed["before"]
+    assert first not in changed["after"]
+    assert run(["forget", first, "--hard", "--dry-run", "--effect", "--store", str(db)]) == 0
+    out = capsys.readouterr().out
+    assert "effect on recall: 1 of 1 questions answered differently" in out
+    assert f"    loses {first}" in out
+    assert call(capsys, db, "edit", first, "--set", "state=archived", "--effect")[0] == 2
+    assert tree_hash(db) == before

@@ -184,7 +184,8 @@ def field_lines(
             )
         )
     if follow:
-        lines.append(Content.styled(f"     {', '.join(follow)} follow the text", "$dim"))
+        said = f"     {', '.join(follow)} follow the text"
+        lines.append(Content.styled(crop(said, width - 1, glyphs.ellipsis), "$dim"))
     return lines
 
 

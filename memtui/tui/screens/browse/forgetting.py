@@ -21,8 +21,8 @@ def ways(able_to_archive: bool) -> list[Option]:
     archive = [Option(ARCHIVE, "archive", "kept, but not recalled", "a")] if able_to_archive else []
     return [
         *archive,
-        Option(DELETE, "delete", "older versions too; undo can", "d"),
-        Option(SHRINK, "delete every trace", "history shrunk; no undo", "t"),
+        Option(DELETE, "delete", "undo brings it back", "d"),
+        Option(SHRINK, "delete every trace", "history shrunk, no undo", "t"),
     ]
 
 
