@@ -28,9 +28,8 @@ class KeyedApp(App[None]):
 
     @property
     def frame(self) -> Frame | None:
-        """The top-level screen under whatever overlay is open."""
-        base = self.screen_stack[0] if self.screen_stack else None
-        return base if isinstance(base, Frame) else None
+        """The screen under whatever overlay is open: a mode's own, or one that was opened over it."""
+        return next((each for each in reversed(self.screen_stack) if isinstance(each, Frame)), None)
 
     def say(self, text: str, kind: Any = "done") -> None:
         """One line above the key bar of the present screen."""

@@ -11,6 +11,7 @@ import pytest
 
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.preview import Preview
+from memtui.tui.screens.browse.filtering import choosing
 from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.mend.lists import Finds
 from memtui.tui.screens.mend.screen import MendScreen
@@ -275,3 +276,49 @@ async def test_the_palette_goes_to_each_part(store):
         await press(pilot, "enter")
         assert isinstance(app.screen, MendScreen)
         assert finds(app).keys == [name("key"), name("order")]
+
+
+async def test_only_what_browse_lists_is_looked_at_or_everything(store):
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "slash")
+        await type_text(pilot, "deploys ~rota")
+        await press(pilot, "enter", "m")
+        assert finds(app).keys == [name("dup1")]
+        assert "F only deploys" in screen_text(app)
+        await press(pilot, "F")
+        assert finds(app).keys == [name("same1"), name("dup1")]
+        assert "F all memories" in screen_text(app)
+        await press(pilot, "n", "F")
+        assert "the noise filter would drop nothing" in screen_text(app)
+
+
+async def test_the_survivor_gets_another_text_with_a_new_vector(demo_store, tmp_path):
+    copy = Path(shutil.copytree(demo_store, tmp_path / "demo"))
+    async with browsing(copy) as (app, pilot):
+        await press(pilot, "m")
+        survivor = finds(app).key
+        before = row_of(copy, survivor)
+        await press(pilot, "e", *["backspace"] * 80)
+        await type_text(pilot, "Lint before every push")
+        await press(pilot, "enter")
+        assert "{+Lint" in screen_text(app) or "Lint before every push" in screen_text(app)
+        await steps(pilot, "M", "enter")
+        assert "merged (entry 1)" in said(app)
+        ids = set(rows_of(copy).column("id").to_pylist())
+        rows = [row_of(copy, each) for each in ids if row_of(copy, each)["text"] == "Lint before every push"]
+        assert len(rows) == 1
+        assert rows[0]["vector"] != before["vector"]
+
+
+@pytest.mark.parametrize(
+    ("text", "scopes", "filter"),
+    [
+        ("", None, ""),
+        ("~deploys", None, ""),
+        ("tier:core ~how do we imp>.5", None, "tier:core imp>.5"),
+        ("a | b", ("global", "a b", None), '(a | b) scope=global,"a b",""'),
+        ("broken (", ("x",), ""),
+    ],
+)
+def test_the_list_as_a_filter_that_chooses(text, scopes, filter):
+    assert choosing(text, scopes) == filter

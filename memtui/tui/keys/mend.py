@@ -26,6 +26,7 @@ TABLE: tuple[Key, ...] = (
     Key("mend.much-stricter", "greater_than_sign", "much more alike", ACT, shown=">"),
     Key("mend.much-looser", "less_than_sign", "much less alike", ACT, shown="<"),
     Key("mend.across", "A", "across scopes", ACT, help="compare memories of different scopes, too"),
+    Key("mend.within", "F", "filter or all", ACT, help="only the list that Browse shows, or every memory"),
     Key("mend.merge", "M", "merge", ACT, bar=10, help="make one memory of the cluster, after a look at it"),
     Key("mend.losers", "L", "losers", ACT, bar=15, help="superseded and kept as history, or deleted"),
     Key("mend.survivor", "f", "this one survives", ACT, help="the memory under the cursor of the cluster"),

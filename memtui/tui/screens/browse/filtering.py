@@ -149,3 +149,16 @@ def coloured(text: str) -> list[tuple[int, int, str]]:
     return [
         (token.span.start, token.span.end, _STYLES[token.kind]) for token in tokens if token.kind in _STYLES
     ]
+
+
+def choosing(text: str, scopes: tuple[str | None, ...] | None) -> str:
+    """The filter with these scopes as a term of it, and without the ~words that only order; empty for everything."""
+    try:
+        gone = [i for i, chip in enumerate(chips(text)) if chip.kind == "semantic"]
+        for index in reversed(gone):
+            text = remove(text, index)
+        if scopes is None:
+            return text
+        return add(text, f"scope={','.join(literal(scope or '', '=') for scope in scopes)}")
+    except FilterError:
+        return ""

@@ -30,7 +30,7 @@ from memtui.tui.screens.browse.answers import answer
 from memtui.tui.screens.browse.copying import copy_options, copy_text
 from memtui.tui.screens.browse.detail import MemoryDetail
 from memtui.tui.screens.browse.filter_bar import FilterBar
-from memtui.tui.screens.browse.filtering import terms, toggled, trouble_of, without
+from memtui.tui.screens.browse.filtering import choosing, terms, toggled, trouble_of, without
 from memtui.tui.screens.browse.list_head import ListHead
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.screens.browse.near_list import NearRows
@@ -332,7 +332,8 @@ class BrowseScreen(BrowseNear):
     def action_mend(self, part: Part = "duplicates") -> None:
         from memtui.tui.screens.mend.screen import MendScreen
 
-        self.app.push_screen(MendScreen(part))
+        query = self.wish.query
+        self.app.push_screen(MendScreen(part, choosing(query.filter, query.scopes)))
 
     def palette_entries(self) -> list[Entry]:
         """Parts of Mend and scopes to go to, orders to choose."""

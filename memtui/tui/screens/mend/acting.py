@@ -66,6 +66,8 @@ class MendActions(Frame):
         parts = _OF_PART.get(action)
         if parts is not None and self.state.part not in parts:
             return False
+        if action == "within" and (not self.state.filter or self.state.part == "trash"):
+            return None
         if action == "mark_sure" and not self.state.looked:
             return None
         return True
@@ -239,10 +241,26 @@ class MendActions(Frame):
         self._then([change.id for change in outcome.changes])
 
     def action_undo(self) -> None:
-        self.staging.undo()
+        self.staging.stage(
+            lambda engine: engine.curate.undo(),
+            force=lambda engine, ids: engine.curate.undo(forced=ids),
+            then=self._undone,
+        )
+
+    def _undone(self, outcome: Outcome) -> None:
+        self.own = True
+        self.show(reduce.undone(self.state, frozenset(change.id for change in outcome.changes)))
 
     def action_redo(self) -> None:
-        self.staging.redo()
+        self.staging.stage(
+            lambda engine: engine.curate.redo(),
+            force=lambda engine, ids: engine.curate.redo(forced=ids),
+            then=self._gone,
+        )
+
+    def action_within(self) -> None:
+        if self.state.filter:
+            self.show(reduce.unlooked(replace(self.state, narrow=not self.state.narrow)), key="")
 
 
 def _literal(text: str) -> str:

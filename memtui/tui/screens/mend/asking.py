@@ -18,12 +18,12 @@ def look(engine: Engine, state: MendState, token: CancelToken, report: Report) -
     """What the present part is about: near pairs, suspects, or what was thrown away."""
     if state.part == "duplicates":
         near = engine.curate.duplicates(
-            floor=FLOOR, across_scopes=state.across, on_progress=report, cancel=token
+            state.within, floor=FLOOR, across_scopes=state.across, on_progress=report, cancel=token
         )
         return near, near.clusters(state.threshold)
     if state.part == "trash":
         return trash(engine, token)
-    return engine.curate.sweep(KINDS[state.part], on_progress=report, cancel=token)
+    return engine.curate.sweep(KINDS[state.part], state.within, on_progress=report, cancel=token)
 
 
 def trash(engine: Engine, token: CancelToken) -> Any:

@@ -90,6 +90,9 @@ def _setting(state: MendState, width: int) -> Content:
             parts.append(
                 Content.styled(f"{full(doubted)} in doubt: the rule may be wrong about them", "$stale")
             )
+    if state.filter and state.part != "trash":
+        what = crop(f"only {one_line(state.filter)}", 40) if state.narrow else "all memories"
+        parts.insert(0, _chip("mend.within", what))
     if state.marks:
         parts.append(Content.styled(f"{full(len(state.marks))} marked", "bold $primary"))
     return Content.assemble(" ", Content("   ").join(parts)).truncate(max(1, width))

@@ -48,9 +48,9 @@ class MendScreen(MendActions):
     CSS_PATH = "mend.tcss"
     BINDINGS = bindings("mend")
 
-    def __init__(self, part: Part = "duplicates") -> None:
+    def __init__(self, part: Part = "duplicates", filter: str = "") -> None:
         super().__init__()
-        self.state = MendState(part=part)
+        self.state = MendState(part, filter)
         self._engine: Engine | None = None
         self._revision = -1
         self._keys: list[str] = []
@@ -95,10 +95,7 @@ class MendScreen(MendActions):
                     self.repaint_all()
                     return
             elif again or self.state.looked:
-                kept = self.state
-                self.state = MendState(
-                    kept.part, threshold=kept.threshold, across=kept.across, losers=kept.losers
-                )
+                self.state = reduce.unlooked(self.state)
             self.look()
         elif session.phase == "ready":
             self.own = False  # reading it anew has failed

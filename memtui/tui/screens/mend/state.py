@@ -31,6 +31,10 @@ class MendState:
     """One store at one moment. What was not looked for yet is None; `done` was acted on since it was found."""
 
     part: Part = "duplicates"
+    filter: str = ""
+    """The list that Mend was opened from; empty for everything."""
+    narrow: bool = True
+    """Whether only the memories of that list are looked at."""
     near: Near | None = None
     clusters: tuple[Cluster, ...] = ()
     threshold: float = START
@@ -53,11 +57,37 @@ class MendState:
     done: frozenset[str] = frozenset()
 
     @property
+    def within(self) -> str:
+        """The filter that counts at present."""
+        return self.filter if self.narrow else ""
+
+    @property
     def looked(self) -> bool:
         """Whether the present part has been looked for."""
         if self.part == "duplicates":
             return self.near is not None
         return self.trash is not None if self.part == "trash" else self.part in self.suspects
+
+
+def unlooked(state: MendState) -> MendState:
+    """Nothing found yet; what was chosen stays."""
+    return MendState(
+        state.part,
+        state.filter,
+        state.narrow,
+        threshold=state.threshold,
+        across=state.across,
+        losers=state.losers,
+    )
+
+
+def undone(state: MendState, ids: frozenset[str]) -> MendState:
+    """These are as they were: whatever belongs to them is shown again."""
+    again = set(ids)
+    for cluster in state.clusters:
+        if not again.isdisjoint(cluster.ids):
+            again.update(cluster.ids)
+    return fresh(replace(state, done=state.done - again))
 
 
 def on_part(state: MendState, part: Part) -> MendState:
