@@ -12,6 +12,7 @@ from typing import Any
 
 from textual.app import App
 from textual.pilot import Pilot
+from textual.worker import WorkerCancelled
 
 from memtui.tui.app import MemtuiApp
 from memtui.tui.opening import NothingFound, SeveralFound
@@ -54,13 +55,24 @@ async def settle(pilot: Pilot[None]) -> None:
     async with asyncio.timeout(QUIET_S):
         for _ in range(2):
             await pilot.pause()
-            await app.workers.wait_for_complete(list(app.workers))
+            await workers_done(app)
             await pilot.pause()
             while getattr(app.screen, "resting", False) or not all(
                 listing.settled for listing in app.screen.query(MemoryList)
             ):
                 await asyncio.sleep(0.005)
             await pilot.pause()
+
+
+async def workers_done(app: App[Any]) -> None:
+    """Wait until no worker runs; one that is replaced while it is waited for is no failure."""
+    while running_now := list(app.workers):
+        try:
+            await app.workers.wait_for_complete(running_now)
+        except WorkerCancelled:
+            await asyncio.sleep(0)
+        else:
+            return
 
 
 async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
