@@ -14,6 +14,7 @@ from memtui.tui.app import MemtuiApp
 from memtui.tui.look import Look
 from memtui.tui.opening import Opener
 from memtui.tui.screens.browse.memory_list import MemoryList
+from memtui.tui.shot_notes import NAME, write_notes
 
 QUIET_S = 60.0
 """A picture that takes longer than this never will be made."""
@@ -48,6 +49,7 @@ SHOTS = (
     Shot("compare", ("3",), (WIDE,), text=QUESTION, then=("C", "e", "1", "j", "j")),
     Shot("why-not", ("3",), (NARROW, NORMAL, WIDE), text=WINDOW, then=("e", "1", "m", "G", "n")),
     Shot("what-if", ("3",), (NARROW, NORMAL, WIDE), text=WINDOW, then=("e", "1", "w", *"jjjjjj", "L")),
+    Shot("import", ("5", "enter"), (NORMAL,), text=f"~/{NAME}", then=("n", "t", "o")),
     Shot("cases", ("3", "escape", "T", "d", "C", "1", "R", "g"), (NORMAL,)),
 )
 
@@ -67,6 +69,7 @@ async def take(
     environ: Mapping[str, str],
 ) -> Path:
     """Run the app without a terminal at `size`, press the keys, write the picture into `folder`."""
+    write_notes(Path(environ["HOME"]))
     app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Look(theme=shot.theme))
     async with app.run_test(size=size) as pilot:
         await _settle(pilot)

@@ -37,7 +37,7 @@ def record_rows(
     if width < 76 or height < 9:
         return _stacked(item, memory, width, glyphs, versioned=versioned)
     half = (width - 3) // 2
-    left, right_side = _here(item, memory, half, glyphs), _file(item, half, glyphs)
+    left, right_side = _here(item, memory, half, glyphs), _file(item, memory, half, glyphs)
     rows = []
     for number in range(max(len(left), len(right_side))):
         a = left[number] if number < len(left) else Content()
@@ -118,13 +118,13 @@ def _here(item: Item, memory: Memory | None, width: int, glyphs: Glyphs) -> list
     return [*lines, *(_pair(name, value, width) for name, value in facts)]
 
 
-def _file(item: Item, width: int, glyphs: Glyphs) -> list[Content]:
+def _file(item: Item, memory: Memory | None, width: int, glyphs: Glyphs) -> list[Content]:
     head = Content.assemble(
         (" FILE", "bold $heading"),
         "  ",
         (crop(one_line(item.where), max(4, width - 10), glyphs.ellipsis), "$dim"),
     )
-    newer = ""
+    later = memory is not None and item.timestamp_ms is not None and item.timestamp_ms > memory.timestamp_ms
     facts = [
         (
             "scope",
@@ -134,7 +134,7 @@ def _file(item: Item, width: int, glyphs: Glyphs) -> list[Content]:
         ),
         ("category", Content(one_line(item.category or "-"))),
         ("importance", _importance(item.importance, glyphs)),
-        ("written", Content(date(item.timestamp_ms) + newer)),
+        ("written", Content(date(item.timestamp_ms) + ("   newer" if later else ""))),
     ]
     return [head, *_text(item.text, width), Content(), *(_pair(name, value, width) for name, value in facts)]
 
