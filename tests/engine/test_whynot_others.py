@@ -167,3 +167,36 @@ def test_a_change_of_the_memory_is_a_change_set_that_brings_it_back(tmp_path: Pa
         engine.lab.plan_change(TARGET, replace(change, knob="memory.length"))
     with pytest.raises(UsageError, match="no field"):
         engine.lab.plan_change(TARGET, replace(change, knob="limit"))
+
+
+def test_a_knob_that_cannot_be_asked_here_does_not_stop_the_others(tmp_path: Path) -> None:
+    rows = [row(f"m{n}", f"gateway port note {n}", (1.0, n / 10)) for n in range(12)]
+    engine = Engine(open_store(write_store(tmp_path / "store", rows, dims=2)), now=lambda: NOW_MS)
+    request = RecallRequest("gateway port note", recipe="pro/tool", limit=3)
+    trace = engine.recall(request)
+    assert trace.mode == "keyword"
+    last = next(each.id for each in trace.candidates if each.reason == "limit")
+    verdict = engine.lab.why_not(last, request)
+    assert "limit" in {change.knob for change in verdict.changes}
+    unable = {each.knob: each.why for each in verdict.powerless}
+    assert unable["retrieval.mode"].startswith(
+        "This recall asks by meaning only, and its question has no vector."
+    )
+    assert ", and No" not in unable["retrieval.mode"]
+    for path in ("retrieval.vectorWeight", "retrieval.bm25Weight"):
+        assert "one lane" in unable[path]
+        assert not engine.lab.what_if(trace, {path: 0.05}).changed
+
+
+def test_settings_are_resolved_before_anything_is_asked(tmp_path: Path) -> None:
+    folder = write_store(tmp_path / "s", [row("one", "a gateway port", (1, 0))], dims=2)
+    engine = Engine(open_store(folder), now=lambda: NOW_MS)
+    for recipe, block in (("pro/agent", "retrieval"), ("memtui", "memtui"), ("mem-engine", "memEngine")):
+        config, _ = engine.lab.settings(RecallRequest("", recipe=recipe))
+        assert config[block] == engine.recall(RecallRequest("gateway port", recipe=recipe)).config[block]
+    weightless = {"retrieval": {"vectorWeight": 0, "bm25Weight": 0}, "decay": None}
+    _, findings = engine.lab.settings(RecallRequest("", recipe="pro/tool", config=weightless))
+    assert any("both 0: meaning counts nothing" in finding for finding in findings)
+    aimless = {"decay": {"recencyWeight": 0, "frequencyWeight": 0, "intrinsicWeight": 0}}
+    _, findings = engine.lab.settings(RecallRequest("", recipe="pro/tool", config=aimless))
+    assert any("all 0: neither age nor use nor importance counts" in finding for finding in findings)

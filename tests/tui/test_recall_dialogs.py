@@ -139,3 +139,14 @@ async def test_the_palette_offers_recipes_and_earlier_questions(demo_engine: Eng
         assert [
             entry.disabled for entry in screen.palette_entries() if entry.name == "Recipe: pro/agent"
         ] != [""]
+
+
+async def test_settings_are_there_before_the_first_question(demo_engine: Engine) -> None:
+    async with recalling(demo_engine, query="") as (app, pilot, screen):
+        await press(pilot, "escape", "p")
+        assert isinstance(app.screen, Sheet)
+        text = screen_text(app)
+        assert "Settings of pro/agent" in text
+        assert "vectorWeight" in text
+        assert ".7" in text
+        assert screen.state.trace is None

@@ -25,6 +25,7 @@ from tests.conftest import NOW_MS
 from tests.engine.planted import TARGET, healthy
 from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until
 from tests.tui.recalling import panels, recalling
+from tests.tui.test_recall_hostile import printable
 
 DEPLOY = "what is the deploy window on friday"
 
@@ -210,3 +211,34 @@ async def test_every_gate_is_on_the_ladder_at_any_size(demo_engine: Engine) -> N
                         rung.gate.split("_")[0] in said or rung.gate == "unknown_id"
                         for rung in verdict.ladder
                     )
+
+
+@pytest.mark.parametrize("size", SIZES[:2])
+async def test_hostile_memories_are_looked_into_harmlessly(
+    keyword_engine: Engine, size: tuple[int, int]
+) -> None:
+    async with recalling(
+        keyword_engine, size, query="what do we know about kafka [/x] \x1b[2J", recipe="pro/tool"
+    ) as (app, pilot, recall):
+        trace = recall.state.trace
+        assert trace is not None
+        for candidate in trace.candidates:
+            recall.explore.why_not_of(candidate.id)
+            await settle(pilot)
+            why = app.screen
+            assert isinstance(why, WhyNotScreen)
+            await until(pilot, lambda: why.state.phase in ("done", "failed"))  # noqa: B023
+            assert why.state.error is None
+            assert printable(screen_text(app))
+            await press(pilot, "escape")
+        await press(pilot, "n")
+        assert isinstance(app.screen, MemoryPick)
+        assert printable(screen_text(app))
+        for words in ('[/oops] "', "tier:nonsense", "/(a+)+$/", "x'); --"):
+            await type_text(pilot, words)
+            await settle(pilot)
+            assert printable(screen_text(app))
+            await pilot.press("ctrl+u")
+        await press(pilot, "escape", "w")
+        assert isinstance(app.screen, WhatIfScreen)
+        assert printable(screen_text(app))

@@ -91,6 +91,8 @@ def inert(trace: Trace, path: str) -> str:
         return _age_knob(trace, config, key)
     if trace.mode in ("vector", "tag") and key in _BOTH_LANES:
         return f"a recall by {trace.mode} has one lane: nothing is fused or reranked"
+    if trace.mode == "keyword" and key in ("vectorWeight", "bm25Weight"):
+        return "this recall has one lane: a keyword hit counts whole, not weighted"
     if key == "minScore" and trace.mode == "tag":
         return "a recall by tag has no minimum score"
     if key == "minScore" and trace.mode == "vector" and config["minScore"] <= 1 / 3:

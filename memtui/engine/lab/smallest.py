@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.errors import MemtuiError
 from memtui.engine.lab.moves import Move
 from memtui.engine.lab.verdict import Counterfactual, Powerless, Verdict
 from memtui.engine.lab.whatif import Ask, changed_request, memory_of
@@ -71,9 +72,14 @@ def with_changes(
             unable.setdefault(move.knob, f"it cannot open the gate {still.replace('_', ' ')}")
             continue
         looked.setdefault(move.knob, []).append(move)
-        change = search.smallest(move)
+        try:
+            change = search.smallest(move)
+        except MemtuiError as error:  # that cannot be asked here; the other knobs can
+            change = None
+            unable.setdefault(move.knob, error.message)
+            looked[move.knob].pop()
         if change is None:
-            if move.knob not in powerless:
+            if looked[move.knob] and move.knob not in powerless:
                 unable[move.knob] = _stays_out(looked[move.knob])
         elif move.knob not in changes or change.size < changes[move.knob].size:
             changes[move.knob] = search.confirm(change)

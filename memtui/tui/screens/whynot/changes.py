@@ -65,7 +65,13 @@ def _how_much(change: Counterfactual, width: int, glyphs: Glyphs) -> Content:
         told.append(f"{plain(change.one_less)} does not")
     if change.note:
         told.append(one_line(change.note))
-    share = "a switch" if change.size >= 1 and change.one_less is None else f"{change.size:.0%} of its range"
+    share = (
+        "one word"
+        if change.knob == "query"
+        else "a switch"
+        if change.size >= 1 and change.one_less is None
+        else f"{change.size:.0%} of its range"
+    )
     line = Content.assemble(
         "     ",
         (padded_bar(min(1.0, change.size), BAR_CELLS, glyphs), "$primary"),
