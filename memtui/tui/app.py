@@ -33,7 +33,7 @@ from memtui.tui.opening import opener as real_opener
 from memtui.tui.paint.glyphs import choose
 from memtui.tui.session import Session
 from memtui.tui.stylesheet import ParsedOnce
-from memtui.tui.theme.load import DEFAULT, LoadedThemes, load_themes, search_path
+from memtui.tui.theme.live import LOOK_S, LiveThemes
 from memtui.tui.theme.tokens import defaults
 from memtui.tui.tour.guide import Guide
 from memtui.ui_state import UiState, app_state, store_ui_state
@@ -104,22 +104,22 @@ class MemtuiApp(KeyedApp):
         themes: Path | None = None,
         look: Look = Look(),
         keys: Keymap | None = None,
-        tour: UiState | None = None,
+        kept: UiState | None = None,
     ) -> None:
+        if look.screen in self.MODES:
+            self.DEFAULT_MODE = look.screen  # type: ignore[misc]
         super().__init__(keys or load_keys())
         self.stylesheet = ParsedOnce(variables=self.get_css_variables())
-        self._guide = Guide(self, tour)
+        self._guide = Guide(self, kept)
+        self._kept, self._look = kept, look
         self.glyphs = choose({**environ, **look.glyphs})
         self._now = now
         self._environ = environ
         self._target = target
         self._store = StoreOpener(self, opener or real_opener(environ, Path.cwd()), now)
-        self._themes_in = search_path(themes)
-        first = load_themes(self._themes_in, {look.theme, DEFAULT})  # the others wait for the first frame
-        self._take_themes(first if look.theme in first.themes else load_themes(self._themes_in))
+        self._themes = LiveThemes(self, look.theme, themes)
         self.zone = look.zone
         self._problems = [*look.problems, *self.keys.problems]
-        self.theme = look.theme if look.theme in self.available_themes else DEFAULT
         if look.theme != self.theme:
             self._problems.append(f"There is no theme {look.theme}; {self.theme} is used.")
         self.animation_level = "none"
@@ -141,17 +141,16 @@ class MemtuiApp(KeyedApp):
             self.add_class("-ascii")
         self.call_after_refresh(self._start)
 
-    def _take_themes(self, loaded: LoadedThemes) -> None:
-        self.themes = tuple(sorted(loaded.themes))
-        for theme in loaded.themes.values():
-            self.register_theme(theme)
+    @property
+    def themes(self) -> tuple[str, ...]:
+        """Names of the themes that were read from files and can be chosen."""
+        return self._themes.names
 
     def _start(self) -> None:
-        every = load_themes(self._themes_in)
-        self._take_themes(every)
-        self._problems += every.problems
+        self._problems += self._themes.load_all()
         self._store.open(self._target)
         self.set_interval(WATCH_S, self._store.watch)
+        self.set_interval(LOOK_S, self._look_at_theme)
         if self._problems:
             more = len(self._problems) - 1
             self.say(f"{self._problems[0]}{f' ({more} more)' if more else ''}", "error")
@@ -169,6 +168,13 @@ class MemtuiApp(KeyedApp):
 
     def on_unmount(self) -> None:
         self._store.close()
+        if self._kept is not None:
+            self._kept.put(self._look.kept(self.theme, self.current_mode))
+
+    def _look_at_theme(self) -> None:
+        if self._themes.saved():
+            problem = self._themes.reload()
+            self.say(problem or f"theme {self.theme}, as saved", "error" if problem else "note")
 
     def _fatal_error(self) -> None:
         """As Textual does, without the values of all local variables: memories are among them."""
@@ -303,9 +309,7 @@ class MemtuiApp(KeyedApp):
             self._store.open(self.session.target or self._target)
 
     def action_next_theme(self) -> None:
-        names = self.themes
-        here = names.index(self.theme) if self.theme in names else -1
-        self.theme = names[(here + 1) % len(names)]
+        self.theme = self._themes.after(self.theme)
         self.say(f"theme {self.theme}", "note")
 
     def store_opened(self) -> None:
@@ -336,5 +340,6 @@ def run(target: str | None = None, *, mouse: bool = True, **options: Any) -> Non
     settings = options.get("settings")
     opener = real_opener(os.environ, Path.cwd(), **options)
     keys = load_keys(keys_file(), settings.keys if settings is not None else "default")
-    look, tour = Look.of(settings), app_state()
-    MemtuiApp(target, opener=opener, themes=themes_dir(), look=look, keys=keys, tour=tour).run(mouse=mouse)
+    kept = app_state()
+    look = Look.of(settings, kept.read())
+    MemtuiApp(target, opener=opener, themes=themes_dir(), look=look, keys=keys, kept=kept).run(mouse=mouse)

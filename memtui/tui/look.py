@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
-from typing import Protocol
+from typing import Any, Protocol
 
 from memtui.tui.theme.load import DEFAULT
 
@@ -38,15 +39,41 @@ class Look:
     zone: tzinfo | None = UTC
     """None is local time."""
     problems: tuple[str, ...] = ()
+    asked: str = DEFAULT
+    """The theme that the settings ask for."""
+    screen: str = ""
+    """The screen to begin with; empty for the first."""
 
     @classmethod
-    def of(cls, settings: LookSettings | None) -> Look:
-        """The look that the settings ask for; without settings the defaults, in local time."""
-        if settings is None:
-            return cls(zone=None)
-        zone, problem = _zone(settings.time_zone)
-        chosen = {} if settings.glyphs == "auto" else {"MEMTUI_GLYPHS": settings.glyphs}
-        return cls(settings.theme, chosen, zone, (problem,) if problem else ())
+    def of(cls, settings: LookSettings | None, kept: Mapping[str, Any] = {}) -> Look:
+        """The look that the settings ask for (without settings the defaults, in local time), as it was left.
+
+        `kept` is what `kept` gave last time. A theme that was chosen in the app counts until the settings ask for
+        another one.
+        """
+        zone, problem = _zone(settings.time_zone) if settings is not None else (None, "")
+        glyphs = settings.glyphs if settings is not None else "auto"
+        chosen = {} if glyphs == "auto" else {"MEMTUI_GLYPHS": glyphs}
+        asked = settings.theme if settings is not None else DEFAULT
+        left = kept.get("theme") if kept.get("theme_asked") == asked else None
+        screen = kept.get("screen")
+        return cls(
+            left if isinstance(left, str) else asked,
+            chosen,
+            zone,
+            (problem,) if problem else (),
+            asked,
+            screen if isinstance(screen, str) else "",
+        )
+
+    def kept(self, theme: str, screen: str) -> dict[str, str | None]:
+        """What to keep of how the app was left, for `UiState.put`."""
+        other = theme != self.asked
+        return {
+            "theme": theme if other else None,
+            "theme_asked": self.asked if other else None,
+            "screen": screen,
+        }
 
 
 def _zone(name: str) -> tuple[tzinfo | None, str]:

@@ -10,8 +10,9 @@ from memtui.settings import Settings
 from memtui.tui.app import MemtuiApp
 from memtui.tui.look import Look
 from memtui.tui.paint.numbers import date
+from memtui.ui_state import UiState
 from tests.conftest import NOW_MS
-from tests.tui.driving import press, screen_text, settle
+from tests.tui.driving import press, running, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine
 
 
@@ -22,7 +23,7 @@ def settings(**values: str) -> Settings:
 
 def test_the_settings_decide():
     assert Look.of(settings(theme="paper", glyphs="ascii", time_zone="utc")) == Look(
-        "paper", {"MEMTUI_GLYPHS": "ascii"}, UTC
+        "paper", {"MEMTUI_GLYPHS": "ascii"}, UTC, asked="paper"
     )
     assert Look.of(settings()).zone is None
     assert Look.of(settings(time_zone="Asia/Tokyo")).zone == ZoneInfo("Asia/Tokyo")
@@ -54,3 +55,25 @@ async def test_the_zone_reaches_the_detail():
         await settle(pilot)
         await press(pilot, "2")
         assert "2026-09-01 20:00" in screen_text(app)
+
+
+def test_a_theme_chosen_in_the_app_counts_until_the_settings_ask_for_another():
+    left = Look.of(settings(theme="paper")).kept("ember", "browse")
+    again = Look.of(settings(theme="paper"), left)
+    assert (again.theme, again.screen) == ("ember", "browse")
+    assert Look.of(settings(theme="mono"), left).theme == "mono"
+    assert Look.of(settings(), {"theme": 7, "theme_asked": "deep-sea", "screen": []}) == Look.of(settings())
+
+
+async def test_the_app_comes_back_with_the_screen_and_the_theme_it_was_left_with(tmp_path):
+    kept = UiState(tmp_path / "ui.json")
+    async with running(MemoryEngine(5), kept=kept, look=Look.of(None, kept.read())) as (app, pilot):
+        await press(pilot, "2", "f2")
+        chosen = app.theme
+        assert chosen != "deep-sea"
+    kept.put({"another": "memtui wrote this"})
+    async with running(MemoryEngine(5), kept=kept, look=Look.of(None, kept.read())) as (app, _):
+        assert app.theme == chosen
+        assert "[2 Browse]" in screen_text(app)
+        assert "1 / 5" in screen_text(app)
+    assert kept.read()["another"] == "memtui wrote this"

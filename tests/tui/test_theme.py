@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from textual.color import Color
 
+from memtui.tui.look import Look
 from memtui.tui.theme.load import ThemeError, build_theme, load_themes, search_path
 from memtui.tui.theme.tokens import (
     NAMES,
@@ -17,7 +19,7 @@ from memtui.tui.theme.tokens import (
     defaults,
     scope_style,
 )
-from tests.tui.driving import press, running, until
+from tests.tui.driving import lines, press, running, screen_text, until
 from tests.tui.memory_engine import MemoryEngine
 
 SHIPPED = load_themes(search_path())
@@ -46,15 +48,41 @@ def test_every_token_is_given(name):
     assert set(NAMES) <= set(SHIPPED.themes[name].variables)
 
 
-@pytest.mark.parametrize("name", sorted(SHIPPED.themes))
+OWN_COLOURS = sorted(name for name, theme in SHIPPED.themes.items() if not theme.ansi)
+
+
+def test_the_terminals_own_colours_are_text_on_the_terminals_own_background():
+    """Which colours these are is the terminal's affair: it makes them readable on its own background alone."""
+    theme = SHIPPED.themes["ansi"]
+    plain = {
+        "ansi_default",
+        *(f"ansi_{hue}" for hue in ("red", "green", "yellow", "blue", "magenta", "cyan")),
+    }
+    text = {token: theme.variables[token] for token in TEXT_DARK}
+    text |= {part: getattr(theme, part) for part in ("foreground", "primary", "warning", "error", "success")}
+    assert {token for token, value in text.items() if value not in plain} == set()
+    for surface in ("cursor", "cursor-idle", "diff-add-bg", "diff-del-bg"):
+        assert theme.variables[surface] == theme.background == "ansi_default"
+
+
+@pytest.mark.parametrize("name", OWN_COLOURS)
 def test_text_can_be_read_on_the_background_and_under_the_cursor(name):
     theme = SHIPPED.themes[name]
     text = {token: theme.variables[token] for token in TEXT_DARK}
     text |= {part: getattr(theme, part) for part in ("foreground", "primary", "warning", "error", "success")}
-    for surface in (theme.background, theme.variables["cursor"], theme.variables["cursor-idle"]):
+    surfaces = ("cursor", "cursor-idle")
+    for surface in (theme.background, theme.surface, *(theme.variables[each] for each in surfaces)):
         for token, value in text.items():
             ratio = contrast(Color.parse(value), Color.parse(surface))
             assert ratio >= 4.5, f"{token} {value} on {surface}: {ratio:.2f}"
+    for token, surface in (
+        ("diff-add", "diff-add-bg"),
+        ("diff-del", "diff-del-bg"),
+        ("foreground", "diff-add-bg"),
+    ):
+        value = text[token]
+        ratio = contrast(Color.parse(value), Color.parse(theme.variables[surface]))
+        assert ratio >= 4.5, f"{token} {value} on {surface}: {ratio:.2f}"
 
 
 def test_both_sets_of_defaults_name_the_same_tokens():
@@ -90,9 +118,20 @@ def test_a_bad_file_is_a_problem_and_the_others_still_load(tmp_path: Path):
     (tmp_path / "a.toml").write_text('name = "mine"\n[base]\nprimary = "#123456"\n')
     (tmp_path / "b.toml").write_text("name = \n")
     (tmp_path / "c.toml").write_bytes(b"\xff\xfe")
+    (tmp_path / "d.toml").write_text(
+        'name = "no"\n[base]\nprimary = "red"\n\n[tokens]\ndim = "red"\nok = "bleu"\n'
+    )
     found = load_themes([tmp_path])
     assert list(found.themes) == ["mine"]
-    assert [problem.split(":")[0] for problem in found.problems] == ["b.toml", "c.toml"]
+    assert [problem.split(":")[0] for problem in found.problems] == ["b.toml", "c.toml", "d.toml, line 7"]
+
+
+def test_a_users_theme_wins_by_its_name(tmp_path: Path):
+    (tmp_path / "mine.toml").write_text('name = "paper"\ndark = false\n[base]\nprimary = "#123456"\n')
+    found = load_themes(search_path(tmp_path))
+    assert found.themes["paper"].primary == "#123456"
+    assert found.files["paper"] == tmp_path / "mine.toml"
+    assert found.themes["deep-sea"] == SHIPPED.themes["deep-sea"]
 
 
 async def test_switching_the_theme_repaints_the_rows_of_the_list():
@@ -107,6 +146,50 @@ async def test_switching_the_theme_repaints_the_rows_of_the_list():
         await press(pilot, "f2")
         assert app.theme != "deep-sea"
         await until(pilot, lambda: not before & colours())
+
+
+OWN = 'name = "mine"\n[base]\nprimary = "{primary}"\nbackground = "{background}"\n'
+
+
+def backgrounds(app) -> set[str]:
+    strips = app.screen._compositor.render_strips()
+    return {segment.style.bgcolor.name for strip in strips for segment in strip if segment.style}
+
+
+async def test_a_theme_is_read_again_when_it_is_saved_and_a_mistake_changes_nothing(tmp_path: Path):
+    file = tmp_path / "mine.toml"
+    file.write_text(OWN.format(primary="#80c0ff", background="#101010"))
+    async with running(MemoryEngine(50), themes=tmp_path, look=Look(theme="mine")) as (app, pilot):
+        await press(pilot, "2")
+        assert "#101010" in backgrounds(app)
+        file.write_text(OWN.format(primary="#80c0ff", background="#202020"))
+        os.utime(file, ns=(1, 1))
+        await until(pilot, lambda: "#202020" in backgrounds(app))
+        assert "#101010" not in backgrounds(app)
+        file.write_text(OWN.format(primary="#80c0ff", background="nightish"))
+        os.utime(file, ns=(2, 2))
+        await until(
+            pilot, lambda: 'mine.toml, line 4: base.background: "nightish" is not a colour.' in lines(app)[-2]
+        )
+        assert "#202020" in backgrounds(app)
+
+
+@pytest.mark.parametrize("name", ["deep-sea", "ansi"])
+async def test_without_colour_the_cursor_the_mark_and_the_tiers_are_still_there(name, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with running(MemoryEngine(50), (80, 24), look=Look(theme=name)) as (app, pilot):
+        await press(pilot, "2", "space")
+        strips = app.screen._compositor.render_strips()
+        background = app.styles.background
+        seen = [part for strip in strips for part in strip.apply_filter(app._filters[-1], background)]
+        assert all(part.style is None or _without_hue(part.style) for part in seen)
+        text = screen_text(app)
+        assert all(mark in text for mark in ("▌", "✓", "◆", "◇", "[2 Browse]"))
+
+
+def _without_hue(style) -> bool:
+    colours = [each.triplet for each in (style.color, style.bgcolor) if each is not None]
+    return all(each is None or each.red == each.green == each.blue for each in colours)
 
 
 def test_styles_by_meaning():

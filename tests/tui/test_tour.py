@@ -34,7 +34,7 @@ def guided(demo_store: Path, tmp_path: Path) -> Callable[[], MemtuiApp]:
     def make() -> MemtuiApp:
         kept = UiState(tmp_path / "state" / "ui.json")
         environ = {"MEMTUI_GLYPHS": "unicode"}
-        return MemtuiApp("demo", opener=opener, now=lambda: NOW_MS, environ=environ, tour=kept)
+        return MemtuiApp("demo", opener=opener, now=lambda: NOW_MS, environ=environ, kept=kept)
 
     return make
 

@@ -22,6 +22,7 @@ from memtui.tui.keys.key import Key
 from memtui.tui.keys.keymap import Keymap
 from memtui.tui.keys.names import canonical
 from memtui.tui.keys.presets import PRESETS
+from memtui.tui.toml_lines import line_of
 
 MOST_KEYS = 2
 """Keys of one sequence: more cannot be remembered, and Textual would not hear of them."""
@@ -33,12 +34,12 @@ def load_keymap(default: tuple[Key, ...], file: Path | None = None, preset: str 
     wanted = data.pop("preset", preset)
     base = PRESETS.get(wanted) if isinstance(wanted, str) else None
     if base is None:
-        at = _line(text, "preset")
+        at = line_of(text, "preset")
         problems.append(_no_preset(wanted, at))
         base, wanted = PRESETS["default"], "default"
     wishes = []
     for id, value in _flat(data):
-        line = _line(text, id)
+        line = line_of(text, id)
         keys = _keys(value)
         if isinstance(keys, str):
             problems.append(Problem(line, f"{id}: {keys}"))
@@ -97,16 +98,3 @@ def _keys(value: Any) -> tuple[str, ...] | str:
                 return f'"{part.strip()}" has more than {MOST_KEYS} keys.'
             found.append(" ".join(pressed))
     return tuple(dict.fromkeys(found))
-
-
-def _line(text: str, id: str) -> int:
-    """The 1-based line on which an action is set, 0 when it is not found."""
-    table = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        if heading := re.match(r"\s*\[\s*([^\]]+?)\s*\]", line):
-            table = heading[1].replace('"', "").replace(" ", "") + "."
-        elif (name := re.match(r"\s*([\w.\-\"' ]+?)\s*=", line)) and (
-            table + re.sub(r"[\"' ]", "", name[1]) == id
-        ):
-            return number
-    return 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 from memtui.tui.theme.tokens import NAMES, defaults
+from memtui.tui.toml_lines import line_of
 
 DEFAULT = "deep-sea"
 _BASE = (
@@ -33,15 +34,24 @@ _BASE = (
 
 
 class ThemeError(ValueError):
-    """A theme file that cannot be used; the text says which file, which key and what to write instead."""
+    """A theme file that cannot be used; the text says which file and line, which key and what to write instead."""
+
+
+class _BadValueError(ValueError):
+    """What is wrong, and the key (with its table) that it is wrong with."""
+
+    def __init__(self, what: str, key: str = "") -> None:
+        super().__init__(what)
+        self.key = key
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedThemes:
-    """The themes that passed, by name, and one sentence for each file that did not."""
+    """The themes that passed, by name, with the file of each, and one sentence for each file that did not."""
 
     themes: dict[str, Theme]
     problems: tuple[str, ...] = ()
+    files: dict[str, Path] = field(default_factory=dict)
 
 
 def search_path(user: Path | None = None) -> tuple[Path, ...]:
@@ -64,6 +74,7 @@ def load_themes(folders: Iterable[Path], only: Collection[str] | None = None) ->
     """
     themes: dict[str, Theme] = {}
     problems: list[str] = []
+    files: dict[str, Path] = {}
     for folder in folders:
         for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
             if only is not None and path.stem not in only:
@@ -73,35 +84,61 @@ def load_themes(folders: Iterable[Path], only: Collection[str] | None = None) ->
             except ThemeError as error:
                 problems.append(str(error))
             else:
-                themes[theme.name] = theme
-    return LoadedThemes(themes, tuple(problems))
+                themes[theme.name], files[theme.name] = theme, path
+    return LoadedThemes(themes, tuple(problems), files)
 
 
 def read_theme(path: Path) -> Theme:
     """One theme file as a `Theme` that is safe to apply. Raises `ThemeError`."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8-sig")
+        data = tomllib.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         raise ThemeError(f"{path.name}: cannot be read ({error}).") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ThemeError(f"{path.name}: is not TOML ({error}).") from error
-    return build_theme(data, path.name)
+    return build_theme(data, path.name, text)
 
 
-def build_theme(data: dict[str, Any], where: str) -> Theme:
-    """A checked theme from the parsed tables `base` and `tokens`. Raises `ThemeError`."""
-    _known(data, ("name", "title", "dark", "base", "tokens"), where)
-    name, dark = data.get("name"), data.get("dark", True)
+def build_theme(data: dict[str, Any], where: str, text: str = "") -> Theme:
+    """A checked theme from the parsed tables `base` and `tokens`; `text` is what they were parsed from, for the line.
+
+    Raises `ThemeError`.
+    """
+    try:
+        return _build(data)
+    except _BadValueError as error:
+        line = line_of(text, error.key) if error.key else 0
+        raise ThemeError(f"{where}{f', line {line}' if line else ''}: {error}") from error
+
+
+def _build(data: dict[str, Any]) -> Theme:
+    _known(data, ("name", "title", "dark", "ansi", "base", "tokens"))
+    name, dark, ansi = data.get("name"), data.get("dark", True), data.get("ansi", False)
     if not isinstance(name, str) or not name:
-        raise ThemeError(f"{where}: a theme needs a name.")
-    if not isinstance(dark, bool):
-        raise ThemeError(f"{where}: dark must be true or false.")
-    base = _colours(data.get("base", {}), _BASE, f"{where}: base")
-    tokens = _colours(data.get("tokens", {}), NAMES, f"{where}: tokens")
+        raise _BadValueError("a theme needs a name.", "name")
+    for key, value in (("dark", dark), ("ansi", ansi)):
+        if not isinstance(value, bool):
+            raise _BadValueError(f"{key} must be true or false.", key)
+    base = _colours(data.get("base", {}), _BASE, "base")
+    tokens = _colours(data.get("tokens", {}), NAMES, "tokens")
     if "primary" not in base:
-        raise ThemeError(f"{where}: base needs a primary colour.")
-    variables = {**defaults(dark), **tokens, **_widget_variables({**defaults(dark), **tokens}, base)}
-    return Theme(name=name, dark=dark, variables=variables, **base)  # type: ignore[arg-type]
+        raise _BadValueError("base needs a primary colour.", "base")
+    tokens = {**defaults(dark), **tokens}
+    variables = {**(_terminal_variables(dark) if ansi else {}), **tokens, **_widget_variables(tokens, base)}
+    theme = Theme(name=name, dark=dark, ansi=ansi, variables=variables, **base)  # type: ignore[arg-type]
+    try:
+        theme.to_color_system().generate()
+    except (ColorParseError, ValueError) as error:
+        raise _BadValueError(f"cannot be used ({error}).") from error
+    return theme
+
+
+def _terminal_variables(dark: bool) -> dict[str, str]:
+    """What Textual's widgets need beside our tokens when the terminal's own 16 colours are used."""
+    from textual.theme import BUILTIN_THEMES
+
+    return dict(BUILTIN_THEMES["ansi-dark" if dark else "ansi-light"].variables)
 
 
 def _widget_variables(tokens: dict[str, str], base: dict[str, str]) -> dict[str, str]:
@@ -126,22 +163,23 @@ def _widget_variables(tokens: dict[str, str], base: dict[str, str]) -> dict[str,
     }
 
 
-def _known(table: dict[str, Any], names: Iterable[str], where: str) -> None:
+def _known(table: dict[str, Any], names: Iterable[str], inside: str = "") -> None:
     allowed = tuple(names)
     for key in table:
         if key not in allowed:
             close = get_close_matches(key, allowed, 1)
             hint = f', did you mean "{close[0]}"?' if close else "."
-            raise ThemeError(f'{where}: unknown key "{key}"{hint}')
+            at = f"{inside}: " if inside else ""
+            raise _BadValueError(f'{at}unknown key "{key}"{hint}', f"{inside}.{key}" if inside else key)
 
 
-def _colours(table: Any, names: Iterable[str], where: str) -> dict[str, str]:
+def _colours(table: Any, names: Iterable[str], inside: str) -> dict[str, str]:
     if not isinstance(table, dict):
-        raise ThemeError(f"{where}: must be a table of colours.")
-    _known(table, names, where)
+        raise _BadValueError(f"{inside}: must be a table of colours.", inside)
+    _known(table, names, inside)
     for key, value in table.items():
         try:
             Color.parse(value)
         except (ColorParseError, TypeError, AttributeError) as error:
-            raise ThemeError(f'{where}.{key}: "{value}" is not a colour.') from error
+            raise _BadValueError(f'{inside}.{key}: "{value}" is not a colour.', f"{inside}.{key}") from error
     return dict(table)

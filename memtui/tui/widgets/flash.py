@@ -16,10 +16,13 @@ STAY_S = 6.0
 
 
 class FlashLine(Widget):
-    """One message at a time; takes no room when there is none."""
+    """One message at a time; lies over the lower edge of the panels, so that nothing moves while it is there.
+
+    A narrow screen has no edges: there it takes a row, for the last row of a list may be the one that is meant.
+    """
 
     DEFAULT_CSS = """
-    FlashLine { dock: bottom; height: 1; margin-bottom: 1; background: $background; display: none; }
+    FlashLine { dock: bottom; height: 1; margin-bottom: 1; background: $background; display: none; layer: flash; }
     FlashLine.-shown { display: block; }
     """
 
