@@ -30,6 +30,8 @@ class Entry:
     """Why it cannot be taken just now; empty when it can."""
     detail: str = ""
     """The whole of it, for the pane beside the rows; empty takes name and `about`."""
+    aside: str = ""
+    """What stands where the key would: an id, for one."""
     copies: str = ""
     """What copying it gives; empty takes the name."""
 

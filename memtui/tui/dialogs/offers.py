@@ -143,7 +143,7 @@ def memory_entry(screen: Screen[object], memory: Memory) -> Entry:
         one_line(memory.text),
         partial(screen.post_message, ShowMemory(memory.id)),
         f"{scope}  {when}",
-        one_line(memory.id)[:6],
+        aside=one_line(memory.id)[:6],
         detail=f"{memory.text}\n\n{scope}, {memory.tier}, {memory.category or 'no category'}\n{memory.id}",
         copies=memory.id,
     )

@@ -111,7 +111,7 @@ class PaletteList(Widget):
             " ",
             (about, "$dim"),
             " ",
-            (entry.key.rjust(KEY_CELLS - 1), "$key"),
+            ((entry.key or entry.aside).rjust(KEY_CELLS - 1), "$key" if entry.key else "$dim"),
         )
         style = "$dim" if entry.disabled else "$foreground"
         return line.stylize_before(f"bold {style} on $cursor" if here else style).stylize(
