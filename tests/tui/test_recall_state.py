@@ -8,6 +8,7 @@ from typing import Any
 from memtui.engine import MemtuiError, RecallRequest
 from memtui.engine.recall.request import UNSET
 from memtui.tui.screens.recall import state as reduce
+from memtui.tui.screens.recall.options import tried_words
 from memtui.tui.screens.recall.state import Form, RecallState
 from tests.tui.traces import STAGES, made, missed, recorded
 
@@ -136,3 +137,25 @@ def test_a_question_asked_again_moves_to_the_end_and_the_history_has_a_bound() -
     assert len(long.history) == reduce.MOST_HISTORY
     assert long.history[-1] == f"q{reduce.MOST_HISTORY + 19}"
     assert reduce.earlier(ASKED) is ASKED
+
+
+def test_what_is_tried_goes_with_the_question_and_recipe_it_was_tried_on() -> None:
+    state = reduce.edit(RecallState(), query="one", recipe="pro/tool")
+    state = reduce.turned(
+        state,
+        {"limit": 9, "scopes": ["global"], "retrieval.minScore": 0.2, "now_ms": 5, "query_vector": [1.0]},
+    )
+    assert (state.form.limit, state.form.scopes) == (9, ("global",))
+    request = state.form.request()
+    assert request.config == {"retrieval": {"minScore": 0.2}}
+    assert (request.now_ms, request.query_vector, request.limit) == (5, [1.0], 9)
+    assert state.form.own.request().config is None
+    assert tried_words(state.form) == "as of 1970-01-01, a given vector, 1 setting"
+    asked = reduce.typed(state, "another")
+    assert dict(asked.form.tried) == {"retrieval.minScore": 0.2, "now_ms": 5}
+    other = reduce.edit(state, recipe="memtui")
+    assert dict(other.form.tried) == {"now_ms": 5, "query_vector": [1.0]}
+    assert dict(reduce.turned(state, {"now_ms": None}).form.tried).keys() == {
+        "retrieval.minScore",
+        "query_vector",
+    }

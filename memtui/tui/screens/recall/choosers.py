@@ -60,6 +60,8 @@ class Choosers:
             self._pick("How many", options.limit_options(self.recipe), current, self._take_limit)
         elif name == "source":
             self._pick("Who asks", options.source_options(self.recipe), form.source or "", self._take_source)
+        elif name == "what-if":
+            screen.explore.what_if()
         else:
             self._with_facets(name)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine import one_line
 from memtui.tui.dialogs.pick import Option
+from memtui.tui.paint.numbers import date, plural
 from memtui.tui.screens.recall.state import Form
 from memtui.tui.widgets.question import Chip
 
@@ -38,13 +39,31 @@ def chips(form: Form, recipe: RecipeInfo | None) -> tuple[Chip, ...]:
     own_limit = recipe.limit if recipe else 0
     limit = form.limit if form.limit is not None else own_limit
     own_source = (recipe.source if recipe else None) or "anyone"
+    tried = (Chip("what-if", "tried", tried_words(form), True),) if form.tried else ()
     return (
         Chip("recipe", "recipe", form.recipe or "-"),
         Chip("limit", "k", str(limit or "-"), form.limit is not None and form.limit != own_limit),
         Chip("scope", "scope", ", ".join(form.scopes) if form.scopes else "all scopes", bool(form.scopes)),
         Chip("category", "category", form.category or "any kind", form.category is not None),
         Chip("source", "asked by", form.source or own_source, form.source not in (None, own_source)),
+        *tried,
     )
+
+
+def tried_words(form: Form) -> str:
+    """What is tried beside the options of the line: the clock, the version, how many settings."""
+    given = dict(form.tried)
+    settings = [path for path in given if "." in path]
+    words = []
+    if given.get("now_ms") is not None:
+        words.append(f"as of {date(given['now_ms'])[:10]}")
+    if given.get("table_version") is not None:
+        words.append(f"v{given['table_version']}")
+    if given.get("query_vector") is not None:
+        words.append("a given vector")
+    if settings:
+        words.append(plural(len(settings), "setting"))
+    return ", ".join(words)
 
 
 def recipe_options(recipes: Sequence[RecipeInfo]) -> list[Option]:

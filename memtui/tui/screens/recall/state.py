@@ -99,9 +99,18 @@ def title_of(query: str) -> str:
 
 
 def edit(state: RecallState, **changes: Any) -> RecallState:
-    """Change the question or an option; nothing runs. A vector that was given for another question goes."""
-    if changes.get("query", state.form.query) != state.form.query and "tried" not in changes:
-        changes["tried"] = tuple(pair for pair in state.form.tried if pair[0] != "query_vector")
+    """Change the question or an option; nothing runs.
+
+    A vector that was given for another question goes, and so do another recipe's settings.
+    """
+    form = state.form
+    if "tried" not in changes:
+        tried = form.tried
+        if changes.get("query", form.query) != form.query:
+            tried = tuple(pair for pair in tried if pair[0] != "query_vector")
+        if changes.get("recipe", form.recipe) != form.recipe:
+            tried = tuple(pair for pair in tried if "." not in pair[0])
+        changes["tried"] = tried
     return replace(state, form=replace(state.form, **changes))
 
 
@@ -116,7 +125,7 @@ def turned(state: RecallState, changes: Mapping[str, Any]) -> RecallState:
     slots = {name: value for name, value in changes.items() if name in _SLOTS}
     if slots.get("scopes") is not None:
         slots["scopes"] = tuple(slots["scopes"])
-    tried = {} if slots.get("recipe", state.form.recipe) != state.form.recipe else dict(state.form.tried)
+    tried = dict(edit(state, recipe=slots.get("recipe", state.form.recipe)).form.tried)
     for name, value in changes.items():
         if name not in _SLOTS:
             tried.pop(name, None)
