@@ -57,55 +57,42 @@ async def casing(
         yield app, pilot, screen
 
 
-async def test_a_mark_makes_a_case_and_the_same_key_takes_it_away(demo_engine: Engine) -> None:
+async def test_marks_make_a_case_which_is_there_again_with_the_question(demo_engine: Engine) -> None:
+    book = book_of(demo_engine)
     async with recalling(demo_engine) as (app, pilot, screen):
         ids = [c.id for c in screen.state.trace.results]  # type: ignore[union-attr]
         await press(pilot, "o")
         await press(pilot, "j")
         await press(pilot, "f")
-        (case,) = book_of(demo_engine).cases()
+        (case,) = book.cases()
         assert (case.query, case.expected, case.rejected) == (QUESTION, (ids[0],), (ids[1],))
         assert "▌ 2✗" in screen_text(app)
         assert "  1✓" in screen_text(app)
         assert "marked wrong" in said(app)
-        await press(pilot, "o")
-        (case,) = book_of(demo_engine).cases()
-        assert (case.expected, case.rejected) == ((ids[0], ids[1]), ())
-        await press(pilot, "o")
-        await press(pilot, "k")
-        await press(pilot, "o")
-        assert book_of(demo_engine).cases() == ()
-        assert "no case of this question is left" in said(app)
-        assert screen.query_one(ResultList).verdicts == {}
-
-
-async def test_a_dropped_memory_and_any_other_can_be_expected_and_so_can_nothing(demo_engine: Engine) -> None:
-    async with recalling(demo_engine) as (app, pilot, screen):
-        await press(pilot, "m")
-        dropped = screen.state.selected
-        await press(pilot, "E")
-        assert book_of(demo_engine).cases()[0].expected == (dropped,)
-        await press(pilot, "m")
-        await press(pilot, "E")
-        app.screen.query_one(Input).value = "Bluetooth permission"
-        await press(pilot)
-        await press(pilot, "enter")
-        assert len(book_of(demo_engine).cases()[0].expected) == 2
-        await press(pilot, "0")
-        assert book_of(demo_engine).cases()[0].silent
-        assert "nothing should come back" in said(app)
-
-
-async def test_the_marks_are_there_again_when_the_question_is(demo_engine: Engine) -> None:
-    async with recalling(demo_engine) as (_app, pilot, screen):
-        first = screen.state.selected
-        await press(pilot, "o")
         screen.ask("something else entirely")
         await press(pilot)
         assert screen.query_one(ResultList).verdicts == {}
         screen.ask(QUESTION)
         await press(pilot)
-        assert screen.query_one(ResultList).verdicts == {first: "expected"}
+        assert screen.query_one(ResultList).verdicts == {ids[0]: "expected", ids[1]: "rejected"}
+        await press(pilot, "o")  # the first one: the same mark again takes it away
+        await press(pilot, "j")
+        await press(pilot, "f")
+        assert book.cases() == ()
+        assert "no case of this question is left" in said(app)
+        await press(pilot, "m")
+        dropped = screen.state.selected
+        await press(pilot, "E")
+        assert book.cases()[0].expected == (dropped,)
+        await press(pilot, "m")
+        await press(pilot, "E")
+        app.screen.query_one(Input).value = "Bluetooth permission"
+        await press(pilot)
+        await press(pilot, "enter")
+        assert len(book.cases()[0].expected) == 2
+        await press(pilot, "0")
+        assert book.cases()[0].silent
+        assert "nothing should come back" in said(app)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -140,40 +127,38 @@ async def test_a_and_b_are_measured_and_an_honest_sentence_says_whether_they_dif
         await press(pilot, "R")
         assert screen.state.report is not None
         assert (screen.state.report.k, screen.state.report.other) == (3, None)
-
-
-async def test_enter_asks_the_case_on_recall_under_its_filters(demo_engine: Engine) -> None:
-    async with casing(demo_engine, "G") as (app, pilot, _):
+        await press(pilot, "G")
         await press(pilot, "enter")
-        screen = app.screen
-        assert isinstance(screen, RecallScreen)
-        assert screen.state.form.query == "Bluetooth printer list is empty on Android"
-        assert screen.state.form.scopes == ("global", "project:mango")
-        assert screen.state.trace is not None
+        recall = app.screen
+        assert isinstance(recall, RecallScreen)
+        assert recall.state.form.query == "Bluetooth printer list is empty on Android"
+        assert recall.state.form.scopes == ("global", "project:mango")
+        assert recall.state.trace is not None
 
 
-async def test_a_case_of_a_forgotten_memory_is_said_and_the_others_run(demo_engine: Engine) -> None:
+async def test_a_case_of_a_forgotten_memory_is_said_and_one_is_removed_and_put_back(
+    demo_engine: Engine,
+) -> None:
     cases = [Case("gone", "which port", ("no-such-memory",)), *demo_cases(NOW_MS)[:2]]
-    async with casing(demo_engine, "R", "g", cases=cases) as (app, _, screen):
+    async with casing(demo_engine, "R", "g", cases=cases) as (app, pilot, screen):
         text = screen_text(app)
         assert "! which port" in text
         assert "gone from the store" in text
         assert "every expected memory is gone" in text
         assert "2 cases judged, 1 could not be" in text
-        assert screen.state.report is not None
-
-
-async def test_a_case_is_removed_and_put_back(demo_engine: Engine) -> None:
-    async with casing(demo_engine, "g", "D") as (app, pilot, screen):
-        assert len(book_of(demo_engine).cases()) == 11
+        await press(pilot, "T")
+        assert "3 cases are too few to tune on." in said(app)
+        assert screen.state.work == ""
+        await press(pilot, "D")
+        assert [case.id for case in book_of(demo_engine).cases()] == [case.id for case in cases[1:]]
         assert "u puts it back" in said(app)
         await press(pilot, "u")
-        assert len(book_of(demo_engine).cases()) == 12
+        assert len(book_of(demo_engine).cases()) == 3
         assert screen.state.case is not None
-        assert screen.state.case.query == QUESTION
+        assert screen.state.case.id == "gone"
 
 
-async def test_better_settings_are_searched_judged_apart_and_copied(
+async def test_better_settings_are_searched_judged_apart_copied_and_the_search_can_be_stopped(
     demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied: list[str] = []
@@ -183,55 +168,40 @@ async def test_better_settings_are_searched_judged_apart_and_copied(
         assert found is not None
         text = screen_text(app)
         assert "SETTINGS FOUND" in text
-        if found.settings:
-            await press(pilot, "y")
-            assert json.loads(copied[0]) == found.block
-            assert "kept apart" in text
-        else:
-            assert "none is better" in text
-
-
-async def test_a_run_can_be_stopped(demo_engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working, "BUDGET", 10_000)
-    async with casing(demo_engine) as (app, pilot, screen):
+        assert "kept apart" in text or "none is better" in text
+        await press(pilot, "y")
+        assert [json.loads(each) for each in copied] == ([found.block] if found.settings else [])
+        monkeypatch.setattr(working, "BUDGET", 10_000)
         await pilot.press("T")
         await until(pilot, lambda: screen.state.progress is not None)
         assert "esc stops" in screen_text(app)
         await press(pilot, "escape")
-        assert (screen.state.work, screen.state.tuning) == ("", None)
+        assert (screen.state.work, screen.state.tuning) == ("", found)
         assert said(app) == "stopped"
         await press(pilot, "escape")
         assert isinstance(app.screen, RecallScreen)
 
 
-async def test_without_cases_the_screen_says_how_to_get_some(demo_engine: Engine) -> None:
-    async with casing(demo_engine, cases=[]) as (app, pilot, screen):
-        assert "There are no cases of this store yet." in screen_text(app)
-        await press(pilot, "d")
-        assert len(book_of(demo_engine).cases()) == 12
-        assert "Which port do I use" in screen_text(app)
-        await press(pilot, "T")
-        assert screen.state.tuning is not None
-
-
-async def test_too_few_cases_to_search_on_is_a_sentence(demo_engine: Engine) -> None:
-    async with casing(demo_engine, "T", cases=demo_cases(NOW_MS)[:3]) as (app, _, screen):
-        assert "3 cases are too few to tune on." in said(app)
-        assert screen.state.work == ""
-
-
-async def test_a_file_with_a_broken_line_is_taken_but_for_that_line(
+async def test_without_cases_the_screen_says_how_to_get_some_and_a_broken_line_loses_only_itself(
     demo_engine: Engine, tmp_path: Path
 ) -> None:
     path = tmp_path / "cases.jsonl"
     path.write_text('{"query": "one", "expected": []}\n{broken\n{"query": "two"}\n')
-    async with casing(demo_engine, "i", cases=[]) as (app, pilot, _):
+    async with casing(demo_engine, cases=[]) as (app, pilot, _):
+        assert "There are no cases of this store yet." in screen_text(app)
+        await press(pilot, "i")
         app.screen.query_one(Input).value = str(path)
         await press(pilot, "enter")
         assert isinstance(app.screen, Sheet)
         assert "line 2" in screen_text(app)
         await press(pilot, "escape")
         assert [case.query for case in book_of(demo_engine).cases()] == ["one", "two"]
+        for _case in ("one", "two"):
+            await press(pilot, "D")
+        assert "There are no cases of this store yet." in screen_text(app)
+        await press(pilot, "d")
+        assert len(book_of(demo_engine).cases()) == 12
+        assert "Which port do I use" in screen_text(app)
 
 
 async def test_a_broken_book_is_said_and_left_alone(demo_engine: Engine) -> None:

@@ -87,63 +87,54 @@ async def test_both_lists_hold_every_memory_and_say_where_it_was_lost(demo_engin
         assert screen.query_one("#list-a", RowList).key == b[-1].id
 
 
-async def test_settings_are_changed_one_after_the_other_and_their_effect_is_told(demo_engine: Engine) -> None:
-    async with comparing(demo_engine, "p", size=(200, 50)) as (app, pilot, screen):
+async def test_settings_are_changed_one_after_the_other_and_wrong_values_change_nothing(
+    demo_engine: Engine,
+) -> None:
+    async with comparing(demo_engine, size=(200, 50)) as (app, pilot, screen):
+        for setting, typed, said in (
+            ("bm25weight", "lots", "lots is no number."),
+            ("how many", "0", "0 is outside its range. Type 1 to 20."),
+            ("filternoise", "maybe", "maybe is neither on nor off."),
+            ("retrieval.mode", "both", "both is none of its values."),
+        ):
+            await press(pilot, "p")
+            await fill_in(pilot, setting)
+            await fill_in(pilot, typed)
+            assert said in screen.query_one(FlashLine).text
+            assert screen.state.pair is None
+        await press(pilot, "p")
         await fill_in(pilot, "bm25weight")
         await fill_in(pilot, "0")
-        pair = pair_of(screen)
-        assert [d.parameter for d in pair.comparison.differences] == ["retrieval.bm25Weight"]
+        assert [d.parameter for d in pair_of(screen).comparison.differences] == ["retrieval.bm25Weight"]
         assert "B pro/agent, bm25Weight 0" in screen_text(app)
         await press(pilot, "p")
-        pilot.app.screen.query_one(Input).value = "limit most come"
+        app.screen.query_one(Input).value = "limit most come"
         await press(pilot)
         assert "Nothing holds these words." in screen_text(app)
         await fill_in(pilot, "how many")
         await fill_in(pilot, "3")
-        assert {d.parameter for d in pair_of(screen).comparison.differences} == {
-            "retrieval.bm25Weight",
-            "limit",
-        }
-        assert len([f for f in pair_of(screen).comparison.flows if f.rank_b]) == 3
-        text = screen_text(app)
-        assert "limit" in text
-        assert "THIS MEMORY" in text
+        pair = pair_of(screen)
+        assert {d.parameter for d in pair.comparison.differences} == {"retrieval.bm25Weight", "limit"}
+        assert len([f for f in pair.comparison.flows if f.rank_b]) == 3
+        assert "THIS MEMORY" in screen_text(app)
         await press(pilot, "percent_sign")
         assert pair_of(screen).a.title == "pro/agent, bm25Weight 0, limit 3"
         assert pair_of(screen).b.title == "pro/agent"
 
 
-@pytest.mark.parametrize(
-    ("setting", "typed", "said"),
-    [
-        ("bm25weight", "lots", "lots is no number."),
-        ("how many", "0", "0 is outside its range. Type 1 to 20."),
-        ("filternoise", "maybe", "maybe is neither on nor off."),
-        ("retrieval.mode", "both", "both is none of its values."),
-    ],
-)
-async def test_a_wrong_value_is_said_and_changes_nothing(
-    demo_engine: Engine, setting: str, typed: str, said: str
+async def test_a_file_a_version_and_a_time_are_compared_and_nothing_is_written(
+    demo_engine: Engine, demo_store: Path, tmp_path: Path
 ) -> None:
-    async with comparing(demo_engine, "p") as (app, pilot, screen):
-        await fill_in(pilot, setting)
-        await fill_in(pilot, typed)
-        assert said in screen.query_one(FlashLine).text
-        assert screen.state.pair is None
-        assert "Compare this answer with" in screen_text(app)
-
-
-async def test_a_configuration_file_is_read_and_a_broken_one_is_said(
-    demo_engine: Engine, tmp_path: Path
-) -> None:
+    before = tree_hash(demo_store)
     good, broken = tmp_path / "mine.json", tmp_path / "broken.json"
     good.write_text("{retrieval: {hardMinScore: .7}} // JSON5")
     broken.write_text("{")
-    async with comparing(demo_engine, "f") as (app, pilot, screen):
+    async with comparing(demo_engine) as (app, pilot, screen):
         for path, said in ((broken, "is not JSON"), (tmp_path / "absent.json", "cannot be read")):
+            await press(pilot, "C", "f")
             await fill_in(pilot, str(path))
             assert said in screen.query_one(FlashLine).text
-            await press(pilot, "C", "f")
+        await press(pilot, "C", "f")
         await fill_in(pilot, str(good))
         pair = pair_of(screen)
         assert pair.b.title == "mine.json"
@@ -152,33 +143,21 @@ async def test_a_configuration_file_is_read_and_a_broken_one_is_said(
             present.loss_words(pair, f, "b").startswith("hard cutoff, .") for f in pair.comparison.left
         )
         assert "lost by" in screen_text(app)
-
-
-async def test_older_versions_are_listed_and_asked_and_nothing_is_written(
-    demo_engine: Engine, demo_store: Path
-) -> None:
-    before = tree_hash(demo_store)
-    async with comparing(demo_engine, "t") as (app, pilot, screen):
-        oldest = demo_engine.lab.versions()[0].version
-        assert f"version {oldest}" in screen_text(app)
-        await press(pilot, "enter")
-        assert screen.state.b is not None
-        assert screen.state.b.title == f"version {oldest}"
-        assert ("table_version", oldest) in {
-            (d.parameter, d.b) for d in pair_of(screen).comparison.differences
-        }
-    assert tree_hash(demo_store) == before
-
-
-async def test_another_time_makes_memories_younger(demo_engine: Engine) -> None:
-    async with comparing(demo_engine, "d") as (app, pilot, screen):
+        await press(pilot, "C", "d")
         await fill_in(pilot, "soon")
         assert "Type a date" in screen.query_one(FlashLine).text
         await press(pilot, "C", "d")
         await fill_in(pilot, "2026-05-01")
-        pair = pair_of(screen)
-        assert [d.parameter for d in pair.comparison.differences] == ["now_ms"]
+        assert [d.parameter for d in pair_of(screen).comparison.differences] == ["now_ms"]
         assert "as of 2026-05-01" in screen_text(app)
+        await press(pilot, "C", "t")
+        oldest = demo_engine.lab.versions()[0].version
+        assert f"version {oldest}" in screen_text(app)
+        await press(pilot, "enter")
+        assert ("table_version", oldest) in {
+            (d.parameter, d.b) for d in pair_of(screen).comparison.differences
+        }
+    assert tree_hash(demo_store) == before
 
 
 async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tmp_path: Path) -> None:
@@ -203,10 +182,12 @@ async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tm
         assert "no ledger" in screen.query_one(FlashLine).text
 
 
-async def test_what_failed_stays_beside_the_pair_before_and_esc_goes_back_to_recall(
+async def test_what_failed_stays_beside_the_pair_before_and_both_sides_run_on_the_cases(
     demo_engine: Engine,
 ) -> None:
+    CaseBook(store_state_dir(demo_engine.info.uri) / "cases.json").put_all(demo_cases(NOW_MS)[:2])
     async with comparing(demo_engine, "e", "7") as (app, pilot, screen):
+        assert "case: A has 0 and B 0 of 1 expected" in screen_text(app)
         before = pair_of(screen)
         request = before.a.request
         assert request is not None
@@ -220,7 +201,14 @@ async def test_what_failed_stays_beside_the_pair_before_and_esc_goes_back_to_rec
         assert "What differs" in screen_text(app)
         await press(pilot, "z")
         assert screen.state.zoom == "flow"
-        await press(pilot, "escape", "escape")
+        await press(pilot, "escape", "T")
+        await press(pilot, "R")
+        cases = app.screen
+        assert isinstance(cases, CasesScreen)
+        assert "A pro/agent   B memtui" in screen_text(app)
+        assert cases.state.report is not None
+        assert cases.state.report.other is not None
+        await press(pilot, "enter")
         assert isinstance(app.screen, RecallScreen)
 
 
@@ -248,18 +236,3 @@ def test_panels_never_overlap_and_stay_inside(size: tuple[int, int], shown: str)
             assert not cells & taken
             taken |= cells
         assert taken <= {(x, y) for x in range(width) for y in range(height)}
-
-
-async def test_both_sides_run_on_the_saved_cases(demo_engine: Engine) -> None:
-    CaseBook(store_state_dir(demo_engine.info.uri) / "cases.json").put_all(demo_cases(NOW_MS)[:2])
-    async with comparing(demo_engine, "e", "7") as (app, pilot, screen):
-        assert "case: A has 0 and B 0 of 1 expected" in screen_text(app)
-        await press(pilot, "T")
-        await press(pilot, "R")
-        cases = app.screen
-        assert isinstance(cases, CasesScreen)
-        assert "A pro/agent   B memtui" in screen_text(app)
-        assert cases.state.report is not None
-        assert cases.state.report.other is not None
-        await press(pilot, "enter")
-        assert isinstance(app.screen, RecallScreen)

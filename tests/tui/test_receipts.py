@@ -33,9 +33,20 @@ def said(app: MemtuiApp) -> str:
     return app.screen_stack[0].query_one(FlashLine).text
 
 
-async def test_a_receipt_is_saved_and_replays_as_it_was(demo_engine: Engine, tmp_path: Path) -> None:
-    path = tmp_path / "mine.json"
+async def test_a_receipt_is_saved_with_and_without_words_and_replays_as_it_was(
+    demo_engine: Engine, tmp_path: Path
+) -> None:
+    path, bare = tmp_path / "mine.json", tmp_path / "bare.json"
     async with recalling(demo_engine) as (app, pilot, _):
+
+        async def replay(of: Path) -> str:
+            await press(pilot, "S", "r")
+            await fill_in(pilot, str(of))
+            text = screen_text(app)
+            if isinstance(app.screen, Sheet):
+                await press(pilot, "escape")
+            return text
+
         await press(pilot, "S", "s")
         await fill_in(pilot, str(path))
         assert f"saved {path}" in said(app)
@@ -43,25 +54,26 @@ async def test_a_receipt_is_saved_and_replays_as_it_was(demo_engine: Engine, tmp
         await press(pilot, "S", "s")
         await fill_in(pilot, str(path))
         assert "exists already" in said(app)
-        await press(pilot, "S", "r")
-        await fill_in(pilot, str(path))
-        assert isinstance(app.screen, Sheet)
-        assert "It comes out as it did." in screen_text(app)
-
-
-async def test_one_without_texts_holds_no_word_and_its_sums_are_checked(
-    demo_engine: Engine, tmp_path: Path
-) -> None:
-    path = tmp_path / "bare.json"
-    async with recalling(demo_engine) as (app, pilot, _):
+        assert "It comes out as it did." in await replay(path)
         await press(pilot, "S", "n")
-        await fill_in(pilot, str(path))
-        text = path.read_text()
-        assert "bastion" not in text
-        assert "2222" not in text
-        await press(pilot, "S", "r")
-        await fill_in(pilot, str(path))
-        assert "holds no texts" in screen_text(app)
+        await fill_in(pilot, str(bare))
+        assert "bastion" not in bare.read_text()
+        assert "2222" not in bare.read_text()
+        assert "holds no texts" in await replay(bare)
+        document: dict[str, Any] = json.loads(path.read_text())
+        for each in (*document["trace"]["candidates"], *document["trace"]["results"]):
+            each["id"] = "x" + each["id"][1:-1] + "z"
+        for content, words in (
+            (None, "cannot be read"),
+            ("{", "not JSON"),
+            ('{"schema": "memtui.receipt.v9"}', "v9"),
+            (json.dumps(document), "it is of another store"),
+        ):
+            other = tmp_path / "other.json"
+            if content is not None:
+                other.write_text(content)
+            await replay(other)
+            assert words in said(app)
 
 
 async def test_differences_are_listed_and_shown_beside_the_answer_of_now(
@@ -85,33 +97,6 @@ async def test_differences_are_listed_and_shown_beside_the_answer_of_now(
         await fill_in(pilot, str(path))
         assert isinstance(app.screen, CompareScreen)
         assert "A receipt other.json" in screen_text(app)
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (None, "cannot be read"),
-        ("{", "not JSON"),
-        ('{"schema": "memtui.receipt.v9"}', "v9"),
-        ("other store", "it is of another store"),
-    ],
-)
-async def test_what_is_no_receipt_of_this_store_is_a_sentence(
-    demo_engine: Engine, tmp_path: Path, content: str | None, words: str
-) -> None:
-    path = tmp_path / "receipt.json"
-    if content == "other store":
-        trace = demo_engine.recall(RecallRequest(QUESTION, recipe="pro/agent"))
-        document: dict[str, Any] = demo_engine.lab.receipt(trace)
-        for each in (*document["trace"]["candidates"], *document["trace"]["results"]):
-            each["id"] = "x" + each["id"][1:-1] + "z"
-        content = json.dumps(document)
-    if content is not None:
-        path.write_text(content)
-    async with recalling(demo_engine) as (app, pilot, _):
-        await press(pilot, "S", "r")
-        await fill_in(pilot, str(path))
-        assert words in said(app)
 
 
 def test_a_proposed_name_is_not_taken(tmp_path: Path) -> None:
@@ -142,18 +127,13 @@ async def test_questions_are_kept_searched_asked_again_and_forgotten(demo_engine
         assert "forgotten" in said(app)
         await press(pilot, "H")
         assert "Nothing was asked of this store yet." in screen_text(app)
-
-
-async def test_a_secret_in_a_question_is_not_kept(demo_engine: Engine) -> None:
-    async with recalling(demo_engine, query="is sk-proj-abcdefghijklmnopqrstuvwx1234567890 the key") as (
-        app,
-        pilot,
-        _,
-    ):
+        await press(pilot, "escape")
+        screen.ask("is sk-proj-abcdefghijklmnopqrstuvwx1234567890 the key")
+        await press(pilot)
         await press(pilot, "H")
         (kept, _) = app.screen.query_one(ItemRows).items
         assert kept.label.startswith("is ")
-        assert "abcdefghijklmnop" not in kept.label
+        assert "abcdefghijklmnop" not in kept.label  # a secret is not kept
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
@@ -171,7 +151,7 @@ async def test_the_block_follows_the_settings_and_marks_what_is_cut(
 ) -> None:
     copied: list[str] = []
     monkeypatch.setattr(MemtuiApp, "copy", lambda self, text, what: copied.append(text))
-    async with recalling(demo_engine) as (app, pilot, _):
+    async with recalling(demo_engine) as (app, pilot, screen):
         await press(pilot, "I")
         view = app.screen
         assert isinstance(view, Injected)
@@ -187,6 +167,11 @@ async def test_the_block_follows_the_settings_and_marks_what_is_cut(
         assert "the budget is used up" in screen_text(app)
         await press(pilot, "m", "m", "m")
         assert "Nothing is injected: recallMode is off." in screen_text(app)
+        await press(pilot, "escape")
+        screen.choose(recipe="memtui")
+        await press(pilot)
+        await press(pilot, "I")
+        assert "What memtui injects is not known here." in screen_text(app)
 
 
 async def test_every_cut_character_is_counted_on_the_screen(demo_engine: Engine) -> None:
@@ -197,14 +182,6 @@ async def test_every_cut_character_is_counted_on_the_screen(demo_engine: Engine)
     text = "\n".join(line.plain for row in injected_rows(found, {}, 100, UNICODE) for line in row.lines)
     for part in cut:
         assert f"{part.cut} characters cut" in text
-
-
-async def test_a_recipe_that_injects_in_no_known_way_is_a_sentence(demo_engine: Engine) -> None:
-    async with recalling(demo_engine, recipe="memtui") as (app, pilot, _):
-        await press(pilot, "I")
-        assert "What memtui injects is not known here." in screen_text(app)
-        await press(pilot, "plus", "escape")
-        assert not isinstance(app.screen, Injected)
 
 
 def test_the_block_of_mem_engine_is_the_one_that_its_hook_packs(demo_engine: Engine) -> None:

@@ -159,7 +159,12 @@ def _solid(move: Move, top: float, plot: int, glyphs: Glyphs) -> tuple[int, str]
 def _final_row(fall: Fall, width: int, plot: int, glyphs: Glyphs) -> Content:
     share = fall.final / fall.top if fall.top else 0.0
     block = Content.styled(bar(share, plot, glyphs), "$score-high")
-    end = Content.styled(f" axis to {_round(fall.top)}", "$dim")
+    room = width - TITLE_CELLS - VALUE_CELLS - plot - 2
+    axis = next(
+        (text for text in (f" axis to {_round(fall.top)}", f" to {_round(fall.top)}") if len(text) <= room),
+        "",
+    )
+    end = Content.styled(axis, "$dim")
     if fall.limit is not None:
         block = _marked(block, round(_cells(fall.limit, fall.top, plot)), plot, glyphs)
         end = Content.styled(f" {glyphs.floor} needed {number(fall.limit, fall.digits)}", "$stage-cut")

@@ -139,7 +139,7 @@ class CasesScreen(Frame):
 
     def _where(self, at: int, count: int) -> str:
         narrow = size_class(self.app.size.width) == "narrow"
-        said = "" if narrow else "   nDCG less the share of wrong   enter asks it on Recall"
+        said = "" if narrow else "   nDCG less share of wrong   enter asks it"
         return f"{at or '-'} / {count}{said}"
 
     def _paint_head(self) -> None:
