@@ -8,18 +8,24 @@ import stat
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from textual import events
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.pilot import Pilot
 
+from memtui.engine import clean
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.pick import Pick
 from memtui.tui.dialogs.preview import Preview
 from memtui.tui.screens.browse.edit_form import DraftText, EditForm
 from memtui.tui.widgets.built_rows import KnobRows
 from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.ways import Ways
+from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
+from tests.engine.pro_store import row, write_store
 from tests.tui.driving import SIZES, check_golden, lines, press, screen_text, settle, type_text
+from tests.tui.hostile import NASTY_ROWS
 from tests.tui.test_changing import browsing, choose, current_id, pro_store, said, steps
 
 
@@ -267,3 +273,39 @@ def words(text: str) -> str:
     """What is said in the dialog, however it is broken into lines."""
     middle = (line.split("│")[2] if line.count("│") >= 4 else line for line in text.split("\n"))
     return " ".join(" ".join(middle).split())
+
+
+async def test_hostile_text_is_harmless_in_the_form_the_preview_and_the_journal(tmp_path):
+    rows = [
+        row(f"row-{i}", text, (1.0, i / 10), timestamp=NOW_MS - i * 86_400_000, **more)
+        for i, (text, more) in enumerate(NASTY_ROWS)
+    ]
+    store = write_store(tmp_path / "store", rows, dims=2)
+    async with browsing(store, size=(80, 24)) as (app, pilot):
+        for _ in range(4):
+            await press(pilot, "e")
+            harmless(app)
+            await steps(pilot, "escape", "j")
+        await press(pilot, "asterisk")
+        await steps(pilot, "D", "d")
+        harmless(app)
+        if isinstance(app.screen, Preview):
+            await steps(pilot, "x", "y", "escape", "6")
+            harmless(app)
+
+
+def harmless(app: MemtuiApp) -> None:
+    """Nothing on the screen that a terminal would obey, and no line that breaks out of it."""
+    shown = lines(app)
+    assert [clean(line) for line in shown] == shown
+    assert all(cell_len(line) <= app.size.width for line in shown)
+
+
+async def test_the_ways_out_can_be_clicked(tmp_path):
+    store = pro_store(tmp_path / "store")
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "c", "i", *["backspace"] * 10, "1")
+        await press(pilot, "enter")
+        await pilot.click(Ways, offset=(3, 0))
+        await settle(pilot)
+        assert "1 memory changed" in said(app)

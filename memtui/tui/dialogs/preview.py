@@ -21,6 +21,7 @@ from memtui.tui.paint.numbers import full, plural
 from memtui.tui.runner import Report, Runner
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.ways import Way, Ways
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, RecallEffect
@@ -74,8 +75,7 @@ class Preview(ModalScreen[Answer | None]):
     DEFAULT_CSS = """
     Preview { align: center middle; }
     Preview Panel { width: 110; max-width: 96%; height: 90%; border: round $frame-focus; }
-    Preview .ways { height: 1; color: $key; }
-    Preview .effect { height: auto; max-height: 30%; border-top: solid $frame; }
+    Preview .effect { height: auto; max-height: 30%; padding: 1 0 0 0; }
     Preview.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
@@ -104,7 +104,7 @@ class Preview(ModalScreen[Answer | None]):
         with Panel(title=one_line(self.plan.title)):
             yield self._rows
             yield Static(classes="effect")
-            yield Static(classes="ways")
+            yield Ways()
 
     def on_mount(self) -> None:
         self._say_ways()
@@ -132,26 +132,24 @@ class Preview(ModalScreen[Answer | None]):
     def _say_ways(self) -> None:
         plan, gone = self.plan, deletions(self.plan)
         agent = "the agent is stopped: " if self._stop_agent else ""
+        ways: list[Way] = []
         if plan.conflicts:
-            ways = ["x leave them out"] if plan.changes else []
-            ways += ["f overwrite"] if self._forcible else []
+            ways += [("x", "x leave them out")] if plan.changes else []
+            ways += [("f", "f overwrite")] if self._forcible else []
         elif not self._clean:
-            ways = ["nothing is left to apply"]
+            ways.append(("", "nothing is left to apply"))
         elif self._count:
-            ready = self._typed == self._count
-            ways = [
-                f"{agent}type {full(gone)} to delete  {self._typed}_",
-                "enter deletes them" if ready else "",
-            ]
+            ways.append(("", f"{agent}type {full(gone)} to delete  {self._typed}_"))
+            ways += [("enter", "enter deletes them")] if self._typed == self._count else []
+        elif agent:
+            ways.append(("Y", f"Y {agent}{'delete' if gone else 'apply'}"))
         elif gone:
-            ways = [f"Y {agent}delete" if agent else f"y delete {plural(gone, 'memory', 'memories')}"]
+            ways.append(("y", f"y delete {plural(gone, 'memory', 'memories')}"))
         else:
-            ways = ["Y the agent is stopped: apply"] if agent else ["enter apply"]
+            ways.append(("enter", "enter apply"))
         if self._can_drop:
-            ways.append("d drop this row")
-        self.query_one(".ways", Static).update(
-            Content(" " + "   ".join(way for way in (*ways, self._way_out) if way))
-        )
+            ways.append(("d", "d drop this row"))
+        self.query_one(Ways).say(*ways, ("escape", self._way_out))
 
     @property
     def _can_drop(self) -> bool:

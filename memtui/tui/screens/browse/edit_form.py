@@ -23,6 +23,7 @@ from memtui.tui.screens.browse.draft import Draft, put, turned
 from memtui.tui.widgets.built_rows import KnobRows
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.ways import Ways
 
 NAME, VALUE = 13, 22
 IN_PLACE = "in_place"
@@ -81,8 +82,6 @@ class EditForm(ModalScreen[Draft | None]):
     DEFAULT_CSS = """
     EditForm { align: center middle; }
     EditForm Panel { width: 110; max-width: 96%; height: 90%; border: round $frame-focus; }
-    EditForm .ways { height: 1; color: $key; }
-    EditForm .rule { height: 1; color: $heading; }
     EditForm.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
@@ -98,12 +97,14 @@ class EditForm(ModalScreen[Draft | None]):
             yield DraftText(self.draft.value("text"))
             yield EditNotes()
             yield KnobRows(self._rows)
-            yield Static(classes="ways")
+            yield Ways()
 
     def on_mount(self) -> None:
         rows = self.query_one(KnobRows)
         rows.styles.height = min(len(self.draft.fields) + self.draft.versioned, 12)
-        self.query_one(".ways", Static).update(Content(" ^s look at the change   ^o $EDITOR   esc close"))
+        self.query_one(Ways).say(
+            ("ctrl+s", "^s look at the change"), ("ctrl+o", "^o $EDITOR"), ("escape", "esc close")
+        )
         self._tell()
         self.query_one(DraftText).focus()
 
