@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,6 +69,18 @@ class FileState:
             return False
 
 
+@contextmanager
+def unchanged(path: Path) -> Iterator[None]:
+    """Raise MemtuiError at the end when the source is no longer what it was at the start."""
+    before = FileState.of(path)
+    yield
+    if not before.still(path):
+        raise MemtuiError(
+            f"{path.name} was changed while it was read.",
+            fix="Try again when nobody writes to it; nothing was imported.",
+        )
+
+
 @dataclass(slots=True)
 class Draft:
     """The records of a source in columns; number i of each belongs to row i of the spool."""
@@ -123,13 +136,8 @@ class Drafter:
     ) -> Draft:
         """Read every source; MemtuiError when one cannot be read at all, or changes meanwhile."""
         for each in detected:
-            before = FileState.of(each.path)
-            self._read_one(each, len(detected) > 1, on_progress, cancel)
-            if not before.still(each.path):
-                raise MemtuiError(
-                    f"{each.path.name} was changed while it was read.",
-                    fix="Try again when nobody writes to it; nothing was imported.",
-                )
+            with unchanged(each.path):
+                self._read_one(each, len(detected) > 1, on_progress, cancel)
         self._spool.close()
         return self.draft
 

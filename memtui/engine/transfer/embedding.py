@@ -57,7 +57,7 @@ class Choice:
         vector = record.vector
         if vector is None or self._dims is None:
             return None
-        why = self._why_not(record, len(vector))
+        why = self._why_not(record.model, len(vector))
         if not why and not self._own and not vector.any():
             why = "all zeros, which finds nothing: embedded anew"
         if why:
@@ -65,14 +65,18 @@ class Choice:
             return None
         return vector
 
-    def _why_not(self, record: Record, length: int) -> str:
+    def takes(self, model: str | None, length: int) -> bool:
+        """Whether the table can have vectors of this model and length."""
+        return self._dims is not None and not self._why_not(model, length)
+
+    def _why_not(self, model: str | None, length: int) -> str:
         if self._policy == "new":
             return ANEW
         if length != self._dims:
             return OTHER_LENGTH
         if self._policy == "keep":
             return ""
-        theirs = self._bare(record.model) if record.model else None
+        theirs = self._bare(model) if model else None
         if theirs and self._model and theirs != self._model:
             return OTHER_MODEL
         return "" if self._own or (theirs is not None and theirs == self._model) else UNKNOWN_MODEL

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.embed.embedder import NoEmbedder
 from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.transfer.bulk_read import read_in_bulk
 from memtui.engine.transfer.draft import HAS_VECTOR, Draft, Drafter, FileState, detect_all
 from memtui.engine.transfer.embedding import Choice, Cost, embedded, is_offline, measured
 from memtui.engine.transfer.plan import Plan
@@ -89,9 +90,16 @@ def make_plan(
     folder = Path(tempfile.mkdtemp(prefix="memtui-import-"))
     try:
         spool_path = folder / "rows.arrow"
-        writer = SpoolWriter(spool_path, store.schema, dialect.columns.vector)
-        drafter = Drafter(request, target, choice, writer, shop.now_ms)
-        draft = drafter.read(sources, on_progress, cancel)
+
+        def writer() -> SpoolWriter:
+            return SpoolWriter(spool_path, store.schema, dialect.columns.vector)
+
+        draft = None
+        if len(sources) == 1:
+            draft = read_in_bulk(sources[0], request, target, choice, writer, on_progress, cancel)
+        if draft is None:
+            drafter = Drafter(request, target, choice, writer(), shop.now_ms)
+            draft = drafter.read(sources, on_progress, cancel)
         spool = Spool(spool_path)
         from memtui.engine.transfer.grouping import gather
 

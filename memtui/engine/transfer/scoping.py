@@ -50,10 +50,10 @@ class Scoping:
         """Whether the user said where this scope goes."""
         return trim(scope or "") in self._mapping
 
-    def keep(self, scope: str | None) -> None:
-        """Count a memory whose scope stays whatever it is."""
+    def keep(self, scope: str | None, rows: int = 1) -> None:
+        """Count memories whose scope stays whatever it is."""
         known = self._seen.get(scope)
-        self._seen[scope] = (known[0] if known else scope or "", "", known[2] + 1 if known else 1)
+        self._seen[scope] = (known[0] if known else scope or "", "", rows + (known[2] if known else 0))
 
     @property
     def table(self) -> tuple[tuple[str | None, str, int], ...]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.errors import MemtuiError
+from memtui.engine.transfer.text import storable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +28,7 @@ class SpoolWriter:
         self._path, self._vector = path, vector
         self.schema: pa.Schema = schema.remove_metadata().append(pa.field(WHERE, pa.string()))
         self._file: Any = None
+        self._table: pa.Table | None = None
         self._rows: list[dict[str, Any]] = []
         self._vectors: list[NDArray[np.float32] | None] = []
 
@@ -38,9 +40,21 @@ class SpoolWriter:
         if len(self._rows) >= BATCH:
             self._flush()
 
+    def add_table(self, table: pa.Table) -> None:
+        """Many rows at once, with the columns of `schema`; not to be mixed with single ones."""
+        import pyarrow as pa
+
+        self._table = pa.concat_tables([self._table, table]) if self._table is not None else table
+        while self._table.num_rows >= BATCH:
+            self._write(self._table.slice(0, BATCH))
+            self._table = self._table.slice(BATCH)
+
     def close(self) -> None:
         """Write what is left and finish the file."""
         self._flush()
+        if self._table is not None and self._table.num_rows:
+            self._write(self._table)
+            self._table = None
         if self._file is None:
             self._open()
         self._file.close()
@@ -55,22 +69,26 @@ class SpoolWriter:
 
         if not self._rows:
             return
-        if self._file is None:
-            self._open()
         columns = []
         for field in self.schema:
             if field.name == self._vector:
                 columns.append(vector_array(self._vectors, field.type))
             else:
                 columns.append(_column([row.get(field.name) for row in self._rows], field))
+        self._write(pa.Table.from_arrays(columns, schema=self.schema))
+        self._rows, self._vectors = [], []
+
+    def _write(self, table: pa.Table) -> None:
+        """At most BATCH rows as one batch of the file."""
+        if self._file is None:
+            self._open()
         try:
-            self._file.write_batch(pa.record_batch(columns, schema=self.schema))
+            self._file.write_batch(table.combine_chunks().to_batches()[0])
         except OSError as error:
             raise MemtuiError(
                 f"The rows cannot be kept in {self._path.parent}: {error}.",
                 fix="Make room there; nothing was written to the store.",
             ) from error
-        self._rows, self._vectors = [], []
 
 
 class Spool:
@@ -126,7 +144,7 @@ def _column(values: list[Any], field: pa.Field) -> pa.Array:
 
     try:
         return pa.array(values, field.type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, UnicodeEncodeError):
         return pa.array([_fitting(value, field.type) for value in values], field.type)
 
 
@@ -134,6 +152,8 @@ def _fitting(value: Any, kind: pa.DataType) -> Any:
     """One value as the column can hold it, else NULL: a foreign row may carry anything under a known name."""
     import pyarrow as pa
 
+    if isinstance(value, str):
+        value = storable(value)[0]
     try:
         pa.array([value], kind)
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError):

@@ -39,6 +39,8 @@ class RowReader:
             return found
         stored_id = get(columns.id)
         record = Record(text=found[0], where=where, dialect=self._dialect, row=row)
+        if found[1]:
+            record.lost("text", found[1])
         if stored_id is not None and str(stored_id).strip():
             record.id = storable(str(stored_id))[0]
         if columns.scope:
