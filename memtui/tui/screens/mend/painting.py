@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 from textual.style import Style
@@ -105,24 +106,33 @@ def _chip(key: str, text: str) -> Content:
 # ---------------------------------------------------------------------- the list
 
 
+def listed(state: MendState) -> Sequence[Cluster] | Sequence[Suspect] | Sequence[Discarded]:
+    """What the present part has found, in the order of the list; a suspect of several rules once."""
+    if state.part == "duplicates":
+        return shown_clusters(state)
+    if state.part == "trash":
+        return state.trash or ()
+    return tuple({each.id: each for each in reversed(shown_suspects(state))}.values())[::-1]
+
+
+def key_of(each: Cluster | Suspect | Discarded) -> str:
+    """What a row of the list is known by: an id; of a cluster, the first of its ids."""
+    return each.id if hasattr(each, "id") else each.ids[0]
+
+
 def list_rows(state: MendState, width: int, glyphs: Glyphs, now_ms: int) -> list[Row]:
     """What the present part has found, one line each."""
+    paint: Callable[[Any], Row]
     if state.part == "duplicates":
-        found: Sequence[Row] = [
-            _cluster(each, state, width, glyphs) for each in shown_clusters(state)[:LISTED]
-        ]
-        total = len(shown_clusters(state))
+        paint = partial(_cluster, state=state, width=width, glyphs=glyphs)
     elif state.part == "trash":
-        found = [_discarded(each, state, width, glyphs, now_ms) for each in (state.trash or ())[:LISTED]]
-        total = len(state.trash or ())
+        paint = partial(_discarded, state=state, width=width, glyphs=glyphs, now_ms=now_ms)
     else:
-        suspects = shown_suspects(state)
-        firsts = {each.id: each for each in reversed(suspects)}
-        once = [each for each in suspects if firsts[each.id] is each]
-        found = [_suspect(each, state, width, glyphs) for each in once[:LISTED]]
-        total = len(once)
-    more = [Row((Content.styled(f"  and {full(total - LISTED)} more", "$dim"),))] if total > LISTED else []
-    return [*found, *more]
+        paint = partial(_suspect, state=state, width=width, glyphs=glyphs)
+    found = listed(state)
+    rows = [paint(each) for each in found[:LISTED]]
+    left = len(found) - len(rows)
+    return [*rows, Row((Content.styled(f"  and {full(left)} more", "$dim"),))] if left > 0 else rows
 
 
 def _text_of(state: MendState, memory: str) -> str:

@@ -17,7 +17,15 @@ from memtui.tui.screens.mend import arrange, asking
 from memtui.tui.screens.mend import state as reduce
 from memtui.tui.screens.mend.acting import MendActions
 from memtui.tui.screens.mend.lists import Finds
-from memtui.tui.screens.mend.painting import LISTED, MEMBERS, detail_rows, head_lines, list_rows
+from memtui.tui.screens.mend.painting import (
+    LISTED,
+    MEMBERS,
+    detail_rows,
+    head_lines,
+    key_of,
+    list_rows,
+    listed,
+)
 from memtui.tui.screens.mend.state import PARTS, MendState, Part
 from memtui.tui.session import Session
 from memtui.tui.widgets.arranged import Arranged
@@ -85,6 +93,8 @@ class MendScreen(MendActions):
             self._engine, self._revision = None, -1
             self.state = MendState(part=self.state.part)
             self._say(of_session(session))
+        elif session.phase == "reading" and not self.own and not self.state.looked:
+            self._say(State("loading", "reading tiers and states", progress=session.progress))
         elif session.phase == "ready" and session.revision != self._revision:
             again, self._revision = session.engine is self._engine, session.revision
             self._engine = session.engine
@@ -207,7 +217,7 @@ class MendScreen(MendActions):
     def repaint_all(self, key: str | None = None) -> None:
         """Paint the lists anew; the cursor goes to `key`, to the first for an empty one, else it stays."""
         state, width = self.state, self.size.width
-        rows = self._keys = [row.key for row in list_rows(state, 80, host(self).glyphs, 0) if row.key]
+        rows = self._keys = [key_of(each) for each in listed(state)[:LISTED]]
         if not rows:
             again = Choice("look", "look again", key="r")
             self._say(State("empty", _NOTHING[state.part], choices=() if state.part == "trash" else (again,)))
