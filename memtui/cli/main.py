@@ -19,6 +19,7 @@ COMMANDS = {
     "sweep": "move memories to the tiers that their use has earned",
     "review": "which memories to look at first, and why",
     "cases": "saved questions, and how well recall answers them",
+    "history": "the questions that were asked, to be asked again",
     "bisect": "what changed the rank of one memory: a version, the clock, the settings",
     "edit": "set fields of memories, with a preview and an undo",
     "forget": "archive memories, delete them, or delete them with every trace",

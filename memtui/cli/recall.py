@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -14,7 +15,7 @@ from memtui.cli.store import open_for
 from memtui.engine import MemtuiError, RecallRequest, UsageError
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, Trace, WordsMet
+    from memtui.engine import Engine, Injection, Trace, WordsMet
 
 _BATCH_KEYS = (
     "query", "query_vector", "recipe", "config", "source", "now_ms", "scopes", "category", "limit", "lanes", "agent",
@@ -35,6 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_question_options(parser)
     parser.add_argument("--explain", action="store_true", help="every candidate, every stage, every number")
+    parser.add_argument(
+        "--injected", action="store_true", help="the block that the agent would see, and what was cut from it"
+    )
     parser.add_argument("--save", metavar="FILE", help="save the whole trace as a receipt")
     parser.add_argument(
         "--no-text", action="store_true", help="with --save: ids, numbers and settings only, no words"
@@ -63,11 +67,27 @@ def run(args: argparse.Namespace) -> int:
         from memtui.cli.receipts import save
 
         save(engine, trace, args.save, texts=not args.no_text)
+    block = engine.lab.injected(trace) if args.injected else None
     if args.json:
-        print_json(trace.as_json(explain=args.explain, words=args.explain))
+        document = trace.as_json(explain=args.explain, words=args.explain)
+        if block is not None:
+            document["injection"] = asdict(block)
+        print_json(document)
+    elif block is not None:
+        print_text(_injection(block))
     else:
         print_text(render(engine, trace, explain=args.explain))
     return 0
+
+
+def _injection(block: Injection) -> str:
+    """The block as it goes out, and what is not in it."""
+    lines = [block.block or f"nothing is injected: {block.why_nothing}", ""]
+    budget = f" of {block.budget}" if block.budget else ""
+    lines.append(f"{block.chars}{budget} characters, about {block.tokens} tokens")
+    lines += [f"cut by {part.cut} characters: {part.id}" for part in block.parts if part.line and part.cut]
+    lines += [f"left out, {part.left_out}: {part.id}" for part in block.parts if part.left_out]
+    return "\n".join(lines)
 
 
 def _batch(engine: Engine, path: str) -> int:

@@ -12,7 +12,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.engine import CaseBook, Engine
+from memtui.engine import CaseBook, Engine, RecallRequest
 from memtui.engine.cases.demo import demo_cases
 from memtui.paths import store_state_dir
 from memtui.tui.app import MemtuiApp
@@ -24,6 +24,7 @@ from memtui.tui.screens.recall.compare import present
 from memtui.tui.screens.recall.compare.arrange import CompareShape
 from memtui.tui.screens.recall.compare.arrange import compare as arrange
 from memtui.tui.screens.recall.compare.screen import CompareScreen
+from memtui.tui.screens.recall.compare.sides import WAYS, ways
 from memtui.tui.screens.recall.compare.state import Pair, Side, listed
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.widgets.flash import FlashLine
@@ -236,3 +237,12 @@ def test_panels_never_overlap_and_stay_inside(size: tuple[int, int], shown: str)
             assert not cells & taken
             taken |= cells
         assert taken <= {(x, y) for x in range(width) for y in range(height)}
+
+
+def test_what_was_tried_can_be_compared_with_what_is_set() -> None:
+    plain = Side("pro/agent", RecallRequest("q", recipe="pro/agent"))
+    tried = Side("pro/agent", RecallRequest("q", recipe="pro/agent", now_ms=5))
+    assert ways(plain) == WAYS
+    assert [name for name, *_ in ways(tried)] == ["own", *(name for name, *_ in WAYS)]
+    letters = [letter for *_, letter in ways(tried)]
+    assert len(letters) == len(set(letters))

@@ -71,7 +71,11 @@ class Painting:
                 ways.append(Choice("back", "back to the comparison before"))
             return failed("This cannot be compared.", state.error, *ways)
         if state.pair is None:
-            return choosing() if state.phase == "choosing" else State("loading", "asking both", skeleton=True)
+            return (
+                choosing(state.a)
+                if state.phase == "choosing"
+                else State("loading", "asking both", skeleton=True)
+            )
         if not state.pair.comparison.flows:
             return State(
                 "empty",

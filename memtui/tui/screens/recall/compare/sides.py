@@ -36,9 +36,19 @@ SHOWN_CHANGES = 2
 """Changes that a title names; more are counted."""
 
 
-def choosing() -> State:
+OWN = ("own", "the same as it is set", "without the settings, the time or the version that were tried", "o")
+
+
+def ways(a: Side) -> tuple[tuple[str, str, str, str], ...]:
+    """The ways from one side: back to what is set stands first where something was tried."""
+    request = a.request
+    tried = request is not None and (request.config or request.now_ms or request.table_version)
+    return (OWN, *WAYS) if tried else WAYS
+
+
+def choosing(a: Side) -> State:
     """What the screen says before there is a second side."""
-    choices = tuple(Choice(name, label, hint, key=key) for name, label, hint, key in WAYS)
+    choices = tuple(Choice(name, label, hint, key=key) for name, label, hint, key in ways(a))
     return State("empty", "Compare this answer with", (), choices)
 
 
@@ -83,8 +93,8 @@ class Sides:
 
     def menu(self) -> None:
         """Ask how."""
-        ways = [Option(name, label, hint, key) for name, label, hint, key in WAYS]
-        self._push(Pick("Compare with", ways), self.way)
+        found = [Option(name, label, hint, key) for name, label, hint, key in ways(self._screen.state.a)]
+        self._push(Pick("Compare with", found), self.way)
 
     def way(self, name: str) -> None:
         """Go one of the ways of `WAYS`."""
@@ -114,6 +124,10 @@ class Sides:
         self._screen.flash(str(error), "error")
 
     # ------------------------------------------------------------------ the ways
+
+    def _own(self) -> None:
+        base = self._base
+        self._take(f"{base.recipe} as it is set", replace(base, config=None, now_ms=None, table_version=None))
 
     def _recipe(self) -> None:
         recipes = options.recipes_of(self._screen.session.engine)
