@@ -289,7 +289,7 @@ class MemtuiApp(KeyedApp):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "tour":
-            return True if self.session.target == DEMO and self.session.open else None
+            return self.session.target == DEMO and self.session.open
         return action != "skip_tour" or self._guide.running
 
     def action_jump(self) -> None:

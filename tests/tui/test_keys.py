@@ -13,8 +13,10 @@ from textual.dom import DOMNode
 
 import memtui.tui
 from memtui.tui.app import MemtuiApp
+from memtui.tui.dialogs.help import help_lines
 from memtui.tui.keys import BY_ID, TABLE, Key, bindings
-from tests.tui.driving import lines, press, running, screen_text, type_text
+from memtui.tui.refusal import NOTHING
+from tests.tui.driving import lines, press, running, screen_text, settle, type_text
 from tests.tui.memory_engine import MemoryEngine
 
 
@@ -93,6 +95,15 @@ async def test_a_key_that_cannot_act_now_is_listed_with_the_reason():
         assert "what it supersedes: needs a memory that supersedes another" in screen_text(app)
         await press(pilot, "escape", "escape", BY_ID["detail.older"].each[0])
         assert "what it supersedes: needs a memory that supersedes another" in lines(app)[-2]
+
+
+async def test_every_disabled_key_of_every_screen_says_what_it_needs(keyword_engine):
+    async with running(keyword_engine) as (app, pilot):
+        for mode in app.MODES:
+            await app.switch_mode(mode)
+            await settle(pilot)
+            silent = [line.key.id for line in help_lines(app.screen) if line.refused == NOTHING]
+            assert silent == [], f"{mode}: give them `needs`, or their place"
 
 
 async def test_the_help_is_searched_and_the_search_given_up_first():
