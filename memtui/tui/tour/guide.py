@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.timer import Timer
 
+from memtui.tui.jump import Jump
 from memtui.tui.messages import AskRecall
 from memtui.tui.tour.steps import QUESTION, STEPS, THE_END, Seen, Step, look
 from memtui.tui.tour.strip import TourStrip
@@ -86,8 +87,8 @@ class Guide:
 
     def _show(self) -> None:
         screen = self._app.screen
-        if not screen.is_mounted:
-            return
+        if not screen.is_mounted or isinstance(screen, Jump):
+            return  # the labels of a jump stand where things were before
         there = self._strip is not None and self._strip.is_attached
         if self._strip is None or not there or self._strip.screen is not screen:
             if self._strip is not None and there:
