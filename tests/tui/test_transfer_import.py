@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from memtui.engine.embed.settings import EmbeddingSettings
 from memtui.engine.progress import CancelToken
 from memtui.tui.dialogs.paste import Paste
 from memtui.tui.dialogs.preview import Preview
 from memtui.tui.screens.transfer.importing import Import
 from memtui.tui.screens.transfer.path_line import PathLine
-from tests.engine.transfer_stores import imported, jsonl, memory, planned, rows_of
-from tests.tui.driving import lines, press, screen_text, settle, type_text
+from tests.engine.loopback import Answer, Request, loopback
+from tests.engine.transfer_stores import imported, jsonl, memory, planned, pro_store, rows_of
+from tests.tui.driving import lines, press, screen_text, settle, type_text, until
 from tests.tui.transferring import HERE, KILNS, importing, notes, said, steps, store, stored, transferring
 
 __all__ = ["store"]
@@ -334,3 +337,60 @@ async def test_leaving_the_screen_and_coming_back_keeps_the_plan(store):
         plan = flow_of(screen).state.plan
         await steps(pilot, "25")
         assert flow_of(screen).state.plan is plan
+
+
+async def test_a_run_is_stopped_and_gone_on_with_and_nothing_is_asked_twice(store):
+    folder = pro_store(store.parent / "plugin", dims=8)
+    rows = [{"text": f"Kiln {n} in Uferweg has door seal {n * 7}."} for n in range(200)]
+    source = jsonl(store.parent / "many.jsonl", rows)
+    first, go_on = threading.Event(), threading.Event()
+    with loopback() as server:
+        usual = server.answer
+
+        def held(request: Request) -> Answer:
+            if len(server.requests) == 2:  # the first is done and kept, the second is on its way
+                first.set()
+                assert go_on.wait(20)
+            return usual(request)
+
+        server.answer = held  # type: ignore[method-assign]
+        settings = EmbeddingSettings(model="test-model", base_url=f"{server.url}/v1", dimensions=8)
+        async with importing(folder, source, embedding=settings) as (app, pilot, screen):
+            await press(pilot, "n")
+            assert "200, not measured" in screen_text(app)
+            await press(pilot, "n")
+            key = "Y" if screen.flow.able("stopped", "", "") else "y"
+            await pilot.press(key)
+            await until(pilot, first.is_set)
+            await pilot.press("escape")
+            await until(pilot, lambda: "Stopping at the next safe place" in screen_text(app))
+            go_on.set()
+            await settle(pilot)
+            assert "It was stopped." in screen_text(app)
+            assert "Nothing was written" in screen_text(app)
+            asked = [text for each in server.requests for text in each.body["input"]]
+            server.requests.clear()
+            server.answer = usual  # type: ignore[method-assign]
+            screen.home()
+            await settle(pilot)
+            assert "import of many.jsonl" in screen_text(app)
+            screen.rows("b").focus()
+            await press(pilot, "enter")
+            await steps(pilot, ["n", key])
+            assert "200 memories imported" in said(screen)
+        again = [text for each in server.requests for text in each.body["input"]]
+        assert asked
+        assert not set(asked) & set(again)
+        assert len(asked) + len(again) == 200
+
+
+async def test_a_plan_that_is_stopped_leads_back_to_the_mapping(store):
+    async with importing(store, notes(store.parent)) as (_, pilot, screen):
+        flow = flow_of(screen)
+        flow.make_plan()
+        assert screen.flow.stop()
+        await settle(pilot)
+        assert flow.step in ("map", "review")  # the plan may have been quicker
+        if flow.step == "map":
+            await press(pilot, "n")
+        assert flow.state.plan is not None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from memtui.engine import Progress
@@ -13,7 +15,7 @@ from memtui.tui.screens.transfer.record import diff_lines
 from memtui.tui.widgets.flash import FlashLine
 from tests.tui.driving import SIZES, check_golden, press, screen_text, settle
 from tests.tui.recalling import panels
-from tests.tui.transferring import importing, notes, steps, store, transferring
+from tests.tui.transferring import HERE, importing, notes, steps, store, transferring
 
 __all__ = ["store"]
 
@@ -140,3 +142,27 @@ async def test_without_box_characters(store):
         text = screen_text(app)
         assert text.isascii(), [line for line in text.split("\n") if not line.isascii()]
         assert "- The bastion listens on port 2222." in screen_text(app)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_a_hostile_source_is_text_and_nothing_else(size, store):
+    evil = "Evil \x1b]0;owned\x07 \x1b[31m [red]bold[/] \u202edrow \u200b 会议记录"
+    rows = [{"text": evil, "scope": "[b]x\x1b[2J", "no\x1b[1mte": evil}]
+    rows.append({"id": HERE[0]["id"], "text": evil + " other", "scope": "global"})
+    path = store.parent / "evil [red] [b].jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    async with importing(store, path, size=size) as (app, pilot, screen):
+        seen = [screen_text(app)]
+        await press(pilot, "n")
+        seen.append(screen_text(app))
+        for _ in range(8):
+            await press(pilot, "right_square_bracket")
+            seen.append(screen_text(app))
+        screen.home()
+        await settle(pilot)
+        screen.flow.opened("a", "task:import")
+        await settle(pilot)
+        seen.append(screen_text(app))
+    for text in seen:
+        assert not set(text) & set("\x1b\x07\u202e\u200b")
+    assert any("[red]bold[/]" in text for text in seen)

@@ -67,6 +67,7 @@ async def transferring(
     size: tuple[int, int] = (120, 36),
     task: str = "",
     glyphs: str = "unicode",
+    **options: Any,
 ) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], TransferScreen]]:
     """The app on Transfer, with `task` begun."""
     environ = {
@@ -76,7 +77,7 @@ async def transferring(
     }
     app = MemtuiApp(
         str(store),
-        opener=opener(environ, store.parent, writable=writable),
+        opener=opener(environ, store.parent, writable=writable, **options),
         now=lambda: NOW_MS,
         environ=environ,
     )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import ListQuery, Memory, MemtuiError, Progress
+from memtui.engine import ListQuery, Memory, MemtuiError, Progress, one_line
 from memtui.engine.transfer.export import FOLDERS, FORMATS, TITLES, ExportRequest
 from memtui.tui.dialogs.pick import Option
 from memtui.tui.paint.numbers import plural
@@ -290,7 +290,7 @@ class Export(Flow):
 
         if there and not self.state.overwrite:
             options = [Option("no", "leave it", "nothing is written"), Option("yes", "replace it", str(path))]
-            self.pick(f"{path.name} is there already", options, "no", replace_it)
+            self.pick(f"{one_line(path.name)} is there already", options, "no", replace_it)
         else:
             self._write()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import MemtuiError, UsageError
+from memtui.engine import MemtuiError, UsageError, one_line
 from memtui.tui.dialogs.pick import Option
 from memtui.tui.screens.transfer import source
 from memtui.tui.screens.transfer import state as reduce
@@ -46,7 +46,7 @@ class MapPart(ImportPart):
             return Heading("How it is read", where="enter changes")
         preview = self.state.preview
         which = preview.title if preview is not None else ""
-        where = "; ".join(preview.evidence) if preview is not None else ""
+        where = one_line("; ".join(preview.evidence)) if preview is not None else ""
         return Heading("The first records", which, where[:90])
 
     def advice(self) -> str:
@@ -226,5 +226,8 @@ def ask_scope(flow: Import, theirs: str) -> None:
         flow.ask_for(scopes={**scopes, theirs: ours} if ours else scopes)
 
     flow.ask(
-        f"Scope of {theirs or 'those without one'}", "Where its memories go. - leaves it as it is.", now, took
+        f"Scope of {one_line(theirs) or 'those without one'}",
+        "Where its memories go. - leaves it as it is.",
+        now,
+        took,
     )

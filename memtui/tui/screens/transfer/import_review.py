@@ -71,7 +71,7 @@ class ReviewPart(ImportPart):
             busy = self.busy("plan")
             return Heading(
                 "Plan",
-                "planning again" if busy else f"{full(len(plan.taken()))} to write",
+                "planning again" if busy else f"{full(state.taken)} to write",
                 "dry run, nothing is written",
             )
         item = reduce.current(state) if review.is_group(state.view) else None
@@ -132,8 +132,16 @@ class ReviewPart(ImportPart):
             else:
                 self.set(request=state.planned, pace=Pace())
             return
+        plan = value.plan
         self.keep(
-            plan=value, planned=value.request, losses=value.losses(), cost=value.cost, page=None, error=None
+            plan=plan,
+            planned=plan.request,
+            losses=value.losses,
+            taken=value.taken,
+            bare=value.bare,
+            cost=plan.cost,
+            page=None,
+            error=None,
         )
         if state.plan is not None:
             state.plan.close()

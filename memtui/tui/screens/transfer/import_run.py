@@ -57,8 +57,8 @@ class RunPart(ImportPart):
         if plan is None:
             return []
         replaced = reduce.replaced(state)
-        added = len(plan.taken()) - replaced
-        left = plan.total - len(plan.taken())
+        added = state.taken - replaced
+        left = plan.total - state.taken
         facts: list[tuple[str, str | Content]] = [
             ("added", plural(added, "memory", "memories")),
             ("replaced", plural(replaced, "memory", "memories")),
@@ -138,7 +138,7 @@ class RunPart(ImportPart):
         plan = self.state.plan
         if act not in ("write", "stopped") or self.forbidden or self.busy("run") or plan is None:
             return False
-        if not len(plan.taken()):
+        if not self.state.taken:
             return False
         return (act == "stopped") == (self.engine.curate.access.verdict == "confirm")
 

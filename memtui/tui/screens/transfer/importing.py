@@ -103,7 +103,7 @@ class Import(Stepped):
         """Plan what is asked for; the plan before stays until the new one is there."""
         engine, request = self.engine, self.state.request
         self.state = replace(self.state, step="review", error=None, pace=Pace())
-        self.work("plan", lambda report, stop: engine.transfer.plan(request, report, stop))
+        self.work("plan", lambda report, stop: reduce.added_up(engine.transfer.plan(request, report, stop)))
         self.paint()
 
     def ask_for(self, **changes: Any) -> None:

@@ -90,7 +90,7 @@ def cost_words(state: ImportState) -> str:
     plan, cost = state.plan, state.cost
     if plan is None:
         return ""
-    rows = len(plan.to_embed())
+    rows = state.bare
     if not rows or cost is None:
         return "nothing to embed"
     if plan.request.without_embedding:
@@ -281,8 +281,8 @@ def _cost(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
     assert plan is not None
     if cost is None:
         return []
-    rows = len(plan.to_embed())
-    kept = len(plan.taken()) - rows
+    rows = state.bare
+    kept = state.taken - rows
     seconds = (
         "made already, to look for near copies"
         if plan.vectors is not None

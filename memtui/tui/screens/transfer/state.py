@@ -48,6 +48,27 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """A plan with what is asked of it at every stroke of a key; added up once, in a thread."""
+
+    plan: Plan
+    losses: tuple[Loss, ...]
+    taken: int
+    """Records that will be written."""
+    bare: int
+    """Those of them that need a vector."""
+
+    def close(self) -> None:
+        """Nobody wants the plan."""
+        self.plan.close()
+
+
+def added_up(plan: Plan) -> Planned:
+    """The sums of a plan; for a million records this takes longer than a frame."""
+    return Planned(plan, plan.losses(), len(plan.taken()), len(plan.to_embed()))
+
+
+@dataclass(frozen=True, slots=True)
 class ImportState:
     """`plan` is what `request` gives, once `planned` is equal to it; while another is made it is the one before."""
 
@@ -64,6 +85,8 @@ class ImportState:
     plan: Plan | None = None
     planned: ImportRequest | None = None
     losses: tuple[Loss, ...] = ()
+    taken: int = 0
+    bare: int = 0
     cost: Cost | None = None
     view: str = "new"
     offset: int = 0
@@ -136,13 +159,16 @@ def decided_all(state: ImportState, choice: Resolution) -> ImportState:
 def _with_plan(state: ImportState, conflicts: Resolution, choices: Mapping[int, Resolution]) -> ImportState:
     if state.plan is None:
         return state
-    plan = state.plan.decided(conflicts, choices)
+    sums = added_up(state.plan.decided(conflicts, choices))
+    plan = sums.plan
     return replace(
         state,
         plan=plan,
         request=plan.request,
         planned=plan.request,
-        losses=plan.losses(),
+        losses=sums.losses,
+        taken=sums.taken,
+        bare=sums.bare,
         page=_again(state, plan),
     )
 
