@@ -82,7 +82,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _injection(block: Injection) -> str:
     """The block as it goes out, and what is not in it."""
-    lines = [block.block or f"nothing is injected: {block.why_nothing}", ""]
+    lines = [block.note, ""] if block.note else []
+    lines += [block.block or f"nothing is injected: {block.why_nothing}", ""]
     budget = f" of {block.budget}" if block.budget else ""
     lines.append(f"{block.chars}{budget} characters, about {block.tokens} tokens")
     lines += [f"cut by {part.cut} characters: {part.id}" for part in block.parts if part.line and part.cut]

@@ -75,9 +75,12 @@ def test_the_injected_block_is_printed_with_what_was_cut(run: Run, store: Path, 
     assert code == 0
     assert "left out, enough items: " in out
     assert f"about {found['injection']['tokens']} tokens" in out
-    code, _, err = run(*question, "--recipe", "memtui", "--injected")
+    assert run(*question, "--recipe", "memtui", "--injected")[1].startswith(
+        "memtui injects nothing by itself"
+    )
+    code, _, err = run(*question, "--recipe", "mem-engine", "--injected")
     assert code == 2
-    assert "is not known here" in err
+    assert "Only mem-engine's hook" in err
 
 
 def test_a_broken_line_of_a_batch_and_of_cases_is_named_and_the_others_run(

@@ -86,7 +86,7 @@ async def test_differences_are_listed_and_shown_beside_the_answer_of_now(
     path.write_text(json.dumps(document))
     async with recalling(demo_engine, query="") as (app, pilot, _):
         await press(pilot, "escape", "S")
-        assert "save this recall" not in screen_text(app)  # nothing was asked yet
+        assert "save without texts" not in screen_text(app)  # nothing was asked yet
         await press(pilot, "r")
         await fill_in(pilot, str(path))
         text = screen_text(app)
@@ -171,7 +171,13 @@ async def test_the_block_follows_the_settings_and_marks_what_is_cut(
         screen.choose(recipe="memtui")
         await press(pilot)
         await press(pilot, "I")
-        assert "What memtui injects is not known here." in screen_text(app)
+        assert "memtui injects nothing by itself" in screen_text(app)
+        assert "<relevant-memories>" in screen_text(app)
+        await press(pilot, "escape")
+        screen.choose(recipe="mem-engine")
+        await press(pilot)
+        await press(pilot, "I")
+        assert "Only mem-engine's hook puts memories into the prompt." in screen_text(app)
 
 
 async def test_every_cut_character_is_counted_on_the_screen(demo_engine: Engine) -> None:

@@ -41,6 +41,8 @@ _BUILTIN_HEAD = (
 )
 _BUILTIN_TAIL = "\n</relevant-memories>"
 BUILTIN_FLOOR, BUILTIN_ITEMS = 0.3, 3
+OWN = "memtui"
+_BORROWED = "memtui injects nothing by itself: so memory-lancedb-pro would write these memories."
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"}
 
 
@@ -88,6 +90,8 @@ class Injection:
     tokens: int
     """Estimated: one for four characters, one for each Chinese, Japanese or Korean character."""
     why_nothing: str = ""
+    note: str = ""
+    """What a person should know of the block."""
 
 
 def injected(
@@ -103,7 +107,7 @@ def injected(
     """
     if trace.recipe == "mem-engine":
         return _engine(trace)
-    if trace.plan is None:
+    if trace.plan is None and trace.recipe != OWN:
         raise UsageError(
             f"What {trace.recipe} injects is not known here.", fix="Ask with pro/agent or memory-lancedb."
         )
@@ -137,7 +141,8 @@ def injected(
         return _nothing(every, "no memory came back" if not trace.returned else "every memory was left out")
     text = "\n".join(lines)
     block = _HEAD.format(mode=settings.mode) + text + _TAIL
-    return Injection(block, every, utf16_len(text), settings.max_chars, estimated_tokens(block))
+    note = _BORROWED if trace.recipe == OWN else ""
+    return Injection(block, every, utf16_len(text), settings.max_chars, estimated_tokens(block), note=note)
 
 
 def _pack(eligible: Sequence[tuple[Row, str, str, str]], settings: InjectionSettings) -> list[Part]:

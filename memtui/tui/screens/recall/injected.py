@@ -36,6 +36,9 @@ def injected_rows(found: Injection, names: dict[str, str], width: int, glyphs: G
     """The block as it goes out, the cut parts hatched; below it what was left out."""
     room = max(16, width - 4)
     lines: list[Content] = []
+    if found.note:
+        note = Content.styled(f"{glyphs.warn} {found.note}", "$stale")
+        lines += [*(Content.assemble(" ", line) for line in note.wrap(room)), Content()]
     if not found.block:
         lines.append(
             Content.styled(f" Nothing is injected: {found.why_nothing or 'the block is empty'}.", "$stale")
@@ -100,8 +103,8 @@ class Injected(ModalScreen[None]):
 
     @property
     def _tunable(self) -> bool:
-        """Only the plugin has these settings; the others' blocks are as their recipe makes them."""
-        return self._trace.recipe.startswith("pro/")
+        """Only the plugin's block has these settings; the others' are as their recipe makes them."""
+        return self._trace.recipe.startswith("pro/") or self._trace.recipe == "memtui"
 
     def compose(self) -> ComposeResult:
         with Panel(title="What the agent would see"):

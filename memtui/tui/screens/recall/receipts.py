@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from memtui.tui.screens.recall.screen import RecallScreen
 
 WAYS = (
-    Option("full", "save this recall", "with its texts and the question: it can be replayed", "s"),
-    Option("bare", "save it without texts", "ids, numbers and settings only: safe to show around", "n"),
-    Option("replay", "replay a receipt", "ask again, and list every difference", "r"),
-    Option("beside", "open a receipt beside the answer of now", "both lists, and what moved", "o"),
+    Option("full", "save", "with its texts: can be replayed", "s"),
+    Option("bare", "save without texts", "no words: safe to show", "n"),
+    Option("replay", "replay", "ask again, list what differs", "r"),
+    Option("beside", "open", "beside the answer of now", "o"),
 )
 SAVED, REPLAYED, BESIDE, LISTED, AGAIN = (
     "receipt-saved",

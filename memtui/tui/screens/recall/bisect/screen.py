@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from memtui.engine.cases.bisect import Bisection, Point
     from memtui.tui.screens.recall.marking import Asked
 
-WORDS_ROWS = {"narrow": 4, "normal": 6, "wide": 6}
+WORDS_ROWS = {"narrow": 5, "normal": 6, "wide": 6}
 Cases = Callable[["Asked", "Asked | None"], None]
 
 
@@ -249,7 +249,7 @@ class BisectScreen(Frame):
         lines = [
             Content.styled(crop(one_line(self._request.query), room, glyphs.ellipsis), "bold $foreground"),
             Content.styled(crop(one_line(self._text[:400]), room, glyphs.ellipsis), "$foreground"),
-            verdict.truncate(room, ellipsis=True),
+            *verdict.wrap(room)[:2],
             Content.styled(crop(f"{told}   nothing is restored", room, glyphs.ellipsis), "$dim"),
         ]
         if size_class(width) == "narrow":
