@@ -60,7 +60,9 @@ def _lane_outcome(lane: Lane, hits: dict[int, Hit], pool: Pool) -> Outcome:
     for index, hit in hits.items():
         rule[index] = hit.rule
         for name, value in hit.inputs.items():
-            inputs.setdefault(name, np.full(pool.n, None, object))[index] = value
+            if name not in inputs:
+                inputs[name] = np.full(pool.n, None, object)
+            inputs[name][index] = value
     place = {row.id: index for index, row in enumerate(pool.rows)}
     dropped = {
         place[d.row.id]: Gate(d.reason, d.score, d.limit) for d in lane.dropped if place[d.row.id] not in hits

@@ -23,7 +23,9 @@ def ranked(
     for index, hit in hits.items():
         score[index], rule[index] = hit.score, hit.rule
         for name, value in hit.inputs.items():
-            inputs.setdefault(name, np.full(pool.n, None, object))[index] = value
+            if name not in inputs:
+                inputs[name] = np.full(pool.n, None, object)
+            inputs[name][index] = value
     order = np.array(sorted(hits, key=lambda index: hits[index].rank), np.int64)
     gone = {index: gate for index, gate in dropped.items() if index not in hits}
     return Outcome(Flow(order, score), rule, inputs, gone, params, note, "search")

@@ -91,13 +91,14 @@ def mmr_diversity(flow: Flow, pool: Pool, *, drop: bool = False) -> Outcome:
                 continue
         selected.append(index)
         found.select(at)
+    late = set(deferred)
     dropped = (
         {i: Gate("mmr_diversity", float(similarity[i]), NEAR_DUPLICATE) for i in deferred} if drop else {}
     )
     return Outcome(
         Flow(_indices(selected + ([] if drop else deferred)), flow.score),
         inputs={"nearest": partner, "cosine": similarity, "threshold": NEAR_DUPLICATE},
-        rule=np.array(["deferred" if i in set(deferred) else "unchanged" for i in range(pool.n)], object),
+        rule=np.array(["deferred" if i in late else "unchanged" for i in range(pool.n)], object),
         dropped=dropped,
         params={"threshold": NEAR_DUPLICATE},
         kind="order",
