@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.request import ImportRequest
     from memtui.engine.transfer.target import Target
 
-_BLOCK = 8 << 20
+_BLOCK = 2 << 20
 """Bytes of lines that are parsed at a time; also the longest line that is."""
 _HALF_PAIR = (b"\\ud", b"\\uD")
 """Half of a character pair, escaped: the slow way says what becomes of it."""
