@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 from textual.widgets import Input
 
-from memtui.engine import ListQuery
+from memtui.engine import ListQuery, Progress
 from memtui.tui.screens.browse.filter_bar import FilterBar
 from tests.engine.curate_world import version_of
-from tests.tui.driving import lines, press, running, screen_text
+from tests.tui.driving import lines, press, running, screen_text, settle, until
 from tests.tui.test_changing import browsing, listing, pro_store, said
 
 
@@ -118,3 +119,30 @@ async def test_without_an_embedder_the_tilde_says_why(tmp_path: Path):
         assert listing(app).total == 8
         assert listing(app).current is not None
         assert listing(app).current.text == "Note number 3"
+
+
+async def test_a_slow_filter_tells_its_progress_and_escape_takes_it_back(demo_engine, monkeypatch):
+    go, real = threading.Event(), demo_engine.view
+
+    def slow(query, cancel=None, on_progress=None):
+        if query.filter:
+            on_progress(Progress("Looking through the memories", 43, 100))
+            go.wait(10)
+            cancel.check()
+        return real(query, cancel, on_progress)
+
+    monkeypatch.setattr(demo_engine, "view", slow)
+    async with running(demo_engine) as (app, pilot):
+        await press(pilot, "2")
+        total = listing(app).total
+        await pilot.press("slash")
+        app.screen.query_one(Input).value = "is:secret"
+        await pilot.press("enter")
+        await until(pilot, lambda: "43%  esc stops it" in screen_text(app))
+        await pilot.press("escape")
+        assert "43%" not in screen_text(app)
+        assert "all memories" in lines(app)[1]
+        go.set()
+        await settle(pilot)
+        assert listing(app).total == total
+        assert app.screen.wish.query.filter == ""
