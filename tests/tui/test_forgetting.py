@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from memtui.engine import ListQuery
 from memtui.tui.dialogs.pick import Pick
 from memtui.tui.dialogs.preview import Preview
 from memtui.tui.dialogs.sheet import Sheet
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
-from tests.tui.driving import SIZES, check_golden, press, screen_text
+from tests.tui.driving import SIZES, check_golden, press, screen_text, type_text
 from tests.tui.test_changing import browsing, current_id, listing, pro_store, said, steps
 from tests.tui.test_editing import dialog
 
@@ -151,3 +153,24 @@ async def test_the_preview_looks_as_recorded(tmp_path, size):
         # the folder of the test is another one each time
         shown = [line for line in dialog(app).split("\n") if "2026-08-01.md" not in line]
         check_golden(f"forget-{size[0]}x{size[1]}", "\n".join(shown))
+
+
+async def test_older_versions_go_with_it_and_are_named_as_such(tmp_path, demo_store):
+    store = Path(shutil.copytree(demo_store, tmp_path / "store"))
+    async with browsing(store, size=(80, 24)) as (app, pilot):
+        engine = app.session.engine
+        assert engine is not None
+        old = engine.page(engine.view(ListQuery(filter="is:superseded")), 0, 1)[0]
+        newest = str(old.superseded_by)
+        while (after := engine.get(newest).superseded_by) is not None:
+            newest = after
+        await press(pilot, "slash")
+        await type_text(pilot, f"id:{newest}")
+        await steps(pilot, "enter", "D", "d")
+        shown = screen_text(app)
+        assert "1 named, " in shown
+        assert f"- goes  {old.id[:8]}  older version" in shown
+        await press(pilot, "y")
+        left = rows_of(store).column("id").to_pylist()
+    assert old.id not in left
+    assert newest not in left

@@ -83,12 +83,18 @@ def _head(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs) -> 
     lines += _copies(plan, width, glyphs)
     if plan.changes:
         reasons = Counter(each.why for each in plan.changes if each.op == "delete")
-        whys = [f"{full(n)} {why or 'named'}" for why, n in reasons.items()] if len(reasons) > 1 else []
+        whys = [_reason(why, n) for why, n in reasons.items()] if len(reasons) > 1 else []
         scopes = [f"{one_line(scope or '(none)')} {full(n)}" for scope, n in plan.by_scope]
         for words in (whys, scopes):
             if words:
                 lines += heading(crop(", ".join(words), width - 2, glyphs.ellipsis), "$dim")
     return lines
+
+
+def _reason(why: str, count: int) -> str:
+    """How many memories go for one reason."""
+    plain = plural(count, "older version") if why == "older version" else f"{full(count)} {why or 'named'}"
+    return one_line(plain)
 
 
 def _copies(plan: ChangeSet, width: int, glyphs: Glyphs) -> Iterator[Content]:
@@ -129,7 +135,7 @@ def change_lines(
         done, mark = "new version  ", "~"
     why = f"  {one_line(change.why)}" if change.why and old is None else ""
     shown = old or change
-    name = f" {mark} {done}{one_line(shown.id)[:8]}  {one_line(shown.title)}{why}"
+    name = f" {mark} {done}{one_line(shown.id)[:8]}{why}  {one_line(shown.title)}"
     head = Content.styled(crop(name, width - 1, glyphs.ellipsis), "bold $foreground")
     return [head, *_becomes(change, old, width, glyphs, most), Content()]
 
