@@ -148,9 +148,10 @@ class Sides:
         self._push(Pick("Compare with the recipe", others), take)
 
     def _settings(self) -> None:
-        """One more setting of B, or the first one of A's."""
+        """One more setting of B; where there is no B yet, or it is a receipt, of A as a new B."""
         screen = self._screen
-        base = screen.state.b if screen.state.b is not None and screen.state.b.changes else screen.state.a
+        pair = screen.state.pair
+        base = pair.b if pair is not None and pair.b.request is not None else screen.state.a
         trace: Trace | None = base.account if base.request is not None else None  # type: ignore[assignment]
         engine = screen.session.engine
         if trace is None or engine is None:
@@ -184,8 +185,8 @@ class Sides:
                 self._refused(error)
                 return
             changes = {**base.changes, knob.path: given}
-            first = base.title if not base.changes else self._screen.state.a.title
-            self._take(titled(first, changes), request, changes=changes)
+            first = base.before or base.title
+            self._take(titled(first, changes), request, changes=changes, before=first)
 
         hint = f"{knob.meaning}. {about}"
         self._push(Ask(knob.path, hint, words_of(knob.path, parameter.value)), take)

@@ -25,6 +25,8 @@ class Side:
     account: Account | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
     """Settings that were changed by hand for this comparison, by the path of the knob."""
+    before: str = ""
+    """The title before they were."""
 
 
 @dataclass(frozen=True, slots=True)
