@@ -138,7 +138,7 @@ async def test_a_slow_filter_tells_its_progress_and_escape_takes_it_back(demo_en
         await pilot.press("slash")
         app.screen.query_one(Input).value = "is:secret"
         await pilot.press("enter")
-        await until(pilot, lambda: "43%  esc stops it" in screen_text(app))
+        await until(pilot, lambda: "looking 43%   esc stops" in screen_text(app))
         await pilot.press("escape")
         assert "43%" not in screen_text(app)
         assert "all memories" in lines(app)[1]

@@ -9,6 +9,7 @@ from memtui.engine import ListView, Memory, Progress, one_line
 from memtui.tui.host import host
 from memtui.tui.layout import size_class
 from memtui.tui.messages import MemoryChosen, RunAdvanced
+from memtui.tui.paint.cells import crop
 from memtui.tui.paint.numbers import full, short
 from memtui.tui.screens.browse.changing import BrowseChanges
 from memtui.tui.screens.browse.detail import MemoryDetail
@@ -58,7 +59,7 @@ class BrowseNames(BrowseChanges):
         marked = Content.styled(self.marks_phrase, "bold $primary")
         by_words = "by words, not by meaning" if view.note else ""  # the flash line says why
         notes = (Content.styled(one_line(note), "$stale") for note in (view.pending, by_words))
-        saved = Content.styled(f"view {self.view_name}" if self.view_name else "", "$primary")
+        saved = Content.styled(f"view {crop(self.view_name, 18)}" if self.view_name else "", "$primary")
         parts = [part for part in (marked, *notes, saved) if part.plain]
         self.query_one("#list", Panel).headline(which=Content("  ").join(parts))
         self.name_detail(self.query_one(MemoryDetail).memory, "linked" if self.linked else "")
@@ -70,7 +71,7 @@ class BrowseNames(BrowseChanges):
         message.stop()
         value = message.value
         if message.slot == "view" and isinstance(value, Progress) and self.runner.is_current(message):
-            words = f"{value.what} {value.fraction:.0%}  esc stops it"
+            words = f"looking {value.fraction:.0%}   esc stops"
             self.query_one("#list", Panel).headline(which=Content.styled(words, "$stale"))
 
     def _position(self) -> None:
