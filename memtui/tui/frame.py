@@ -42,8 +42,8 @@ class Frame(Screen[None]):
     """
 
     MODE = ""
-    UNDO = "u in Browse takes it back"
-    """How a change that was made on this screen is taken back, in words."""
+    UNDO = ""
+    """The id of the key that takes back here what was changed here; empty: Browse does."""
     AUTO_FOCUS = ""
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (NORMAL_WIDTH, "-normal"), (WIDE_WIDTH, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-short"), (SHORT_HEIGHT, "-tall")]  # noqa: RUF012

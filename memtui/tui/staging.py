@@ -69,11 +69,11 @@ class Staging(Widget):
 
     DEFAULT_CSS = "Staging { display: none; }"
 
-    def __init__(self, undo_words: str = "u takes it back") -> None:
+    def __init__(self, undo: str = "") -> None:
         super().__init__()
         self._runner = Runner(self)
         self._stage: _Stage | None = None
-        self._undo_words = undo_words
+        self._undo = undo
 
     # what a screen calls
 
@@ -265,7 +265,11 @@ class Staging(Widget):
         if outcome.entry is None:
             return "Nothing had to be written; the journal knows it now."
         done = f"{plural(outcome.changed, 'memory', 'memories')} {_DONE.get(outcome.action, 'changed')}"
-        back = "U makes it again" if outcome.action == "undo" else self._undo_words
+        undone = outcome.action == "undo"
+        id = self._undo or "browse.undo"
+        cap = host(self).keys.cap(id.replace("undo", "redo") if undone else id)
+        where = "" if self._undo else " in Browse"
+        back = f"{cap}{where} {'makes it again' if undone else 'takes it back'}"
         new = [each for each in outcome.warnings if each not in self._agreed.warnings]
         known = host(self).session.engine
         heard = known.curate.access.warning if known is not None else ""

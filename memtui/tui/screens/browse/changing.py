@@ -23,7 +23,7 @@ MARKS = "marks"
 class BrowseChanges(BrowsePanels):
     """Browse with marks and changes; a subclass hands over the engine's answers (`concluded`)."""
 
-    UNDO = "u takes it back"
+    UNDO = "browse.undo"
 
     def __init__(self) -> None:
         super().__init__()

@@ -69,7 +69,7 @@ class JournalScreen(Frame):
     """A timeline, and the entry under the cursor in full."""
 
     MODE = "journal"
-    UNDO = "u takes it back"
+    UNDO = "journal.undo"
     BINDINGS = bindings("journal")
 
     def __init__(self) -> None:

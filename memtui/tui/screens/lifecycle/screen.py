@@ -45,7 +45,7 @@ class LifecycleScreen(Frame):
     """One state, panels that paint it, and engine calls that change it."""
 
     MODE = "lifecycle"
-    UNDO = "u takes it back"
+    UNDO = "lifecycle.undo"
     CSS_PATH = "lifecycle.tcss"
     BINDINGS = bindings("lifecycle")
 

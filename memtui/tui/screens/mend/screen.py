@@ -52,7 +52,7 @@ class MendScreen(MendActions):
     """One state, a list and a detail that paint it, and engine calls that change it."""
 
     MODE = "browse"
-    UNDO = "u takes it back"
+    UNDO = "mend.undo"
     CSS_PATH = "mend.tcss"
     BINDINGS = bindings("mend")
 
