@@ -17,10 +17,10 @@ WATCH_S = 4.0
 """Asking a table for its newest version lists one directory; slower would feel stale, faster is waste."""
 
 
-def newer_words(rows: int) -> str:
-    """What another writer has changed, in words: so many rows more, or fewer."""
+def newer_words(rows: int, cap: str) -> str:
+    """What another writer has changed, in words: so many rows more, or fewer; `cap` is the key that reads it."""
     what = f"{rows:,} new" if rows > 0 else f"{-rows:,} gone" if rows else "changed"
-    return f"{what}, press r"
+    return f"{what}, press {cap}"
 
 
 class StoreOpener:
@@ -107,7 +107,7 @@ class StoreOpener:
         value, app = message.value, self._app
         if message.slot == "watch":
             if value is not None:
-                app.set_session(newer=newer_words(value))
+                app.set_session(newer=newer_words(value, app.keys.cap("app.reload")))
         elif isinstance(value, NothingFound):
             app.set_session(phase="none", looked_at=value.looked_at, choices=(), why="", progress=None)
         elif isinstance(value, SeveralFound):
