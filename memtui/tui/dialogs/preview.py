@@ -85,7 +85,6 @@ class Preview(ModalScreen[Answer | None]):
         self,
         plan: ChangeSet,
         *,
-        warning: str = "",
         notes: Sequence[str] = (),
         stop_agent: str = "",
         forcible: bool = False,
@@ -94,7 +93,7 @@ class Preview(ModalScreen[Answer | None]):
     ) -> None:
         super().__init__()
         self.plan = plan
-        self._said, self._stop_agent, self._way_out = (*notes, warning), stop_agent, way_out
+        self._said, self._stop_agent, self._way_out = tuple(notes), stop_agent, way_out
         self._forcible = forcible or any(each.reason == "changed" for each in plan.conflicts)
         self._typed = ""
         self._effect, self._runner = effect, Runner(self)
