@@ -32,6 +32,7 @@ from memtui.tui.opening import DEMO, Clock, Opener, default_now
 from memtui.tui.opening import opener as real_opener
 from memtui.tui.paint.glyphs import choose
 from memtui.tui.session import Session
+from memtui.tui.steady import Steady
 from memtui.tui.stylesheet import ParsedOnce
 from memtui.tui.theme.live import LOOK_S, LiveThemes
 from memtui.tui.theme.tokens import defaults
@@ -105,6 +106,7 @@ class MemtuiApp(KeyedApp):
         look: Look = Look(),
         keys: Keymap | None = None,
         kept: UiState | None = None,
+        steady: bool = False,
     ) -> None:
         if look.screen in self.MODES:
             self.DEFAULT_MODE = look.screen  # type: ignore[misc]
@@ -112,6 +114,7 @@ class MemtuiApp(KeyedApp):
         self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         self._guide = Guide(self, kept)
         self._kept, self._look = kept, look
+        self._steady = Steady(self) if steady else None
         self.glyphs = choose({**environ, **look.glyphs})
         self._now = now
         self._environ = environ
@@ -147,6 +150,8 @@ class MemtuiApp(KeyedApp):
         return self._themes.names
 
     def _start(self) -> None:
+        if self._steady is not None:
+            self._steady.begin()
         self._problems += self._themes.load_all()
         self._store.open(self._target)
         self.set_interval(WATCH_S, self._store.watch)
@@ -160,6 +165,8 @@ class MemtuiApp(KeyedApp):
 
     def on_run_finished(self, message: RunFinished) -> None:
         self._store.finished(message)
+        if self._steady is not None and self.session.phase == "ready":
+            self._steady.loaded(self.session.target)
         if self.session.target == DEMO and self.session.phase == "ready":
             self._guide.offer()
 
@@ -342,4 +349,6 @@ def run(target: str | None = None, *, mouse: bool = True, **options: Any) -> Non
     keys = load_keys(keys_file(), settings.keys if settings is not None else "default")
     kept = app_state()
     look = Look.of(settings, kept.read())
-    MemtuiApp(target, opener=opener, themes=themes_dir(), look=look, keys=keys, kept=kept).run(mouse=mouse)
+    themes = themes_dir()
+    app = MemtuiApp(target, opener=opener, themes=themes, look=look, keys=keys, kept=kept, steady=True)
+    app.run(mouse=mouse)

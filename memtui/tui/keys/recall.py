@@ -114,7 +114,7 @@ TABLE: tuple[Key, ...] = (
     Key("rows.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
     Key("rows.first", "g,home", "first", MOVE, shown="g"),
     Key("rows.last", "G,end", "last", MOVE, shown="G"),
-    Key("rows.open", "enter,space", "explain", VIEW, bar=20, shown="enter"),
+    Key("rows.open", "enter,space", "open", VIEW, bar=20, shown="enter"),
     # every stage of one memory
     Key("ledger.next", "n,right_square_bracket", "next", MOVE, bar=20, shown="n"),
     Key("ledger.previous", "p,left_square_bracket", "previous", MOVE, bar=25, shown="p"),

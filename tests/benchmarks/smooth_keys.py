@@ -1,0 +1,163 @@
+"""Drives the app on a store and measures each turn of its event loop: `python smooth_keys.py FOLDER KEYS`.
+
+Prints JSON: the milliseconds of processor time that a turn took, for each screen, when it was opened for the first
+time and while KEYS keys were pressed on it. While a turn lasts no key is heard, so the longest is how late one can be.
+Other programs on the machine do not count, nor do the threads that read the store.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+import time
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+from textual import events
+
+from memtui.tui.app import MemtuiApp
+from memtui.tui.opening import opener
+from memtui.tui.steady import AFTER_S
+
+NOW_MS = 1_788_264_000_000
+SCREENS = {
+    "home": ("j", "j", "tab", "pagedown", "k", "shift+tab", "j", "G", "tab"),
+    "browse": (
+        "j",
+        "pagedown",
+        "j",
+        "G",
+        "k",
+        "pageup",
+        "space",
+        "g",
+        "tab",
+        "j",
+        "shift+tab",
+        "v",
+        "j",
+        "v",
+    ),
+    "recall": ("escape", "j", "tab", "k", "pagedown", "shift+tab", "j"),
+    "lifecycle": ("j", "tab", "pagedown", "k", "shift+tab", "j", "G", "tab"),
+    "transfer": ("j", "k", "tab", "shift+tab", "j"),
+    "journal": ("j", "k", "tab", "shift+tab"),
+}
+QUESTION = "which database for a new service"
+WAIT_S = 120.0
+
+
+class Turns:
+    """Times every turn of a loop by the processor time of its thread."""
+
+    def __init__(self, loop: Any) -> None:
+        self.ms: list[float] = []
+        self.what = ""
+        self.worst: dict[str, float] = {}
+        turn = loop._run_once
+
+        def timed() -> None:
+            start = time.thread_time()
+            turn()
+            spent = (time.thread_time() - start) * 1000
+            self.ms.append(spent)
+            self.worst[self.what] = max(self.worst.get(self.what, 0.0), spent)
+
+        loop._run_once = timed
+
+    def taken(self) -> dict[str, float]:
+        """Percentiles of the turns since the last time, in milliseconds; the idle ones do not count."""
+        turns = sorted(each for each in self.ms if each > 0.05)
+        self.ms.clear()
+        at = {"p50": 0.50, "p95": 0.95, "p99": 0.99}
+        found = {name: turns[min(len(turns) - 1, int(part * len(turns)))] for name, part in at.items()}
+        return {**found, "max": turns[-1], "turns": len(turns)}
+
+
+async def rest(app: MemtuiApp, turns: int = 4) -> None:
+    """Until nothing is ready to run, several turns in a row."""
+    loop: Any = asyncio.get_running_loop()
+    quiet = 0
+    while quiet < turns:
+        await asyncio.sleep(0)
+        quiet = 0 if loop._ready else quiet + 1
+
+
+async def at_work(app: MemtuiApp) -> None:
+    """Until no engine call runs any more."""
+    async with asyncio.timeout(WAIT_S):
+        while app.workers:
+            await asyncio.sleep(0.01)
+        await rest(app)
+
+
+async def press(app: MemtuiApp, turns: Turns, name: str, key: str) -> None:
+    turns.what = f"{name} {key}"
+    event = events.Key(key, key if len(key) == 1 else None)
+    event.set_sender(app)
+    app._driver.send_message(event)  # type: ignore[union-attr]
+    await rest(app)
+    app.screen._on_timer_update()
+    await rest(app)
+
+
+async def drive(folder: str, keys: int) -> dict[str, Any]:
+    real = opener({}, Path(folder))
+    app = MemtuiApp(folder, opener=real, now=lambda: NOW_MS, environ=dict(os.environ), steady=True)
+    found: dict[str, Any] = {}
+    async with app.run_test(size=(160, 48)):
+        turns = Turns(asyncio.get_running_loop())
+        async with asyncio.timeout(WAIT_S):
+            while app.session.phase != "ready":
+                await asyncio.sleep(0.02)
+        await at_work(app)
+        turns.taken()
+        for name, pressed in SCREENS.items():
+            turns.what = f"{name} opened"
+            app.call_next(app.run_action, f"app.go_{name}")  # by its digit, unless a line is being typed
+            await rest(app)
+            app.screen._on_timer_update()
+            await at_work(app)
+            if name == "recall":
+                for char in QUESTION:
+                    await press(app, turns, name, "space" if char == " " else char)
+                await press(app, turns, name, "enter")
+                await at_work(app)
+            opened = turns.taken()
+            await asyncio.sleep(AFTER_S * 1.2)
+            for key in islice(cycle(pressed), keys):
+                await press(app, turns, name, key)
+            await at_work(app)
+            found[name] = {"opened": opened, "keys": turns.taken(), "screen": type(app.screen).__name__}
+    slow = sorted(turns.worst.items(), key=lambda pair: -pair[1])[:12]
+    return {"rows": app.session.info.rows if app.session.info else 0, "screens": found, "slowest": slow}
+
+
+def work() -> None:
+    """A fixed amount of plain Python: what the milliseconds of this machine, at this time, are worth."""
+    total: dict[int, int] = {}
+    for i in range(100_000):
+        total[i & 1023] = total.get(i & 1023, 0) + i
+
+
+def unit_ms() -> float:
+    spent = []
+    for _ in range(15):
+        start = time.thread_time()
+        work()
+        spent.append((time.thread_time() - start) * 1000)
+    return sorted(spent)[len(spent) // 2]
+
+
+def main(folder: str, keys: int) -> None:
+    before = unit_ms()
+    found = asyncio.run(drive(folder, keys))
+    found["unit_ms"] = (before + unit_ms()) / 2
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))
