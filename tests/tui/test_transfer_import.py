@@ -131,6 +131,7 @@ async def test_every_conflict_is_decided_before_anything_is_written(store):
         await type_text(pilot, "1")
         await press(pilot, "enter")
         assert flow_of(screen).step == "report", screen_text(app)
+        assert "says otherwise" not in screen_text(app)  # neither of the two was left out
     found = texts(store)
     assert found["The bastion listens on port 4444."] == 1
     assert found["The bastion listens on port 2222."] == 0

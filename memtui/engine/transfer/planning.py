@@ -335,4 +335,5 @@ def _warn(plan: Plan, shop: Workshop) -> None:
         )
     orders = plan.flags["orders"]
     if orders:
-        plan.warnings.append(f"{orders:,} texts read like orders to an agent: look at them before you agree.")
+        texts = "text reads" if orders == 1 else "texts read"
+        plan.warnings.append(f"{orders:,} {texts} like orders to an agent: look at them before you agree.")

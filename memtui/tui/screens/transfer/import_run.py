@@ -118,7 +118,9 @@ class RunPart(ImportPart):
                 f"{plural(plan.draft.broken, 'part')} of the source cannot be read and will be left out."
             )
         if plan is not None and plan.flags["orders"]:
-            found.append(f"{plural(plan.flags['orders'], 'text')} read like orders to an agent.")
+            found.append(
+                f"{plural(plan.flags['orders'], 'text reads', 'texts read')} like orders to an agent."
+            )
         replaced = reduce.replaced(self.state)
         if replaced:
             found.append(f"The text of {plural(replaced, 'memory', 'memories')} here is replaced.")
@@ -238,14 +240,15 @@ class ReportPart(ImportPart):
             ways.insert(0, ("undo", "u  take it back, all of it"))
         rows += [Row((Content.styled(f" {text}", "$foreground"),), f"way:{name}") for name, text in ways]
         rows.append(blank())
-        for each in done.warnings:
+        known = state.plan.warnings if state.plan is not None else []
+        for each in (each for each in done.warnings if each not in known):
             rows += warning_rows(each, width, glyphs)
         return rows
 
     def _left(self, width: int) -> list[Row]:
         state = self.state
         rows = [heading_row("LEFT OUT")]
-        found = reduce.counts(state)
+        found = reduce.left(state)
         for group in GROUPS:
             if group != "new" and found.get(group):
                 line = Content.assemble(

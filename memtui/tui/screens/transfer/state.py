@@ -188,6 +188,15 @@ def open_conflicts(state: ImportState) -> int:
     return sum(1 for n in state.plan.numbers("conflict").tolist() if n not in state.request.choices)
 
 
+def left(state: ImportState) -> dict[Group, int]:
+    """Records in each group that are not written; a conflict that was decided for theirs or both is."""
+    found = dict(counts(state))
+    if state.plan is not None and found.get("conflict"):
+        numbers = state.plan.numbers("conflict").tolist()
+        found["conflict"] = sum(1 for number in numbers if state.plan.choice(number) == "keep")
+    return found
+
+
 def replaced(state: ImportState) -> int:
     """Memories here whose text will be replaced."""
     if state.plan is None:
