@@ -140,6 +140,15 @@ def test_a_file_that_is_no_text_or_not_there(tmp_path):
     assert load_keys(tmp_path / "none.toml").problems == ()
 
 
+def test_a_preset_of_the_settings_is_taken_unless_the_file_names_one(tmp_path):
+    (tmp_path / "keys.toml").write_text('preset = "emacs"\n', encoding="utf-8")
+    assert load_keys(tmp_path / "keys.toml", "vim").preset == "emacs"
+    assert load_keys(None, "vim").preset == "vim"
+    wrong = load_keys(None, "vmi")
+    assert wrong.preset == "default"
+    assert wrong.problems == ("The setting keys: there is no preset vmi. Did you mean vim?",)
+
+
 def test_two_actions_can_swap_their_keys_and_a_key_can_be_taken_away(tmp_path):
     keys = keys_from(tmp_path, '[browse]\nsort = "z"\nzoom = "s"\nreverse = []\n')
     assert keys.problems == ()

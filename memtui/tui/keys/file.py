@@ -31,11 +31,13 @@ MOST_KEYS = 2
 def load_keymap(default: tuple[Key, ...], file: Path | None = None, preset: str = "default") -> Keymap:
     """The keys in force. `preset` is used where the file, which need not exist, names none."""
     data, text, problems = _read(file)
-    wanted = data.pop("preset", preset)
-    base = PRESETS.get(wanted) if isinstance(wanted, str) else None
+    elsewhere: tuple[str, ...] = ()
+    wanted = data.pop("preset", None)
+    if wanted is None and preset not in PRESETS:
+        elsewhere, wanted = (f"The setting keys: {_no_preset(preset, 0).sentence}",), "default"
+    base = PRESETS.get(wanted or preset) if isinstance(wanted or preset, str) else None
     if base is None:
-        at = line_of(text, "preset")
-        problems.append(_no_preset(wanted, at))
+        problems.append(_no_preset(wanted, line_of(text, "preset")))
         base, wanted = PRESETS["default"], "default"
     wishes = []
     for id, value in _flat(data):
@@ -48,8 +50,8 @@ def load_keymap(default: tuple[Key, ...], file: Path | None = None, preset: str 
     table, refused = apply(base.table(default), wishes)
     name = file.name if file is not None else "keys"
     inorder = sorted((*problems, *refused), key=lambda problem: problem.line)
-    sentences = tuple(f"{name}, {each.sentence}" for each in inorder)
-    return Keymap(table, default, wanted, sentences)
+    sentences = (*elsewhere, *(f"{name}, {each.sentence}" for each in inorder))
+    return Keymap(table, default, wanted or preset, sentences)
 
 
 def _read(file: Path | None) -> tuple[dict[str, Any], str, list[Problem]]:
