@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from memtui.engine.transfer.formats import Kind
 from memtui.engine.transfer.json_text import JsonReader, loads
 from memtui.engine.transfer.options import Meter
 from memtui.engine.transfer.own_form import SCHEMA
-from memtui.engine.transfer.readers.documents import Value, json_lines, open_json
+from memtui.engine.transfer.readers.documents import TOO_LONG, Value, json_lines, open_json
 
 _LOOKED_AT = 20
 _LINES = (".jsonl", ".ndjson")
@@ -165,7 +165,8 @@ def _engine_marks(head: _Head) -> tuple[str, ...]:
 
 def _of_lines(path: Path) -> Found:
     head = _Head()
-    values = (line.value for line in json_lines(path, Meter()) if isinstance(line, Value))
+    lines = takewhile(lambda line: isinstance(line, Value) or line.why != TOO_LONG, json_lines(path, Meter()))
+    values = (line.value for line in lines if isinstance(line, Value))
     head.records = list(islice(_objects(values), _LOOKED_AT))
     if any(isinstance(row, dict) and row.get("schema") == SCHEMA for row in head.records):
         dialects = sorted({str(row.get("dialect")) for row in head.records if isinstance(row, dict)})

@@ -12,6 +12,7 @@ from memtui.engine.transfer.text import byte_order_mark
 
 MAX_LINE = 64 * 1024**2
 """Bytes of one line; a longer one is left out and said so."""
+_SKIPPED = 1 << 20
 _GZIP = b"\x1f\x8b"
 
 
@@ -54,6 +55,6 @@ def numbered(handle: Readable) -> Iterator[tuple[int, bytes | None]]:
         if len(line) < MAX_LINE or line.endswith(b"\n"):
             yield number, line.rstrip(b"\r\n")
             continue
-        while (part := handle.readline(MAX_LINE)) and not part.endswith(b"\n"):
+        yield number, None  # first, so that who has seen enough need not wait for its end
+        while (part := handle.readline(_SKIPPED)) and not part.endswith(b"\n"):
             pass
-        yield number, None

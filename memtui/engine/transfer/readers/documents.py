@@ -15,6 +15,7 @@ from memtui.engine.transfer.lines import Readable, numbered, unzipped
 from memtui.engine.transfer.options import Meter
 from memtui.engine.transfer.record import Rejected
 
+TOO_LONG = "the line is longer than 64 MiB"
 _BUFFER = 1 << 20
 """Bytes that are read at once: a line of gigabytes is otherwise put together of many small pieces."""
 
@@ -60,7 +61,7 @@ def lines_of(handle: Readable) -> Iterator[Value | Rejected]:
     for number, line in numbered(handle):
         where = f"line {number}"
         if line is None:
-            yield Rejected(where, "the line is longer than 64 MiB", broken=True)
+            yield Rejected(where, TOO_LONG, broken=True)
             continue
         if not line.strip():
             continue
