@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.style import Style
 
 from memtui.engine import Memory, clean, one_line
+from memtui.tui.keys import BY_ID
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import fit
 from memtui.tui.paint.glyphs import Glyphs
@@ -175,8 +176,8 @@ def _times(memory: Memory, width: int, now_ms: int, zone: tzinfo | None) -> Iter
 def _links(memory: Memory, width: int, glyphs: Glyphs) -> Iterator[Content]:
     rows: list[tuple[str, Content]] = []
     for label, key, mark, target in (
-        ("supersedes", "o", glyphs.back, memory.supersedes),
-        ("replaced by", "u", glyphs.forth, memory.superseded_by),
+        ("supersedes", BY_ID["detail.older"].cap, glyphs.back, memory.supersedes),
+        ("replaced by", BY_ID["detail.newer"].cap, glyphs.forth, memory.superseded_by),
     ):
         if target:
             link = Content.styled(f"{mark} {one_line(target)}", "underline $primary")

@@ -189,6 +189,8 @@ class MendScreen(MendActions):
     def _chosen(self, message: StatePanel.Chosen) -> None:
         if message.choice.name == "look" and self._engine is not None:
             self.look()
+        elif message.choice.name == "all":
+            self.action_within()
         elif message.choice.name == "leave":
             self.dismiss()
         else:
@@ -219,8 +221,10 @@ class MendScreen(MendActions):
         state, width = self.state, self.size.width
         rows = self._keys = [key_of(each) for each in listed(state)[:LISTED]]
         if not rows:
-            again = Choice("look", "look again", key="r")
-            self._say(State("empty", _NOTHING[state.part], choices=() if state.part == "trash" else (again,)))
+            ways = [] if state.part == "trash" else [Choice("look", "look again", key="r")]
+            if state.within and state.part != "trash":
+                ways.append(Choice("all", "look at every memory", key="F"))
+            self._say(State("empty", _NOTHING[state.part], choices=tuple(ways)))
             return
         if self._said is not None:
             self._say(None)
