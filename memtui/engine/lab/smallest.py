@@ -172,6 +172,8 @@ def _stays_out(moves: Sequence[Move]) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
     return "it removed" if value is None else str(value)
 
 
