@@ -11,7 +11,6 @@ from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
     from memtui.engine.cases.bisect import Bisection, TableVersion
-    from memtui.engine.curate.changes import ChangeSet
     from memtui.engine.cases.case import Case
     from memtui.engine.curate.changes import ChangeSet
     from memtui.engine.curate.effect import RecallEffect
