@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from memtui.engine import MemtuiError
 from memtui.tui.opening import NothingFound
 from memtui.tui.screens.browse import filter_bar
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, type_text
+from tests.tui.driving import SIZES, check_golden, make_app, press, running, screen_text, settle, type_text
 from tests.tui.memory_engine import MemoryEngine
 
 
@@ -43,19 +45,67 @@ async def test_help_and_palette(size):
         check_golden(f"palette-{size[0]}x{size[1]}", screen_text(app))
 
 
-async def test_no_store():
-    async with running(NothingFound(("~/.openclaw/openclaw.json", "~/.openclaw/memory")), (80, 24)) as (
-        app,
-        _,
-    ):
-        check_golden("no-store-80x24", screen_text(app))
+SIZE_NAMES = [f"{width}x{height}" for width, height in SIZES]
+SCREENS = {"home": "1", "browse": "2", "recall": "3"}
 
 
-async def test_a_store_that_fails():
+def together(name: str, texts: dict[str, str]) -> None:
+    """One golden for a state: the same words on each screen, so they are read beside each other."""
+    check_golden(name, "\n".join(f"==== {screen} ====\n{text}" for screen, text in texts.items()))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+async def test_no_store(size):
+    looked = NothingFound(("~/.openclaw/openclaw.json", "~/.openclaw/memory"))
+    async with running(looked, size) as (app, pilot):
+        together(f"no-store-{size[0]}x{size[1]}", await visited(app, pilot))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+async def test_a_store_that_fails(size):
     error = MemtuiError("The file 00000003.lance is missing.", fix="Restore it from a backup of the folder.")
-    async with running(error, (80, 24)) as (app, pilot):
-        await press(pilot, "2")
-        check_golden("failed-80x24", screen_text(app))
+    async with running(error, size) as (app, pilot):
+        together(f"failed-{size[0]}x{size[1]}", await visited(app, pilot))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+async def test_a_store_without_a_memory(size):
+    async with running(MemoryEngine(0), size) as (app, pilot):
+        together(f"empty-{size[0]}x{size[1]}", await visited(app, pilot, "home", "browse"))
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+async def test_a_store_that_is_being_opened(size):
+    gate = threading.Event()
+
+    def slow():
+        gate.wait(60)
+        return NothingFound(())
+
+    app = make_app(slow)
+    try:
+        async with app.run_test(size=size) as pilot:
+            texts = {}
+            for screen, key in SCREENS.items():
+                await pilot.press("escape", key)
+                await pilot.pause()
+                texts[screen] = screen_text(app)
+            together(f"opening-{size[0]}x{size[1]}", texts)
+            gate.set()
+            await settle(pilot)
+    finally:
+        gate.set()
+
+
+async def visited(app, pilot, *screens: str) -> dict[str, str]:
+    """What each of the three screens says, or these of them."""
+    texts = {}
+    for screen in screens or SCREENS:
+        await press(
+            pilot, "escape", SCREENS[screen]
+        )  # a question is being typed where there is a line for one
+        texts[screen] = screen_text(app)
+    return texts
 
 
 async def test_without_box_characters():

@@ -1,0 +1,33 @@
+"""The pictures in screenshots/ are what the app looks like: made anew, the narrow ones are the same bytes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from memtui.cli.shot import make
+from memtui.tui.shots import NARROW, SHOTS, file_name
+from tests.conftest import ROOT
+
+FOLDER = ROOT / "screenshots"
+STALE = "the screen has changed: `memtui shot` makes the pictures anew; look at them before you commit them"
+
+
+def words(picture: str) -> list[str]:
+    """The rows of text in a picture."""
+    return [re.sub(r"&#160;", " ", row) for row in re.findall(r">([^<>]+)</text>", picture)]
+
+
+def test_every_picture_is_there_and_no_other() -> None:
+    wanted = {file_name(shot, size) for shot in SHOTS for size in shot.sizes}
+    assert {path.name for path in FOLDER.glob("*.svg")} == wanted, STALE
+
+
+def test_the_narrow_pictures_are_what_is_seen_today(tmp_path: Path) -> None:
+    narrow = [shot.name for shot in SHOTS if NARROW in shot.sizes]
+    made = make(tmp_path, names=narrow, size=NARROW)
+    assert len(made) == len(narrow) >= 5
+    for path in made:
+        now, kept = path.read_text("utf-8"), (FOLDER / path.name).read_text("utf-8")
+        assert words(now) == words(kept), f"{path.name}: {STALE}"
+        assert now == kept, f"{path.name}: {STALE}"
