@@ -12,6 +12,9 @@ from memtui.engine.demo import build_demo
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
 from tests.tui.hostile import NASTY_ROWS
+from tests.tui.idle import install
+
+install()
 
 
 def _open(folder: Path) -> Engine:

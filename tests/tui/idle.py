@@ -1,0 +1,64 @@
+"""What Textual's pilot waits for between keys: nothing is left to do, looked at instead of guessed from time.
+
+Textual's own wait sleeps 20 ms at a time until the process used little CPU meanwhile, twice a key: most of the time
+of a test, and on a busy machine neither enough nor ever over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from textual._context import active_app
+
+from memtui.tui.screens.browse.memory_list import MemoryList
+
+TURNS = 3
+"""So many turns of the loop in a row with nothing that is ready to run: what was begun has come to rest."""
+MOST_TURNS = 2_000
+PATIENCE = 30
+"""Looks, at least two milliseconds apart, at an engine call that does not end: a test may hold it back on purpose."""
+
+
+async def at_rest(min_sleep: float = 0, max_sleep: float = 1) -> None:
+    """Wait until the running app has nothing to do; the arguments are those of Textual's own function."""
+    for _ in range(PATIENCE):
+        await _loop_quiet()
+        _draw()  # what waits for the next frame need not wait for its time
+        await asyncio.sleep(0.002)  # a thread that is none of the app's own may have something to say
+        await _loop_quiet()
+        if not _working():
+            return
+
+
+async def _loop_quiet() -> None:
+    loop: Any = asyncio.get_running_loop()
+    quiet = 0
+    for _ in range(MOST_TURNS):
+        await asyncio.sleep(0)
+        quiet = 0 if loop._ready else quiet + 1
+        if quiet == TURNS:
+            return
+
+
+def _draw() -> None:
+    app = active_app.get(None)
+    if app is not None and app.screen_stack:
+        app.screen._on_timer_update()
+
+
+def _working() -> bool:
+    """Whether an engine call or a page of a list is on its way."""
+    app = active_app.get(None)
+    if app is None or not app.screen_stack:
+        return False
+    return bool(app.workers) or not all(rows.settled for rows in app.screen.query(MemoryList))
+
+
+def install() -> None:
+    """Let every pilot wait in this way."""
+    import textual.app
+    import textual.pilot
+
+    for module in (textual.app, textual.pilot):
+        module.wait_for_idle = at_rest  # type: ignore[attr-defined]
