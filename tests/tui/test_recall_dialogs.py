@@ -94,21 +94,21 @@ async def test_more_and_fewer_change_the_option_and_wait(demo_engine: Engine) ->
         assert "changed" not in screen_text(app)
 
 
-async def test_copying_the_id_the_text_and_the_trace(
+async def test_copying_the_id_the_text_the_trace_and_an_account(
     demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copied: list[str] = []
-
-    def keep(app: object, text: str) -> str:
-        copied.append(text)
-        return "clipboard"
-
-    monkeypatch.setattr("memtui.tui.screens.recall.choosers.copy", keep)
-    async with recalling(demo_engine) as (_app, pilot, screen):
+    monkeypatch.setattr("pyperclip.copy", copied.append)  # the machine's own clipboard
+    async with recalling(demo_engine) as (app, pilot, screen):
         for letter in "itj":
             await press(pilot, "y", letter)
+            await settle(pilot)
+        assert "copied the trace (clipboard)" in screen_text(app)
         trace = screen.state.trace
         assert trace is not None
+        await press(pilot, "x", "y")
+        await settle(pilot)
+        assert json.loads(copied[3])["id"] == trace.results[0].id
         assert copied[0] == trace.results[0].id
         assert copied[1].startswith("SSH to the bastion goes through port 2222")
         document = json.loads(copied[2])

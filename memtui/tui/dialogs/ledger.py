@@ -169,15 +169,7 @@ class Ledger(ModalScreen[str]):
         self._turn(-1)
 
     def action_copy(self) -> None:
-        from memtui.tui.clipboard import copy
-        from memtui.tui.messages import Flash
-
-        try:
-            way = copy(self.app, self._page_of(self._ids[self._at]).document)
-        except ValueError as error:
-            self.app.post_message(Flash(f"not copied: {error}", "error"))
-        else:
-            self.app.post_message(Flash(f"copied this account ({way})"))
+        host(self).copy(self._page_of(self._ids[self._at]).document, "account")
 
     def action_close(self) -> None:
         self.dismiss(self._ids[self._at])

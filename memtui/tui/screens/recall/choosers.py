@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import Facets, ListQuery, one_line
-from memtui.tui.clipboard import copy
 from memtui.tui.dialogs.ledger import Ledger, Page
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.dialogs.scopes import ScopePick
@@ -169,24 +168,18 @@ class Choosers:
             Option("trace", "whole trace", "JSON, as the command line prints it", "j"),
         ]
 
+        copy = host(self._screen).copy
+
         def take(value: str) -> None:
             memory = trace.memories.get(selected)
             if value == "id":
-                self._copied("id", selected)
+                copy(selected, "id")
             elif value == "text":
-                self._copied("text", memory.raw_text if memory else "")
+                copy(memory.raw_text if memory else "", "text")
             else:
-                self._copied("trace", json.dumps(trace.as_json(explain=True), ensure_ascii=False, indent=2))
+                copy(json.dumps(trace.as_json(explain=True), ensure_ascii=False, indent=2), "trace")
 
         self._pick("Copy", found, "id", take)
-
-    def _copied(self, what: str, text: str) -> None:
-        try:
-            way = copy(self._screen.app, text)
-        except ValueError as error:
-            self._screen.flash(f"{what} not copied: {error}", "error")
-        else:
-            self._screen.flash(f"copied the {what} ({way})")
 
     # ------------------------------------------------------------------ ways out
 
