@@ -63,8 +63,11 @@ def _escape_hostile(text: str) -> str:
     if clean(text) == text:
         return text
     return "".join(
-        char if (char.isascii() and char.isprintable()) or clean(char) == char else _escape(char)
-        for char in text
+        # With the one behind it: what a joiner does depends on that.
+        char
+        if (char.isascii() and char.isprintable()) or clean(text[at : at + 2])[:1] == char
+        else _escape(char)
+        for at, char in enumerate(text)
     )
 
 

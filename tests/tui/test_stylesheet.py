@@ -8,13 +8,15 @@ from textual.css.stylesheet import StylesheetParseError
 
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.stylesheet import ParsedOnce
+from memtui.tui.stylesheet import _rules as shared_rules
 from tests.tui.driving import press, running
 from tests.tui.memory_engine import MemoryEngine
 
 
 @pytest.fixture
 def parsed(monkeypatch):
-    """The style sheets that were really parsed, in order."""
+    """The style sheets that were really parsed, in order; what earlier tests parsed is forgotten."""
+    shared_rules.cache_clear()
     seen: list[str] = []
     real = textual_stylesheet.parse
 
