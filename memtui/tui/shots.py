@@ -55,6 +55,9 @@ SHOTS = (
     Shot("cases", ("3", "escape", "T", "d", "C", "1", "R", "g"), (NORMAL,)),
 )
 
+PAUSE_S = 0.4
+"""After each of the keys in `then`: what they open waits a moment before it begins its own search."""
+
 
 def file_name(shot: Shot, size: tuple[int, int]) -> str:
     """The picture's file."""
@@ -83,6 +86,8 @@ async def take(
             await _settle(pilot)
         for key in shot.then:
             await pilot.press(key)
+            await _settle(pilot)
+            await asyncio.sleep(PAUSE_S)
             await _settle(pilot)
         picture = app.export_screenshot(title=f"memtui  {shot.name}  {size[0]}x{size[1]}")
     path = folder / file_name(shot, size)

@@ -26,7 +26,8 @@ from tests.engine.pro_store import NOW_MS, schema, write_store
 
 pytestmark = pytest.mark.benchmark
 CANDIDATES, DIMS, ROWS = 200, 384, 100_000
-MOST_CPU_MS = 5.0
+PLAIN_LOOP, MOST_LOOPS = 50_000, 2.0
+"""What is near 5 ms on a quiet machine, told by a loop in plain Python in the same run."""
 MOST_PRODUCTS = 1.5
 
 
@@ -41,7 +42,7 @@ def cpu_ms(work: Callable[[], Any], times: int) -> float:
     return min(took)
 
 
-def test_a_what_if_over_200_candidates_takes_at_most_5_ms_of_cpu() -> None:
+def test_a_what_if_over_200_candidates_costs_a_few_milliseconds_of_plain_python() -> None:
     rng = np.random.default_rng(1)
     rows = [
         Row(
@@ -96,7 +97,12 @@ def test_a_what_if_over_200_candidates_takes_at_most_5_ms_of_cpu() -> None:
         return len(records)
 
     thresholds = iter(np.linspace(0.1, 0.4, 1000))
-    assert cpu_ms(lambda: once(float(next(thresholds))), 60) <= MOST_CPU_MS
+    spent = cpu_ms(lambda: once(float(next(thresholds))), 60)
+    plain = cpu_ms(lambda: sum(i * i for i in range(PLAIN_LOOP)), 20)
+    print(
+        f"what-if over {CANDIDATES} candidates: {spent:.2f} ms, {spent / plain:.2f} x a loop of {PLAIN_LOOP:,}"
+    )
+    assert spent <= MOST_LOOPS * plain
 
 
 @pytest.fixture(scope="module")

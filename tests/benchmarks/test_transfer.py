@@ -1,13 +1,12 @@
 """Import and export beside the bare work: processor time in one process, so that a busy machine does not decide.
 
-MEMTUI_BENCH_ROWS (10,000) rows are moved; at 100,000 the figures are those of the changelog.
+10,000 rows are moved, 100,000 where the figures are asked for in full.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,17 +24,18 @@ from memtui.engine.transfer.near import Nearest, kind_of
 from memtui.engine.transfer.present import Present
 from memtui.engine.transfer.request import ImportRequest
 from tests.benchmarks.million import write
+from tests.benchmarks.sizes import sized
 from tests.benchmarks.test_catalog_scale import run
 from tests.engine.transfer_stores import opened
 
 pytestmark = pytest.mark.benchmark
-ROWS = int(os.environ.get("MEMTUI_BENCH_ROWS", "10000"))
+ROWS = sized(10_000, 100_000)
 DIMS = 384
 EXPORT_LIMIT = 1.5
 IMPORT_LIMIT = 3.0
 """Beside reading the lines as JSON, the vectors from base64, and `table.add`."""
 NEAR_LIMIT = 2.0
-BYTES_A_ROW = 1_500
+BYTES_A_ROW = 2_500
 """What memory may grow by with a row: its numbers in the catalog and the plan, never its text or vector."""
 
 
