@@ -13,7 +13,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--make-only", action="store_true", help="make the store, print its folder, do not open the app"
     )
-    parser.add_argument("--rw", action="store_true", help="nothing more: the demo store may always be changed")
+    parser.add_argument(
+        "--rw", action="store_true", help="nothing more: the demo store may always be changed"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
