@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from memtui.__main__ import main
 from tests.conftest import tree_hash
 from tests.engine.pro_store import row, write_store
 
@@ -36,19 +35,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
     ]
     return write_store(tmp_path_factory.mktemp("cli") / "store", rows, dims=2)
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def _run(*arguments: object) -> tuple[int, str, str]:
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as stop:  # argparse
-            code = int(stop.code or 0)
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return _run
 
 
 def document(run: Run, *arguments: object) -> Any:

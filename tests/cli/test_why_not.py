@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from memtui.__main__ import main
 from memtui.engine.lab.verdict import GATES
 from tests.conftest import tree_hash
 from tests.engine.pro_store import row, write_store
@@ -36,19 +35,6 @@ def vector(tmp_path: Path) -> Path:
     path = tmp_path / "vector.json"
     path.write_text("[1, 0]")
     return path
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def _run(*arguments: object) -> tuple[int, str, str]:
-        try:
-            code = main([str(argument) for argument in arguments])
-        except SystemExit as stop:  # argparse
-            code = int(stop.code or 0)
-        out = capsys.readouterr()
-        return code, out.out, out.err
-
-    return _run
 
 
 def document(run: Run, *arguments: object) -> Any:
