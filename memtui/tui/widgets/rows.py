@@ -10,7 +10,6 @@ from textual import events
 from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 from textual.visual import Visual
@@ -18,6 +17,7 @@ from textual.visual import Visual
 from memtui.tui.host import host
 from memtui.tui.jump import Spot
 from memtui.tui.keys import bindings
+from memtui.tui.widgets.true_scroll import TrueScroll
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Row:
     key: str = ""
 
 
-class RowList(ScrollView, can_focus=True):
+class RowList(TrueScroll, can_focus=True):
     """Draws the rows that `paint` makes; paints anew only when the width or the data changes."""
 
     DEFAULT_CSS = """

@@ -13,7 +13,6 @@ from textual import events
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
@@ -25,11 +24,12 @@ from memtui.tui.messages import MemoryChosen
 from memtui.tui.screens.browse.marks import Marks
 from memtui.tui.screens.browse.pages import PAGE_ROWS, Fetch, Page, PageCache, PageLoader
 from memtui.tui.screens.browse.row import Piece, columns, row, skeleton
+from memtui.tui.widgets.true_scroll import TrueScroll
 
 STRIPS_KEPT = 400
 
 
-class MemoryList(ScrollView, can_focus=True):
+class MemoryList(TrueScroll, can_focus=True):
     """Rows by number, fetched when they come into sight; the cursor is a row number."""
 
     DEFAULT_CSS = """

@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
@@ -24,9 +23,10 @@ from memtui.tui.paint.cells import crop
 from memtui.tui.paint.numbers import full, short
 from memtui.tui.screens.browse.outline import Line, outline
 from memtui.tui.theme.tokens import category_style, scope_style, tier_style
+from memtui.tui.widgets.true_scroll import TrueScroll
 
 
-class ScopePane(ScrollView, can_focus=True):
+class ScopePane(TrueScroll, can_focus=True):
     """A cursor over the lines of `outline`; branches fold, leaves narrow."""
 
     DEFAULT_CSS = """
