@@ -152,7 +152,9 @@ class Staging(Widget):
         stage = self._stage
         assert stage is not None
         number = self._runner.start(PLAN, lambda token, report: make(stage.engine))
-        self.set_timer(SLOW_S, lambda: self._slow(PLAN, number, "working out the change; esc stops it"))
+        self.set_timer(
+            SLOW_S, lambda: self._slow(PLAN, number, "working out the change; {browse.clear-filter} stops it")
+        )
 
     def _slow(self, slot: str, number: int, text: str) -> None:
         if self._runner.busy(slot, number):
@@ -209,7 +211,7 @@ class Staging(Widget):
             stop_agent=stop,
             forcible=stage.force is not None,
             effect=None if planned.conflicts else partial(_effect, engine),
-            way_out="esc back to the editor" if stage.edit is not None else "esc change nothing",
+            way_out="back to the editor" if stage.edit is not None else "change nothing",
         )
         self.app.push_screen(preview, self._answered)
 
@@ -253,7 +255,9 @@ class Staging(Widget):
         stage = self._stage
         assert stage is not None
         if outcome.entry is None and outcome.conflicts:
-            why = RefusedError(outcome.conflicts[0].sentence, fix="Press r to see what is there now.")
+            why = RefusedError(
+                outcome.conflicts[0].sentence, fix="Press {app.reload} to see what is there now."
+            )
             self._say(str(why), "error")
             return
         if stage.then is not None:

@@ -167,4 +167,4 @@ def test_the_outline_nests_scopes_by_kind_and_quotes_odd_ones():
 def test_a_kind_with_thousands_of_scopes_is_capped():
     lines = outline(Facets(), [(f"user:{i}", 1) for i in range(1_404)], 1_404, frozenset())
     assert len(lines) == 203
-    assert lines[-1].label == "1,204 more, press /"
+    assert lines[-1].label == "1,204 more, press {browse.filter}"

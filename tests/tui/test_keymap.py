@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from memtui.tui.keys.names import RESERVED, canonical, unusable
 from memtui.tui.keys.places import ANY_SCREEN, PLACES, together
 from memtui.tui.keys.presets import PRESETS
 from memtui.tui.keys.sequences import Sequences
+from tests.conftest import ROOT
 from tests.tui.driving import lines, make_app, press, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine
 
@@ -26,6 +29,25 @@ def keys_from(tmp_path: Path, text: str):
 def test_every_context_has_a_place():
     assert sorted({key.context for key in TABLE} - set(PLACES)) == [], "name it in memtui/tui/keys/places.py"
     assert {outer for place in PLACES.values() for outer in place.inside} <= {ANY_SCREEN, *PLACES}
+
+
+def test_hints_on_the_screen_name_actions_that_there_are():
+    texts = [
+        node.value
+        for path in (ROOT / "memtui/tui").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    named = {id for text in texts for id in re.findall(r"\{([a-z]+\.[a-z-]+)\}", text)}
+    assert len(named) > 60
+    assert sorted(named - set(BY_ID)) == []
+
+
+def test_hints_follow_the_keys_in_force(tmp_path):
+    keys = keys_from(tmp_path, '[browse]\nundo = "f5"\n')
+    assert (
+        keys.words("{browse.undo} takes it back, {no.such} {stays}") == "f5 takes it back, {no.such} {stays}"
+    )
 
 
 def test_keys_of_a_panel_and_of_the_screen_around_it_are_live_together():

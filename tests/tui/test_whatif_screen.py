@@ -13,6 +13,7 @@ from textual.pilot import Pilot
 
 from memtui.engine import Engine, RecallRequest
 from memtui.tui.app import MemtuiApp
+from memtui.tui.keys import load_keys
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.screens.whatif import state as reduce
@@ -242,4 +243,4 @@ def test_every_setting_of_every_recipe_has_a_row_that_fits(demo_engine: Engine, 
             for each in (*slider_rows(state, width, glyphs), *result_rows(state, width, glyphs)):
                 assert all(line.cell_length <= width for line in each.lines), (width, each.key)
             for path in (*reduce.QUESTION, *(each.knob.path for each in state.parameters)):
-                assert about(reduce.replace(state, key=path), width, glyphs)
+                assert about(reduce.replace(state, key=path), width, glyphs, load_keys())

@@ -129,7 +129,7 @@ def neighbours(store: Store, catalog: Catalog, memory: str, k: int, *, now_ms: i
         raise UsageError("These memories have no vectors.", fix="Look for words instead.")
     own = pin.rows_by_id([memory], [columns.vector])
     if not own.num_rows:
-        raise UsageError(f"No memory has the id {memory!r}.", fix="Press r: it may be gone.")
+        raise UsageError(f"No memory has the id {memory!r}.", fix="It may be gone: read the store again.")
     stored: Sequence[float] | None = own.column(columns.vector)[0].as_py()
     vector = np.asarray(stored or (), dtype=np.float32)
     if not vector.size or not np.isfinite(vector).all() or not vector.any():

@@ -33,7 +33,7 @@ class Ask(ModalScreen[str | None]):
             yield Static(Content(self._hint))
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="enter take   esc close")
+        self.query_one(Panel).headline(where="enter take   {ask.close} close")
 
     @on(Input.Submitted)
     def _submitted(self, event: Input.Submitted) -> None:

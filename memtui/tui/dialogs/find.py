@@ -80,7 +80,7 @@ class Find(ModalScreen[str | None]):
             yield ItemRows()
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="enter take   esc close")
+        self.query_one(Panel).headline(where="enter take   {find.close} close")
         self.query_one(Input).focus()
         self._show("")
 

@@ -110,7 +110,9 @@ class HelpOverlay(ModalScreen[None]):
     def on_mount(self) -> None:
         off = sum(1 for line in self._lines if line.refused)
         which = f"{off} disabled here" if off and self.app.size.width >= NORMAL_WIDTH else ""
-        self.query_one(Panel).headline(which=which, where="/ search   t topics   esc close")
+        self.query_one(Panel).headline(
+            which=which, where="{help.search} search   {help.topics} topics   {overlay.close} close"
+        )
         self.query_one(BuiltRows).focus()
         self._fit()
 

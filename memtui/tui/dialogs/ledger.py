@@ -154,7 +154,8 @@ class Ledger(ModalScreen[str]):
         rows.repaint()
         rows.scroll_home(animate=False)
         panel = self.query_one(Panel)
-        where = f"n p {self._at + 1} / {len(self._ids)}   esc close"
+        place = f"{self._at + 1} / {len(self._ids)}"
+        where = host(self).keys.words(f"{{ledger.next}} {{ledger.previous}} {place}   {{ledger.close}} close")
         screen_width = self.app.size.width
         narrow = screen_width < NORMAL_WIDTH
         beside = page.badge.cell_length + (len(where) if narrow else 0)

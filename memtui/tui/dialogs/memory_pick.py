@@ -110,7 +110,7 @@ class MemoryPick(ModalScreen[str | None]):
             yield MemoryRows()
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="enter take   esc close")
+        self.query_one(Panel).headline(where="enter take   {memories.close} close")
         self.query_one(Input).focus()
         self._look("")
 

@@ -33,6 +33,12 @@ UNASKED_ROWS = 6
 """Memories shown among the commands; `@` shows them all."""
 
 
+_WAYS = "enter run   {palette.group} next group   {palette.close} close"
+
+
+_WAYS = "enter run   {palette.group} next group   {palette.close} close"
+
+
 class Palette(ModalScreen[None]):
     """An input and the ranked rows; Enter runs the highlighted one on the screen below."""
 
@@ -68,7 +74,7 @@ class Palette(ModalScreen[None]):
 
     def on_mount(self) -> None:
         self._theme = self.app.theme
-        self.query_one(Panel).headline(where="enter run   tab next group   esc close")
+        self.query_one(Panel).headline(where=_WAYS)
         self._show()
 
     def on_unmount(self) -> None:
@@ -111,9 +117,7 @@ class Palette(ModalScreen[None]):
         wide = self.app.size.width >= NORMAL_WIDTH
         total = len(self._entries) + (self._total if found else 0)
         self.query_one(Panel).headline(which=prefixes if wide else " ".join(PREFIXES))
-        self.query_one(Panel).headline(
-            where=f"{len(rows)} of {total:,}   enter run   tab next group   esc close"
-        )
+        self.query_one(Panel).headline(where=f"{len(rows)} of {total:,}   {_WAYS}")
         self._preview()
 
     def _look_for(self, query: str) -> None:

@@ -87,7 +87,7 @@ class Pick(ModalScreen[str | None]):
             yield OptionRows(self._options, self._start)
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="enter take   esc close")
+        self.query_one(Panel).headline(where="{pick.take} take   {pick.close} close")
         self.query_one(OptionRows).focus()
 
     def on_key(self, event: events.Key) -> None:

@@ -89,7 +89,7 @@ class Preview(ModalScreen[Answer | None]):
         stop_agent: str = "",
         forcible: bool = False,
         effect: Effect | None = None,
-        way_out: str = "esc change nothing",
+        way_out: str = "change nothing",
     ) -> None:
         super().__init__()
         self.plan = plan
@@ -133,22 +133,22 @@ class Preview(ModalScreen[Answer | None]):
         agent = "the agent is stopped: " if self._stop_agent else ""
         ways: list[Way] = []
         if plan.conflicts:
-            ways += [("x", "x leave them out")] if plan.changes else []
-            ways += [("f", "f overwrite")] if self._forcible else []
+            ways += [("change.leave-out", "leave them out")] if plan.changes else []
+            ways += [("change.force", "overwrite")] if self._forcible else []
         elif not self._clean:
             ways.append(("", "nothing is left to apply"))
         elif self._count:
             ways.append(("", f"{agent}type {full(gone)} to delete  {self._typed}_"))
-            ways += [("enter", "enter deletes them")] if self._typed == self._count else []
+            ways += [("change.apply", "deletes them")] if self._typed == self._count else []
         elif agent:
-            ways.append(("Y", f"Y {agent}{'delete' if gone else 'apply'}"))
+            ways.append(("change.stopped", f"{agent}{'delete' if gone else 'apply'}"))
         elif gone:
-            ways.append(("y", f"y delete {plural(gone, 'memory', 'memories')}"))
+            ways.append(("change.agree", f"delete {plural(gone, 'memory', 'memories')}"))
         else:
-            ways.append(("enter", "enter apply"))
+            ways.append(("change.apply", "apply"))
         if self._can_drop:
-            ways.append(("d", "d drop this row"))
-        self.query_one(Ways).say(*ways, ("escape", self._way_out))
+            ways.append(("change.drop", "drop this row"))
+        self.query_one(Ways).say(*ways, ("change.close", self._way_out))
 
     @property
     def _can_drop(self) -> bool:

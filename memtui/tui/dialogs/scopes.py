@@ -94,7 +94,7 @@ class ScopePick(ModalScreen[tuple[str, ...] | None]):
             yield self._rows
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(where="space mark   enter take   esc close")
+        self.query_one(Panel).headline(where="{choice.mark} mark   {choice.take} take   {choice.close} close")
         self._rows.focus()
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:

@@ -61,7 +61,7 @@ class TopicView(ModalScreen[None]):
             yield Markdown(self._topic.with_keys(host(self).keys.cap).partition("\n")[2], open_links=False)
 
     def on_mount(self) -> None:
-        self.query_one(Panel).headline(which=f"memtui help {self._topic.name}", where="esc close")
+        self.query_one(Panel).headline(which=f"memtui help {self._topic.name}", where="{overlay.close} close")
         self.query_one(TopicText).focus()
 
     def action_close(self) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from memtui.tui.keys.key import Key, sequence_name
+
+_PLACE = re.compile(r"\{([a-z]+\.[a-z-]+)\}")
+"""Where a hint names an action; its key is put there."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,10 @@ class Keymap:
         """How the key of an action is printed; where none does it, its name in the palette; else the id."""
         key = self.by_id.get(id)
         return id if key is None else key.cap or f"palette: {key.title}"
+
+    def words(self, hint: str) -> str:
+        """A hint with the keys in force: "{browse.undo} takes it back" is "u takes it back"."""
+        return _PLACE.sub(lambda found: self.cap(found[1]) if found[1] in self.by_id else found[0], hint)
 
     def key(self, id: str | None) -> Key | None:
         """The action of this id, None where the table does not have it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from textual.timer import Timer
@@ -95,7 +94,6 @@ class Guide:
                 self._strip.remove()
             self._strip = TourStrip()
             screen.mount(self._strip)
-        cap = self._app.keys.cap
         self._strip.place = f"{self._at + 1} of {len(STEPS)}" if self._at < len(STEPS) else "done"
         self._strip.why = self._step.why
-        self._strip.do = re.sub(r"\{([a-z]+\.[a-z-]+)\}", lambda found: cap(found[1]), self._step.do)
+        self._strip.do = self._app.keys.words(self._step.do)

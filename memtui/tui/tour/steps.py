@@ -70,7 +70,7 @@ STEPS = (
     ),
     Step(
         "The question is filled in.",
-        "Press enter to ask it.",
+        "Press {question.run} to ask it.",
         lambda before, now: now.answered,
         fill=True,
     ),
@@ -81,7 +81,7 @@ STEPS = (
     ),
     Step(
         "It has every word of the question; the right memory has none of them. So mend the wrong one.",
-        "Press esc, then {recall.browse}: show it in Browse.",
+        "Press {ledger.close}, then {recall.browse}: show it in Browse.",
         lambda before, now: now.mode == "browse" and not now.dialog,
     ),
     Step(
@@ -91,7 +91,7 @@ STEPS = (
     ),
     Step(
         "The preview: each row and field, before and after.",
-        "Press enter to write it.",
+        "Press {change.apply} to write it.",
         lambda before, now: now.version > before.version and not now.dialog,
     ),
     Step(
@@ -101,7 +101,7 @@ STEPS = (
     ),
     Step(
         "It is gone from the answer. It was only a try: take it back, exactly this row and these fields.",
-        "Press {app.go-browse}, then {browse.undo}, then enter.",
+        "Press {app.go-browse}, then {browse.undo}, then {change.apply}.",
         lambda before, now: now.version > before.version and not now.dialog,
     ),
 )

@@ -33,8 +33,8 @@ class FlashLine(Widget):
         self._timer: Timer | None = None
 
     def say(self, text: str, kind: FlashKind = "done") -> None:
-        """Show one line of plain text."""
-        self.text, self.kind = one_line(text), kind
+        """Show one line of plain text; "{app.reload}" in it stands for the key of that action."""
+        self.text, self.kind = one_line(host(self).keys.words(text)), kind
         self.add_class("-shown")
         self.refresh()
         if self._timer is not None:

@@ -39,14 +39,14 @@ class Panel(Widget):
     ) -> None:
         """Set title (top left), qualifier (top right) and position (bottom right); None keeps what is there.
 
-        Plain text is taken as it is, never as markup.
+        Plain text is taken as it is, never as markup; in `where`, "{browse.undo}" stands for the key of that action.
         """
         if what is not None:
             self._what = what
         if which is not None:
             self._which = Content(which) if isinstance(which, str) else which
         if where is not None:
-            self._where = Content(where) if isinstance(where, str) else where
+            self._where = Content(host(self).keys.words(where)) if isinstance(where, str) else where
         self._paint_frame()
 
     def on_resize(self) -> None:

@@ -22,7 +22,10 @@ from memtui.tui.paint.numbers import short
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One way out: what it does, what it gives, and the name the screen knows it by; `key` takes it at once."""
+    """One way out: what it does, what it gives, and the name the screen knows it by; `key` takes it at once.
+
+    In the hint "{recall.ask}" stands for the key of that action, as it does in facts.
+    """
 
     name: str
     label: str
@@ -102,7 +105,7 @@ class StatePanel(Widget, can_focus=True):
         return Content("\n").join(self._lines(max(10, self.size.width)))
 
     def _lines(self, width: int) -> list[Content]:
-        state, glyphs = self.state, host(self).glyphs
+        state, glyphs, keys = self.state, host(self).glyphs, host(self).keys
         mark = (f"{glyphs.warn} ", "bold $danger") if state.kind == "error" else ("", "")
         lines = [
             Content.assemble(mark, (one_line(state.headline), "bold" if state.kind != "loading" else "$dim"))
@@ -114,8 +117,9 @@ class StatePanel(Widget, can_focus=True):
             lines += [Content(), Content.assemble((strip, "$primary"), "   ", (count, "$dim"))]
         if state.facts:
             lines.append(Content())
-            label_width = max(len(label) for label, _ in state.facts) + 2
-            for label, text in state.facts:
+            facts = [(keys.words(label), keys.words(text)) for label, text in state.facts]
+            label_width = max(len(label) for label, _ in facts) + 2
+            for label, text in facts:
                 for i, part in enumerate(_wrap(one_line(text), max(8, width - label_width))):
                     lines.append(
                         Content.assemble(
@@ -139,7 +143,7 @@ class StatePanel(Widget, can_focus=True):
         cursor = host(self).glyphs.cursor if here and self.has_focus else " "
         cap = f"{choice.key or ' '}  " if any(each.key for each in self.state.choices) else ""
         line = f"{cursor} {cap}{one_line(choice.label)}"
-        text = across(line, one_line(choice.hint), min(width, 72))
+        text = across(line, one_line(host(self).keys.words(choice.hint)), min(width, 72))
         style = "bold $foreground on $cursor" if here and self.has_focus else "$foreground"
         return Content.styled(text, style).stylize(Style.from_meta({"choice": index}))
 

@@ -6,8 +6,10 @@ from textual.content import Content
 from textual.style import Style
 from textual.widgets import Static
 
+from memtui.tui.host import host
+
 Way = tuple[str, str]
-"""The key as Textual names it (empty: only words), and the words, which begin with the key as people write it."""
+"""The id of an action (empty: only words), and the words beside its key."""
 
 
 class Ways(Static):
@@ -17,9 +19,10 @@ class Ways(Static):
 
     def say(self, *ways: Way) -> None:
         """Show these ways."""
-        parts = []
-        for key, words in ways:
-            content = Content(words)
-            click = Style.from_meta({"@click": f"app.simulate_key('{key}')"})
-            parts.append(content.stylize(click) if key else content)
+        parts, by_id = [], host(self).keys.by_id
+        for id, words in ways:
+            key = by_id.get(id)
+            content = Content(f"{key.cap} {words}" if key else words)
+            press = Style.from_meta({"@click": f"app.simulate_key('{key.press}')"} if key else {})
+            parts.append(content.stylize(press) if key else content)
         self.update(Content.assemble(" ", Content("   ").join(parts)))

@@ -7,6 +7,7 @@ from typing import Any
 from textual import on
 
 from memtui.engine import ListView, Memory, Outcome
+from memtui.tui.host import host
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.browse.choosing import choose_change
 from memtui.tui.screens.browse.detail import MemoryDetail
@@ -36,9 +37,9 @@ class BrowseChanges(BrowsePanels):
     def marks_phrase(self) -> str:
         """How many are marked, in words; empty for none."""
         marks = self.query_one(MemoryList).marks
-        range_words = "v marks to here" if marks.anchor is not None else ""
+        here = f"{host(self).keys.cap('list.mark-range')} marks to here" if marks.anchor is not None else ""
         count = f"{full(len(marks))} marked" if len(marks) else ""
-        return "  ".join(part for part in (count, range_words) if part)
+        return "  ".join(part for part in (count, here) if part)
 
     @on(MemoryList.Marked)
     def _marked(self, message: MemoryList.Marked) -> None:

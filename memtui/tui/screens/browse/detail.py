@@ -116,6 +116,7 @@ class MemoryDetail(Widget, can_focus=True):
                 glyphs=app.glyphs,
                 zone=app.zone,
                 story=self._story,
+                keys=app.keys.by_id,
             )
         self._strips.clear()
         self.top = min(self.top, self._last_top)

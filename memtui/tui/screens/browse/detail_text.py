@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ from textual.content import Content
 from textual.style import Style
 
 from memtui.engine import Memory, clean, one_line
-from memtui.tui.keys import BY_ID
+from memtui.tui.keys import BY_ID, Key
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import fit
 from memtui.tui.paint.glyphs import Glyphs
@@ -36,15 +36,19 @@ def detail_lines(
     glyphs: Glyphs,
     zone: tzinfo | None = UTC,
     story: Story | None = None,
+    keys: Mapping[str, Key] = BY_ID,
 ) -> list[Content]:
-    """The memory as lines of at most `width` cells, in reading order; times in `zone` (None: local time)."""
+    """The memory as lines of at most `width` cells, in reading order; times in `zone` (None: local time).
+
+    `keys` are those in force, for the links.
+    """
     width = max(16, width)
     sections = (
         _body(memory, width),
         _warnings(memory, width, now_ms, glyphs),
         _facts(memory, width, glyphs),
         _times(memory, width, now_ms, zone),
-        _links(memory, width, glyphs),
+        _links(memory, width, glyphs, keys),
         _story(story, width, now_ms, glyphs, zone),
         _layers(memory, width),
         _metadata(memory, width),
@@ -173,11 +177,11 @@ def _times(memory: Memory, width: int, now_ms: int, zone: tzinfo | None) -> Iter
         yield from _row("invalidated", moment(memory.invalidated_at_ms), width)
 
 
-def _links(memory: Memory, width: int, glyphs: Glyphs) -> Iterator[Content]:
+def _links(memory: Memory, width: int, glyphs: Glyphs, keys: Mapping[str, Key]) -> Iterator[Content]:
     rows: list[tuple[str, Content]] = []
     for label, key, mark, target in (
-        ("supersedes", BY_ID["detail.older"].cap, glyphs.back, memory.supersedes),
-        ("replaced by", BY_ID["detail.newer"].cap, glyphs.forth, memory.superseded_by),
+        ("supersedes", keys["detail.older"].cap, glyphs.back, memory.supersedes),
+        ("replaced by", keys["detail.newer"].cap, glyphs.forth, memory.superseded_by),
     ):
         if target:
             link = Content.styled(f"{mark} {one_line(target)}", "underline $primary")

@@ -103,7 +103,7 @@ class EditForm(ModalScreen[Draft | None]):
         rows = self.query_one(KnobRows)
         rows.styles.height = min(len(self.draft.fields) + self.draft.versioned, 12)
         self.query_one(Ways).say(
-            ("ctrl+s", "^s look at the change"), ("ctrl+o", "^o $EDITOR"), ("escape", "esc close")
+            ("edit.review", "look at the change"), ("edit.external", "$EDITOR"), ("edit.close", "close")
         )
         self._tell()
         self.query_one(DraftText).focus()

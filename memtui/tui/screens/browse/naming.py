@@ -71,7 +71,7 @@ class BrowseNames(BrowseChanges):
         message.stop()
         value = message.value
         if message.slot == "view" and isinstance(value, Progress) and self.runner.is_current(message):
-            words = f"looking {value.fraction:.0%}   esc stops"
+            words = f"looking {value.fraction:.0%}   {host(self).keys.cap('browse.clear-filter')} stops"
             self.query_one("#list", Panel).headline(which=Content.styled(words, "$stale"))
 
     def _position(self) -> None:

@@ -120,9 +120,7 @@ class Near(ModalScreen[Wanted | None]):
         rows = self.query_one(NearRows)
         rows.show(self._found, self._said)
         rows.focus()
-        keys = host(self).keys
-        merge = keys.key("near.merge")
-        self.query_one(Panel).headline(where=f"enter show   {merge.cap if merge else 'M'} merge   esc close")
+        self.query_one(Panel).headline(where="{near.open} show   {near.merge} merge   {overlay.close} close")
 
     def on_near_rows_merge_wanted(self, message: NearRows.MergeWanted) -> None:
         self.dismiss(("merge", message.id))

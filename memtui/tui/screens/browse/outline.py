@@ -95,7 +95,9 @@ def _kind_lines(kind: str, members: list[tuple[str | None, int]], folded: bool) 
     for scope, count in members[:CAP]:
         lines.append(Line("scope", _leaf(scope), count, 1, f"scope:{scope!r}", scopes=(scope,), raw=scope))
     if len(members) > CAP:
-        lines.append(Line("more", f"{len(members) - CAP:,} more, press /", depth=1, key=f"more:{kind}"))
+        lines.append(
+            Line("more", f"{len(members) - CAP:,} more, press {{browse.filter}}", depth=1, key=f"more:{kind}")
+        )
     return lines
 
 

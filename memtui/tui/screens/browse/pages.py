@@ -13,6 +13,7 @@ PAGE_ROWS = 100
 """Rows fetched at once: a take costs about the same for 20 and for 100 rows, and a screen is never more."""
 KEPT_PAGES = 40
 """A few thousand memories with their metadata are some 15 MB; more would show for nothing."""
+_AGAIN = "Press {app.reload} to read the store again."
 
 Fetch = Callable[[int, int], Sequence[Memory]]
 """(offset, limit) to rows; called on the loader's thread."""
@@ -131,5 +132,5 @@ class PageLoader:
                 page = Page(generation, index, (), error)
             except Exception as error:
                 words = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-                page = Page(generation, index, (), MemtuiError(words, fix="Press r to read the store again."))
+                page = Page(generation, index, (), MemtuiError(words, fix=_AGAIN))
             self._deliver(page)

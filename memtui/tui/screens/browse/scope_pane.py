@@ -131,7 +131,8 @@ class ScopePane(TrueScroll, can_focus=True):
         room = width - 2 - cell_len(head) - 1
         if cell_len(count) > room - 6:
             count = short(line.count)
-        label = crop(line.label, max(1, room - cell_len(count) - 1), glyphs.ellipsis)
+        name = host(self).keys.words(line.label) if line.kind == "more" else line.label
+        label = crop(name, max(1, room - cell_len(count) - 1), glyphs.ellipsis)
         gap = " " * max(1, room - cell_len(label) - cell_len(count))
         tail = glyphs.mark if chosen else " "
         return Content.assemble(

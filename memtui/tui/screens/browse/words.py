@@ -26,4 +26,9 @@ def nothing_matches(answer: Answer) -> State:
 
 def view_failed(error: MemtuiError) -> State:
     """The list could not be made."""
-    return failed("the list could not be read", error, RETRY, Choice("clear", "clear the filter", "esc"))
+    return failed(
+        "the list could not be read",
+        error,
+        RETRY,
+        Choice("clear", "clear the filter", "{browse.clear-filter}"),
+    )

@@ -9,6 +9,7 @@ from textual.content import Content
 
 from memtui.engine import Change, EntryRow, JournalEntry, one_line
 from memtui.tui.dialogs.preview_text import SHOWN, change_lines, heading, sentences
+from memtui.tui.keys import Keymap
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, full, plural
@@ -25,9 +26,11 @@ def moment(ms: int, zone: tzinfo | None) -> datetime:
     return datetime.fromtimestamp(ms / 1000, zone)
 
 
-def timeline(state: JournalState, width: int, now_ms: int, zone: tzinfo | None, glyphs: Glyphs) -> list[Row]:
+def timeline(
+    state: JournalState, width: int, now_ms: int, zone: tzinfo | None, glyphs: Glyphs, keys: Keymap
+) -> list[Row]:
     """The entries, newest first, under the day of each; what needs a person first."""
-    rows = [Row(tuple(mishaps(state, width, glyphs)))] if state.found or _abandoned(state) else []
+    rows = [Row(tuple(mishaps(state, width, glyphs, keys)))] if state.found or _abandoned(state) else []
     day = ""
     for at, entry in enumerate(state.entries):
         when = moment(entry.time_ms, zone)
@@ -48,16 +51,18 @@ def _abandoned(state: JournalState) -> bool:
     return state.lock is not None and state.lock.stale
 
 
-def mishaps(state: JournalState, width: int, glyphs: Glyphs) -> list[Content]:
+def mishaps(state: JournalState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Content]:
     """What was cut off or left behind, and the key for each."""
     said = []
     for number, found in state.found.items():
         said.append(
-            f"Entry {number} was cut off in the middle; its change is {found}. F finishes it, u takes it back."
+            f"Entry {number} was cut off in the middle; its change is {found}."
+            f" {keys.cap('journal.finish')} finishes it, {keys.cap('journal.undo')} takes it back."
         )
     if state.lock is not None and state.lock.stale:
         said.append(
-            f"The write lock is {state.lock.phrase}: its program is gone, or stuck. When no agent runs, B breaks it."
+            f"The write lock is {state.lock.phrase}: its program is gone, or stuck."
+            f" When no agent runs, {keys.cap('journal.break-lock')} breaks it."
         )
     return [*sentences(said, width, glyphs.warn, "bold $danger"), Content()]
 
@@ -90,7 +95,9 @@ def _title(entry: JournalEntry) -> str:
     return one_line(entry.title.removeprefix(f"{counted}: ").removeprefix(f"{counted} "))
 
 
-def detail(state: JournalState, width: int, now_ms: int, zone: tzinfo | None, glyphs: Glyphs) -> list[Row]:
+def detail(
+    state: JournalState, width: int, now_ms: int, zone: tzinfo | None, glyphs: Glyphs, keys: Keymap
+) -> list[Row]:
     """One entry: when, what, from which version to which, and each memory before and after."""
     entry = state.entry(state.shown)
     if entry is None:
@@ -102,7 +109,7 @@ def detail(state: JournalState, width: int, now_ms: int, zone: tzinfo | None, gl
         ("who", "memtui, on this machine"),
         ("what", f"{entry.action}, {plural(entry.rows, 'memory', 'memories')}"),
         ("version", f"{full(entry.version_before)} {glyphs.forth} {_after(entry)}"),
-        ("state", _state(entry, state.found.get(entry.entry, ""))),
+        ("state", keys.words(_state(entry, state.found.get(entry.entry, "")))),
     ]
     if entry.undoes is not None:
         facts.append(("takes back", f"entry {full(entry.undoes)}"))
@@ -135,11 +142,11 @@ def _after(entry: JournalEntry) -> str:
 
 def _state(entry: JournalEntry, found: str) -> str:
     if entry.state == "interrupted":
-        return f"cut off: {found or 'not looked at'}. F finishes it, u takes it back."
+        return f"cut off: {found or 'not looked at'}. {{journal.finish}} finishes it, {{journal.undo}} takes it back."
     if entry.state == "undone":
-        return "undone. U makes it again."
+        return "undone. {journal.redo} makes it again."
     why = why_not_undo(entry)
-    return f"{entry.state}. {why}" if why else f"{entry.state}. u takes it back."
+    return f"{entry.state}. {why}" if why else f"{entry.state}. {{journal.undo}} takes it back."
 
 
 def _change(row: EntryRow, title: str) -> Change:

@@ -92,11 +92,11 @@ class JournalScreen(Frame):
 
     def _timeline(self, width: int, height: int) -> list[Row]:
         app = host(self)
-        return painting.timeline(self.state, width, app.now_ms(), app.zone, app.glyphs)
+        return painting.timeline(self.state, width, app.now_ms(), app.zone, app.glyphs, app.keys)
 
     def _detail(self, width: int, height: int) -> list[Row]:
         app = host(self)
-        return painting.detail(self.state, width, app.now_ms(), app.zone, app.glyphs)
+        return painting.detail(self.state, width, app.now_ms(), app.zone, app.glyphs, app.keys)
 
     # the store, and what it answers
 
@@ -280,5 +280,10 @@ def _nothing() -> State:
         ("here", "every change that you make through memtui, with what was there before"),
         ("so", "each can be taken back, also days later, exactly its rows and fields"),
     )
-    browse = Choice("browse", "go to Browse and change something", "e edits, c changes, D forgets", key="2")
+    browse = Choice(
+        "browse",
+        "go to Browse and change something",
+        "{browse.edit} edits, {browse.change} changes, {browse.forget} forgets",
+        key="2",
+    )
     return State("empty", "nothing was changed through memtui yet", facts, (browse,))

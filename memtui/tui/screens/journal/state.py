@@ -40,7 +40,7 @@ def why_not_undo(entry: JournalEntry) -> str:
     if entry.title.endswith(REMOVED):
         return "Its contents were removed for good."
     if entry.state == "undone":
-        return "It is undone already; U makes it again."
+        return "It is undone already; {journal.redo} makes it again."
     return ""
 
 

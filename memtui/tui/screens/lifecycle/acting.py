@@ -232,7 +232,9 @@ class Acting:
         review = state.review.without(memory, settled=how != "skip")
         left = [card.id for card in review.cards]
         screen.state = replace(state, review=review, card=left[min(at, len(left) - 1)] if left else "")
-        screen.flash(f"{_DONE[how]}, {full(review.waiting)} waiting; u takes it back", "done")
+        screen.flash(
+            f"{_DONE[how]}, {full(review.waiting)} waiting; {{lifecycle.undo}} takes it back", "done"
+        )
 
     # ------------------------------------------------------------------ copying
 

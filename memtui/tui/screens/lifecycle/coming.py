@@ -5,6 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 
 from memtui.engine import Board, CaseLoss, Crossing, TierMove, one_line
+from memtui.tui.keys import Keymap
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, plural, score
@@ -22,7 +23,7 @@ _COUNTED = {"stale": "stale", "sinks": "sink", "rises": "rise", "expires": "end"
 _SHAPES = {"stale": "$stale", "rises": "$delta-up", "sinks": "$delta-down", "expires": "$danger"}
 
 
-def coming_rows(state: LifecycleState, width: int, height: int, glyphs: Glyphs) -> list[Row]:
+def coming_rows(state: LifecycleState, width: int, height: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
     """The rows of the present view, what cases lose on top."""
     board = state.board
     if board is None:
@@ -37,17 +38,17 @@ def coming_rows(state: LifecycleState, width: int, height: int, glyphs: Glyphs) 
     if more > 0:
         rows.append(Row((Content.styled(f" and {full(more)} more", "$dim"),)))
     if not rows:
-        rows = [Row((line,)) for line in _nothing(state, board)]
+        rows = [Row((line,)) for line in _nothing(state, board, keys)]
     return rows
 
 
-def _nothing(state: LifecycleState, board: Board) -> list[Content]:
+def _nothing(state: LifecycleState, board: Board, keys: Keymap) -> list[Content]:
     if state.view == "plan":
         return [Content.styled(" no memory would change its tier now", "$dim")]
     ahead = span(board.ask.horizon_days)
     return [
         Content.styled(f" nothing crosses a line within {ahead}: no staling, no tier, no expiry", "$dim"),
-        Content.styled(" > looks further ahead", "$dim"),
+        Content.styled(f" {keys.cap('lifecycle.longer')} looks further ahead", "$dim"),
     ]
 
 

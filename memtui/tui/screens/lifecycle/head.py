@@ -44,18 +44,18 @@ def head_lines(
     if width >= 100:
         chips.append(_chip(key["lifecycle.measure"], MEASURES[state.measure]))
     line = Content.assemble(" ", Content("   ").join(chips))
-    said = _said(state, width)
+    said = _said(state, key["lifecycle.reset"], width)
     gap = width - line.cell_length - said.cell_length - 1
     if said.plain and gap >= 2:
         line = Content.assemble(line, " " * gap, said)
     return [line, _tabs(state)] if tabs else [line]
 
 
-def _said(state: LifecycleState, width: int) -> Content:
+def _said(state: LifecycleState, reset: Key, width: int) -> Content:
     if state.stale or state.board is None:
         return Content.styled("computing", "$primary")
     if state.trying:
-        return Content.styled("trying settings, 0 takes them back", "$stale")
+        return Content.styled(f"trying settings, {reset.cap} takes them back", "$stale")
     if width < 140:
         return Content()
     return Content.styled(

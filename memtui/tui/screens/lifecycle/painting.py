@@ -171,7 +171,7 @@ class Painting:
         """How many settings are tried, and what the one under the cursor means."""
         tried, narrow = len(self._state.ask.changes), self._kind() == "narrow"
         each = knob(self._screen.query_one(KnobRows).key)
-        keys = "h less   l more   0 all back   y copy"
+        keys = "{knobs.less} less   {knobs.more} more   {lifecycle.reset} all back   {lifecycle.copy} copy"
         count = f"{tried} of {len(KNOBS)} tried" if tried else "nothing is written"
         self._panel("whatif").headline(
             which=f"{each.meaning}   {count}" if narrow and each is not None else count,
@@ -189,7 +189,8 @@ class Painting:
     def _history(self, state: LifecycleState) -> None:
         self._rows("history").repaint()
         self._panel("history").headline(
-            which=past.TITLES[state.chart], where="" if self._kind() == "narrow" else "c next chart"
+            which=past.TITLES[state.chart],
+            where="" if self._kind() == "narrow" else "{lifecycle.chart} next chart",
         )
 
     def _findings(self, state: LifecycleState) -> None:
@@ -240,7 +241,7 @@ class Painting:
         if name == "flow":
             return flow_rows(board, width, height, glyphs)
         if name == "next":
-            return coming.coming_rows(state, width, height, glyphs)
+            return coming.coming_rows(state, width, height, glyphs, host(self._screen).keys)
         return number_rows(state.life, width, state.remedy, glyphs)
 
     def card(self) -> ReviewCard | None:

@@ -210,7 +210,7 @@ class MendActions(Frame):
             return
         ids, survivor = reduce.merged(state, cluster), reduce.survivor_of(state, cluster)
         if len(ids) < 2:
-            self.flash("A merge needs two memories or more: take one in again with space.", "error")
+            self.flash("A merge needs two memories or more: take one in again with {finds.mark}.", "error")
             return
         self.staging.stage(
             lambda engine: engine.curate.merge(ids, survivor=survivor, text=state.text, losers=state.losers),

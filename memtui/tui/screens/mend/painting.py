@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from textual.style import Style
 from memtui.engine import Memory, one_line
 from memtui.engine.secrets import mask
 from memtui.tui.dialogs.preview_text import difference
-from memtui.tui.keys import BY_ID
+from memtui.tui.keys import Key
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import age, ago, full, plural, score, short
@@ -41,7 +41,7 @@ _LOSERS = {"supersede": "superseded", "delete": "deleted"}
 _WHAT = {"secret": "secret", "injection": "order"}
 
 
-def head_lines(state: MendState, width: int) -> list[Content]:
+def head_lines(state: MendState, width: int, keys: Mapping[str, Key]) -> list[Content]:
     """The parts as tabs with their counts, and what is looked for in the present one."""
     counts: dict[Part, int | None] = {
         "duplicates": None if state.near is None else len(shown_clusters(state)),
@@ -55,22 +55,22 @@ def head_lines(state: MendState, width: int) -> list[Content]:
         here = part == state.part
         text = Content.styled(f"[{label}]" if here else f" {label} ", "bold $primary" if here else "$dim")
         tabs.append(text.stylize(Style.from_meta({"@click": f"screen.{part}"})))
-    return [Content("  ").join([Content(), *tabs]), _setting(state, width)]
+    return [Content("  ").join([Content(), *tabs]), _setting(state, width, keys)]
 
 
 def _left(found: Sequence[Suspect], state: MendState) -> int:
     return len({each.id for each in found} - state.done)
 
 
-def _setting(state: MendState, width: int) -> Content:
+def _setting(state: MendState, width: int, keys: Mapping[str, Key]) -> Content:
     if state.part == "duplicates":
         clusters = shown_clusters(state)
         extra = sum(len(each.ids) - 1 for each in clusters)
         wide = width >= 100
         parts = [
-            _chip("mend.stricter", f"{'at least ' if wide else ''}{score(state.threshold)} alike"),
-            _chip("mend.losers", f"{'losers ' if wide else ''}{_LOSERS[state.losers]}"),
-            _chip("mend.across", "all scopes together" if state.across else "within a scope"),
+            _chip(keys["mend.stricter"], f"{'at least ' if wide else ''}{score(state.threshold)} alike"),
+            _chip(keys["mend.losers"], f"{'losers ' if wide else ''}{_LOSERS[state.losers]}"),
+            _chip(keys["mend.across"], "all scopes together" if state.across else "within a scope"),
         ]
         if state.near is not None:
             told = f"{plural(len(clusters), 'cluster')}, {full(extra)} too many"
@@ -80,7 +80,7 @@ def _setting(state: MendState, width: int) -> Content:
                 told += f", {full(state.near.without)} by text only"
             parts.append(Content.styled(told, "$foreground"))
     elif state.part == "trash":
-        parts = [_chip("mend.restore", "brings back what was deleted or archived")]
+        parts = [_chip(keys["mend.restore"], "brings back what was deleted or archived")]
     else:
         found = shown_suspects(state)
         doubted = len({each.id for each in found if each.doubt})
@@ -93,14 +93,14 @@ def _setting(state: MendState, width: int) -> Content:
             )
     if state.filter and state.part != "trash":
         what = crop(f"only {one_line(state.filter)}", 40) if state.narrow else "all memories"
-        parts.insert(0, _chip("mend.within", what))
+        parts.insert(0, _chip(keys["mend.within"], what))
     if state.marks:
         parts.append(Content.styled(f"{full(len(state.marks))} marked", "bold $primary"))
     return Content.assemble(" ", Content("   ").join(parts)).truncate(max(1, width))
 
 
-def _chip(key: str, text: str) -> Content:
-    return Content.assemble((BY_ID[key].cap, "bold $key"), (f" {text}", "$foreground"))
+def _chip(key: Key, text: str) -> Content:
+    return Content.assemble((key.cap, "bold $key"), (f" {text}", "$foreground"))
 
 
 # ---------------------------------------------------------------------- the list
@@ -186,7 +186,9 @@ def _discarded(each: Discarded, state: MendState, width: int, glyphs: Glyphs, no
 # ---------------------------------------------------------------------- the whole of one
 
 
-def detail_rows(state: MendState, selected: str, width: int, glyphs: Glyphs, now_ms: int) -> list[Row]:
+def detail_rows(
+    state: MendState, selected: str, width: int, glyphs: Glyphs, now_ms: int, keys: Mapping[str, Key]
+) -> list[Row]:
     """The cluster, the suspect or the discarded memory under the cursor of the list."""
     if not selected:
         return []
@@ -196,7 +198,7 @@ def detail_rows(state: MendState, selected: str, width: int, glyphs: Glyphs, now
     if state.part == "trash":
         found = next((each for each in state.trash or () if each.id == selected), None)
         return [] if found is None else [Row((line,)) for line in _trash_lines(found, state, width, now_ms)]
-    lines = _suspect_lines(state, selected, width, glyphs, now_ms)
+    lines = _suspect_lines(state, selected, width, glyphs, now_ms, keys)
     return [Row((line,)) for line in lines]
 
 
@@ -249,7 +251,7 @@ def _indented(text: Content, width: int) -> list[Content]:
 
 
 def _suspect_lines(
-    state: MendState, selected: str, width: int, glyphs: Glyphs, now_ms: int
+    state: MendState, selected: str, width: int, glyphs: Glyphs, now_ms: int, keys: Mapping[str, Key]
 ) -> Iterator[Content]:
     memory = state.memories.get(selected)
     shown = state.revealed == selected
@@ -263,7 +265,7 @@ def _suspect_lines(
             doubt = Content.styled(f"? perhaps not: {suspect.doubt}", "$stale")
             yield from doubt.wrap(max(12, width - 1))
     if state.part == "secrets" and not shown and memory is not None and mask(memory.text)[1]:
-        yield Content.assemble((BY_ID["mend.reveal"].cap, "bold $key"), (" shows what is masked", "$dim"))
+        yield Content.assemble((keys["mend.reveal"].cap, "bold $key"), (" shows what is masked", "$dim"))
     yield Content()
     yield _facts(memory, glyphs, now_ms).truncate(max(1, width))
     yield Content.styled(one_line(selected), "$dim").truncate(max(1, width))

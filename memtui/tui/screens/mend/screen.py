@@ -83,7 +83,7 @@ class MendScreen(MendActions):
 
     def _detail(self, width: int, height: int) -> list[Row]:
         app = host(self)
-        return detail_rows(self.state, self.finds.key, width, app.glyphs, app.now_ms())
+        return detail_rows(self.state, self.finds.key, width, app.glyphs, app.now_ms(), app.keys.by_id)
 
     # the store
 
@@ -117,7 +117,7 @@ class MendScreen(MendActions):
         engine, state = self._engine, self.state
         if engine is None:
             return
-        self._say(State("loading", asking.title_of(state.part), (("esc", "stops it"),)))
+        self._say(State("loading", asking.title_of(state.part), (("{mend.back}", "stops it"),)))
         self.runner.start(LOOK, lambda token, report: asking.look(engine, state, token, report))
 
     def show(self, state: MendState, *, key: str | None = None) -> None:
@@ -136,7 +136,7 @@ class MendScreen(MendActions):
     def turn(self, state: MendState) -> None:
         """Another threshold: the pairs are known, only the clusters are made anew, in a thread."""
         self.state = state
-        self.query_one("#head", Lines).show(head_lines(state, self.size.width))
+        self.query_one("#head", Lines).show(head_lines(state, self.size.width, host(self).keys.by_id))
         if (near := state.near) is not None:
             self.runner.start(CLUSTERS, lambda token, report: near.clusters(state.threshold))
 
@@ -199,7 +199,10 @@ class MendScreen(MendActions):
     def action_back(self) -> None:
         if self.runner.busy(LOOK):
             self.runner.cancel(LOOK)
-            choices = (Choice("look", "look again", key="r"), Choice("leave", "back to Browse", "esc"))
+            choices = (
+                Choice("look", "look again", key="r"),
+                Choice("leave", "back to Browse", "{mend.back}"),
+            )
             self._say(State("empty", "stopped; nothing was looked at to the end", choices=choices))
         else:
             super().action_back()
@@ -212,7 +215,7 @@ class MendScreen(MendActions):
         self.query_one("#said", Panel).headline(what=_NAMES[self.state.part])
         if said is not None:
             self.query_one(StatePanel).state = said
-        self.query_one("#head", Lines).show(head_lines(self.state, self.size.width))
+        self.query_one("#head", Lines).show(head_lines(self.state, self.size.width, host(self).keys.by_id))
         self.query_one(Arranged).rearrange()
         self.call_after_refresh((self.query_one(StatePanel) if said is not None else self.finds).focus)
 
@@ -228,7 +231,7 @@ class MendScreen(MendActions):
             return
         if self._said is not None:
             self._say(None)
-        self.query_one("#head", Lines).show(head_lines(state, width))
+        self.query_one("#head", Lines).show(head_lines(state, width, host(self).keys.by_id))
         self.query_one("#found", Panel).headline(what=_NAMES[state.part])
         wanted = self.finds.key if key is None else key
         self.finds.repaint(wanted if wanted in rows else rows[0])
@@ -262,7 +265,7 @@ class MendScreen(MendActions):
         return [*(clusters[at].ids[:MEMBERS] if clusters else ()), *(each.ids[0] for each in near)]
 
     def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both
-        self.query_one("#head", Lines).show(head_lines(self.state, self.size.width))
+        self.query_one("#head", Lines).show(head_lines(self.state, self.size.width, host(self).keys.by_id))
 
     @on(RowList.Highlighted, "#finds")
     def _moved(self) -> None:

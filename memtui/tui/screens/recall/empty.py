@@ -24,10 +24,14 @@ def results_state(state: RecallState, session: Session, recipes: Sequence[Recipe
         return failed(
             "This recall failed.",
             state.error,
-            Choice("again", "try again", "^r"),
-            Choice("ask", "ask something else", "/"),
-            Choice("recipe", "use another recipe", "e"),
-            *([Choice("back", "back to the answer before", "esc")] if state.trace is not None else []),
+            Choice("again", "try again", "{recall.again}"),
+            Choice("ask", "ask something else", "{recall.ask}"),
+            Choice("recipe", "use another recipe", "{recall.recipe}"),
+            *(
+                [Choice("back", "back to the answer before", "{recall.back}")]
+                if state.trace is not None
+                else []
+            ),
         )
     if state.trace is None:
         return (
@@ -40,10 +44,14 @@ def results_state(state: RecallState, session: Session, recipes: Sequence[Recipe
 
 def _no_store(session: Session) -> State:
     if session.phase == "failed" and session.error is not None:
-        return failed("The store could not be opened.", session.error, Choice("home", "go Home", "1"))
+        return failed(
+            "The store could not be opened.", session.error, Choice("home", "go Home", "{app.go-home}")
+        )
     if session.phase in ("looking", "opening"):
         return State("loading", "opening the store; the question can be typed already", skeleton=True)
-    return State("empty", "No store is open.", choices=(Choice("home", "open one from Home", "1"),))
+    return State(
+        "empty", "No store is open.", choices=(Choice("home", "open one from Home", "{app.go-home}"),)
+    )
 
 
 def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo]) -> State:
@@ -89,10 +97,10 @@ def nothing(trace: Trace, recipes: Sequence[str]) -> State:
     if trace.mode == "tag":
         facts.append(("searched", "by tag only: the question holds a tag word"))
     if groups:
-        choices.append(Choice("dropped", "see what was dropped", "m"))
+        choices.append(Choice("dropped", "see what was dropped", "{recall.missing}"))
     if trace.filters.get("scopes"):
         choices.append(Choice("scope", "search all scopes", "drop the scope filter"))
     if trace.filters.get("category"):
         choices.append(Choice("category", "search all categories", "drop the category"))
-    choices.append(Choice("ask", "ask something else", "/"))
+    choices.append(Choice("ask", "ask something else", "{recall.ask}"))
     return State("empty", head, tuple(facts), tuple(choices))

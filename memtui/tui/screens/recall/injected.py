@@ -135,12 +135,17 @@ class Injected(ModalScreen[None]):
     def _show(self) -> None:
         s = self.settings
         where = (
-            f"m {s.mode}   + - {s.max_items} items   < > {s.max_chars} characters   " if self._tunable else ""
+            f"{{injected.mode}} {s.mode}   {{injected.more}} {{injected.fewer}} {s.max_items} items"
+            f"   {{injected.smaller}} {{injected.larger}} {s.max_chars} characters   "
+            if self._tunable
+            else ""
         )
         head = headline(self.found, host(self).glyphs) if self.found is not None else Content()
         narrow = self.app.size.width < 100
         self.query_one(Panel).headline(
-            what="Injected" if narrow else None, which=head, where=f"{where}y copy   esc close"
+            what="Injected" if narrow else None,
+            which=head,
+            where=where + "{injected.copy} copy   {injected.close} close",
         )
         self.query_one(BuiltRows).repaint()
 

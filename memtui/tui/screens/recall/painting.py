@@ -110,7 +110,7 @@ class Painting:
         line = screen.query_one(QuestionLine)
         if title_of(line.value) != title_of(state.form.query):  # what is being typed stays as it is
             line.show(title_of(state.form.query))
-        options = screen.query_one(OptionsLine)
+        options, cap = screen.query_one(OptionsLine), host(screen).keys.cap
         recipes = recipes_of(screen.session.engine)
         options.chips = chips(state.form, recipe_named(recipes, state.form.recipe))
         said = Content()
@@ -119,16 +119,15 @@ class Painting:
         elif state.trace is not None:
             said = Content.styled(present.counts(state.trace), "$dim")
             if state.edited:
-                said = Content.assemble(("changed, enter asks", "$stale"), "   ", said)
+                said = Content.assemble((f"changed, {cap('question.run')} asks", "$stale"), "   ", said)
         narrow = screen.app.size.width < NORMAL_WIDTH
         options.aside = said if narrow and screen.app.size.width >= 72 else Content()
         known = len(state.trace.findings) if state.trace is not None else 0
-        cap = host(screen).keys.cap
         where = Content(
             f"{cap('recall.ask')} question   {cap('question.run')} run   {cap('recall.again')} again"
         )
         if known:
-            where = Content.assemble((f"p {known} to know", "$stale"), "   ", where)
+            where = Content.assemble((f"{cap('recall.settings')} {known} to know", "$stale"), "   ", where)
         self._panel("ask").headline(which="" if narrow else said, where="" if narrow else where)
 
     def _arrived(self, state: RecallState) -> tuple[list[StageSummary], list[StageSummary]]:
@@ -165,7 +164,7 @@ class Painting:
         table.show(self._laps(width), self._notes(width))
         panel = self._panel("stages")
         if state.trace is None and not state.stages:
-            where = "" if narrow else "e another"
+            where = "" if narrow else "{recall.recipe} another"
             panel.headline(what="Recipe", which=one_line(state.form.recipe), where=where)
             return
         said = present.warnings(state.trace, self._glyphs) if narrow and state.trace is not None else []
@@ -227,7 +226,7 @@ class Painting:
         gone = sum(1 for c in trace.candidates if c.rank is None) if trace is not None else 0
         self._panel("dropped").headline(
             which=f"{gone} of {len(trace.candidates)}" if trace is not None else "",
-            where="m results" if NORMAL_WIDTH <= screen.app.size.width < WIDE_WIDTH else "",
+            where="{recall.missing} results" if NORMAL_WIDTH <= screen.app.size.width < WIDE_WIDTH else "",
         )
 
     def _why(self, state: RecallState) -> None:

@@ -47,6 +47,12 @@ def _differ(old: WhatIfState, new: WhatIfState, *names: str) -> bool:
     return any(getattr(old, name) is not getattr(new, name) for name in names)
 
 
+_TURN = (
+    "{knobs.less} {knobs.more} turn   {whatif.previous-flip} {whatif.next-flip} next flip"
+    "   {whatif.reset} all back"
+)
+
+
 class SettingRows(KnobRows):
     """The sliders; Enter types a value."""
 
@@ -235,7 +241,8 @@ class WhatIfScreen(Frame):
         narrow = self.app.size.width < NORMAL_WIDTH
         count = f"{plural(len(state.tried), 'setting')} tried" if state.tried else "nothing tried yet"
         self.query_one("#sliders", Panel).headline(
-            which=count, where="" if narrow else "h l turn   < > next flip   0 all back"
+            which=count,
+            where="" if narrow else _TURN,
         )
         said = lists.summary(state)
         how = "asking" if state.running else lists.asked(state)
@@ -244,7 +251,9 @@ class WhatIfScreen(Frame):
         fits = len(both) + ROOM_FOR_TITLE <= listed.size.width
         listed.headline(which=both if fits else said or how, where=self._badge())
         panel = self.query_one("#about", Panel)
-        self.query_one("#about Lines", Lines).show(about(state, max(20, panel.size.width), glyphs))
+        self.query_one("#about Lines", Lines).show(
+            about(state, max(20, panel.size.width), glyphs, host(self).keys)
+        )
 
     def _badge(self) -> Any:
         """Whether the account of the selected memory adds up."""

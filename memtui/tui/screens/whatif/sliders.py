@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import one_line
+from memtui.tui.keys import Keymap
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import date
@@ -209,12 +210,12 @@ def _findings(each: Parameter, width: int, glyphs: Glyphs) -> Sequence[Content]:
     ]
 
 
-def about(state: WhatIfState, width: int, glyphs: Glyphs) -> list[Content]:
+def about(state: WhatIfState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Content]:
     """What the setting under the cursor means, its range, its own value, its flip points, what is to be known."""
     path = state.key
     each = reduce.parameter(state, path)
     if each is None:
-        text = _QUESTION_WORDS.get(path, "")
+        text = keys.words(_QUESTION_WORDS.get(path, ""))
         return [Content.assemble(" ", line) for line in Content.styled(text, "$dim").wrap(max(12, width - 2))]
     knob = each.knob
     facts = [one_line(knob.meaning)]
@@ -230,29 +231,29 @@ def about(state: WhatIfState, width: int, glyphs: Glyphs) -> list[Content]:
             told.append(Content.assemble((f" {glyphs.warn} " if i == 0 else "   ", "bold $stale"), line))
     strip = state.strips.get(path)
     if strip is not None and strip.flips:
-        told.append(Content.assemble(" ", _next_words(state, path, glyphs)).truncate(width, ellipsis=True))
+        told.append(Content.assemble(" ", _next_words(state, path, keys)).truncate(width, ellipsis=True))
     return told
 
 
 _QUESTION_WORDS = {
-    CLOCK: "The moment of the recall: what was known, valid and fresh then. Enter types a date.",
-    VERSION: "The table as it was at that version, read only. Enter lists them.",
-    SCOPES: "Whose memories are searched. Enter chooses an agent or scopes.",
-    CATEGORY: "Only one kind of memory. Enter chooses.",
-    VECTOR: "The vector of the question: its own, a memory's, or that of an earlier question. Enter chooses.",
+    CLOCK: "The moment of the recall: what was known, valid and fresh then. {settings.open} types a date.",
+    VERSION: "The table as it was at that version, read only. {settings.open} lists them.",
+    SCOPES: "Whose memories are searched. {settings.open} chooses an agent or scopes.",
+    CATEGORY: "Only one kind of memory. {settings.open} chooses.",
+    VECTOR: "The vector of the question: its own, a memory's, or that of an earlier question. {settings.open} chooses.",
 }
 
 
-def _next_words(state: WhatIfState, path: str, glyphs: Glyphs) -> Content:
+def _next_words(state: WhatIfState, path: str, keys: Keymap) -> Content:
     """What happens at the flip points on both sides."""
     strip = state.strips[path]
     parts: list[str | tuple[str, str]] = []
-    for by, sign in ((-1, "<"), (1, ">")):
+    for by, id in ((-1, "whatif.previous-flip"), (1, "whatif.next-flip")):
         at = reduce.next_flip(state, path, by)
         flip = next((f for f in strip.flips if at in (f.before, f.after)), None)
         if at is None or flip is None:
             continue
         gone, come = (flip.left, flip.entered) if by > 0 else (flip.entered, flip.left)
         what = "another order" if flip.reordered else f"{len(come)} in, {len(gone)} out"
-        parts += [(f"{sign} ", "bold $key"), (f"at {figure(at)} {what}   ", "$foreground")]
+        parts += [(f"{keys.cap(id)} ", "bold $key"), (f"at {figure(at)} {what}   ", "$foreground")]
     return Content.assemble(*parts)

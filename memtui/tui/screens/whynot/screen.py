@@ -192,9 +192,9 @@ class WhyNotScreen(Frame):
         what = (
             ""
             if change is None
-            else "enter change the memory"
+            else "{changes.open} change the memory"
             if on_the_memory(change.knob)
-            else "enter try it"
+            else "{changes.open} try it"
         )
         narrow = self.app.size.width < NORMAL_WIDTH
         self.query_one("#changes", Panel).headline(where="" if narrow else what)

@@ -241,7 +241,9 @@ class BisectScreen(Frame):
         verdict = Content.styled("looking", "$dim")
         if self.runner.busy("bisect"):
             count = self._progress.done if self._progress is not None else 0
-            verdict = Content.styled(f"asking: {count} versions so far   esc stops", "$primary")
+            verdict = Content.styled(
+                f"asking: {count} versions so far   {host(self).keys.cap('bisect.back')} stops", "$primary"
+            )
         elif self.found is not None:
             verdict = Content.styled(one_line(self.found.sentence), "bold $match")
         since = "the oldest version" if self._then_ms is None else date(self._then_ms)

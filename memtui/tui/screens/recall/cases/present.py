@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from memtui.engine import one_line
+from memtui.tui.keys import Keymap
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
@@ -110,21 +111,21 @@ def _trend(a: float | None, b: float | None, glyphs: Glyphs) -> tuple[str, str]:
 # ---------------------------------------------------------------------- measures
 
 
-def measure_rows(state: CasesState, width: int, glyphs: Glyphs) -> list[Row]:
+def measure_rows(state: CasesState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
     """Averages of A and B, what the paired test says, the flips, and the settings that were found."""
     report = state.report
-    lines = _tuning(state, width)
+    lines = _tuning(state, width, keys)
     if lines:
         lines.append(Content())
     if report is None:
-        lines.append(Content.styled(" Not run yet: R asks every case.", "$dim"))
+        lines.append(Content.styled(f" Not run yet: {keys.cap('cases.run')} asks every case.", "$dim"))
     else:
-        lines += _averages(report, state, width, glyphs)
+        lines += _averages(report, state, width, glyphs, keys)
         lines += _paired(report, width, glyphs)
     return [Row((line,)) for line in lines]
 
 
-def _averages(report: Report, state: CasesState, width: int, glyphs: Glyphs) -> list[Content]:
+def _averages(report: Report, state: CasesState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Content]:
     other = report.other
     bars = BAR_CELLS if width >= 2 * BAR_CELLS + 48 else 0
     head = " " + fit("MEASURE", 16) + right("A", VALUE_CELLS) + " " * (bars + 1 if bars else 0)
@@ -147,7 +148,7 @@ def _averages(report: Report, state: CasesState, width: int, glyphs: Glyphs) -> 
     left = len(report.answers) - len(asked)
     said = f" {plural(len(asked), 'case')} judged" + (f", {left} could not be" if left else "")
     if state.stale:
-        said += "; the setups have changed since: R runs them"
+        said += f"; the setups have changed since: {keys.cap('cases.run')} runs them"
     return [*lines, Content.styled(said, "$stale" if left or state.stale else "$dim")]
 
 
@@ -197,7 +198,7 @@ def block_text(state: CasesState) -> str:
     return json.dumps(state.tuning.block, indent=2) if state.tuning is not None else ""
 
 
-def _tuning(state: CasesState, width: int) -> list[Content]:
+def _tuning(state: CasesState, width: int, keys: Keymap) -> list[Content]:
     found = state.tuning
     if found is None:
         return []
@@ -209,7 +210,8 @@ def _tuning(state: CasesState, width: int) -> list[Content]:
     said = (
         f"{found.tried} tried, {found.stopped}. On the cases that chose them {found.train_gain:+.3f} nDCG;"
         f" on {plural(held.cases, 'case')} kept apart {held.difference:+.3f}:"
-        f" {held.verdict.replace('B', 'the new ones').replace('A is', 'the old ones are')}. y copies the block."
+        f" {held.verdict.replace('B', 'the new ones').replace('A is', 'the old ones are')}."
+        f" {keys.cap('cases.copy')} copies the block."
     )
     lines += [
         Content.assemble(" ", part) for part in Content.styled(said, "$foreground").wrap(max(12, width - 2))

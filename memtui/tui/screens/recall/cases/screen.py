@@ -38,6 +38,8 @@ from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
 
+_MARKS = "{recall.right} right   {recall.wrong} wrong   {recall.expected} expected   {recall.expect-nothing} nothing"
+
 
 class CasesScreen(Frame):
     """Opened over Recall; `ask` asks a case there, after this screen has gone."""
@@ -68,8 +70,9 @@ class CasesScreen(Frame):
 
     def _build(self, name: str, width: int, height: int) -> list[Row]:
         glyphs = host(self).glyphs
-        paint = {"list": present.case_rows, "measures": present.measure_rows, "case": present.detail_rows}
-        return paint[name](self.state, width, glyphs)
+        if name == "measures":
+            return present.measure_rows(self.state, width, glyphs, host(self).keys)
+        return (present.case_rows if name == "list" else present.detail_rows)(self.state, width, glyphs)
 
     def on_mount(self) -> None:
         self._paint()
@@ -98,7 +101,7 @@ class CasesScreen(Frame):
         if state.book.cases:
             return None
         choices = [
-            Choice("back", "mark what came back on Recall", "o right   f wrong   E expected   0 nothing"),
+            Choice("back", "mark what came back on Recall", _MARKS),
             Choice("import", "take cases from a file", "JSON lines", key="i"),
         ]
         if state.book.demo:
@@ -143,7 +146,7 @@ class CasesScreen(Frame):
         return f"{at or '-'} / {count}{said}"
 
     def _paint_head(self) -> None:
-        state, glyphs = self.state, host(self).glyphs
+        state, glyphs, keys = self.state, host(self).glyphs, host(self).keys
         titles = Content.assemble(
             ("A ", "bold $key"),
             (one_line(state.a.title), "$foreground"),
@@ -158,12 +161,16 @@ class CasesScreen(Frame):
             done = state.progress
             bar = progress_bar(done.fraction if done else 0.0, 16, glyphs)
             text = f" {one_line(done.what)}, {done.done} of {done.total}" if done else " asking"
-            second = Content.assemble((bar, "$primary"), text, ("   esc stops", "$dim"))
+            second = Content.assemble((bar, "$primary"), text, (f"   {keys.cap('cases.back')} stops", "$dim"))
         elif state.report is not None and state.report.paired is not None:
             second = Content(state.report.paired.verdict)
         else:
             second = Content.styled(
-                "R runs all cases   C compares with another setup   T searches better settings", "$dim"
+                keys.words(
+                    "{cases.run} runs all cases   {cases.other} compares with another setup"
+                    "   {cases.tune} searches better settings"
+                ),
+                "$dim",
             )
         self.query_one("#head-lines", Lines).show(
             [Content.assemble(" ", titles), Content.assemble(" ", second)]
@@ -310,7 +317,7 @@ class CasesScreen(Frame):
 
         def remove() -> str:
             book.remove(case.id)
-            return "case removed; u puts it back"
+            return "case removed; {cases.put-back} puts it back"
 
         self._change(remove)
 

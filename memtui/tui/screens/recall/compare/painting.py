@@ -195,7 +195,11 @@ class Painting:
             screen.query_one(f"#why-{which}", Panel).headline(
                 what=f"{which.upper()}  {crop(one_line(side.title), room, glyphs.ellipsis)}",
                 which=place,
-                where="" if wide else "b what differs" if which == "b" else "b other side",
+                where=""
+                if wide
+                else "{compare.turn} what differs"
+                if which == "b"
+                else "{compare.turn} other side",
             )
         found = pair.comparison
         ids = [flow.id for flow in found.flows]
@@ -203,7 +207,7 @@ class Painting:
         screen.query_one("#flow", Panel).headline(
             what="A",
             which=Content.assemble((f"{at}   ", "$dim"), ("B", "bold $foreground")),
-            where="C compare with another",
+            where="{compare.other} compare with another",
         )
         screen.query_one("#merged", Panel).headline(what="A > B", which="score A  score B")
         screen.query_one("#differs", Panel).headline(

@@ -113,7 +113,8 @@ class Sides:
         side = self._screen.state.a
         if side.request is None:
             raise UsageError(
-                "Side A is a receipt, which cannot be asked again.", fix="Press % to swap the sides first."
+                "Side A is a receipt, which cannot be asked again.",
+                fix="Press {compare.swap} to swap the sides first.",
             )
         return side.request
 
@@ -155,7 +156,7 @@ class Sides:
         trace: Trace | None = base.account if base.request is not None else None  # type: ignore[assignment]
         engine = screen.session.engine
         if trace is None or engine is None:
-            screen.flash("A receipt's settings cannot be changed. Press % to swap the sides.", "note")
+            screen.flash("A receipt's settings cannot be changed. {compare.swap} swaps the sides.", "note")
             return
         known = {each.knob.path: each for each in engine.lab.parameters(trace)}
         items = [
