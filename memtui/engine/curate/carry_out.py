@@ -8,6 +8,7 @@ from memtui.engine.curate.apply import Bench, apply
 from memtui.engine.curate.changes import ChangeSet, Outcome
 from memtui.engine.curate.copies import put_back, take_out
 from memtui.engine.curate.recover import INTERRUPTED
+from memtui.engine.curate.staged import SEVERAL
 from memtui.engine.errors import RefusedError
 
 
@@ -22,7 +23,7 @@ def carry_out(change_set: ChangeSet, bench: Bench, *, confirmed: bool, store: st
             f"This deletes {gone:,} {'memory' if gone == 1 else 'memories'}; nothing was changed.",
             fix="Look at it with --dry-run, then repeat with --yes.",
         )
-    if change_set.action == "forget" and (change_set.destroys or change_set.copies):
+    if change_set.action in ("forget", SEVERAL) and (change_set.destroys or change_set.copies):
         from memtui.engine.curate.forget import apply_forget
 
         return apply_forget(change_set, bench, confirmed=confirmed, store=store)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.curate.access import Access, Gatekeeper, access_to
 from memtui.engine.curate.changes import ChangeSet, Outcome
 from memtui.engine.curate.lock import LockState, lock_state
+from memtui.engine.curate.stage import Stage
 from memtui.engine.errors import RefusedError, UsageError
 from memtui.engine.listing import ListQuery, ListView
 from memtui.engine.progress import CancelToken, OnProgress
@@ -64,6 +65,7 @@ class Curator:
         self._state, self._writable = state, writable
         self._found, self._new_id, self._view = found, new_id, view
         self.access: Access = access_to(store.dialect, store.folder, found, environ or {})
+        self.stage = Stage(store.dialect)
         self._behind = False
         self._bench: Bench | None = None
         self._journal: Journal | None = None
@@ -161,7 +163,16 @@ class Curator:
         """Whether a new text makes a new version of this memory, unless it is planned in place."""
         from memtui.engine.curate.retext import makes_version
 
-        return makes_version(memory, self._store.dialect)
+        return makes_version(memory, self._store.dialect) and self.stage.ops.get(memory.id) != "add"
+
+    def as_staged(self, memory: str) -> Memory:
+        """A memory as it will be once everything staged is applied; UsageError when it cannot change any more."""
+        from memtui.engine.curate.plan import read
+
+        found = read(self._bureau(), [memory])
+        if memory not in found.rows:
+            raise UsageError(found.conflicts[0].sentence, fix="Look at what is staged.")
+        return found.rows[memory].memory
 
     def edit_each(self, given: Mapping[str, Mapping[str, Any]], title: str, *, reason: str = "") -> ChangeSet:
         """Plan to set fields, each memory its own; see `plan.plan_each`."""
@@ -239,6 +250,12 @@ class Curator:
 
         outcome = carry_out(change_set, self.bench, confirmed=confirmed, store=self._store.uri)
         self._behind = True
+        return outcome
+
+    def apply_staged(self, change_set: ChangeSet, *, confirmed: bool = False) -> Outcome:
+        """Write everything that is staged, as it was agreed to; then nothing is staged any more. See `apply`."""
+        outcome = self.apply(change_set, confirmed=confirmed)
+        self.stage.clear()
         return outcome
 
     def catch_up(self) -> None:
@@ -325,6 +342,7 @@ class Curator:
             self._now(),
             self._new_id,
             tuple(defined) if isinstance(defined, Mapping) else (),
+            self.stage.planned,
         )
 
     def _made_journal(self) -> Journal:

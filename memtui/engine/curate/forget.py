@@ -48,6 +48,7 @@ def plan_forget(
     conflicts = [each for each in found.conflicts if each.id not in gone]
     behind = read_links(bureau.store).behind(ids) if found.rows else {}
     with_all = read(bureau, [*found.rows, *behind])
+    conflicts += [each for each in with_all.conflicts if each.reason == "refused"]
     whys = dict.fromkeys(found.rows, "") | behind
     spared = [each for each, row in with_all.rows.items() if spare_pinned and _pinned(row)]
     changes = [_delete(row, whys[each]) for each, row in with_all.rows.items() if each not in spared]

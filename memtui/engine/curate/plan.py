@@ -12,12 +12,14 @@ from memtui.engine.curate.changes import Change, ChangeSet, Conflict
 from memtui.engine.curate.retext import embed, makes_version, superseding, text_patch
 from memtui.engine.curate.row_edit import Row, Setting, change_of, patch_of
 from memtui.engine.curate.rows import places
+from memtui.engine.curate.staged import overlaid
 from memtui.engine.errors import UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
+    from memtui.engine.memory import Memory
     from memtui.engine.store.table import Store
 
 KEPT_ROWS = 20_000
@@ -35,6 +37,15 @@ class Bureau:
     now_ms: int
     new_id: Callable[[], str]
     defined_scopes: Collection[str] = ()
+    staged: ChangeSet | None = None
+    """What is to be applied before: plans are made on top of it."""
+
+    def makes_version(self, memory: Memory) -> bool:
+        """Whether a new text makes a new version of this memory; one that is staged to be new has none yet."""
+        new = self.staged is not None and any(
+            each.op == "add" and each.id == memory.id for each in self.staged.changes
+        )
+        return not new and makes_version(memory, self.store.dialect)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,15 +70,22 @@ def read(bureau: Bureau, ids: Iterable[str]) -> Found:
     store = bureau.store
     wanted = list(dict.fromkeys(ids))
     version = store.version
-    mark = store.mark(version)
+    mark: Any = store.mark(version)
     table = store.rows_by_id(wanted, store.columns).select(list(store.columns))
+    closed: list[Conflict] = []
+    if bureau.staged is not None and not set(bureau.staged.ids).isdisjoint(wanted):
+        table, closed = overlaid(bureau.staged, table, wanted, store.dialect)
+        mark = None  # these rows are not the table's
     there = places(table)
     light = list(store.row_columns)
     memories = store.dialect.to_memories(table.select(light), bureau.now_ms)
     values = table.select(light).to_pylist()
-    found = Found({}, table, {}, version, mark)
+    found = Found({}, table, {}, version, mark, closed)
+    barred = {each.id for each in closed}
     for each in wanted:
         at = there.get(each, [])
+        if each in barred:
+            continue
         if len(at) == 1:
             found.at[each] = at[0]
             found.rows[each] = Row(memories[at[0]], values[at[0]])
@@ -192,7 +210,7 @@ def _changes(
     made: tuple[Change | Conflict | None, ...]
     if vector is not None:
         text_patch(row, setting.values["text"], vector, setting, dialect, patch)
-    if vector is not None and makes_version(row.memory, dialect) and not in_place:
+    if vector is not None and bureau.makes_version(row.memory) and not in_place:
         whole = found.whole(row.memory.id)
         made = superseding(row, whole, patch, setting, dialect, bureau.new_id)
     else:
