@@ -148,7 +148,9 @@ def place_rows(
         blank(),
     ]
     if there:
-        rows += warning_rows("There is something already: y asks before it is replaced.", width, glyphs)
+        rows += warning_rows(
+            "There is something already; you are asked before it is replaced.", width, glyphs
+        )
     if not state.mask:
         rows += warning_rows("Passwords and keys in the texts are written as they are.", width, glyphs)
     return rows

@@ -96,10 +96,10 @@ class Export(Flow):
                 "a": Heading("What"),
             }.get(panel, Heading("The first of them", count))
         if state.step == "form":
-            return Heading("Form", where="enter changes") if panel == "a" else Heading("What is lost")
+            return Heading("Form", where="{wizard.open} changes") if panel == "a" else Heading("What is lost")
         if state.step == "place":
             what = "a folder" if state.format in FOLDERS else "a file"
-            names = {"line": Heading("Write to", what, "tab completes"), "a": Heading("Folder")}
+            names = {"line": Heading("Write to", what, "{path.complete} completes"), "a": Heading("Folder")}
             return names.get(panel, Heading("Export", "writing" if self.busy("run") else "not begun"))
         return Heading("Done") if panel == "a" else Heading("What is other than in the store")
 
@@ -109,8 +109,8 @@ class Export(Flow):
     def advice(self) -> str:
         return {
             "what": "The store is only read. An empty filter is every memory.",
-            "form": "n goes on to where it is written.",
-            "place": "y writes it: the file is there whole or not at all.",
+            "form": "{transfer.next} goes on to where it is written.",
+            "place": "{transfer.write} writes it: the file is there whole or not at all.",
         }.get(self.state.step, "")
 
     def missing(self) -> str:
@@ -226,7 +226,7 @@ class Export(Flow):
             self.next()
         else:
             self.screen.focus_list("b")
-            self.screen.flash("y writes it.", "note")
+            self.screen.flash("{transfer.write} writes it.", "note")
 
     def pasted(self, text: str) -> None:
         self.screen.put_line(" ".join(text.split()))

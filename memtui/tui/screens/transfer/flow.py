@@ -186,6 +186,10 @@ class Flow:
         """Why nothing can be written, with what to do; empty when it can."""
         return self.screen.staging.forbidden
 
+    def words(self, hint: str) -> str:
+        """A hint with the keys in force, as in `Keymap.words`; advice and headings need no help."""
+        return host(self.screen).keys.words(hint)
+
     def work(self, slot: str, call: Call) -> None:
         """Run an engine call; its answer comes to `finished` or `failed` of this flow."""
         self.screen.work(slot, call)

@@ -43,14 +43,14 @@ class MapPart(ImportPart):
 
     def heading(self, panel: str) -> Heading:
         if panel == "a":
-            return Heading("How it is read", where="enter changes")
+            return Heading("How it is read", where="{wizard.open} changes")
         preview = self.state.preview
         which = preview.title if preview is not None else ""
         where = one_line("; ".join(preview.evidence)) if preview is not None else ""
         return Heading("The first records", which, where[:90])
 
     def advice(self) -> str:
-        return "n makes the plan: every record is read and compared; nothing is written."
+        return "{transfer.next} makes the plan: every record is read and compared; nothing is written."
 
     def missing(self) -> str:
         state = self.state

@@ -34,14 +34,14 @@ class SourcePart(ImportPart):
 
     def heading(self, panel: str) -> Heading:
         if panel == "line":
-            return Heading("Import from", "a path, a dropped file, a folder", "tab completes")
+            return Heading("Import from", "a path, a dropped file, a folder", "{path.complete} completes")
         if panel == "a":
             count = len(self.state.places)
             return Heading("Folder", f"{count}" if count else "")
         return Heading("What it is")
 
     def advice(self) -> str:
-        return "Type a path, or drop a file onto the terminal; esc p pastes a text."
+        return "Type a path, or drop a file onto the terminal; {path.leave} {transfer.paste} pastes a text."
 
     def missing(self) -> str:
         found = self.state.found

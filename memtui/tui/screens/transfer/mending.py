@@ -171,10 +171,12 @@ class Mend(Flow):
 
     def advice(self) -> str:
         if self.state.step == "review" and self.state.plan is not None and self.state.plan.changes:
-            key = "Y, when the agent is stopped," if self._confirm else "y"
-            return f"{key} writes it; u takes it back afterwards."
+            key = "{transfer.stopped}, when the agent is stopped," if self._confirm else "{transfer.write}"
+            return f"{key} writes it; {{transfer.undo}} takes it back afterwards."
         return (
-            "n plans it: the store is read through, nothing is written." if self.state.step == "what" else ""
+            "{transfer.next} plans it: the store is read through, nothing is written."
+            if self.state.step == "what"
+            else ""
         )
 
     def missing(self) -> str:
@@ -215,7 +217,8 @@ class Mend(Flow):
                 None
                 if slot == "plan"
                 else MemtuiError(
-                    "It was stopped; nothing was written.", fix="y goes on: what a service made is kept."
+                    "It was stopped; nothing was written.",
+                    fix=self.words("{transfer.write} goes on: what a service made is kept."),
                 )
             )
             self.set(step=step, error=error, pace=Pace())

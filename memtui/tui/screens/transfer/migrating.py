@@ -82,7 +82,7 @@ class Migrate(Flow):
     def heading(self, panel: str) -> Heading:
         state = self.state
         if panel == "a":
-            return Heading("New store", where="enter changes" if state.step == "check" else "")
+            return Heading("New store", where="{wizard.open} changes" if state.step == "check" else "")
         if state.step == "run":
             return Heading("Run", "writing" if self.busy("run") else "not begun")
         return Heading("What is other than in this store")
@@ -95,7 +95,7 @@ class Migrate(Flow):
             if state.pace.phases:
                 return pace_rows(state.pace, width, glyphs, running=self.busy("run"))
             rows = text_rows(
-                "y makes the new store, and compares every row of it with this one.",
+                "A new store is made, and every row of it compared with this one.",
                 width,
                 "bold $foreground",
             )
@@ -158,8 +158,10 @@ class Migrate(Flow):
 
     def advice(self) -> str:
         if self.state.step == "check":
-            return "n goes on. This store is only read; the new one is a folder of its own."
-        return "" if self.state.step == "report" or self.busy("run") else "y makes the new store."
+            return "{transfer.next} goes on. This store is only read; the new one is a folder of its own."
+        return (
+            "" if self.state.step == "report" or self.busy("run") else "{transfer.write} makes the new store."
+        )
 
     def missing(self) -> str:
         return str(self.state.error) if self.state.error is not None and self.state.step == "run" else ""

@@ -79,9 +79,7 @@ def model_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, p
         return text_rows("counting", width, "$dim")
     cost = found.cost
     seconds = (
-        "not measured: press m"
-        if cost.seconds is None
-        else f"about {span(cost.seconds)}, measured on a sample"
+        "not measured yet" if cost.seconds is None else f"about {span(cost.seconds)}, measured on a sample"
     )
     dims = f"{full(found.dims_before)} now, {full(found.dims) if found.dims else 'not known'} then"
     return [
@@ -119,7 +117,11 @@ def rehearse_rows(
         return rows
     if not cases:
         rows = text_rows("There are no saved questions, so nothing says which model finds more.", width)
-        return [*rows, blank(), *text_rows("Save some in Recall first, or go on without: n.", width, "$dim")]
+        return [
+            *rows,
+            blank(),
+            *text_rows("Save some in Recall first, or go on without them.", width, "$dim"),
+        ]
     if state.error is not None:
         return warning_rows(str(state.error), width, glyphs)
     if found is None:
@@ -128,7 +130,7 @@ def rehearse_rows(
                 "rehearsing", width, "$dim"
             )
         rows = text_rows(
-            "y answers the saved questions over a sample with each model, and compares them.", width
+            "The saved questions are answered over a sample with each model, and compared.", width
         )
         return [
             *rows,
@@ -202,12 +204,14 @@ def make_rows(
             *rows,
             *warning_rows(str(state.error), width, glyphs),
             blank(),
-            *text_rows("y goes on: what was made is kept.", width, "$dim"),
+            *text_rows("What was made is kept: going on asks for the rest only.", width, "$dim"),
         ]
     if busy or rows:
         return rows or text_rows("asking the model", width, "$dim")
     rows = text_rows(
-        "y embeds every memory and verifies the copy against a sample made anew.", width, "bold $foreground"
+        "Every memory is embedded, and the copy verified against a sample made anew.",
+        width,
+        "bold $foreground",
     )
     return [
         *rows,
@@ -233,7 +237,7 @@ def switch_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, 
             fact_row("found itself", f"{full(made.found_itself)} of {full(made.sampled)}", width, glyphs),
             fact_row("folder", tilde(str(made.folder)), width, glyphs),
         ]
-    rows = text_rows("Y puts the new table in the place of the store's own.", width, "bold $foreground")
+    rows = text_rows("The new table is put in the place of the store's own.", width, "bold $foreground")
     rows += [blank()]
     for text in (
         "Stop the agent and every other program that has the store open: they would go on with the old table.",

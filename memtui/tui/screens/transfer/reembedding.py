@@ -85,7 +85,7 @@ class Reembed(Flow):
         return Shape("two", side_rows=8)
 
     def heading(self, panel: str) -> Heading:
-        running = "esc stops it" if self.busy("run") or self.busy("rehearse") else ""
+        running = "{transfer.stop} stops it" if self.busy("run") or self.busy("rehearse") else ""
         titles = {
             "model": ("The new model", "What it takes"),
             "rehearse": ("Rehearsal", "The saved questions, old model against new"),
@@ -109,10 +109,12 @@ class Reembed(Flow):
 
     def advice(self) -> str:
         return {
-            "model": "n goes on to the rehearsal. m measures the time: a few texts are sent to the service.",
-            "rehearse": "y rehearses on a sample; n goes on.",
-            "make": "y makes the second table beside the store, which is only read.",
-            "switch": "Y switches, once the agent and other programs are stopped. The old table is kept.",
+            "model": "{transfer.next} goes on to the rehearsal. {transfer.measure} measures the time:"
+            " a few texts are sent to the service.",
+            "rehearse": "{transfer.write} rehearses on a sample; {transfer.next} goes on.",
+            "make": "{transfer.write} makes the second table beside the store, which is only read.",
+            "switch": "{transfer.stopped} switches, once the agent and other programs are stopped."
+            " The old table is kept.",
         }[self.state.step]
 
     def missing(self) -> str:
@@ -196,7 +198,8 @@ class Reembed(Flow):
 
     def finished(self, slot: str, value: Any) -> None:
         if value is STOPPED:
-            error = MemtuiError("It was stopped.", fix="y goes on where it stopped: what was made is kept.")
+            how = self.words("{transfer.write} goes on where it stopped: what was made is kept.")
+            error = MemtuiError("It was stopped.", fix=how)
             self.set(pace=Pace(), error=error if slot == "run" else None)
         elif slot == "estimate":
             self.set(estimate=value)

@@ -220,7 +220,8 @@ class TransferScreen(Frame):
             head.append(flow.strip(width))
         self.query_one("#head", Lines).show(head)
         foot = self.query_one("#foot", Lines)
-        foot.show(foot_lines(flow.advice(), flow.missing(), width, max(1, foot.size.height), glyphs))
+        advice, missing = flow.words(flow.advice()), flow.words(flow.missing())
+        foot.show(foot_lines(advice, missing, width, max(1, foot.size.height), glyphs))
 
     def _name_panel(self, name: str) -> None:
         heading = self.flow.heading("b" if name == "state" else name)

@@ -55,7 +55,7 @@ def place_rows(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
     rows += [place_row(each, width, glyphs) for each in state.places]
     if not rows and state.listed is not None:
         rows += text_rows(
-            "Nothing here begins so. Type a path, drop a file here, or press p to paste a text.",
+            "Nothing here begins so. Type a path, drop a file here, or paste a text.",
             width,
             "$dim",
         )

@@ -108,7 +108,7 @@ class Start(Flow):
 
     def heading(self, panel: str) -> Heading:
         if panel == "a":
-            return Heading("What to do", where="enter begin")
+            return Heading("What to do", where="{wizard.open} begin")
         waiting = len(self.known.unfinished) if self.known else 0
         which = f"{waiting} not finished" if waiting else ""
         return Heading("Begun and done", which)
@@ -166,13 +166,12 @@ class Start(Flow):
         what = what or f"with {one_line(str(run.what.get('model', '')))}"
         kind = "import of" if run.kind == "import" else "re-embedding"
         why = one_line(run.why) or "Its program was ended."
+        ways = self.words("{wizard.open} goes on, {wizard.forget} forgets it")
         first = crop(f" {kind} {what}", width - 14, self.glyphs.ellipsis)
         return Row(
             (
                 Content.assemble((first, "$foreground"), "  ", (ago(run.time_ms, self.now_ms), "$dim")),
-                Content.styled(
-                    crop(f"   {why}  enter goes on, x forgets it", width - 1, self.glyphs.ellipsis), "$dim"
-                ),
+                Content.styled(crop(f"   {why}  {ways}", width - 1, self.glyphs.ellipsis), "$dim"),
             ),
             f"run:{run.name}",
         )

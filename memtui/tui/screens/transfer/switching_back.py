@@ -46,7 +46,7 @@ class SwitchBack(Flow):
                 fact_row("kept in", tilde(switch.kept), width, glyphs),
             ]
         rows = [
-            *text_rows("Y puts the table of before back in its place.", width, "bold $foreground"),
+            *text_rows("The table of before is put back in its place.", width, "bold $foreground"),
             blank(),
         ]
         rows += warning_rows(
