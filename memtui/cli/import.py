@@ -12,7 +12,7 @@ from memtui.cli.planned import carry_out
 from memtui.cli.progress import shown
 from memtui.cli.store import open_for
 from memtui.engine.transfer.mapping import ROLES, parse_mapping
-from memtui.engine.transfer.request import ImportRequest
+from memtui.engine.transfer.request import ImportRequest, parse_numbers
 from memtui.engine.transfer.rules import NEAR, SWITCHABLE
 from memtui.engine.transfer.scoping import parse_scopes
 
@@ -50,6 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("keep", "take", "both"),
         default="keep",
         help="where one that is there says otherwise",
+    )
+    parser.add_argument(
+        "--leave-out",
+        metavar="N,N-M,...",
+        default="",
+        help="new records that are not wanted, by number: a dry run with --json lists them",
     )
     parser.add_argument(
         "--keep-vectors", action="store_const", dest="vectors", const="keep", default="auto",
@@ -101,6 +107,7 @@ def request_of(args: argparse.Namespace) -> ImportRequest:
         vectors=args.vectors,
         without_embedding=args.without_vectors,
         conflicts=args.conflicts,
+        left_out=parse_numbers(args.leave_out),
         mask_secrets=args.mask_secrets,
         prose=args.prose,
         sessions=args.sessions,

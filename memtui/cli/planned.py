@@ -55,6 +55,8 @@ def _tell(plan: Plan, document: dict[str, Any], args: argparse.Namespace, typed:
         print_text("columns: " + ", ".join(f"{role}={column}" for role, column in plan.mapping.items()))
     rows = [(group, f"{plan.counts[group]:,}", MEANINGS[group]) for group in GROUPS if plan.counts[group]]
     print_table(rows, ("group", "records", "meaning"), right_aligned=(1,))
+    if plan.left_out:
+        print_text(f"left out as asked: {len(plan.left_out):,} that would be new")
     for theirs, ours, count in plan.scopes:
         if theirs != ours:
             print_text(f"scope {theirs or '(none)'} -> {ours}: {count:,}")

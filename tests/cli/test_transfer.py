@@ -81,7 +81,9 @@ def _import_source(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("conflicts", ["keep", "take", "both"])
-@pytest.mark.parametrize("more", [(), ("--mask-secrets", "--allow", "short,noise,exact")])
+@pytest.mark.parametrize(
+    "more", [(), ("--mask-secrets", "--allow", "short,noise,exact", "--leave-out", "6,9-10")]
+)
 def test_an_import_does_what_its_dry_run_said(
     db: Path, tmp_path: Path, call: Call, conflicts: str, more: tuple[str, ...]
 ) -> None:
@@ -91,19 +93,23 @@ def test_an_import_does_what_its_dry_run_said(
     code, dry, _ = call(*words, "--dry-run")
     assert (code, tree_hash(db), dry["entry"]) == (0, before, None)
     assert not (tmp_path / "state").exists()
-    _, listed, _ = call("stats", "--store", db)
+    listed = call("ls", "--store", db, "--limit", 50)[1]
     code, done, _ = call(*words)
     assert code == 0
     assert _counts(done, "warnings") == _counts(dry, "warnings")
-    _, after, _ = call("stats", "--store", db)
-    assert after["rows"] - listed["rows"] == done["added"]
+    texts = [each["text"] for each in call("ls", "--store", db, "--limit", 50)[1]["rows"]]
+    assert len(texts) - listed["total"] == done["added"]
+    wanted = [each for each in done["new"] if not each.get("left_out")]
+    assert len(wanted) == done["plan"]["new"] == len(done["new"]) - done["left_out"]
+    assert {each["text"] for each in wanted} - {"Said first."} <= set(texts)  # a later record may replace it
+    assert done["left_out"] == (3 if more else 0)
+    assert not more or texts.count("The ferry leaves at nine.") == 1
     if conflicts == "take":  # of three in the place of one the last wins
         assert done["replaced"] == 1
-        texts = [each["text"] for each in call("ls", "--store", db, "said", "--limit", 50)[1]["rows"]]
         assert "Said in the end." in texts
         assert "Said differently." not in texts
     assert call("undo", "--store", db, "--yes")[0] == 0
-    assert call("stats", "--store", db)[1]["rows"] == listed["rows"]
+    assert call("ls", "--store", db, "--limit", 50)[1] == listed  # what was replaced is as it was
 
 
 def test_an_import_that_needs_a_yes_says_why_and_writes_nothing(db: Path, tmp_path: Path, call: Call) -> None:

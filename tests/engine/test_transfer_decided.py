@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,7 @@ def test_a_conflict_that_is_decided_later_gets_a_vector(tmp_path: Path) -> None:
     plan = planned(engine, _source(tmp_path / "rows.jsonl"))
     assert plan.near_looked_for
     assert plan.counts["conflict"] == 1
-    plan = plan.decided("keep", {0: "both"})
+    plan = plan.decided(replace(plan.request, choices={0: "both"}))
     engine.transfer.run(plan)
     plan.close()
     found = {row["text"]: np.frombuffer(row["vector"], dtype="<f4") for row in rows_of(engine).values()}

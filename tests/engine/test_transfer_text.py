@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,12 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine.transfer import json_text
+from memtui.engine.transfer.detect import detect
 from memtui.engine.transfer.frontmatter import split
 from memtui.engine.transfer.importance import read_importance
 from memtui.engine.transfer.json_text import BrokenJsonError, JsonReader
 from memtui.engine.transfer.lines import numbered
 from memtui.engine.transfer.markdown import entries
+from memtui.engine.transfer.options import ReadOptions
 from memtui.engine.transfer.readers.long_text import PIECE, pieces
+from memtui.engine.transfer.source_lines import source_lines
 from memtui.engine.transfer.times import FIRST_MS, read_time
 from tests.engine.transfer_world import NOW_MS
 
@@ -189,3 +193,31 @@ def test_importance_is_a_share_or_unknown(value: Any) -> None:
     assert share is None or 0 <= share <= 1
     if share is None and value is not None and not (isinstance(value, str) and not value.strip()):
         assert note
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "first", "expected"),
+    [
+        (
+            "a.json",
+            '{"n": 1, "memories": [\n {"text": "one"},\n {"text":\n  "two"}]}',
+            3,
+            ('{"text":', '  "two"}'),
+        ),
+        ("a.jsonl", '{"text": "one"}\n\n{"text": "two"}\n', 3, ('{"text": "two"}',)),
+        ("a.csv", 'text,n\none,1\n"two\nlines",2\n', 3, ('"two', 'lines",2')),
+        ("a.md", "# Kilns\n\n- one\n- two\n  goes on\n- three\n", 4, ("- two", "  goes on")),
+    ],
+)
+def test_a_record_is_shown_as_its_source_has_it(
+    tmp_path: Path, name: str, text: str, first: int, expected: tuple[str, ...]
+) -> None:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    found = detect(path)
+    records = list(found.format.reader(found.kind)(path, ReadOptions(now_ms=NOW_MS)))
+    seen = source_lines([found], next(each.where for each in records if "two" in each.text))
+    assert seen is not None
+    assert (seen.first, seen.lines, seen.cut) == (first, expected, False)
+    path.unlink()
+    assert source_lines([found], "line 1") is None

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.progress import CancelToken
 from memtui.tui.dialogs.paste import Paste
 from memtui.tui.dialogs.preview import Preview
 from memtui.tui.screens.transfer.importing import Import
 from memtui.tui.screens.transfer.path_line import PathLine
-from tests.engine.loopback import Answer, Request, loopback
-from tests.engine.transfer_stores import imported, jsonl, memory, planned, pro_store, rows_of
-from tests.tui.driving import lines, press, screen_text, settle, type_text, until
+from tests.engine.transfer_stores import jsonl, memory, planned, rows_of
+from tests.tui.driving import lines, press, screen_text, settle, type_text
 from tests.tui.transferring import HERE, KILNS, importing, notes, said, steps, store, stored, transferring
 
 __all__ = ["store"]
@@ -97,12 +93,22 @@ async def test_the_plan_is_the_engines_and_a_switched_rule_counts_anew(store):
     plan = planned(stored(store), path)
     expected = plan.counts
     plan.close()
-    async with importing(store, path) as (_, pilot, screen):
+    async with importing(store, path) as (app, pilot, screen):
         await press(pilot, "n")
         state = flow_of(screen).state
         assert state.plan.counts == expected
         assert expected["conflict"] == 2
         assert expected["noise"] + expected["short"] == 2
+        screen.flow.part.show("new")  # type: ignore[attr-defined]
+        await settle(pilot)
+        screen.focus_list("b")
+        await steps(pilot, ["space", "space"])  # the first two are left out, the first comes back in
+        await steps(pilot, ["k", "k", "space"])
+        assert flow_of(screen).state.plan.counts["new"] == expected["new"] - 1
+        assert flow_of(screen).state.taken == expected["new"] - 1
+        assert "left out" in screen_text(app)
+        await steps(pilot, ["k", "k", "j", "space"])
+        assert flow_of(screen).state.taken == expected["new"]
         screen.rows("a").focus()
         screen.rows("a").repaint("secret")
         await press(pilot, "space")
@@ -113,6 +119,7 @@ async def test_the_plan_is_the_engines_and_a_switched_rule_counts_anew(store):
 
 
 async def test_every_conflict_is_decided_before_anything_is_written(store):
+    before = rows_of(stored(store))
     async with importing(store, notes(store.parent)) as (app, pilot, screen):
         await steps(pilot, "nn")
         assert flow_of(screen).step == "review"
@@ -132,11 +139,16 @@ async def test_every_conflict_is_decided_before_anything_is_written(store):
         await press(pilot, "enter")
         assert flow_of(screen).step == "report", screen_text(app)
         assert "says otherwise" not in screen_text(app)  # neither of the two was left out
-    found = texts(store)
-    assert found["The bastion listens on port 4444."] == 1
-    assert found["The bastion listens on port 2222."] == 0
-    assert found["The beta of mango has 200 seats."] == found["The beta of mango has 350 seats."] == 1
-    assert all(any(row["vector"]) for row in rows_of(stored(store)).values())
+        found = texts(store)
+        assert found["The bastion listens on port 4444."] == 1
+        assert found["The bastion listens on port 2222."] == 0
+        assert found["The beta of mango has 200 seats."] == found["The beta of mango has 350 seats."] == 1
+        assert all(any(row["vector"]) for row in rows_of(stored(store)).values())
+        await press(pilot, "u")
+        assert isinstance(app.screen, Preview)
+        await press(pilot, "enter")
+        assert "Taken back" in screen_text(app)
+    assert rows_of(stored(store)) == before
 
 
 async def test_all_conflicts_at_once_and_the_record_beside_ours(store):
@@ -267,57 +279,6 @@ async def test_a_pasted_list_is_imported(store):
     assert texts(store)["Ana paints boats."] == 1
 
 
-async def test_a_stopped_import_is_offered_and_gone_on_with(store):
-    path = notes(store.parent, broken=False)
-    engine = stored(store)
-    plan = planned(engine, path, conflicts="keep", choices={7: "keep", 8: "keep"})
-    token = CancelToken()
-    token.cancel()
-    with pytest.raises(Exception, match=""):
-        engine.transfer.run(plan, cancel=token)
-    plan.close()
-    async with transferring(store) as (app, pilot, screen):
-        assert "import of notes.jsonl" in screen_text(app)
-        screen.rows("b").focus()
-        await press(pilot, "enter")
-        assert flow_of(screen).step == "review"
-        await steps(pilot, "ny")
-        assert flow_of(screen).step == "report"
-        await press(pilot, "n")
-        assert "import of notes.jsonl" not in screen_text(app)
-        assert " 1  6 memories" in screen_text(app)
-    assert texts(store)[KILNS[0]] == 1
-
-
-async def test_an_unfinished_run_can_be_forgotten(store):
-    engine = stored(store)
-    token = CancelToken()
-    token.cancel()
-    plan = planned(engine, notes(store.parent, broken=False))
-    with pytest.raises(Exception, match=""):
-        engine.transfer.run(plan, cancel=token)
-    plan.close()
-    async with transferring(store) as (app, pilot, screen):
-        screen.rows("b").focus()
-        await press(pilot, "x")
-        assert "import of notes.jsonl" not in screen_text(app)
-    assert engine.transfer.runs.all() == []
-
-
-async def test_what_was_imported_before_is_taken_back_from_the_start_page(store):
-    imported(stored(store), markdown(store.parent))
-    async with transferring(store) as (app, pilot, screen):
-        screen.rows("b").focus()
-        await press(pilot, "u")
-        assert isinstance(app.screen, Preview)
-        await press(pilot, "enter")
-        if isinstance(app.screen, Preview):
-            await type_text(pilot, str(len(KILNS)))
-            await press(pilot, "enter")
-        assert "undone" in screen_text(app)
-    assert len(texts(store)) == len(HERE)
-
-
 async def test_another_writer_makes_the_plan_anew_and_decisions_stay(store):
     path = notes(store.parent)
     async with importing(store, path) as (_, pilot, screen):
@@ -338,51 +299,6 @@ async def test_leaving_the_screen_and_coming_back_keeps_the_plan(store):
         plan = flow_of(screen).state.plan
         await steps(pilot, "25")
         assert flow_of(screen).state.plan is plan
-
-
-async def test_a_run_is_stopped_and_gone_on_with_and_nothing_is_asked_twice(store):
-    folder = pro_store(store.parent / "plugin", dims=8)
-    rows = [{"text": f"Kiln {n} in Uferweg has door seal {n * 7}."} for n in range(200)]
-    source = jsonl(store.parent / "many.jsonl", rows)
-    first, go_on = threading.Event(), threading.Event()
-    with loopback() as server:
-        usual = server.answer
-
-        def held(request: Request) -> Answer:
-            if len(server.requests) == 2:  # the first is done and kept, the second is on its way
-                first.set()
-                assert go_on.wait(20)
-            return usual(request)
-
-        server.answer = held  # type: ignore[method-assign]
-        settings = EmbeddingSettings(model="test-model", base_url=f"{server.url}/v1", dimensions=8)
-        async with importing(folder, source, embedding=settings) as (app, pilot, screen):
-            await press(pilot, "n")
-            assert "200, not measured" in screen_text(app)
-            await press(pilot, "n")
-            key = "Y" if screen.flow.able("stopped", "", "") else "y"
-            await pilot.press(key)
-            await until(pilot, first.is_set)
-            await pilot.press("escape")
-            await until(pilot, lambda: "Stopping at the next safe place" in screen_text(app))
-            go_on.set()
-            await settle(pilot)
-            assert "It was stopped." in screen_text(app)
-            assert "Nothing was written" in screen_text(app)
-            asked = [text for each in server.requests for text in each.body["input"]]
-            server.requests.clear()
-            server.answer = usual  # type: ignore[method-assign]
-            screen.home()
-            await settle(pilot)
-            assert "import of many.jsonl" in screen_text(app)
-            screen.rows("b").focus()
-            await press(pilot, "enter")
-            await steps(pilot, ["n", key])
-            assert "200 memories imported" in said(screen)
-        again = [text for each in server.requests for text in each.body["input"]]
-        assert asked
-        assert not set(asked) & set(again)
-        assert len(asked) + len(again) == 200
 
 
 async def test_a_plan_that_is_stopped_leads_back_to_the_mapping(store):

@@ -69,7 +69,7 @@ class JsonReader:
         handle.read(length)
         self._decoder = codecs.getincrementaldecoder(encoding or "utf-8")("strict")
         self._text = ""
-        self._at = 0
+        self._at = self._begin = 0
         self._end = False
         self._line, self._column, self._counted = 1, 1, 0
         self._offset = length
@@ -109,10 +109,15 @@ class JsonReader:
             else:
                 # A number at the end of what was read may go on.
                 if end < len(self._text) or self._end or isinstance(value, str | list | dict):
-                    self._at = end
+                    self._begin, self._at = self._at, end
                     return value
             self._more(wanted)
             wanted *= 2
+
+    @property
+    def written(self) -> str:
+        """The last value, right after it was taken, as it is written in the document."""
+        return self._text[self._begin : self._at]
 
     def items(self) -> Iterator[Item]:
         """The values of the array that comes next."""

@@ -54,6 +54,8 @@ class Item:
     choice: Resolution | None = None
     """Of a conflict: what was decided, None while it is open."""
     flags: tuple[str, ...] = ()
+    left_out: bool = False
+    """A new one that a person does not want."""
 
 
 @dataclass(slots=True, eq=False)
@@ -99,13 +101,23 @@ class Plan:
 
     @property
     def counts(self) -> dict[Group, int]:
-        """How many records are in each group; "invalid" counts what is no record at all."""
+        """How many records are in each group; "invalid" counts what is no record at all.
+
+        New ones that a person left out are not counted as new: they are `left_out`.
+        """
         import numpy as np
 
         found = np.bincount(self.group, minlength=len(GROUPS)).tolist()
         counts: dict[Group, int] = dict(zip(GROUPS, found, strict=True))
         counts["invalid"] += sum(self.draft.reasons.values())
+        counts["new"] -= len(self.left_out)
         return counts
+
+    @property
+    def left_out(self) -> frozenset[int]:
+        """The new records that a person left out."""
+        new, group = GROUPS.index("new"), self.group
+        return frozenset(n for n in self.request.left_out if 0 <= n < len(group) and group[n] == new)
 
     @property
     def flags(self) -> dict[str, int]:
@@ -124,12 +136,12 @@ class Plan:
 
         return replace(self, rules=rules, _group=None)
 
-    def decided(self, conflicts: Resolution, choices: Mapping[int, Resolution]) -> Plan:
-        """The same plan with other decisions about its conflicts."""
+    def decided(self, request: ImportRequest) -> Plan:
+        """The same plan with other decisions: those of `request` about conflicts and new records."""
         from dataclasses import replace
 
-        request = replace(self.request, conflicts=conflicts, choices=dict(choices))
-        return replace(self, request=request)
+        decisions = {name: getattr(request, name) for name in ("conflicts", "choices", "left_out")}
+        return replace(self, request=replace(self.request, **decisions))
 
     def choice(self, number: int) -> Resolution:
         """What is done with a conflict."""
@@ -158,7 +170,7 @@ class Plan:
         import numpy as np
 
         taken = self.taken()
-        sets = np.frombuffer(self.draft.notes, dtype=np.dtype("L"))[taken] if len(taken) else np.empty(0, int)
+        sets = np.frombuffer(self.draft.notes, dtype=np.uintc)[taken] if len(taken) else np.empty(0, int)
         ledger = Ledger()
         for number, rows in enumerate(np.bincount(sets, minlength=len(self.draft.note_sets)).tolist()):
             for note in dict.fromkeys(self.draft.note_sets[number]):
@@ -188,15 +200,18 @@ class Plan:
                     replaced[place] = number
                 else:
                     instead[int(found.twice[number])] = number
-        new = np.setdiff1d(self.numbers("new"), np.array(list(instead), dtype=np.int64))
-        more = np.array([*both, *instead.values()], dtype=np.int64)
-        return np.union1d(new, more).astype(np.int64), replaced
+        added = self.group == GROUPS.index("new")
+        added[[*instead, *self.left_out]] = False
+        added[[*both, *instead.values()]] = True
+        return np.flatnonzero(added), replaced
 
     def taken(self) -> NDArray[np.int64]:
         """The records that will be written as new rows or in place of present ones, ascending."""
         import numpy as np
 
         adds, replaced = self.decisions()
+        if not replaced:
+            return adds
         return np.union1d(adds, np.array(list(replaced.values()), dtype=np.int64)).astype(np.int64)
 
     def to_embed(self) -> NDArray[np.int64]:
@@ -256,6 +271,7 @@ class Plan:
                 match,
                 self.request.choices.get(number),
                 self._flag_words(number),
+                group == "new" and number in self.request.left_out,
             )
 
     def _flag_words(self, number: int) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.clean import one_line
 from memtui.engine.transfer.rules import MEANINGS, Group
 
 if TYPE_CHECKING:
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
 
 SHOWN = 1_000
 """Rows that are listed with their reason; all are counted."""
+TEXT = 100
+"""Characters of a text that tell which record it is."""
 _HELD: tuple[Group, ...] = ("conflict", "secret", "noise", "short", "near", "exact")
 
 
@@ -27,6 +30,8 @@ def plan_json(plan: Plan, entry: int | None) -> dict[str, Any]:
         "plan": dict(plan.counts),
         "added": len(adds),
         "replaced": len(replaced),
+        "left_out": len(plan.left_out),
+        "new": _new(plan),
         "flags": plan.flags,
         "rules": sorted(plan.rules.on),
         "near_looked_for": plan.near_looked_for,
@@ -48,6 +53,15 @@ def plan_json(plan: Plan, entry: int | None) -> dict[str, Any]:
         ],
         "warnings": [*plan.draft.remarks, *plan.warnings],
     }
+
+
+def _new(plan: Plan) -> list[dict[str, Any]]:
+    """Records that are new, by the number that leaves one out; the first thousand."""
+    return [
+        {"record": each.number + 1, "where": each.where, "text": one_line(each.text)[:TEXT]}
+        | ({"left_out": True} if each.left_out else {})
+        for each in plan.page("new", 0, SHOWN)
+    ]
 
 
 def _rejected(plan: Plan) -> list[dict[str, Any]]:

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
+from memtui.engine.errors import UsageError
 from memtui.engine.scopes import GLOBAL
 from memtui.engine.transfer.rules import NEAR
 
 Resolution = Literal["keep", "take", "both"]
 """What to do with a memory that says otherwise: keep ours, take theirs in its place, or have both."""
+MOST_NAMED = 1_000_000
+"""Records in one range of `parse_numbers`."""
 VectorPolicy = Literal["auto", "keep", "new"]
 
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """An import. `choices` decide single conflicts, by record number from 0; `conflicts` all others."""
+    """An import. `choices` decide single conflicts, by record number from 0; `conflicts` all others.
+
+    `left_out` are new records that are not wanted, by the same numbers.
+    """
 
     sources: tuple[Path, ...]
     format: str = "auto"
@@ -38,6 +44,7 @@ class ImportRequest:
     """Store zeros where a vector would have to be made; `reembed --missing` makes them later."""
     conflicts: Resolution = "keep"
     choices: Mapping[int, Resolution] = field(default_factory=dict)
+    left_out: frozenset[int] = frozenset()
     mask_secrets: bool = False
     """Take memories with secrets, the secrets masked."""
     prose: bool = False
@@ -49,21 +56,17 @@ class ImportRequest:
         """Where memories without a scope go."""
         return self.scope or (f"agent:{self.agent}" if self.agent else GLOBAL)
 
-    def fingerprint(self) -> dict[str, Any]:
-        """Everything that decides what is written, as JSON values."""
-        return {
-            "sources": [str(source) for source in self.sources],
-            "format": self.format,
-            "mapping": dict(self.mapping),
-            "scope": self.scope,
-            "scopes": dict(self.scopes),
-            "agent": self.agent,
-            "rules_off": sorted(self.rules_off),
-            "near": self.near,
-            "vectors": self.vectors,
-            "conflicts": self.conflicts,
-            "choices": {str(number): choice for number, choice in sorted(self.choices.items())},
-            "mask_secrets": self.mask_secrets,
-            "prose": self.prose,
-            "sessions": self.sessions,
-        }
+
+def parse_numbers(text: str) -> frozenset[int]:
+    """Record numbers as people count them, "3,7-9", as numbers from 0; UsageError for anything else."""
+    found: set[int] = set()
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        first, _, last = part.partition("-")
+        try:
+            low, high = int(first), int(last or first)
+        except ValueError:
+            low, high = 0, 0
+        if not 0 < low <= high <= low + MOST_NAMED:
+            raise UsageError(f"{part} names no record.", fix="Give numbers from 1 and ranges, such as 3,7-9.")
+        found.update(range(low - 1, high))
+    return frozenset(found)

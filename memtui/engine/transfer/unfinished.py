@@ -37,6 +37,7 @@ class Unfinished:
         given = dict(self.what)
         given["sources"] = tuple(Path(each) for each in given["sources"])
         given["rules_off"] = frozenset(given["rules_off"])
+        given["left_out"] = frozenset(given.get("left_out", ()))
         given["choices"] = {int(number): choice for number, choice in given["choices"].items()}
         return ImportRequest(**given)
 
@@ -45,7 +46,7 @@ def as_asked(request: ImportRequest) -> dict[str, Any]:
     """An import as JSON, to be asked for again."""
     found = {name: getattr(request, name) for name in ImportRequest.__dataclass_fields__}
     found["sources"] = [str(each.absolute()) for each in request.sources]
-    found["rules_off"] = sorted(request.rules_off)
+    found["rules_off"], found["left_out"] = sorted(request.rules_off), sorted(request.left_out)
     found["mapping"], found["scopes"] = dict(request.mapping), dict(request.scopes)
     found["choices"] = {str(number): choice for number, choice in request.choices.items()}
     return found

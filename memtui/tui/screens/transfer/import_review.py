@@ -21,14 +21,22 @@ from memtui.tui.widgets.state_panel import Choice, State, failed
 
 if TYPE_CHECKING:
     from memtui.engine.transfer.request import Resolution
+    from memtui.tui.screens.transfer.state import ImportState, Planned
 
+
+def _sums(value: Planned) -> dict[str, Any]:
+    return {name: getattr(value, name) for name in ("losses", "taken", "bare", "replaced", "kept")}
+
+
+_ALL = "{wizard.all-ours} {wizard.all-theirs} {wizard.all-both}"
+_DECIDE = f"{{wizard.ours}} ours  {{wizard.theirs}} theirs  {{wizard.both}} both  {_ALL} all"
 _CHOICES: dict[str, Resolution] = {"ours": "keep", "theirs": "take", "both": "both"}
 
 
 class ReviewPart(ImportPart):
     """Groups on the left, what is in one on the right, the record under the cursor below."""
 
-    slots = ("plan", "page", "measure")
+    slots = ("plan", "page", "measure", "sums", "source")
 
     # ------------------------------------------------------------------ what it shows
 
@@ -58,7 +66,7 @@ class ReviewPart(ImportPart):
             return review.main_rows(state, width, glyphs)
         item = reduce.current(state) if review.is_group(state.view) else None
         if panel == "d":
-            return record.stored_rows(item, width, glyphs)
+            return record.source_rows(item, state.source, width, glyphs)
         here = state.page.here if state.page is not None else {}
         versioned = self.engine.store.dialect.name == "pro"
         return record.record_rows(item, here, width, height, glyphs, versioned=versioned)
@@ -78,13 +86,16 @@ class ReviewPart(ImportPart):
         if panel == "b":
             if not review.is_group(state.view):
                 return Heading(review.NAMES[state.view].capitalize())
-            total = reduce.counts(state).get(review.group_of(state.view), 0)
+            total = reduce.listed(state, review.group_of(state.view))
             what = review.NAMES[state.view].capitalize()
-            keys = {"conflict": "o ours  t theirs  b both  O T B all"}.get(state.view, "")
-            keys = "space switches the rule" if state.view in SWITCHABLE else keys
+            keys = {
+                "conflict": _DECIDE,
+                "new": "{wizard.switch} leaves one out, or takes it back",
+            }.get(state.view, "")
+            keys = "{wizard.switch} switches the rule" if state.view in SWITCHABLE else keys
             return Heading(what, f"{review.meaning(state.view)}   {review.places(state.page, total)}", keys)
         if panel == "d":
-            return Heading("As it will be stored")
+            return Heading("In the source, and as it will be stored")
         if item is None:
             return Heading("Record")
         cosine = f"   cosine {item.match.cosine:.3f}" if item.match is not None and item.match.cosine else ""
@@ -93,7 +104,7 @@ class ReviewPart(ImportPart):
 
     def advice(self) -> str:
         if self.state.plan is None:
-            return "esc stops it"
+            return "{transfer.stop} stops it"
         if self.busy("plan"):
             phases = self.state.pace.phases
             doing = one_line(phases[-1][0].what) if phases else "planning again"
@@ -110,7 +121,8 @@ class ReviewPart(ImportPart):
             return f"{state.error} This is the plan before."
         if left := reduce.open_conflicts(state):
             done = len(state.request.choices)
-            return f"{full(done)} conflicts decided, {full(left)} open: o t b decide one, O T B all."
+            one = "{wizard.ours} {wizard.theirs} {wizard.both} decide one"
+            return f"{full(done)} conflicts decided, {full(left)} open: {one}, {_ALL} all."
         return ""
 
     # ------------------------------------------------------------------ answers
@@ -120,9 +132,16 @@ class ReviewPart(ImportPart):
             self._planned(value)
         elif slot == "measure":
             self.set(cost=value)
+        elif slot == "sums":
+            if value is not STOPPED:
+                self.set(**_sums(value))
+        elif slot == "source":
+            if value is not STOPPED:
+                self.set(source=value)
         elif isinstance(value, Page) and value.group == self.state.view and value.offset == self.state.offset:
             there = any(each.number == self.state.item for each in value.items)
             self.set(page=value, item=self.state.item if there else -1)
+            self._look_into_source()
 
     def _planned(self, value: Any) -> None:
         state = self.state
@@ -135,13 +154,13 @@ class ReviewPart(ImportPart):
         plan = value.plan
         self.keep(
             plan=plan,
+            request=plan.request,
             planned=plan.request,
-            losses=value.losses,
-            taken=value.taken,
-            bare=value.bare,
             cost=plan.cost,
             page=None,
+            source=None,
             error=None,
+            **_sums(value),
         )
         if state.plan is not None:
             state.plan.close()
@@ -190,6 +209,27 @@ class ReviewPart(ImportPart):
 
         self.work("page", read)
 
+    def _look_into_source(self) -> None:
+        """The lines of the record under the cursor, where there is room to show them."""
+        from memtui.engine.transfer.source_lines import source_lines
+
+        state, plan = self.state, self.state.plan
+        item = reduce.current(state) if review.is_group(state.view) else None
+        seen = state.source is not None and item is not None and state.source[0] == item.number
+        if plan is None or item is None or seen or not self.screen.shows("d"):
+            return
+        number, where, encoding = item.number, item.where, plan.request.encoding
+        sources = plan.sources
+        self.work("source", lambda _, stop: (number, source_lines(sources, where, encoding, stop)))
+
+    def _decide(self, state: ImportState) -> None:
+        """Show a decision at once, and add up what it changes."""
+        self.flow.state = state
+        plan = state.plan
+        assert plan is not None
+        self.work("sums", lambda _, stop: reduce.added_up(plan))
+        self.flow.paint()
+
     def able(self, act: str, panel: str, key: str) -> bool:
         state, plan = self.state, self.state.plan
         if plan is None:
@@ -200,9 +240,10 @@ class ReviewPart(ImportPart):
             cost = state.cost
             return cost is not None and bool(cost.rows) and not cost.problem and plan.vectors is None
         if act == "switch":
-            return (key if panel == "a" else state.view) in SWITCHABLE
+            single = panel == "b" and state.view == "new" and key.startswith("item:")
+            return single or (key if panel == "a" else state.view) in SWITCHABLE
         if act in ("later", "earlier"):
-            total = reduce.counts(state).get(review.group_of(state.view), 0)
+            total = reduce.listed(state, review.group_of(state.view))
             return panel == "b" and (state.offset + PAGE < total if act == "later" else state.offset > 0)
         if panel != "b" or state.view != "conflict":
             return False
@@ -213,6 +254,7 @@ class ReviewPart(ImportPart):
             self.show(key)
         elif panel == "b" and key.startswith("item:"):
             self.set(item=int(key.removeprefix("item:")))
+            self._look_into_source()
 
     def opened(self, panel: str, key: str) -> None:
         if panel == "a":
@@ -224,15 +266,16 @@ class ReviewPart(ImportPart):
 
     def acted(self, act: str, panel: str, key: str) -> None:
         state = self.state
-        if act == "switch":
+        if act == "switch" and key.startswith("item:") and state.view == "new":
+            self._decide(reduce.left_out(state, int(key.removeprefix("item:"))))
+            self.screen.rows("b").action_down()
+        elif act == "switch":
             self.flow.take(reduce.switched(state, key if panel == "a" else state.view))
         elif act in _CHOICES:
-            self.flow.state = reduce.decided(state, int(key.removeprefix("item:")), _CHOICES[act])
-            self.flow.paint()
+            self._decide(reduce.decided(state, int(key.removeprefix("item:")), _CHOICES[act]))
             self.screen.rows("b").action_down()
         elif act.removeprefix("all_") in _CHOICES:
-            self.flow.state = reduce.decided_all(state, _CHOICES[act.removeprefix("all_")])
-            self.flow.paint()
+            self._decide(reduce.decided_all(state, _CHOICES[act.removeprefix("all_")]))
         elif act in ("later", "earlier"):
             self.keep(offset=max(0, state.offset + (PAGE if act == "later" else -PAGE)), item=-1)
             self._read_page()

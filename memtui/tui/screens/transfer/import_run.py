@@ -46,7 +46,9 @@ class RunPart(ImportPart):
         if panel == "a":
             return Heading("Will be written")
         return Heading(
-            "Run", "writing" if self.busy("run") else "not begun", "esc stops it" if self.busy("run") else ""
+            "Run",
+            "writing" if self.busy("run") else "not begun",
+            "{transfer.stop} stops it" if self.busy("run") else "",
         )
 
     def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
@@ -56,7 +58,7 @@ class RunPart(ImportPart):
         state, plan, glyphs = self.state, self.state.plan, self.glyphs
         if plan is None:
             return []
-        replaced = reduce.replaced(state)
+        replaced = state.replaced
         added = state.taken - replaced
         left = plan.total - state.taken
         facts: list[tuple[str, str | Content]] = [
@@ -81,14 +83,18 @@ class RunPart(ImportPart):
             if state.error is not None:
                 rows += [blank(), *warning_rows(str(state.error), width, glyphs), blank()]
                 rows += text_rows(
-                    "Nothing was written. y begins again; what a service made is kept.", width, "$dim"
+                    self.words(
+                        "Nothing was written. {transfer.write} begins again; what a service made is kept."
+                    ),
+                    width,
+                    "$dim",
                 )
             return rows
         if state.error is not None:
             return [
                 *warning_rows(str(state.error), width, glyphs),
                 blank(),
-                *text_rows("Nothing was written. y tries again.", width, "$dim"),
+                *text_rows(self.words("Nothing was written. {transfer.write} tries again."), width, "$dim"),
             ]
         if why := self.forbidden:
             rows = warning_rows(why, width, glyphs)
@@ -103,7 +109,11 @@ class RunPart(ImportPart):
         for each in self._agreeing():
             rows += warning_rows(each, width, glyphs)
         rows += text_rows(
-            "One commit: it is wholly there or not at all. u takes it back afterwards.", width, "$dim"
+            self.words(
+                "One commit: it is wholly there or not at all. {transfer.undo} takes it back afterwards."
+            ),
+            width,
+            "$dim",
         )
         return rows
 
@@ -121,7 +131,7 @@ class RunPart(ImportPart):
             found.append(
                 f"{plural(plan.flags['orders'], 'text reads', 'texts read')} like orders to an agent."
             )
-        replaced = reduce.replaced(self.state)
+        replaced = self.state.replaced
         if replaced:
             found.append(f"The text of {plural(replaced, 'memory', 'memories')} here is replaced.")
         return found
@@ -140,12 +150,14 @@ class RunPart(ImportPart):
         plan = self.state.plan
         if act not in ("write", "stopped") or self.forbidden or self.busy("run") or plan is None:
             return False
+        if self.busy("sums"):  # how many are replaced is not known yet
+            return False
         if not self.state.taken:
             return False
         return (act == "stopped") == (self.engine.curate.access.verdict == "confirm")
 
     def acted(self, act: str, panel: str, key: str) -> None:
-        replaced = reduce.replaced(self.state)
+        replaced = self.state.replaced
         if replaced < TYPE_FROM:
             self._begin()
             return
@@ -250,15 +262,16 @@ class ReportPart(ImportPart):
         rows = [heading_row("LEFT OUT")]
         found = reduce.left(state)
         for group in GROUPS:
-            if group != "new" and found.get(group):
-                line = Content.assemble(
-                    (right(full(found[group]), 8), "$foreground"), "  ", (review.meaning(group), "$dim")
-                )
+            if found.get(group):
+                why = review.meaning(group) if group != "new" else "new, left out as decided"
+                line = Content.assemble((right(full(found[group]), 8), "$foreground"), "  ", (why, "$dim"))
                 rows.append(Row((line,)))
         return rows if len(rows) > 1 else [heading_row("LEFT OUT"), *text_rows("nothing", width, "$dim")]
 
     def advice(self) -> str:
-        return "It is one entry of the journal: u takes it back, also later and from the Journal."
+        return (
+            "It is one entry of the journal: {transfer.undo} takes it back, also later and from the Journal."
+        )
 
     def able(self, act: str, panel: str, key: str) -> bool:
         done = self.state.done

@@ -10,15 +10,16 @@ from textual.content import Content
 
 from memtui.engine import Memory, clean, one_line, word_diff
 from memtui.tui.paint.bars import bar
-from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import date, plural, score
-from memtui.tui.screens.transfer.parts import fact_row, text_rows
+from memtui.tui.screens.transfer.parts import blank, fact_row, heading_row, text_rows
 from memtui.tui.theme.tokens import scope_style, tier_style
 from memtui.tui.widgets.rows import Row
 
 if TYPE_CHECKING:
     from memtui.engine.transfer.plan import Item
+    from memtui.engine.transfer.source_lines import SourceLines
 
 LABEL = 12
 _STYLES = {"same": "$foreground", "gone": "$diff-del on $diff-del-bg", "new": "$diff-add on $diff-add-bg"}
@@ -190,7 +191,7 @@ def choice_words(item: Item, memory: Memory | None, *, versioned: bool) -> str:
     if item.group != "conflict":
         return ""
     if item.choice is None:
-        return "Open: o keeps ours, t takes theirs, b has both; O T B decide all."
+        return "Open: keep ours, take theirs, or have both."
     if item.choice == "keep":
         return "ours: nothing is written; the record of the file is left out."
     if item.choice == "both":
@@ -205,21 +206,56 @@ def choice_words(item: Item, memory: Memory | None, *, versioned: bool) -> str:
     )
 
 
-def stored_rows(item: Item | None, width: int, glyphs: Glyphs) -> list[Row]:
-    """The record as it will be stored, with its metadata."""
+def source_rows(
+    item: Item | None, source: tuple[int, SourceLines | None] | None, width: int, glyphs: Glyphs
+) -> list[Row]:
+    """The lines of the record in its source, what was read of them lit; then what is stored with its metadata."""
     if item is None:
         return []
-    rows = [fact_row(name, value, width, glyphs, LABEL) for name, value in _facts(item, glyphs)]
-    rows += [
-        Row(
-            (
-                Content.assemble(
-                    (f" {fit('text', LABEL)}", "$dim"),
-                    (crop(one_line(item.text), max(4, width - LABEL - 2), glyphs.ellipsis), "$match"),
-                ),
-            )
+    rows = _lines(item, source, width, glyphs)
+    return [*rows, blank(), heading_row("AS IT WILL BE STORED"), *_stored(item, width, glyphs)]
+
+
+def _lines(
+    item: Item, source: tuple[int, SourceLines | None] | None, width: int, glyphs: Glyphs
+) -> list[Row]:
+    if source is None or source[0] != item.number:
+        return text_rows(f"reading {item.where}", width, "$dim")
+    found = source[1]
+    if found is None:
+        return text_rows(f"{item.where}: the source has no lines that could be shown.", width, "$dim")
+    digits = len(str(found.first + len(found.lines)))
+    rows = []
+    for number, line in enumerate(found.lines, found.first):
+        parts = _lit(line, item).wrap(max(8, width - digits - 4)) or [Content()]
+        lines = tuple(
+            Content.assemble((f" {right(str(number) if at == 0 else '', digits)}  ", "$dim"), part)
+            for at, part in enumerate(parts)
         )
-    ]
+        rows.append(Row(lines))
+    return [*rows, *(text_rows("there is more of it", width, "$dim") if found.cut else [])]
+
+
+def _lit(line: str, item: Item) -> Content:
+    """A line of the source, harmless, with the values that were read from it lit."""
+    plain = clean(line).expandtabs(4)
+    content = Content.styled(plain, "$dim")
+    for value, style in (
+        (item.text, "$match"),
+        *((each, "$foreground") for each in (item.id, item.scope, item.category)),
+    ):
+        if not value:
+            continue
+        for form in (value, json.dumps(value, ensure_ascii=False)[1:-1], json.dumps(value)[1:-1]):
+            at = plain.find(clean(form))
+            if at >= 0:
+                content = content.stylize(style, at, at + len(clean(form)))
+                break
+    return content
+
+
+def _stored(item: Item, width: int, glyphs: Glyphs) -> list[Row]:
+    rows = [fact_row("id", item.id, width, glyphs, LABEL)]
     try:
         values = json.loads(item.metadata or "{}")
     except ValueError:

@@ -177,15 +177,16 @@ def _items(page: Page, view: str, width: int, glyphs: Glyphs) -> list[Row]:
     )
     rows = [Row((Content.styled(crop(head, width, glyphs.ellipsis), "$dim"),))]
     for item in page.items:
+        out = item.left_out
         line = Content.assemble(
-            " ",
+            (glyphs.cross if out else " ", "bold $stale"),
             (
                 fit(
                     one_line(item.text) if not conflict or item.match is None else one_line(item.match.text),
                     room,
                     glyphs.ellipsis,
                 ),
-                "$foreground",
+                "$dim" if out else "$foreground",
             ),
             " ",
         )
@@ -202,6 +203,8 @@ def _items(page: Page, view: str, width: int, glyphs: Glyphs) -> list[Row]:
             cosine = f"{score(item.match.cosine)}  " if item.match.cosine else ""
             which = one_line(item.match.where) or one_line(item.match.id)[:8]
             line = Content.assemble(line, (crop(f"{cosine}{which}", tail, glyphs.ellipsis), "$dim"))
+        elif tail and out:
+            line = Content.assemble(line, ("left out", "$stale"))
         elif tail:
             flags = f"{glyphs.warn} {item.flags[0]}" if item.flags else one_line(item.scope or "-")
             style = "$stale" if item.flags else scope_style(item.scope) if item.scope else "$dim"
@@ -273,7 +276,7 @@ def _scopes(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
             ("  changed" if theirs != ours and width >= 2 * name + 24 else "", "$stale"),
         )
         rows.append(Row((line,), f"scope:{theirs or ''}"))
-    return [*rows, *text_rows("enter says where the memories of a scope go", width, "$dim")]
+    return [*rows, *text_rows("choose a scope to say where its memories go", width, "$dim")]
 
 
 def _cost(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
@@ -286,7 +289,7 @@ def _cost(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
     seconds = (
         "made already, to look for near copies"
         if plan.vectors is not None
-        else "press m: a few texts are sent to measure it"
+        else "not measured yet: a few texts would be sent"
     )
     if cost.seconds is not None and plan.vectors is None:
         seconds = f"about {span(cost.seconds)}, measured on a sample"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.places import Place
     from memtui.engine.transfer.plan import Item, Plan
     from memtui.engine.transfer.run import Done
+    from memtui.engine.transfer.source_lines import SourceLines
 
 Step = Literal["source", "map", "review", "run", "report"]
 STEPS: tuple[Step, ...] = ("source", "map", "review", "run", "report")
@@ -57,6 +58,10 @@ class Planned:
     """Records that will be written."""
     bare: int
     """Those of them that need a vector."""
+    replaced: int
+    """Memories here whose text will be replaced."""
+    kept: int
+    """Conflicts in which ours stays."""
 
     def close(self) -> None:
         """Nobody wants the plan."""
@@ -65,12 +70,23 @@ class Planned:
 
 def added_up(plan: Plan) -> Planned:
     """The sums of a plan; for a million records this takes longer than a frame."""
-    return Planned(plan, plan.losses(), len(plan.taken()), len(plan.to_embed()))
+    numbers = plan.numbers("conflict").tolist()
+    choices = plan.request.choices
+    if choices.keys() - numbers:  # another rule made something else of them
+        still = {n: choices[n] for n in numbers if n in choices}
+        plan = plan.decided(replace(plan.request, choices=still))
+    adds, replaced = plan.decisions()
+    kept = sum(1 for number in numbers if plan.choice(number) == "keep")
+    written = len(adds) + len(set(replaced.values()))
+    return Planned(plan, plan.losses(), written, len(plan.to_embed()), len(replaced), kept)
 
 
 @dataclass(frozen=True, slots=True)
 class ImportState:
-    """`plan` is what `request` gives, once `planned` is equal to it; while another is made it is the one before."""
+    """`plan` is what `request` gives, once `planned` is equal to it; while another is made it is the one before.
+
+    `losses` to `kept` are added up from the plan in a thread (`added_up`), after every decision.
+    """
 
     step: Step = "source"
     typed: str = ""
@@ -87,12 +103,16 @@ class ImportState:
     losses: tuple[Loss, ...] = ()
     taken: int = 0
     bare: int = 0
+    replaced: int = 0
+    kept: int = 0
     cost: Cost | None = None
     view: str = "new"
     offset: int = 0
     page: Page | None = None
     item: int = -1
     """Number of the record under the cursor."""
+    source: tuple[int, SourceLines | None] | None = None
+    """A record's number and its lines in the source, once they were read."""
     pace: Pace = field(default_factory=Pace)
     stopping: bool = False
     done: Done | None = None
@@ -133,7 +153,8 @@ def switched(state: ImportState, rule: str) -> ImportState:
 
 def asked(state: ImportState, **changes: Any) -> ImportState:
     """Ask for something else. Records may then be others or have other numbers: decisions are taken back."""
-    return replace(state, request=replace(state.request, choices={}, **changes), error=None)
+    request = replace(state.request, choices={}, left_out=frozenset(), **changes)
+    return replace(state, request=request, error=None)
 
 
 def mapped(state: ImportState, role: str, column: str) -> ImportState:
@@ -147,61 +168,62 @@ def mapped(state: ImportState, role: str, column: str) -> ImportState:
 
 def decided(state: ImportState, number: int, choice: Resolution) -> ImportState:
     """Decide one conflict."""
-    return _with_plan(state, state.request.conflicts, {**state.request.choices, number: choice})
+    return _with_plan(state, choices={**state.request.choices, number: choice})
 
 
 def decided_all(state: ImportState, choice: Resolution) -> ImportState:
     """Decide every conflict alike, those decided before too."""
     numbers = state.plan.numbers("conflict").tolist() if state.plan is not None else []
-    return _with_plan(state, choice, dict.fromkeys(numbers, choice))
+    return _with_plan(state, conflicts=choice, choices=dict.fromkeys(numbers, choice))
 
 
-def _with_plan(state: ImportState, conflicts: Resolution, choices: Mapping[int, Resolution]) -> ImportState:
+def left_out(state: ImportState, number: int) -> ImportState:
+    """Leave a new record out, or take it back in."""
+    return _with_plan(state, left_out=state.request.left_out ^ {number})
+
+
+def _with_plan(state: ImportState, **decisions: Any) -> ImportState:
     if state.plan is None:
         return state
-    sums = added_up(state.plan.decided(conflicts, choices))
-    plan = sums.plan
+    plan = state.plan.decided(replace(state.request, **decisions))
     return replace(
-        state,
-        plan=plan,
-        request=plan.request,
-        planned=plan.request,
-        losses=sums.losses,
-        taken=sums.taken,
-        bare=sums.bare,
-        page=_again(state, plan),
+        state, plan=plan, request=plan.request, planned=plan.request, page=_again(state, plan.request)
     )
 
 
-def _again(state: ImportState, plan: Plan) -> Page | None:
-    """The page with the choices as they are now."""
+def _again(state: ImportState, request: ImportRequest) -> Page | None:
+    """The page as it is decided now."""
     if state.page is None:
         return None
-    items = tuple(replace(each, choice=plan.request.choices.get(each.number)) for each in state.page.items)
-    return replace(state.page, items=items)
+    items = (
+        replace(
+            each,
+            choice=request.choices.get(each.number),
+            left_out=each.group == "new" and each.number in request.left_out,
+        )
+        for each in state.page.items
+    )
+    return replace(state.page, items=tuple(items))
 
 
 def open_conflicts(state: ImportState) -> int:
     """Conflicts that nobody has decided."""
-    if state.plan is None:
-        return 0
-    return sum(1 for n in state.plan.numbers("conflict").tolist() if n not in state.request.choices)
+    return max(0, counts(state).get("conflict", 0) - len(state.request.choices))
+
+
+def listed(state: ImportState, group: Group) -> int:
+    """Records that the list of a group has: those that were left out of it too."""
+    out = len(state.plan.left_out) if state.plan is not None and group == "new" else 0
+    return counts(state).get(group, 0) + out
 
 
 def left(state: ImportState) -> dict[Group, int]:
     """Records in each group that are not written; a conflict that was decided for theirs or both is."""
-    found = dict(counts(state))
-    if state.plan is not None and found.get("conflict"):
-        numbers = state.plan.numbers("conflict").tolist()
-        found["conflict"] = sum(1 for number in numbers if state.plan.choice(number) == "keep")
-    return found
-
-
-def replaced(state: ImportState) -> int:
-    """Memories here whose text will be replaced."""
-    if state.plan is None:
-        return 0
-    return sum(1 for n in state.plan.numbers("conflict").tolist() if state.plan.choice(n) == "take")
+    return {
+        **counts(state),
+        "conflict": state.kept,
+        "new": listed(state, "new") - counts(state).get("new", 0),
+    }
 
 
 def current(state: ImportState) -> Item | None:

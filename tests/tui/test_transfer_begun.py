@@ -1,0 +1,115 @@
+"""The start page of Transfer: imports that were stopped are gone on with or forgotten, done ones taken back."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from memtui.engine import Cancelled
+from memtui.engine.embed.settings import EmbeddingSettings
+from memtui.engine.progress import CancelToken
+from memtui.tui.dialogs.preview import Preview
+from tests.engine.loopback import Answer, Request, loopback
+from tests.engine.transfer_stores import imported, jsonl, planned, pro_store
+from tests.tui.driving import press, screen_text, settle, type_text, until
+from tests.tui.test_transfer_import import flow_of, markdown, texts
+from tests.tui.transferring import HERE, KILNS, importing, notes, said, steps, store, stored, transferring
+
+__all__ = ["store"]
+
+
+async def test_a_stopped_import_is_offered_and_gone_on_with(store):
+    path = notes(store.parent, broken=False)
+    engine = stored(store)
+    plan = planned(engine, path, conflicts="keep", choices={7: "keep", 8: "keep"})
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        engine.transfer.run(plan, cancel=token)
+    plan.close()
+    async with transferring(store) as (app, pilot, screen):
+        assert "import of notes.jsonl" in screen_text(app)
+        screen.rows("b").focus()
+        await press(pilot, "enter")
+        assert flow_of(screen).step == "review"
+        await steps(pilot, "ny")
+        assert flow_of(screen).step == "report"
+        await press(pilot, "n")
+        assert "import of notes.jsonl" not in screen_text(app)
+        assert " 1  6 memories" in screen_text(app)
+    assert texts(store)[KILNS[0]] == 1
+
+
+async def test_an_unfinished_run_can_be_forgotten(store):
+    engine = stored(store)
+    token = CancelToken()
+    token.cancel()
+    plan = planned(engine, notes(store.parent, broken=False))
+    with pytest.raises(Cancelled):
+        engine.transfer.run(plan, cancel=token)
+    plan.close()
+    async with transferring(store) as (app, pilot, screen):
+        screen.rows("b").focus()
+        await press(pilot, "x")
+        assert "import of notes.jsonl" not in screen_text(app)
+    assert engine.transfer.runs.all() == []
+
+
+async def test_what_was_imported_before_is_taken_back_from_the_start_page(store):
+    imported(stored(store), markdown(store.parent))
+    async with transferring(store) as (app, pilot, screen):
+        screen.rows("b").focus()
+        await press(pilot, "u")
+        assert isinstance(app.screen, Preview)
+        await press(pilot, "enter")
+        if isinstance(app.screen, Preview):
+            await type_text(pilot, str(len(KILNS)))
+            await press(pilot, "enter")
+        assert "undone" in screen_text(app)
+    assert len(texts(store)) == len(HERE)
+
+
+async def test_a_run_is_stopped_and_gone_on_with_and_nothing_is_asked_twice(store):
+    folder = pro_store(store.parent / "plugin", dims=8)
+    rows = [{"text": f"Kiln {n} in Uferweg has door seal {n * 7}."} for n in range(200)]
+    source = jsonl(store.parent / "many.jsonl", rows)
+    first, go_on = threading.Event(), threading.Event()
+    with loopback() as server:
+        usual = server.answer
+
+        def held(request: Request) -> Answer:
+            if len(server.requests) == 2:  # the first is done and kept, the second is on its way
+                first.set()
+                assert go_on.wait(20)
+            return usual(request)
+
+        server.answer = held  # type: ignore[method-assign]
+        settings = EmbeddingSettings(model="test-model", base_url=f"{server.url}/v1", dimensions=8)
+        async with importing(folder, source, embedding=settings) as (app, pilot, screen):
+            await press(pilot, "n")
+            assert "200, not measured" in screen_text(app)
+            await press(pilot, "n")
+            key = "Y" if screen.flow.able("stopped", "", "") else "y"
+            await pilot.press(key)
+            await until(pilot, first.is_set)
+            await pilot.press("escape")
+            await until(pilot, lambda: "Stopping at the next safe place" in screen_text(app))
+            go_on.set()
+            await settle(pilot)
+            assert "It was stopped." in screen_text(app)
+            assert "Nothing was written" in screen_text(app)
+            asked = [text for each in server.requests for text in each.body["input"]]
+            server.requests.clear()
+            server.answer = usual  # type: ignore[method-assign]
+            screen.home()
+            await settle(pilot)
+            assert "import of many.jsonl" in screen_text(app)
+            screen.rows("b").focus()
+            await press(pilot, "enter")
+            await steps(pilot, ["n", key])
+            assert "200 memories imported" in said(screen)
+        again = [text for each in server.requests for text in each.body["input"]]
+        assert asked
+        assert not set(asked) & set(again)
+        assert len(asked) + len(again) == 200
