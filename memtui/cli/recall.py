@@ -184,7 +184,10 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
 
 def _words_line(met: WordsMet) -> str:
     """The words of the question that decide most, each with the word that it met."""
-    pairs = [f"{word.word} ~ {word.met or 'nothing'} {word.cosine:.2f}" for word in met.words[:SHOWN_WORDS]]
+    pairs = [
+        f"{word.word} ~ {word.met or ('the memory before' if word.before else 'nothing')} {word.cosine:.2f}"
+        for word in met.words[:SHOWN_WORDS]
+    ]
     about = "words, an approximation" if met.approximate else "words"
     return f"{about:<21} {met.score:.4f}  {', '.join(pairs)}"
 

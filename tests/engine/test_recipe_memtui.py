@@ -62,7 +62,7 @@ def ask(bench: Bench, query: str, **more: Any) -> Trace:
 def test_it_answers_better_than_the_engines_own_hybrid(talks: Set) -> None:
     ours = scores(talks, [answer(talks.bench, q, "memtui", None) for q in talks.questions])
     plain = scores(talks, [plain_hybrid(talks.bench, q) for q in talks.questions])
-    assert len(talks.questions) == 90
+    assert len(talks.questions) == 181
     assert (ours["recall"] or 0) >= 0.85
     assert (ours["ndcg"] or 0) >= 0.70
     assert (ours["recall"] or 0) >= (plain["recall"] or 0) + 0.15
@@ -116,14 +116,50 @@ def test_the_answer_beside_a_hit_enters_through_its_neighbour(tmp_path: Path) ->
     filler = [{"text": f"roof {n} of the library is made of steel {n}"} for n in range(40)]
     bench = own(tmp_path / "s", *rows, *filler)
     config = {"memtui": {"pool": 5, "previousWeight": 0.9}}
+    config["memtui"]["following"] = 0
     trace = ask(bench, said[0], config=config, limit=3)
     assert "m1" in trace.returned
     entered = next(c for c in trace.results if c.id == "m1")
     assert entered.steps[0].stage == "neighbours"
     assert entered.steps[0].before is None
     assert entered.steps[0].inputs["previous"] == "m0"
-    other = ask(bench, said[0], config={"memtui": {"pool": 5, "previousWeight": 0}}, limit=3)
-    assert "m1" not in other.returned
+    alone = {"pool": 5, "previousWeight": 0, "following": 0}
+    assert "m1" not in ask(bench, said[0], config={"memtui": alone}, limit=3).returned
+
+
+def test_an_answer_without_the_questions_words_is_met_by_what_was_asked(tmp_path: Path) -> None:
+    said = [
+        "Which colour did you choose for the roof of the library?",
+        "Zebra mauve quux.",
+        "The weather was fine.",
+    ]
+    rows = [{"text": t, "metadata": {"session": "s1", "speaker": "A"}} for t in said]
+    filler = [{"text": f"roof {n} of the library is made of steel {n}"} for n in range(40)]
+    bench = own(tmp_path / "s", *rows, *filler)
+    config = {"memtui": {"pool": 5, "previousWeight": 0}}
+    trace = ask(bench, said[0], config=config, limit=3)
+    assert trace.returned[:2] == ("m0", "m1")
+    first = trace.results[1].steps[0]
+    assert (first.stage, first.rule) == ("following", "follows")
+    met = trace.words_met("m1")
+    late = next(s for s in trace.results[1].steps if s.stage == "late_interaction")
+    assert met.score == pytest.approx(late.inputs["met"], abs=1e-6)
+    colour = next(word for word in met.words if word.word == "colour")
+    assert (colour.met, colour.before, colour.cosine) == ("", True, pytest.approx(0.8, abs=1e-6))
+    gone = ask(bench, said[0], config={"memtui": {"pool": 5, "previousWeight": 0, "following": 0}}, limit=3)
+    assert "m1" not in gone.returned
+
+
+def test_what_may_not_be_seen_lends_no_words(tmp_path: Path) -> None:
+    said = ["Which colour has the roof of the library?", "Zebra mauve quux."]
+    rows = [{"text": t, "metadata": {"session": "s1"}} for t in said]
+    rows[0]["metadata"]["state"] = "archived"  # type: ignore[index]
+    bench = own(tmp_path / "s", *rows, *({"text": f"tea {n} is green"} for n in range(60)))
+    trace = ask(bench, said[0], limit=20)
+    lent = [
+        s.inputs.get("before") for c in trace.candidates for s in c.steps if s.stage == "late_interaction"
+    ]
+    assert set(lent) == {None}
 
 
 def test_an_identifier_is_met_to_the_letter(tmp_path: Path) -> None:

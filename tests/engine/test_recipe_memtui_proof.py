@@ -74,36 +74,56 @@ def _by_hand(talks: Set, trace: Trace, scope: str | None) -> dict[str, float]:
         around = [f for f in late._WORD.finditer(question) if f.start() <= start and end <= f.end()]
         weights.append(float(np.linalg.norm(vector)) * (rarity(around[0][0].lower()) if around else 0.0))
 
-    def met(row: dict[str, Any]) -> float:
-        text = row["text"].removeprefix(f"{row['speaker']}: ")
-        told = model.token_vectors(text).matrix
-        best = [max((float(unit(t) @ unit(u)) for u in told), default=0.0) for t in asked.matrix]
+    def near(row: dict[str, Any]) -> list[float]:
+        told = model.token_vectors(row["text"].removeprefix(f"{row['speaker']}: ")).matrix
+        return [max((float(unit(t) @ unit(u)) for u in told), default=0.0) for t in asked.matrix]
+
+    words_near = [near(row) for row in stored]
+
+    def same_session(at: int, other: int) -> bool:
+        inside = 0 <= other < len(stored)
+        return inside and all(stored[other][key] == stored[at][key] for key in ("scope", "session"))
+
+    def met(at: int) -> float:
+        best = words_near[at]
+        if same_session(at, at - 1):
+            lent = [setting["contextWeight"] * b for b in words_near[at - 1]]
+            best = [max(own, other) for own, other in zip(best, lent, strict=True)]
         return sum(w * b for w, b in zip(weights, best, strict=True)) / sum(weights)
 
-    m = {r["id"]: met(r) for r in stored if r["id"] in union}
+    every_met = {r["id"]: met(at) for at, r in enumerate(stored)}
 
     def stretched(values: dict[str, float]) -> dict[str, float]:
         low, high = min(values.values()), max(values.values())
         return {i: (v - low) / (high - low) for i, v in values.items()}
 
-    v, w = stretched({i: cosine[i] for i in union}), stretched(m)
     rows = {r["id"]: r for r in stored}
     named = {r["speaker"] for r in stored if r["speaker"] in trace.query}
     spans = next((s.params["spans"] for s in trace.stages if s.name == "date"), [])
     top = max(bm25.values())
-    s = {}
-    for i in union:
-        s[i] = setting["vectorWeight"] * v[i] + setting["bm25Weight"] * bm25.get(i, 0) / top
-        s[i] += setting["lateWeight"] * w[i] + setting["identifierWeight"] * (held.get(i) or 0)
-        s[i] += setting["speakerWeight"] * (named == {rows[i]["speaker"]})
-        s[i] += setting["dateWeight"] * any(a <= rows[i]["timestamp"] < b for a, b, _ in spans)
+
+    def by_itself(union: set[str]) -> dict[str, float]:
+        v, w = stretched({i: cosine[i] for i in union}), stretched({i: every_met[i] for i in union})
+        s = {}
+        for i in union:
+            s[i] = setting["vectorWeight"] * v[i] + setting["bm25Weight"] * bm25.get(i, 0) / top
+            s[i] += setting["lateWeight"] * w[i] + setting["identifierWeight"] * (held.get(i) or 0)
+            s[i] += setting["speakerWeight"] * (named == {rows[i]["speaker"]})
+            s[i] += setting["dateWeight"] * any(a <= rows[i]["timestamp"] < b for a, b, _ in spans)
+        return s
+
+    s = by_itself(union)
+    best = set(sorted(s, key=lambda i: -s[i])[: setting["following"]])
+    after = {
+        r["id"] for at, r in enumerate(stored) if same_session(at, at - 1) and stored[at - 1]["id"] in best
+    }
+    s = by_itself(union | after)
     final = dict(s)
     for at, row in enumerate(stored):
         for other, weight in ((at - 1, "previousWeight"), (at + 1, "nextWeight")):
-            if 0 <= other < len(stored):
+            if same_session(at, other):
                 beside = stored[other]
-                same = (beside["scope"], beside["session"]) == (row["scope"], row["session"])
-                if same and beside["id"] in s and (row["id"] in s or row["id"] in trace.returned):
+                if beside["id"] in s and (row["id"] in s or row["id"] in trace.returned):
                     final[row["id"]] = final.get(row["id"], 0.0) + setting[weight] * s[beside["id"]]
     newest = [st.params["newest_ms"] for st in trace.stages if st.name == "recency"]
     for i in final:

@@ -32,11 +32,13 @@ from tests.quality import dialogues
 
 K = 10
 RECIPES = ("pro/agent", "pro/tool", "pro/cli", "pro/article", "memory-lancedb", "mem-engine", "memtui")
-_NO_SIGNALS = {"speakerWeight": 0, "dateWeight": 0, "previousWeight": 0, "nextWeight": 0}
+_NO_NEIGHBOURS = {"previousWeight": 0, "nextWeight": 0, "contextWeight": 0, "following": 0}
+_NO_SIGNALS = {"speakerWeight": 0, "dateWeight": 0, **_NO_NEIGHBOURS}
 PARTS: Mapping[str, Mapping[str, float]] = {
     "memtui: two lanes": {**_NO_SIGNALS, "lateWeight": 0, "vectorWeight": 0.2, "bm25Weight": 0.8},
     "memtui: + word by word": _NO_SIGNALS,
-    "memtui: + speaker, date": {"previousWeight": 0, "nextWeight": 0},
+    "memtui: + speaker, date": _NO_NEIGHBOURS,
+    "memtui: + adjacent scores": {"contextWeight": 0, "following": 0},
     "memtui: without rarity": {"rarity": 0},
 }
 """The recipe without some of its signals."""

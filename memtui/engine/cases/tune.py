@@ -35,6 +35,7 @@ OWN: Mapping[str, tuple[Any, ...]] = {
     "bm25Weight": (0.0, 0.1, 0.2, 0.4, 0.6),
     "identifierWeight": (0.0, 0.5, 1.0),
     "rarity": (0.0, 0.5, 1.0, 1.5),
+    "contextWeight": (0.0, 0.5, 0.7),
     "previousWeight": (0.0, 0.15, 0.3),
     "nextWeight": (0.0, 0.1, 0.2),
     "recency": ("asked", "on", "off"),

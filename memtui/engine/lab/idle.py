@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 _NEEDS_STAGE: Mapping[str, tuple[str, str]] = {
     "lateWeight": ("late_interaction", "the bundled model is not at hand: nothing is compared word by word"),
     "rarity": ("late_interaction", "the bundled model is not at hand: nothing is compared word by word"),
+    "contextWeight": ("neighbours", "no candidate has another memory of its session beside it"),
     "identifierWeight": ("identifier_ranked", "the question names nothing to be found to the letter"),
     "speakerWeight": ("speaker", "the question names no speaker"),
     "dateWeight": ("date", "the question names no time"),
     "previousWeight": ("neighbours", "no candidate has another memory of its session beside it"),
+    "following": ("neighbours", "no candidate has another memory of its session beside it"),
     "nextWeight": ("neighbours", "no candidate has another memory of its session beside it"),
     "recencyWeight": ("recency", "the question does not ask for what is new"),
     "recencyHalfLifeDays": ("recency", "the question does not ask for what is new"),
@@ -36,7 +38,7 @@ def idle_own(trace: Trace, path: str) -> str:
         return "recency is off" if stage == "recency" and settings.get("recency") == "off" else why
     if key == "recencyHalfLifeDays" and not settings.get("recencyWeight"):
         return "recencyWeight is 0"
-    if key == "rarity" and not settings.get("lateWeight"):
+    if key in ("rarity", "contextWeight") and not settings.get("lateWeight"):
         return "lateWeight is 0"
     return ""
 

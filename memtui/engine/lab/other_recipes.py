@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 OF_THE_MEMORY = frozenset({"scope", "category", "inactive", "expired", "state", "suppressed"})
 """Gates that no larger limit opens."""
-_FINDING = ("memtui.pool", "memtui.previousWeight", "memtui.nextWeight")
+_FINDING = ("memtui.pool", "memtui.following", "memtui.previousWeight", "memtui.nextWeight")
 """Settings of memtui's own recipe that decide what becomes a candidate; the others only weigh candidates."""
 EVERY_GATE = FOUND | {"scope", "category"}
 

@@ -25,6 +25,10 @@ Embed = Callable[[str], "np.ndarray[Any, np.dtype[np.float32]]"]
 T = TypeVar("T")
 
 
+ROWS_KEPT = 8192
+"""Rows read by id that are remembered: some megabytes."""
+
+
 class NotAsked(Exception):  # noqa: N818 - an outcome: the answer is not at hand
     """A recall that may ask nothing needs an answer that it was never given; `what` names it."""
 
@@ -133,14 +137,23 @@ class Outside:
         )
 
     def rows_by_id(self, ids: Sequence[str]) -> dict[str, Row]:
-        """The rows with these ids; a duplicated id gives the last one."""
-        wanted = tuple(ids)
-        columns = search.read_columns(self.pin.dialect)
-        return self.asked(
-            ("rows", wanted),
-            "rows have to be read",
-            lambda: {row.id: row for row in rows_of(self.pin.rows_by_id(wanted, columns), self.pin.dialect)},
-        )
+        """The rows with these ids; a duplicated id gives the last one. Rows are kept with the table's version."""
+        kept: dict[str, Row] = self.pin.derived(("rows by id",), dict)
+        found = {memory_id: row for memory_id in ids if (row := kept.get(memory_id)) is not None}
+        missing = tuple(memory_id for memory_id in ids if memory_id not in found)
+        if missing:
+            columns = search.read_columns(self.pin.dialect)
+            read = self.asked(
+                ("rows", missing),
+                "rows have to be read",
+                lambda: rows_of(self.pin.rows_by_id(missing, columns), self.pin.dialect),
+            )
+            if len(kept) > ROWS_KEPT:
+                kept.clear()
+            fresh = {row.id: row for row in read}
+            kept.update(fresh)
+            found |= fresh
+        return {memory_id: found[memory_id] for memory_id in ids if memory_id in found}
 
     def rerank(
         self, retrieval: Retrieval, query: str, documents: Sequence[str], top_n: int, budget_ms: float

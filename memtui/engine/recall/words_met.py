@@ -25,7 +25,8 @@ class WordMet:
     """One word of the question: what of the score it decides, and the word of the memory that met it best.
 
     The score is the sum of `share` times `cosine` over all words. `met` is empty where the memory has no word
-    that the model knows. Spans are characters in the two texts.
+    that the model knows, and where the memory said before it meets the word better. Spans are characters in the
+    two texts.
     """
 
     word: str
@@ -34,6 +35,8 @@ class WordMet:
     met: str
     met_span: Span
     cosine: float
+    before: bool = False
+    """Whether it was met by the memory said before; the cosine is what this counts here."""
 
     def as_json(self) -> dict[str, Any]:
         """The word for JSON."""
@@ -44,6 +47,7 @@ class WordMet:
             "met": self.met,
             "met_span": list(self.met_span),
             "cosine": round(self.cosine, _DIGITS),
+            **({"before": True} if self.before else {}),
         }
 
 
@@ -77,14 +81,23 @@ class WordsMet:
 
 
 def words_met(
-    question: str, memory: str, *, approximate: bool, offset: int = 0, weights: Sequence[float] | None = None
+    question: str,
+    memory: str,
+    *,
+    approximate: bool,
+    offset: int = 0,
+    weights: Sequence[float] | None = None,
+    lent: Sequence[float] = (),
 ) -> WordsMet:
     """Compare a question with a memory's text; the heaviest words of the question come first.
 
     `weights` are those of the question's pieces as a recall used them; without, the lengths of their vectors.
+    `lent` is what the memory said before counts for each of these pieces.
     A word's cosine is the mean over its pieces, weighted by them; `met` is the word that holds the piece which
     the heaviest of them met. Raises EmbeddingError when the bundled model cannot be read.
     """
+    import numpy as np
+
     from memtui.engine.embed.static import bundled
     from memtui.engine.recall.own.late import unit
 
@@ -94,6 +107,8 @@ def words_met(
     lengths: Sequence[float] = own if weights is None or len(weights) != len(own) else weights
     total = sum(lengths)
     table = (unit(asked.matrix) @ unit(told.matrix).T).clip(max=1.0)
+    if len(lent) == len(own) and len(own):
+        table = np.hstack([table, np.array(lent)[:, None]])
     words, unknown = [], []
     for start, end in _words(question, asked.spans):
         pieces = [at for at, (a, b) in enumerate(asked.spans) if start <= a and b <= end]
@@ -105,7 +120,9 @@ def words_met(
             continue
         cosine, met = _met(table, [lengths[at] for at in pieces], pieces, memory, told.spans)
         share = weight / total if total else 0.0
-        words.append(WordMet(question[start:end], (start, end), share, memory[slice(*met)], met, cosine))
+        here = met or (0, 0)
+        word = question[start:end]
+        words.append(WordMet(word, (start, end), share, memory[slice(*here)], here, cosine, met is None))
     words.sort(key=lambda word: (-word.share, word.span))
     score = sum(word.share * word.cosine for word in words)
     return WordsMet(question, memory, offset, score, tuple(words), tuple(unknown), approximate)
@@ -128,13 +145,15 @@ def words_met_in(trace: Trace, memory_id: str) -> WordsMet:
     if compared is None:
         return words_met(clean(trace.query), shown, approximate=True)
     bare = bare_text(shown, text_of(row.metadata.values, (SPEAKER,)))
-    params = compared.outcome.params
+    params, inputs = compared.outcome.params, compared.outcome.inputs
+    before = inputs["before"][trace.pool.rows.index(row)] if "before" in inputs else None
     return words_met(
         clean(str(params["question"])),
         bare,
         approximate=False,
         offset=len(shown) - len(bare),
         weights=params["weights"],
+        lent=[] if before is None else [inputs["context_weight"] * cosine for cosine in before],
     )
 
 
@@ -147,14 +166,20 @@ def _words(text: str, pieces: list[Span]) -> list[Span]:
 
 def _met(
     table: np.ndarray[Any, Any], weights: list[float], pieces: list[int], memory: str, spans: list[Span]
-) -> tuple[float, Span]:
-    """The weighted mean of the best cosines, and the memory's word that the heaviest piece met."""
-    if not spans:
+) -> tuple[float, Span | None]:
+    """The weighted mean of the best cosines, and the memory's word that the heaviest piece met.
+
+    None for a word of the memory before, whose pieces stand in the last column of `table`.
+    """
+    if not table.shape[1]:
         return 0.0, (0, 0)
     best = table[pieces].max(axis=1)
     counted = weights if any(weights) else [1.0] * len(weights)  # a word of every memory weighs nothing
     cosine = float(sum(w * float(c) for w, c in zip(counted, best, strict=True)) / sum(counted))
     heaviest = pieces[max(range(len(pieces)), key=lambda at: weights[at])]
-    start, end = spans[int(table[heaviest].argmax())]
+    best_at = int(table[heaviest].argmax())
+    if best_at == len(spans):
+        return cosine, None
+    start, end = spans[best_at]
     runs = (found.span() for found in _RUN.finditer(memory))
     return cosine, next((run for run in runs if run[0] <= start and end <= run[1]), (start, end))

@@ -38,6 +38,8 @@ class Asked:
     met_ms: float
     """How long the comparison took."""
     by_identifier: Mapping[int, Hit]
+    following: Mapping[int, Hit]
+    """Those that were said after the best ones."""
     speakers: Sequence[str]
     """Of each candidate, empty where unknown."""
     around: Sequence[Around]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtui.engine.embed.static import StaticEmbedder
 from memtui.engine.errors import EmbeddingError
@@ -13,9 +13,10 @@ from memtui.engine.recall.own import stages
 from memtui.engine.recall.own.clean_question import CleanQuestion
 from memtui.engine.recall.own.dates import spans_named
 from memtui.engine.recall.own.evidence import Asked
-from memtui.engine.recall.own.lanes import Search
+from memtui.engine.recall.own.lanes import Search, said_next
 from memtui.engine.recall.own.late import Met, bare_text, late_interaction, piece_cache
 from memtui.engine.recall.own.newest import newest_wanted
+from memtui.engine.recall.own.recipe import FOLLOWING
 from memtui.engine.recall.own.settings import OwnSettings
 from memtui.engine.recall.own.survey import SPEAKER, Survey, text_of
 from memtui.engine.recall.pool import Floats, Hit, Pool
@@ -70,7 +71,7 @@ class Gathering:
         by_identifier = self.hits("identifier_ranked", pool.rows)
         past = pool.timestamp[pool.timestamp <= pool.now_ms]
         start = self.search.outside.clock()
-        met, warning = self._met(pool.rows, speakers)
+        met, warning = self._met(pool.rows)
         met_ms = (self.search.outside.clock() - start) * 1000
         asked = Asked(
             question=self.question,
@@ -85,10 +86,28 @@ class Gathering:
             met=met,
             met_ms=met_ms,
             by_identifier=by_identifier,
+            following=self.hits(FOLLOWING, pool.rows),
             speakers=speakers,
             around=[self.known.chains.around(row.id) for row in pool.rows],
         )
         return asked, warning
+
+    def with_following(self, pool: Pool, asked: Asked, record: StageRecord) -> Gathering:
+        """The same with what was said after the best candidates, where no search found it.
+
+        `record` is the last stage before the neighbours'. An answer that shares no word with the question is
+        found by what was asked before it.
+        """
+        flow, inside = record.outcome.flow, {row.id for row in pool.rows}
+        best = flow.order.tolist()[: self.settings.following]
+        leaders = {
+            after: float(flow.score[index])
+            for index in reversed(best)  # where two lead to the same one, the better counts
+            if (after := asked.around[index][1]) is not None and after not in inside
+        }
+        if not leaders:
+            return self
+        return replace(self, lanes={**self.lanes, FOLLOWING: said_next(self.search, leaders)})
 
     def entering(self, pool: Pool, asked: Asked, record: StageRecord) -> list[Row]:
         """Rows beside candidates that no search found, when their neighbours' scores lift them among the results.
@@ -119,16 +138,33 @@ class Gathering:
             return newest_wanted(self.question)
         return ALWAYS if self.settings.recency == "on" else ""
 
-    def _met(self, rows: Sequence[Row], speakers: Sequence[str]) -> tuple[Met | None, str]:
-        texts = [bare_text(row.text, speaker) for row, speaker in zip(rows, speakers, strict=True)]
+    def _before(self, rows: Sequence[Row]) -> list[Row | None]:
+        """The memory before each one in its session; None without one, and where it may not be seen."""
+        known: dict[str, Row | None] = {row.id: row for row in rows}
+        names = [self.known.chains.around(row.id)[0] for row in rows]
+        wanted = sorted({name for name in names if name is not None} - known.keys())
         outside = self.search.outside
+        stored = outside.rows_by_id(wanted) if wanted else {}
+        known |= {memory_id: outside.read(row) for memory_id, row in stored.items()}
+        earlier = [None if name is None else known.get(name) for name in names]
+        return [None if row is None or self.search.gate(row) else row for row in earlier]
+
+    def _met(self, rows: Sequence[Row]) -> tuple[Met | None, str]:
+        outside, earlier = self.search.outside, self._before(rows)
+        texts = [_bare(row) for row in (*rows, *earlier)]
         key = ("met", self.clean.text, self.settings.rarity, self.search.scope_where, tuple(texts))
 
         def compare() -> Met:
-            pieces = piece_cache(outside.pin, self.model).pieces(rows, texts)
-            return late_interaction(self.model, self.clean.text, pieces, rarity=self._rarity)
+            pieces = piece_cache(outside.pin, self.model).pieces(texts)
+            own, lent = pieces[: len(rows)], pieces[len(rows) :]
+            return late_interaction(self.model, self.clean.text, own, lent, rarity=self._rarity)
 
         try:
             return outside.made(key, compare), ""
         except EmbeddingError as error:
             return None, f"words were not compared: {error}"
+
+
+def _bare(row: Row | None) -> str:
+    """What was said, without who said it."""
+    return "" if row is None else bare_text(row.text, text_of(row.metadata.values, (SPEAKER,)))

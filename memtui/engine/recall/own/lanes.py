@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -137,6 +137,14 @@ def by_identifier(search: Search, wanted: Sequence[str]) -> Lane:
     held.sort(key=lambda pair: (-pair[0], -pair[1].timestamp_ms))
     found = Found([row for _, row in held], [float(count) for count, _ in held], len(held) + 1)
     return _filled(search, lambda k: found, "held", lambda count: count / len(wanted), "count", "substring")
+
+
+def said_next(search: Search, leaders: Mapping[str, float]) -> Lane:
+    """Memories by id that were said after better ones; score = that of the memory before, the best first."""
+    stored = search.outside.rows_by_id(list(leaders)) if leaders else {}
+    rows = sorted(stored.values(), key=lambda row: -leaders[row.id])
+    found = Found(rows, [leaders[row.id] for row in rows], len(rows) + 1)
+    return _filled(search, lambda k: found, "follows", lambda score: score, "score_before", "session")
 
 
 def recorded(search: Search, items: Sequence[Sequence[Any]], *, lane: str) -> Lane:

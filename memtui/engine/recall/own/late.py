@@ -3,7 +3,8 @@
 m = sum over question pieces t of w_t * max over memory pieces u of cos(t, u), divided by the sum of w_t;
 w_t is the length of the piece's stored vector (pieces that are rare in the language are longer) times the rarity
 of its word in the scope. Pieces that the model does not know are left out. A memory without known pieces is met
-by nothing: 0.
+by nothing: 0. What the memory before in the same session meets counts for this one too, at a share: an answer
+seldom repeats the words of the question it answers.
 """
 
 from __future__ import annotations
@@ -19,34 +20,33 @@ from memtui.engine.embed.static import StaticEmbedder, TokenVectors
 from memtui.engine.recall.pool import Floats
 
 if TYPE_CHECKING:
-    from memtui.engine.recall.rows import Row
     from memtui.engine.store.pin import Pin
 
 Pieces = np.ndarray[Any, np.dtype[np.int32]]
 Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 _WORD = re.compile(r"\w+")
 KEPT = 65_536
-"""Texts whose word pieces are remembered: about 20 MB."""
+"""Texts whose word pieces are remembered: about 40 MB with the texts of a dialogue."""
 
 
 class PieceCache:
-    """The word pieces of memories, remembered by row and text of one version of a table."""
+    """The word pieces of the texts of one version of a table, remembered by text."""
 
     def __init__(self, model: StaticEmbedder) -> None:
         self.model = model
-        self._known: dict[tuple[str, int], Pieces] = {}
+        self._known: dict[str, Pieces] = {}
 
-    def pieces(self, rows: Sequence[Row], texts: Sequence[str]) -> list[Pieces]:
-        """The pieces of each row's text; texts never seen are tokenised together."""
-        keys = [(row.id, hash(text)) for row, text in zip(rows, texts, strict=True)]
-        found = {key: pieces for key in keys if (pieces := self._known.get(key)) is not None}
-        fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        """The pieces of each text; texts never seen are tokenised together."""
+        found = {text: pieces for text in texts if (pieces := self._known.get(text)) is not None}
+        fresh = [text for text in dict.fromkeys(texts) if text not in found]
         if fresh:
-            found |= zip(fresh, self.model.piece_ids(list(fresh.values())), strict=True)
+            made = dict(zip(fresh, self.model.piece_ids(fresh), strict=True))
             if len(self._known) > KEPT:
                 self._known.clear()
-            self._known.update((key, found[key]) for key in fresh)
-        return [found[key] for key in keys]
+            self._known.update(made)
+            found |= made
+        return [found[text] for text in texts]
 
 
 def piece_cache(pin: Pin, model: StaticEmbedder) -> PieceCache:
@@ -56,7 +56,7 @@ def piece_cache(pin: Pin, model: StaticEmbedder) -> PieceCache:
 
 @dataclass(frozen=True)
 class Met:
-    """How well memories meet a question: `score` [n], and of each piece of the question the best cosine."""
+    """How well memories meet a question: of each piece of the question the best cosine."""
 
     question: TokenVectors
     lengths: tuple[float, ...]
@@ -65,20 +65,32 @@ class Met:
     """Of the word of each piece in the scope."""
     weights: tuple[float, ...]
     """Their products; the score is the mean of the cosines with these weights."""
-    score: Floats
     cosines: Matrix
     """[n, pieces of the question]."""
+    before: Matrix
+    """The same of the memory before each one; NaN where there is none."""
+
+    def score(self, context_weight: float) -> Floats:
+        """m of each memory, with `context_weight` times what the memory before meets where that is more; [n]."""
+        total = sum(self.weights)
+        if not total > 0:
+            return np.zeros(len(self.cosines))
+        met = np.fmax(self.cosines, context_weight * self.before)
+        score: Floats = met @ np.array(self.weights) / total
+        return score
 
 
 def late_interaction(
     model: StaticEmbedder,
     question: str,
     memories: Sequence[Pieces],
+    before: Sequence[Pieces] = (),
     *,
     rarity: Callable[[str], float] = lambda word: 1.0,
 ) -> Met:
     """Compare a question with memories given as word pieces (`PieceCache.pieces`).
 
+    `before` are those of the memory before each one, empty where there is none; or nothing at all.
     `rarity` rates a word (lower case); where it leaves no piece any weight, all words count as equally rare.
     """
     asked = model.token_vectors(question)
@@ -87,11 +99,12 @@ def late_interaction(
     if not (lengths * rated).any():
         rated = np.ones(len(lengths))
     weights = lengths * rated
-    total = float(weights.sum())
-    cosines = best_cosines(model, asked, memories)
-    score = cosines @ weights / total if total > 0 else np.zeros(len(memories))
+    every = best_cosines(model, asked, [*memories, *before])
+    cosines, lent = every[: len(memories)], np.full((len(memories), len(asked.tokens)), np.nan)
+    filled = [at for at, pieces in enumerate(before) if len(pieces)]
+    lent[filled] = every[len(memories) :][filled]
     plain = [tuple(each.tolist()) for each in (lengths, rated, weights)]
-    return Met(asked, plain[0], plain[1], plain[2], score, cosines)
+    return Met(asked, plain[0], plain[1], plain[2], cosines, lent)
 
 
 def words_at(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DAY_MS = 86_400_000
 CLOSE = 1e-9
 MOST_FAILURES = 20
-SEARCHES = ("vector_ranked", "bm25_ranked", "identifier_ranked")
+SEARCHES = ("vector_ranked", "bm25_ranked", "identifier_ranked", "following")
 Inputs = Mapping[str, Any]
 
 _WEIGHTS = {
@@ -27,6 +27,7 @@ _WEIGHTS = {
     "bm25_weight": "bm25Weight",
     "identifier_weight": "identifierWeight",
     "late_weight": "lateWeight",
+    "context_weight": "contextWeight",
     "speaker_weight": "speakerWeight",
     "date_weight": "dateWeight",
     "previous_weight": "previousWeight",
@@ -72,6 +73,7 @@ _SCORES: dict[str, Callable[[float, Inputs], float]] = {
     "cosine": lambda _, i: 1 - i["distance"],
     "bm25": lambda _, i: i["raw_bm25"],
     "recorded": lambda _, i: i["recorded"],
+    "follows": lambda _, i: i["score_before"],
     "stretched_sum": _fused,
     "late_interaction": _late,
     "speaker_named": lambda before, i: before + i["speaker_weight"],
@@ -121,6 +123,9 @@ class _Own:
     def late(self, row: Row, step: Step) -> str:
         """m is the mean of the cosines, weighted by the question's pieces."""
         params, cosines = self.params[step.stage], step.inputs["cosines"]
+        if (before := step.inputs.get("before")) is not None:
+            share = step.inputs["context_weight"]
+            cosines = [max(own, share * lent) for own, lent in zip(cosines, before, strict=True)]
         weights = [length * rare for length, rare in zip(params["lengths"], params["rarity"], strict=True)]
         total = sum(weights)
         m = sum(w * c for w, c in zip(weights, cosines, strict=True)) / total if total > 0 else 0.0

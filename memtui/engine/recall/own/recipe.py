@@ -28,10 +28,12 @@ class Stage:
     fresh: bool = False
 
 
+FOLLOWING = "following"
 SEARCHES = {
     "vector_ranked": "vector",
     "bm25_ranked": "bm25",
     "identifier_ranked": "to the letter",
+    FOLLOWING: "said next",
 }
 """The searches by name, with their titles."""
 COMPARED = "late_interaction"

@@ -15,6 +15,7 @@ from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.outside import Outside
 from memtui.engine.recall.own import lanes, recipe
 from memtui.engine.recall.own.clean_question import clean_question
+from memtui.engine.recall.own.evidence import Asked
 from memtui.engine.recall.own.gather import Gathering
 from memtui.engine.recall.own.identifiers import identifiers
 from memtui.engine.recall.own.proof import prove_own
@@ -24,6 +25,7 @@ from memtui.engine.recall.pool import Floats, Pool
 from memtui.engine.recall.question import check_dims, question_vector
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.rows import Row
 from memtui.engine.recall.searched import blank, ranked
 from memtui.engine.recall.trace import StageSummary
 
@@ -147,10 +149,12 @@ class _Own:
 
     def _run(self, gathering: Gathering) -> tuple[Pool, list[StageRecord]]:
         """The score stages over what was found, then everything over that and the neighbours it draws in."""
-        clock, cancel, rows = self.outside.clock, self.cancel, gathering.rows()
-        pool = gathering.pool(rows)
-        asked, warning = gathering.asked(pool)
-        first = recipe.through(recipe.SCORES, pool, asked, clock=clock, cancel=cancel)
+        clock, cancel, start = self.outside.clock, self.cancel, self.outside.clock()
+        rows, pool, asked, warning, first = self._scored(gathering)
+        wider = gathering.with_following(pool, asked, first[-1])
+        if wider is not gathering:
+            gathering, self.lane_ms[recipe.FOLLOWING] = wider, (clock() - start) * 1000
+            rows, pool, asked, warning, first = self._scored(gathering)
         entering = gathering.entering(pool, asked, first[-1])
         if entering:
             pool = gathering.pool([*rows, *entering])
@@ -163,6 +167,19 @@ class _Own:
         for record in records:
             self.on_stage(record.summary())
         return pool, records
+
+    def _scored(self, gathering: Gathering) -> tuple[list[Row], Pool, Asked, str, list[StageRecord]]:
+        """What was found with what each memory earns by itself; and why words were not compared, if so."""
+        rows = gathering.rows()
+        pool = gathering.pool(rows)
+        asked, warning = gathering.asked(pool)
+        return (
+            rows,
+            pool,
+            asked,
+            warning,
+            recipe.through(recipe.SCORES, pool, asked, clock=self.outside.clock, cancel=self.cancel),
+        )
 
     def _survey(self) -> Survey:
         """What the scope has in common; nothing where every scope is denied."""
@@ -230,7 +247,9 @@ class _Own:
         if name == "identifier_ranked":
             params["identifiers"] = list(gathering.identifiers)
         outcome = ranked(gathering.hits(name, pool.rows), pool, gates, lane.warning, params)
-        ms = self.lane_ms[{"vector_ranked": "vector", "bm25_ranked": "bm25"}.get(name, "")]
+        ms = self.lane_ms[
+            {"vector_ranked": "vector", "bm25_ranked": "bm25", "identifier_ranked": ""}.get(name, name)
+        ]
         title = recipe.SEARCHES[name]
         return StageRecord(name, title, "search", blank(pool), outcome, self.pin.rows, ms)
 

@@ -26,6 +26,8 @@ class OwnSettings(Block):
     """Of the late interaction (how well each word of the question is met), stretched the same way."""
     rarity: float = Field(default=1.0, ge=0, le=3)
     """How far a question's word counts by its rarity in the scope: the exponent of `Survey.rarity`, 0 not at all."""
+    context_weight: float = Field(default=0.8, ge=0, le=1)
+    """What a word of the question counts that only the memory before meets, in the same session."""
     bm25_weight: float = Field(default=0.1, ge=0, le=10)
     """Of the keyword score as a share of the best one."""
     identifier_weight: float = Field(default=1.0, ge=0, le=10)
@@ -38,6 +40,8 @@ class OwnSettings(Block):
     """Of the score of the memory before, in the same session."""
     next_weight: float = Field(default=0.1, ge=0, le=1)
     """Of the score of the memory after, in the same session."""
+    following: int = Field(default=20, ge=0, le=200)
+    """The memories said after the best ones become candidates too, after so many of them; 0 for none."""
     recency: Literal["asked", "on", "off"] = "asked"
     """Whether newer memories gain: when the question asks for what is new, always, never."""
     recency_weight: float = Field(default=0.3, ge=0, le=10)

@@ -14,9 +14,9 @@ from memtui.engine.recall.searched import Column
 
 
 def fused(flow: Flow, pool: Pool, asked: Asked) -> Outcome:
-    """wv * stretched cosine + wb * BM25 / best BM25 + wi * share of identifiers, over the union of the searches."""
+    """wv * stretched cosine + wb * BM25 / best BM25 + wi * share of identifiers, over all that was found."""
     settings = asked.settings
-    found = np.array(sorted({*pool.vector, *pool.bm25, *asked.by_identifier}), np.int64)
+    found = np.array(sorted({*pool.vector, *pool.bm25, *asked.by_identifier, *asked.following}), np.int64)
     inside = np.zeros(pool.n, np.bool_)
     inside[found] = True
     cosine = stretch(np.where(inside, cosines(pool, asked.vector), np.nan))
@@ -47,22 +47,28 @@ def fused(flow: Flow, pool: Pool, asked: Asked) -> Outcome:
 
 
 def late_interaction(flow: Flow, pool: Pool, asked: Asked) -> Outcome:
-    """score + wm * stretched m; m says how well each word of the clean question is met (see `late`)."""
+    """score + wm * stretched m; m says how well each word of the clean question is met, here or just before."""
     assert asked.met is not None  # the stage runs only with the model
-    met, weight = asked.met, asked.settings.late_weight
+    met, weight, context = asked.met, asked.settings.late_weight, asked.settings.context_weight
     inside = np.zeros(pool.n, np.bool_)
     inside[flow.order] = True
-    m = stretch(np.where(inside, met.score, np.nan))
+    m = stretch(np.where(inside, met.score(context), np.nan))
     pieces: Column = np.full(pool.n, None, object)
+    earlier: Column = np.full(pool.n, None, object)
+    known = ~np.isnan(met.before).all(axis=1)
     for index in flow.order.tolist():
         pieces[index] = tuple(met.cosines[index].tolist())
-    inputs = {
+        if known[index]:
+            earlier[index] = tuple(met.before[index].tolist())
+    inputs: dict[str, Any] = {
         "met": m.raw,
         "lowest_met": m.low,
         "highest_met": m.high,
         "late_weight": weight,
         "cosines": pieces,
     }
+    if known.any():
+        inputs |= {"before": earlier, "context_weight": context}
     params = {
         "question": asked.clean.text,
         "pieces": list(met.question.tokens),

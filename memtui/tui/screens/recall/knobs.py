@@ -69,10 +69,13 @@ _GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
         {
             "vectorWeight": "of the cosine, stretched over the candidates",
             "lateWeight": "of how well each word of the question is met",
+            "contextWeight": "of what the memory before meets, same session",
+            "rarity": "how far a rare word of the question counts more",
             "bm25Weight": "of the keyword score, as a share of the best",
             "identifierWeight": "of identifiers that stand in the text to the letter",
             "speakerWeight": "for what the named speaker has said",
             "dateWeight": "for memories of the time that is named",
+            "following": "best ones whose next memory becomes a candidate",
             "previousWeight": "of the score of the memory before, same session",
             "nextWeight": "of the score of the memory after, same session",
             "recency": "newer ones gain when asked for, always, never",
