@@ -9,6 +9,8 @@ SizeClass = Literal["narrow", "normal", "wide"]
 NORMAL_WIDTH = 100
 """Below this many columns panels have a rule instead of a box: two columns of frame a panel are too dear."""
 WIDE_WIDTH = 160
+FOUR_COLUMNS = 180
+"""From here on Home has the journal and the saved questions beside everything else."""
 SHORT_HEIGHT = 30
 """Below this many rows hint lines and sub-titles go; the key bar stays."""
 NEAR_ROWS = 7
@@ -92,7 +94,7 @@ def _browse_narrow(width: int, top: int, rest: int, shape: BrowseShape) -> Arran
 
 
 def home(width: int, height: int) -> Arrangement:
-    """Home in three sizes: two columns, three columns, three wide columns with categories."""
+    """Home in four sizes: two columns, three, three with categories, four with the journal and the cases."""
     kind = size_class(width)
     if kind == "narrow":
         return _home_narrow(width, height)
@@ -103,10 +105,17 @@ def home(width: int, height: int) -> Arrangement:
         middle = _row(("tiers", "scopes", "start"), columns, heights[0], heights[1])
         lower = {"newest": Box(0, heights[0] + heights[1], width, heights[2])} if heights[2] else {}
         return upper | middle | lower
-    columns, heights = _split(width, (44, 90, 66)), _split(height, (16, 14, 18))
+    more = width >= FOUR_COLUMNS
+    columns = _split(width, (40, 74, 40, 46) if more else (44, 90, 66))
+    heights = _split(height, (16, 14, 18))
     second, third = columns[0], columns[0] + columns[1]
+    fourth = third + columns[2]
     lower_at = heights[0] + heights[1]
-    return {
+    aside = {
+        "journal": Box(fourth, 0, columns[-1], lower_at),
+        "cases": Box(fourth, lower_at, columns[-1], heights[2]),
+    }
+    return (aside if more else {}) | {
         "store": Box(0, 0, columns[0], heights[0]),
         "growth": Box(second, 0, columns[1], heights[0]),
         "attention": Box(third, 0, columns[2], lower_at),

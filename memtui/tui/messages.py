@@ -66,6 +66,13 @@ class ShowMemory(Message):
 
 
 @dataclass
+class ShowEntry(Message):
+    """Go to the Journal and show this entry."""
+
+    number: int
+
+
+@dataclass
 class AskRecall(Message):
     """Go to Recall with this question filled in."""
 

@@ -86,6 +86,6 @@ def _unexpected(error: Exception) -> MemtuiError:
     """A failure that the engine did not foresee: named, never hidden."""
     return MemtuiError(
         f"{type(error).__name__}: {' '.join(str(error).split())[:300] or 'no message'}",
-        fix="Press {app.reload} to try again; if it comes back, please report it with these words.",
+        fix="Try again; if it comes back, please report it with these words.",
         details=str(error),
     )

@@ -7,7 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 
-from memtui.engine import CancelToken, Facets, ListQuery, ListView, Memory, MemtuiError, StoreInfo, UsageError
+from memtui.engine import (
+    CancelToken,
+    Facets,
+    JournalEntry,
+    ListQuery,
+    ListView,
+    Memory,
+    MemtuiError,
+    StoreInfo,
+    UsageError,
+)
 from memtui.engine.curate.story import Story
 from memtui.engine.listing import Finding, Stats
 from memtui.engine.progress import OnProgress
@@ -136,6 +146,15 @@ class MemoryEngine:
     @property
     def curate(self) -> MemoryEngine:
         return self
+
+    def journal(self, limit: int = -1) -> list[JournalEntry]:
+        """What was done here: the newest cut off, the one before taken back."""
+        made = [("archive", "3 memories: state", "interrupted"), ("edit", "1 memory: text", "undone")]
+        made += [("import", "1,204 memories from mango-notes.jsonl", "applied")]
+        return [
+            JournalEntry(3 - i, NOW_MS - (i + 1) * 5 * 3_600_000, action, title, state, 3 - i, 410 - i)
+            for i, (action, title, state) in enumerate(made)
+        ]
 
     def story(self, memory: Memory) -> Story:
         """A memory without a past."""

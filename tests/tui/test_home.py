@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from memtui.engine import CaseBook, Engine
+from memtui.engine.cases.demo import demo_cases
+from memtui.engine.cases.measure import measure
+from memtui.engine.cases.run import Answer
+from memtui.paths import store_state_dir
+from memtui.tui.keys import load_keys
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.home.growth import growth_lines
 from memtui.tui.screens.home.growth import running as running_counts
+from memtui.tui.screens.home.lately import Lately, case_rows, good
 from memtui.tui.screens.home.links import Links
 from tests.conftest import NOW_MS
-from tests.tui.driving import lines, press, running, screen_text, settle
+from tests.tui.driving import lines, press, running, screen_text, settle, until
 from tests.tui.memory_engine import MemoryEngine
 
 
@@ -94,3 +101,28 @@ def test_growth_without_room_is_one_sentence():
     assert [line.plain for line in growth_lines(MemoryEngine(400).stats(), 10, 3, NOW_MS, UNICODE)] == [
         "400 memories"
     ]
+
+
+async def test_saved_questions_are_asked_when_that_is_wanted(demo_engine: Engine):
+    CaseBook(store_state_dir(demo_engine.info.uri) / "cases.json").put_all(demo_cases(NOW_MS)[:3])
+    async with running(demo_engine, (200, 50)) as (app, pilot):
+        await until(pilot, lambda: "ask them all" in screen_text(app))
+        app.screen.query_one("#cases Links", Links).focus()
+        await press(pilot, "enter")
+        await until(pilot, lambda: "of 3 right" in screen_text(app))
+        await press(pilot, "j", "enter")
+        assert app.current_mode == "recall"
+        assert app.screen.state.form.query == demo_cases(0)[0].query
+
+
+def test_a_question_is_right_when_nothing_rejected_came_and_what_is_expected_did():
+    (case,) = demo_cases(0)[:1]
+    fine, wrong = (
+        Answer(case, ("a",), measure(case, ids, ["global"], 5)) for ids in (case.expected[:1], ["a"])
+    )
+    assert [good(fine), good(wrong), good(Answer(case, (), None)), good(None)] == [True, False, None, None]
+    for answers, mark in (({}, "."), ({case.id: fine}, "*"), ({case.id: wrong}, "x")):
+        rows = case_rows(Lately((), (case,), answers), 40, 9, ASCII, load_keys(), asking=False)
+        assert rows[1].content.plain.startswith(f"{mark} ")
+    (first, *_) = case_rows(Lately(), 40, 9, ASCII, load_keys(), asking=False)
+    assert first.content.plain.startswith("o or f on an answer")

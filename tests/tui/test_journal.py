@@ -17,6 +17,7 @@ from memtui.engine.curate.place import journal_of
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.pick import Pick
 from memtui.tui.dialogs.preview import Preview
+from memtui.tui.messages import ShowEntry
 from memtui.tui.screens.journal.screen import JournalScreen
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import curator, row_of, rows_of, same_rows, version_of
@@ -69,7 +70,10 @@ async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
         text = screen_text(app)
         assert "Saturday 29 August 2026" in text
         assert "Tuesday 1 September 2026" in text
-        await to_entry(pilot, app, 1)
+        await press(pilot, "1")
+        app.post_message(ShowEntry(1))  # as a line of Home does
+        await press(pilot)
+        assert app.current_mode == "journal"
         assert "0.5 ▸ 0.9" in screen_text(app)
         await press(pilot, "u")
         assert isinstance(app.screen, Preview)

@@ -7,11 +7,11 @@ from memtui.tui.keys.key import ACT, FIND, GO, MOVE, VIEW, Key
 TABLE: tuple[Key, ...] = (
     # the app: everywhere, unless an input has the keyboard
     Key("app.go-home", "1", "Home", GO, shown="1"),
-    Key("app.go-browse", "2", "Browse", GO, shown="2"),
-    Key("app.go-recall", "3", "Recall", GO, shown="3"),
-    Key("app.go-lifecycle", "4", "Lifecycle", GO, shown="4"),
-    Key("app.go-transfer", "5", "Transfer", GO, shown="5"),
-    Key("app.go-journal", "6", "Journal", GO, shown="6"),
+    Key("app.go-browse", "2", "Browse", GO, shown="2", help="find, mend, undo"),
+    Key("app.go-recall", "3", "Recall", GO, shown="3", help="why, and why not"),
+    Key("app.go-lifecycle", "4", "Lifecycle", GO, shown="4", help="what fades, when"),
+    Key("app.go-transfer", "5", "Transfer", GO, shown="5", help="in, out, new model"),
+    Key("app.go-journal", "6", "Journal", GO, shown="6", help="all changes, undo"),
     Key("app.palette", "ctrl+p,colon", "every command", GO, shown="^p :"),
     Key("app.help", "question_mark,f1", "help", GO, bar=90, shown="?"),
     Key("app.jump", "semicolon", "jump", GO, help="a letter on every panel and row: type it to go there"),

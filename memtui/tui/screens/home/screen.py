@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events, on
@@ -12,13 +13,15 @@ from textual.content import Content
 from textual.style import Style
 
 from memtui.engine import ListQuery, Memory, Stats, StoreInfo, one_line
+from memtui.paths import store_state_dir
 from memtui.tui.frame import Frame
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
-from memtui.tui.layout import Arrangement, Box, home, size_class
+from memtui.tui.layout import FOUR_COLUMNS, Arrangement, Box, home, size_class
 from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
 from memtui.tui.paint.numbers import full, short
 from memtui.tui.screens.home.growth import growth_lines
+from memtui.tui.screens.home.lately import ENTRIES, CasesWanted, Lately, ask, case_rows, journal_rows
 from memtui.tui.screens.home.links import Links, Row
 from memtui.tui.screens.home.rows import (
     attention_rows,
@@ -43,16 +46,32 @@ TITLES = {
     "categories": "Categories",
     "start": "Start",
     "newest": "Newest memories",
+    "journal": "Latest changes",
+    "cases": "Saved questions",
 }
+_WHERE = {
+    "attention": "{links.follow} opens",
+    "tiers": "{app.go-lifecycle} lifecycle",
+    "scopes": "{app.go-browse} browse",
+    "journal": "{app.go-journal} journal",
+    "cases": "{app.go-recall} recall",
+}
+"""Where more of it is."""
+_PANEL = {"book": "cases"}
+"""Where what a call answers is shown, if not in the panel of its name."""
 NEWEST_ROWS = 40
 START = (
     "home.filter",
     "app.go-browse",
     "app.go-recall",
-    "home.open-path",
-    "home.open-demo",
+    "app.go-lifecycle",
+    "app.go-transfer",
+    "app.go-journal",
     "app.help",
     "app.palette",
+    "home.open-path",
+    "home.open-demo",
+    "app.jump",
 )
 
 
@@ -73,6 +92,8 @@ class HomeScreen(Frame):
             "categories": self._categories,
             "start": self._start,
             "newest": self._newest,
+            "journal": self._journal,
+            "cases": self._cases,
         }
         yield Arranged(
             Panel(StatePanel(), title="memtui", id="state"),
@@ -88,6 +109,7 @@ class HomeScreen(Frame):
     def __init__(self) -> None:
         super().__init__()
         self._newest_memories: Sequence[Memory] = ()
+        self._lately = Lately()
         self._revision = -1
 
     def session_changed(self, session: Session) -> None:
@@ -105,6 +127,7 @@ class HomeScreen(Frame):
             self.runner.start(
                 "newest", lambda token, report: engine.page(engine.view(ListQuery(), token), 0, NEWEST_ROWS)
             )
+            self._read_lately()
         for links in self.query(Links):
             links.rebuild()
         self._headlines(session)
@@ -130,22 +153,58 @@ class HomeScreen(Frame):
         which = f"{days} days" if narrow else f"{days} days, by tier"
         self.query_one("#growth", Panel).headline(which=which)
         self.query_one("#scopes", Panel).headline(which=f"{len(stats.scopes):,}")
+        for name, where in _WHERE.items():
+            self.query_one(f"#{name}", Panel).headline(where="" if narrow else where)
         count = sum(1 for finding in stats.findings if finding.severity != "info")
         self.query_one("#attention", Panel).headline(which=short(count) if count else "")
         self.query_one("#tiers", Panel).headline(which="last 7 days" if stats.tiers else "")
 
     def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both
         self._headlines(self.session)
+        if self._lately == Lately():  # there may be room for it now
+            self._read_lately()
+
+    def on_screen_resume(self) -> None:
+        self._read_lately()
+
+    # what has happened lately
+
+    def _read_lately(self) -> None:
+        """Journal and cases, from memtui's own files."""
+        engine, info = self.session.engine, self.session.info
+        if engine is None or info is None or self.app.size.width < FOUR_COLUMNS:
+            return
+        from memtui.engine import CaseBook  # not before the first frame
+
+        book = CaseBook(store_state_dir(info.uri) / "cases.json")
+        self.runner.start("journal", lambda token, report: engine.curate.journal(ENTRIES))
+        self.runner.start("book", lambda token, report: book.cases())
+
+    @on(CasesWanted)
+    def _ask_cases(self, message: CasesWanted) -> None:
+        message.stop()
+        engine, cases = self.session.engine, self._lately.cases
+        if engine is not None:
+            self.runner.start("cases", lambda token, report: ask(engine, cases, token))
+            self.query_one("#cases Links", Links).rebuild()
 
     @on(RunFinished)
-    def _newest_read(self, message: RunFinished) -> None:
+    def _read_done(self, message: RunFinished) -> None:
         message.stop()
-        if self.runner.done(message):
+        if not self.runner.done(message):
+            return
+        if message.slot == "newest":
             self._newest_memories = message.value
-            self.query_one("#newest Links", Links).rebuild()
+        elif message.slot == "journal":
+            self._lately = replace(self._lately, entries=message.value)
+        elif message.slot == "cases":
+            self._lately = replace(self._lately, answers=message.value)
+        elif message.value != self._lately.cases:
+            self._lately = replace(self._lately, cases=message.value, answers={})
+        self.query_one(f"#{_PANEL.get(message.slot, message.slot)} Links", Links).rebuild()
 
     @on(RunFailed)
-    def _newest_failed(self, message: RunFailed) -> None:
+    def _read_failed(self, message: RunFailed) -> None:
         message.stop()
         if self.runner.done(message):
             self.flash(str(message.error), "error")
@@ -189,6 +248,14 @@ class HomeScreen(Frame):
         app = host(self)
         return newest_rows(self._newest_memories, width, height, app.now_ms(), app.glyphs)
 
+    def _journal(self, width: int, height: int) -> list[Row]:
+        app = host(self)
+        return journal_rows(self._lately.entries, width, height, app.now_ms(), app.glyphs)
+
+    def _cases(self, width: int, height: int) -> list[Row]:
+        app, asking = host(self), self.runner.busy("cases")
+        return case_rows(self._lately, width, height, app.glyphs, app.keys, asking=asking)
+
     def _waiting(self) -> list[Row]:
         """What stands in a panel whose numbers are still being counted."""
         progress = self.session.progress
@@ -202,7 +269,11 @@ class HomeScreen(Frame):
         for name in START[: max(1, height)]:
             key = host(self).keys.by_id[name]
             press = Style.from_meta({"@click": f"app.simulate_key('{key.press}')"})
-            rows.append(Row(Content.assemble((key.cap.ljust(4), "bold $key"), key.title).stylize(press)))
+            said = f"  {key.help}" if name.startswith("app.go-") else ""
+            line = Content.assemble(
+                (key.cap.ljust(4), "bold $key"), key.title.ljust(9 if said else 0), (said, "$dim")
+            )
+            rows.append(Row(line.truncate(width, ellipsis=True).stylize(press)))
         return rows
 
     # actions

@@ -16,7 +16,7 @@ from memtui.tui.frame import Frame
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
+from memtui.tui.messages import RunFailed, RunFinished, ShowEntry, ShowInBrowse
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.journal import arrange, painting
 from memtui.tui.screens.journal.state import MOST, JournalState, why_not_redo, why_not_undo
@@ -109,6 +109,13 @@ class JournalScreen(Frame):
             self._revision, self._engine = session.revision, session.engine
             engine = session.engine
             self.runner.start(READ, lambda token, report: read(engine))
+
+    def receive(self, wish: ShowEntry) -> None:
+        """Show an entry, at once where the journal was read already."""
+        self.state = replace(self.state, shown=wish.number, rows=None)
+        if self.state.entries:
+            self._paint()
+            self._read_rows()
 
     def _say(self, said: State | None) -> None:
         changed = (said is None) != (self.said is None)
