@@ -49,7 +49,7 @@ def _plan(engine: Engine, path: Path, **options: Any) -> dict[str, Any]:
     plan: Plan = engine.transfer.plan(ImportRequest((path,), **options))
     found: dict[str, Any] = {
         "document": plan.as_json(),
-        "spool": [batch.to_pylist() for batch in plan.spool.batches()],
+        "spool": [row for batch in plan.spool.batches() for row in batch.to_pylist()],
         "flags": plan.evidence.flags.tolist(),
         "groups": plan.group.tolist(),
         "scopes": sorted(plan.scopes, key=str),
@@ -129,7 +129,7 @@ def test_plain_lines_and_wishes(tmp_path: Path) -> None:
     path = tmp_path / "all.jsonl"
     path.write_text("".join(json.dumps({**ROW, "id": f"b-{n}"}) + "\n" for n in range(3)).rstrip("\n"))
     engine = opened(pro_store(tmp_path / "store"), tmp_path / "state")
-    assert [row["_where"] for row in _plan(engine, path)["spool"][0]] == ["line 1", "line 2", "line 3"]
+    assert [row["_where"] for row in _plan(engine, path)["spool"]] == ["line 1", "line 2", "line 3"]
     assert used == [True]
     _plan(engine, path, scopes={"global": "agent:main"})
     _plan(engine, path, mask_secrets=True)

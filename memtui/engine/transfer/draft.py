@@ -83,7 +83,10 @@ def unchanged(path: Path) -> Iterator[None]:
 
 @dataclass(slots=True)
 class Draft:
-    """The records of a source in columns; number i of each belongs to row i of the spool."""
+    """The records of a source in columns; number i of each belongs to row i of the spool.
+
+    Columns that serve to find copies are empty for our own exports, which are taken as they are.
+    """
 
     ids: array[int] = field(default_factory=lambda: array("q"))
     plain: array[int] = field(default_factory=lambda: array("q"))
@@ -95,8 +98,8 @@ class Draft:
     kinds: array[int] = field(default_factory=lambda: array("q"))
     words: array[int] = field(default_factory=lambda: array("q"))
     flags: array[int] = field(default_factory=lambda: array("H"))
-    chars: array[int] = field(default_factory=lambda: array("L"))
-    notes: array[int] = field(default_factory=lambda: array("L"))
+    chars: array[int] = field(default_factory=lambda: array("I"))
+    notes: array[int] = field(default_factory=lambda: array("I"))
     """Which set of `note_sets` each record has."""
     note_sets: list[tuple[Note, ...]] = field(default_factory=list)
     note_examples: list[str] = field(default_factory=list)
@@ -211,21 +214,14 @@ class Drafter:
         if vector is not None:
             flags |= HAS_VECTOR
         text, scope = record.text, values.get("scope")
-        scope_hash = self._scope_hash(scope)
         draft = self.draft
         draft.ids.append(hash64(row_id))
-        draft.scopes.append(scope_hash)
         draft.flags.append(flags)
         draft.chars.append(len(text))
         draft.notes.append(self._note_set(row.notes, record.where))
-        if source.format.own:  # taken as they are: no copies are looked for
-            draft.plain.append(0)
-            draft.texts.append(0)
-            draft.facts.append(0)
-            draft.kinds.append(0)
-            draft.words.append(0)
-        else:
-            plain = plain_hash(text)
+        if not source.format.own:
+            scope_hash, plain = self._scope_hash(scope), plain_hash(text)
+            draft.scopes.append(scope_hash)
             draft.plain.append(plain)
             draft.texts.append(plain ^ scope_hash)
             draft.facts.append(fact_hash(values.get("metadata") or "", scope))

@@ -51,6 +51,12 @@ class Evidence:
     near_within: Places
     near_within_cosine: NDArray[np.float32]
 
+    def make_room(self) -> None:
+        """Let what is known of near copies be written: until then it takes no memory."""
+        for name in ("near", "rival", "near_within"):
+            setattr(self, name, getattr(self, name).copy())
+            setattr(self, f"{name}_cosine", getattr(self, f"{name}_cosine").copy())
+
 
 def gather(
     draft: Draft,
@@ -64,9 +70,10 @@ def gather(
 
     n = len(draft)
     plain, texts, facts, hashes = (
-        _numbers(column) for column in (draft.plain, draft.texts, draft.facts, draft.ids)
+        _numbers(column, n) for column in (draft.plain, draft.texts, draft.facts, draft.ids)
     )
-    none = np.full(n, NONE, dtype=np.int64)
+    none = np.broadcast_to(np.int64(NONE), n)
+    zero = np.broadcast_to(np.float32(0), n)
     found = Evidence(
         flags=np.frombuffer(draft.flags, dtype=np.uint16) if n else np.empty(0, np.uint16),
         same_id=present.by_id(ids),
@@ -76,12 +83,12 @@ def gather(
         exact=none,
         repeated=none,
         fact=none,
-        near=none.copy(),
-        near_cosine=np.zeros(n, dtype=np.float32),
-        rival=none.copy(),
-        rival_cosine=np.zeros(n, dtype=np.float32),
-        near_within=none.copy(),
-        near_within_cosine=np.zeros(n, dtype=np.float32),
+        near=none,
+        near_cosine=zero,
+        rival=none,
+        rival_cosine=zero,
+        near_within=none,
+        near_within_cosine=zero,
     )
     plain = _worked_out(plain, found, texts_of)
     found.same_id_text = _equal_texts(plain, found.same_id, present)
@@ -112,8 +119,8 @@ def _worked_out(plain: Places, found: Evidence, texts_of: Callable[[Sequence[int
     return plain
 
 
-def _numbers(column: array[int]) -> Places:
-    return np.frombuffer(column, dtype=np.int64) if len(column) else np.empty(0, np.int64)
+def _numbers(column: array[int], n: int) -> Places:
+    return np.frombuffer(column, dtype=np.int64) if len(column) else np.broadcast_to(np.int64(0), n)
 
 
 def _equal_texts(plain: Places, places: Places, present: Present) -> NDArray[np.bool_]:
@@ -133,8 +140,11 @@ def _equal_texts(plain: Places, places: Places, present: Present) -> NDArray[np.
 
 def first_of(hashes: Places) -> Places:
     """For each place the first earlier one with the same value, -1 where there is none."""
+    ordered = np.sort(hashes)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return np.broadcast_to(np.int64(NONE), len(hashes))
     _, first, group = np.unique(hashes, return_index=True, return_inverse=True)
-    found = first[group.reshape(-1)] if len(hashes) else first
+    found = first[group.reshape(-1)]
     return np.where(found < np.arange(len(hashes)), found, NONE).astype(np.int64)
 
 

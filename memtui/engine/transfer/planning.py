@@ -190,6 +190,7 @@ def _look_for_near(
         if on_progress:
             on_progress(Progress("looking for near copies", done, plan.present.rows))
     found = plan.evidence
+    found.make_room()
     found.near[candidates], found.near_cosine[candidates] = nearest.place, nearest.cosine
     found.rival[candidates], found.rival_cosine[candidates] = nearest.rival, nearest.rival_cosine
     alone = nearest.place < 0
@@ -299,7 +300,7 @@ def _cost(plan: Plan, shop: Workshop) -> Cost:
     import numpy as np
 
     numbers = plan.to_embed()
-    chars = int(np.frombuffer(plan.draft.chars, dtype=np.dtype("L"))[numbers].sum()) if len(numbers) else 0
+    chars = int(np.frombuffer(plan.draft.chars, dtype=np.uintc)[numbers].sum()) if len(numbers) else 0
     name = shop.model_name or ""
     if not len(numbers) or plan.vectors is not None:
         return Cost(len(numbers), chars, 0.0, name)

@@ -61,10 +61,10 @@ class Present:
         """Where each id stands."""
         from memtui.engine.store.ids import pack
 
-        found = np.full(len(ids), -1, dtype=np.int64)
         mine = self._catalog.ids
         if not self._catalog.n or not len(ids):
-            return found
+            return np.broadcast_to(np.int64(-1), len(ids))
+        found = np.full(len(ids), -1, dtype=np.int64)
         high, low, odd = pack(ids.combine_chunks())
         order = np.argsort(mine.high, kind="stable")
         ranked = mine.high[order]

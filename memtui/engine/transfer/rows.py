@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.errors import MemtuiError
-from memtui.engine.transfer.spool import BATCH
 
 if TYPE_CHECKING:
     import numpy as np
@@ -34,7 +33,8 @@ def new_rows(
     columns = plan.dialect.columns
     first = 0
     for batch in plan.spool.batches():
-        here = numbers[(numbers >= first) & (numbers < first + BATCH)] - first
+        start, stop = np.searchsorted(numbers, (first, first + batch.num_rows)).tolist()
+        here = numbers[start:stop] - first
         if len(here):
             part = batch if len(here) == batch.num_rows else batch.take(pa.array(here))
             arrays = [part.column(part.schema.get_field_index(name)) for name in schema.names]
@@ -43,8 +43,8 @@ def new_rows(
                 arrays[at_vector] = _filled(
                     arrays[at_vector], vectors, here + first, schema.field(at_vector).type
                 )
-            renamed = {at: ids[number] for at, number in enumerate((here + first).tolist()) if number in ids}
-            if renamed:
+            if ids:
+                renamed = {at: ids[n] for at, n in enumerate((here + first).tolist()) if n in ids}
                 at_id = schema.get_field_index(columns.id)
                 values = arrays[at_id].to_pylist()
                 arrays[at_id] = pa.array(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
-BATCH = 2_048
+_BATCH = 2_048
+"""Single rows are kept until there are so many."""
 WHERE = "_where"
 """Column beside those of the table: the row's place in its source."""
 
@@ -28,7 +30,6 @@ class SpoolWriter:
         self._path, self._vector = path, vector
         self.schema: pa.Schema = schema.remove_metadata().append(pa.field(WHERE, pa.string()))
         self._file: Any = None
-        self._table: pa.Table | None = None
         self._rows: list[dict[str, Any]] = []
         self._vectors: list[NDArray[np.float32] | None] = []
 
@@ -37,24 +38,18 @@ class SpoolWriter:
         row[WHERE] = where
         self._rows.append(row)
         self._vectors.append(vector)
-        if len(self._rows) >= BATCH:
+        if len(self._rows) >= _BATCH:
             self._flush()
 
     def add_table(self, table: pa.Table) -> None:
-        """Many rows at once, with the columns of `schema`; not to be mixed with single ones."""
-        import pyarrow as pa
-
-        self._table = pa.concat_tables([self._table, table]) if self._table is not None else table
-        while self._table.num_rows >= BATCH:
-            self._write(self._table.slice(0, BATCH))
-            self._table = self._table.slice(BATCH)
+        """Many rows at once as one batch, with the columns of `schema`; they stand behind those added before."""
+        self._flush()
+        if table.num_rows:
+            self._write(table)
 
     def close(self) -> None:
         """Write what is left and finish the file."""
         self._flush()
-        if self._table is not None and self._table.num_rows:
-            self._write(self._table)
-            self._table = None
         if self._file is None:
             self._open()
         self._file.close()
@@ -79,7 +74,7 @@ class SpoolWriter:
         self._rows, self._vectors = [], []
 
     def _write(self, table: pa.Table) -> None:
-        """At most BATCH rows as one batch of the file."""
+        """Some rows as one batch of the file."""
         if self._file is None:
             self._open()
         try:
@@ -100,6 +95,9 @@ class Spool:
         self._map = pa.memory_map(str(path))
         self._file = pa.ipc.open_file(self._map)
         self.schema: pa.Schema = self._file.schema
+        self._starts = [0]
+        for number in range(self._file.num_record_batches):
+            self._starts.append(self._starts[-1] + self._file.get_batch(number).num_rows)
 
     def batches(self) -> Iterator[pa.RecordBatch]:
         """All rows in order."""
@@ -110,11 +108,12 @@ class Spool:
         """Some rows by number, in the order asked for."""
         within: dict[int, list[int]] = {}
         for number in numbers:
-            within.setdefault(number // BATCH, []).append(number)
+            within.setdefault(bisect_right(self._starts, number) - 1, []).append(number)
         found: dict[int, dict[str, Any]] = {}
         for at, wanted in within.items():
             batch = self._file.get_batch(at).select(list(columns))
-            found |= zip(wanted, batch.take([number % BATCH for number in wanted]).to_pylist(), strict=True)
+            rows = batch.take([number - self._starts[at] for number in wanted]).to_pylist()
+            found |= zip(wanted, rows, strict=True)
         return [found[number] for number in numbers]
 
     def close(self) -> None:
