@@ -103,6 +103,9 @@ def _column(value: Any) -> Any:
     """An input of a stage as a list over the pool (an array) or as one plain value."""
     if not isinstance(value, np.ndarray):
         return plain(value)
+    if value.ndim == 2:  # several numbers a candidate; none where they are absent
+        absent = np.all(np.isnan(value), axis=1)
+        return [None if absent[at] else row for at, row in enumerate(value.tolist())]
     if value.dtype.kind == "f":
         return [x if math.isfinite(x) else None for x in value.tolist()]
     return [plain(x) for x in value.tolist()] if value.dtype == object else value.tolist()

@@ -134,6 +134,8 @@ def words_met_in(trace: Trace, memory_id: str) -> WordsMet:
     Texts are compared as the screen shows them, so that spans fit. Raises KeyError for an id that is no
     candidate of `trace`, EmbeddingError when the model cannot be read.
     """
+    import numpy as np
+
     from memtui.engine.recall.own.late import bare_text
     from memtui.engine.recall.own.survey import SPEAKER, text_of
 
@@ -146,14 +148,15 @@ def words_met_in(trace: Trace, memory_id: str) -> WordsMet:
         return words_met(clean(trace.query), shown, approximate=True)
     bare = bare_text(shown, text_of(row.metadata.values, (SPEAKER,)))
     params, inputs = compared.outcome.params, compared.outcome.inputs
-    before = inputs["before"][trace.pool.rows.index(row)] if "before" in inputs else None
+    index = trace.pool.rows.index(row)
+    before = inputs["before"][index] if "before" in inputs else np.array([np.nan])
     return words_met(
         clean(str(params["question"])),
         bare,
         approximate=False,
         offset=len(shown) - len(bare),
         weights=params["weights"],
-        lent=[] if before is None else [inputs["context_weight"] * cosine for cosine in before],
+        lent=[] if np.isnan(before).all() else [inputs["context_weight"] * cosine for cosine in before],
     )
 
 

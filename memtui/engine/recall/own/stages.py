@@ -10,7 +10,6 @@ import numpy as np
 from memtui.engine.recall.flow import Flow, Gate, Outcome
 from memtui.engine.recall.own.evidence import MILLISECONDS_A_DAY, Asked, cosines, stretch
 from memtui.engine.recall.pool import Pool
-from memtui.engine.recall.searched import Column
 
 
 def fused(flow: Flow, pool: Pool, asked: Asked) -> Outcome:
@@ -53,22 +52,15 @@ def late_interaction(flow: Flow, pool: Pool, asked: Asked) -> Outcome:
     inside = np.zeros(pool.n, np.bool_)
     inside[flow.order] = True
     m = stretch(np.where(inside, met.score(context), np.nan))
-    pieces: Column = np.full(pool.n, None, object)
-    earlier: Column = np.full(pool.n, None, object)
-    known = ~np.isnan(met.before).all(axis=1)
-    for index in flow.order.tolist():
-        pieces[index] = tuple(met.cosines[index].tolist())
-        if known[index]:
-            earlier[index] = tuple(met.before[index].tolist())
     inputs: dict[str, Any] = {
         "met": m.raw,
         "lowest_met": m.low,
         "highest_met": m.high,
         "late_weight": weight,
-        "cosines": pieces,
+        "cosines": met.cosines,
     }
-    if known.any():
-        inputs |= {"before": earlier, "context_weight": context}
+    if not np.isnan(met.before).all():
+        inputs |= {"before": met.before, "context_weight": context}
     params = {
         "question": asked.clean.text,
         "pieces": list(met.question.tokens),
