@@ -9,9 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from memtui.engine import RecallRequest, UsageError, Verdict, open_engine, read_receipt
+from memtui.engine import RecallRequest, RefusedError, UsageError, Verdict, open_engine, read_receipt
 from memtui.engine.engine import Engine
 from memtui.engine.lab.knobs import with_value
+from memtui.engine.lab.mending import shortened
 from memtui.engine.store.open import open_store
 from tests.engine.planted import TARGET, healthy
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
@@ -163,10 +164,49 @@ def test_a_change_of_the_memory_is_a_change_set_that_brings_it_back(tmp_path: Pa
     engine.curate.apply(engine.lab.plan_change(TARGET, change))
     engine.refresh()
     assert engine.lab.why_not(TARGET, world.ask(recipe="pro/agent")).returned
-    with pytest.raises(UsageError, match="a person"):
-        engine.lab.plan_change(TARGET, replace(change, knob="memory.length"))
     with pytest.raises(UsageError, match="no field"):
         engine.lab.plan_change(TARGET, replace(change, knob="limit"))
+
+
+def test_a_superseded_memory_is_staged_to_count_again(tmp_path: Path) -> None:
+    world = healthy(4)
+    world.change(metadata={"invalidated_at": NOW_MS - 1, "superseded_by": "filler00"})
+    folder = world.write(tmp_path / "store")
+    engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path)
+    verdict = engine.lab.why_not(TARGET, world.ask())
+    (change,) = [each for each in verdict.changes if each.knob == "memory.invalidated_at"]
+    plan = engine.lab.plan_change(TARGET, change)
+    assert "filler00" in plan.warnings[0]
+    engine.curate.apply(plan)
+    engine.refresh()
+    assert engine.lab.why_not(TARGET, world.ask()).returned
+    shorter = replace(change, knob="memory.length", after=20)
+    with pytest.raises(RefusedError, match="vector"):  # no embedder is known for this store
+        engine.lab.plan_change(TARGET, shorter)
+
+
+def test_a_shorter_text_ends_with_a_word() -> None:
+    assert shortened("The gateway listens on 8443", 21) == "The gateway listens"
+    assert shortened("The gateway", 40) == "The gateway"
+    assert shortened("x" * 60, 50) == "x" * 50
+    assert shortened("港が開く 🚢🚢", 6) == "港が開く"
+
+
+def test_the_sentence_has_the_words_of_the_question(tmp_path: Path) -> None:
+    world = healthy(5)
+    folder = world.write(tmp_path / "store")
+    engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder)
+    request = world.ask(
+        query="Which gateways does staging have, and Häfen?", query_vector=[0.0, 1.0] + [0.0] * 22
+    )
+    rung = engine.lab.why_not("filler00", request).rung("candidate_pool")
+    assert rung is not None
+    assert [w for w in rung.facts["question_words"] if w in ("doe", "gatewai", "gateway", "hafen")] == []
+    assert {"gateways", "staging", "Häfen"} <= set(rung.facts["question_words"])
+    assert engine.lab.why_not(TARGET, request).rung("candidate_pool").facts["shared_words"] == [  # type: ignore[union-attr]
+        "gateways",
+        "staging",
+    ]
 
 
 def test_a_knob_that_cannot_be_asked_here_does_not_stop_the_others(tmp_path: Path) -> None:

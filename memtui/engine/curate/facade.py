@@ -186,6 +186,12 @@ class Curator:
 
         return plan_texts(self._bureau(), texts, in_place=in_place)
 
+    def reinstate(self, ids: Sequence[str]) -> ChangeSet:
+        """Plan that superseded memories count again; see `plan.plan_reinstate`."""
+        from memtui.engine.curate.plan import plan_reinstate
+
+        return plan_reinstate(self._bureau(), ids)
+
     def forget(
         self, ids: Sequence[str], *, hard: bool = False, shrink: bool = False, spare_pinned: bool = False
     ) -> ChangeSet:

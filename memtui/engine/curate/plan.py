@@ -141,6 +141,12 @@ def plan_texts(bureau: Bureau, texts: Mapping[str, str], *, in_place: bool = Fal
     return _change_set(bureau, read(bureau, texts), settings, "new text", in_place)
 
 
+def plan_reinstate(bureau: Bureau, ids: Sequence[str]) -> ChangeSet:
+    """Superseded memories count again, beside those that took their place."""
+    settings = dict.fromkeys(ids, Setting({"reinstated": True}, bureau.now_ms))
+    return _change_set(bureau, read(bureau, ids), settings, "no longer superseded", False)
+
+
 def _change_set(
     bureau: Bureau, found: Found, settings: Mapping[str, Setting], what: str, in_place: bool
 ) -> ChangeSet:

@@ -151,6 +151,15 @@ def _suppressed(row: Row, value: int, patch: Patch, setting: Setting, dialect: D
         patch.metadata["bad_recall_count"] = 0
 
 
+def _reinstated(row: Row, value: bool, patch: Patch, setting: Setting, dialect: Dialect) -> None:
+    """A superseded memory counts again; what took its place stays, and both are found."""
+    patch.metadata |= {"invalidated_at": REMOVED, "superseded_by": REMOVED}
+    if (row.memory.valid_from_ms or 0) > setting.now_ms:
+        patch.metadata["valid_from"] = setting.now_ms
+    if by := row.memory.superseded_by:
+        patch.warnings.append(f"what took its place stays and counts, too: {by}")
+
+
 _SETTERS: dict[str, Callable[[Row, Any, Patch, Setting, Dialect], None]] = {
     "scope": _column("scope"),
     "category": _category,
@@ -162,6 +171,7 @@ _SETTERS: dict[str, Callable[[Row, Any, Patch, Setting, Dialect], None]] = {
     "layer": _key("memory_layer"),
     "pinned": _pinned,
     "touched": _touched,
+    "reinstated": _reinstated,
     "suppressed": _suppressed,
     "valid_until": _key("valid_until"),
     "l0_abstract": _key("l0_abstract"),

@@ -14,7 +14,7 @@ from memtui.engine.recall.search import scope_filter
 from memtui.engine.store.build import build_catalog
 from memtui.engine.store.meta_columns import read_metadata
 from memtui.engine.store.select import in_scopes, positions_of
-from memtui.engine.store.tokens import in_index, index_tokens
+from memtui.engine.store.tokens import in_index, index_tokens, words_by_token
 from memtui.engine.store.vectors import Block, Vectors
 
 if TYPE_CHECKING:
@@ -56,8 +56,9 @@ class WordRank:
     raw: float | None
     score: float | None
     asked: tuple[str, ...]
-    """The question as the index sees it."""
+    """The words of the question that the index knows how to look for, as they were written."""
     shared: tuple[str, ...]
+    """Those of them that the memory has, in whatever form."""
     folded: bool | None
     """Whether the index itself covers the row; False: it is read beside it, with other statistics."""
     why: str = ""
@@ -141,9 +142,10 @@ class Ranking:
         self, row_id: int, text: str, question: str, scopes: Sequence[str] | None, considered: Considered
     ) -> WordRank:
         """The rank of the row `row_id` with `text` by the words of `question`, itself always considered."""
-        asked = tuple(dict.fromkeys(index_tokens(self.pin, question)))
+        words = words_by_token(self.pin, question)
         own = set(index_tokens(self.pin, text))
-        shared = tuple(token for token in asked if token in own)
+        asked = tuple(dict.fromkeys(words.values()))
+        shared = tuple(dict.fromkeys(word for token, word in words.items() if token in own))
         if not self.pin.fts.exists:
             return WordRank(None, 0, 0, None, None, asked, shared, None, "the table has no full-text index")
         if not asked:

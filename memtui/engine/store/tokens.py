@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from memtui.engine.store.faults import explained
 
 if TYPE_CHECKING:
     from memtui.engine.store.pin import Pin
+
+_WORD = re.compile(r"\w+")
 
 
 def index_tokens(pin: Pin, text: str) -> tuple[str, ...]:
@@ -18,6 +21,16 @@ def index_tokens(pin: Pin, text: str) -> tuple[str, ...]:
     from memtui.engine.store.lance import import_lancedb
 
     return tuple(token.text for token in import_lancedb().tokenize(text))
+
+
+def words_by_token(pin: Pin, text: str) -> dict[str, str]:
+    """Each token that the index makes of `text`, in order, with the word as it is written there."""
+    found: dict[str, str] = {}
+    for word in _WORD.findall(text):
+        for token in index_tokens(pin, word):
+            written = token if not word.isascii() and token in word else word  # no spaces between CJK words
+            found.setdefault(token, written)
+    return found
 
 
 def in_index(pin: Pin, token_text: str, row_id: int) -> bool | None:
