@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,6 +15,7 @@ from textual.reactive import reactive
 from textual.screen import Screen
 
 from memtui.engine import MemtuiError
+from memtui.tui.ahead import MODES, screen_module
 from memtui.tui.keyed import KeyedApp
 from memtui.tui.keys import Keymap, bindings, load_keys
 from memtui.tui.look import Look
@@ -40,40 +43,9 @@ from memtui.tui.tour.guide import Guide
 from memtui.ui_state import UiState, app_state, store_ui_state
 
 
-def _home() -> Screen[Any]:
-    from memtui.tui.screens.home.screen import HomeScreen
-
-    return HomeScreen()
-
-
-def _browse() -> Screen[Any]:
-    from memtui.tui.screens.browse.screen import BrowseScreen
-
-    return BrowseScreen()
-
-
-def _recall() -> Screen[Any]:
-    from memtui.tui.screens.recall.screen import RecallScreen
-
-    return RecallScreen()
-
-
-def _lifecycle() -> Screen[Any]:
-    from memtui.tui.screens.lifecycle.screen import LifecycleScreen
-
-    return LifecycleScreen()
-
-
-def _transfer() -> Screen[Any]:
-    from memtui.tui.screens.transfer.screen import TransferScreen
-
-    return TransferScreen()
-
-
-def _journal() -> Screen[Any]:
-    from memtui.tui.screens.journal.screen import JournalScreen
-
-    return JournalScreen()
+def _screen(mode: str, name: str) -> Screen[Any]:
+    screen: Screen[Any] = getattr(import_module(screen_module(mode)), name)()
+    return screen
 
 
 class MemtuiApp(KeyedApp):
@@ -82,12 +54,8 @@ class MemtuiApp(KeyedApp):
     CSS_PATH = "app.tcss"
     TITLE = "memtui"
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
-        "home": _home,
-        "browse": _browse,
-        "recall": _recall,
-        "lifecycle": _lifecycle,
-        "transfer": _transfer,
-        "journal": _journal,
+        mode: partial(_screen, mode, f"{mode.title()}Screen")
+        for mode in MODES
     }
     DEFAULT_MODE = "home"
     ENABLE_COMMAND_PALETTE = False
@@ -175,6 +143,8 @@ class MemtuiApp(KeyedApp):
 
     def on_unmount(self) -> None:
         self._store.close()
+        if self._steady is not None:
+            self._steady.end()
         if self._kept is not None:
             self._kept.put(self._look.kept(self.theme, self.current_mode))
 

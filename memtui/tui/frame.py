@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import Screen
 from textual.widget import Widget
 
 from memtui.tui.host import host
 from memtui.tui.layout import MIN_HEIGHT, MIN_WIDTH, NORMAL_WIDTH, SHORT_HEIGHT, WIDE_WIDTH
 from memtui.tui.messages import FlashKind
+from memtui.tui.quick import QuickScreen
 from memtui.tui.runner import Runner
 from memtui.tui.session import Session
 from memtui.tui.staging import Staging
@@ -35,7 +35,7 @@ class TooSmall(Widget):
         )
 
 
-class Frame(Screen[None]):
+class Frame(QuickScreen):
     """A top-level screen: subclasses give `MODE`, `body` and `session_changed`.
 
     `self.runner` runs engine calls; their messages arrive at this screen.

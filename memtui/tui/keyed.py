@@ -6,17 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from textual import events
-from textual.app import App
 from textual.binding import ActiveBinding
 from textual.dom import DOMNode
 
 from memtui.tui.frame import Frame
 from memtui.tui.keys import Keymap
 from memtui.tui.keys.sequences import Sequences
+from memtui.tui.quick import QuickApp
 from memtui.tui.refusal import refusal
 
 
-class KeyedApp(App[None]):
+class KeyedApp(QuickApp):
     """Gives Textual the keys in force, and handles what Textual has no notion of."""
 
     def __init__(self, keys: Keymap) -> None:

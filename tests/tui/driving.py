@@ -16,6 +16,7 @@ from textual.worker import WorkerCancelled
 
 from memtui.tui.app import MemtuiApp
 from memtui.tui.opening import NothingFound, SeveralFound
+from memtui.tui.quick import painted
 from memtui.tui.screens.browse.memory_list import MemoryList
 from tests.conftest import NOW_MS
 
@@ -57,8 +58,10 @@ async def settle(pilot: Pilot[None]) -> None:
             await pilot.pause()
             await workers_done(app)
             await pilot.pause()
-            while getattr(app.screen, "resting", False) or not all(
-                listing.settled for listing in app.screen.query(MemoryList)
+            while (
+                not painted(app.screen)
+                or getattr(app.screen, "resting", False)
+                or not all(listing.settled for listing in app.screen.query(MemoryList))
             ):
                 await asyncio.sleep(0.005)
             await pilot.pause()

@@ -76,6 +76,8 @@ class RowList(TrueScroll, can_focus=True):
         self._tops: list[int] = []
         self._key = ""
         self._strips: dict[tuple[int, bool, bool], Strip] = {}
+        self._painted_for: Size | None = None
+        self._barred = False
 
     def paint(self, width: int) -> Sequence[Row]:
         """The rows for a line of `width` cells; subclasses give it."""
@@ -96,12 +98,11 @@ class RowList(TrueScroll, can_focus=True):
         """Paint anew; the cursor goes to `key`, else stays on its row; on no row where that is not there."""
         if not self.size.width:
             self._key = self._key if key is None else key
+            self._painted_for = None  # whatever size it comes back with, it has other rows
             return
         width = self.container_size.width or self.size.width
-        rows = list(self.paint(width))
-        if sum(len(row.lines) for row in rows) > self.container_size.height:
-            rows = list(self.paint(max(1, width - self.styles.scrollbar_size_vertical)))
-        self._rows, self._strips = rows, {}
+        rows = self._fitting(width)
+        self._rows, self._strips, self._painted_for = rows, {}, self.container_size
         self._lines = [(i, n) for i, row in enumerate(rows) for n in range(len(row.lines))]
         self._tops = []
         top = 0
@@ -115,6 +116,19 @@ class RowList(TrueScroll, can_focus=True):
         self.refresh()
         if self.has_focus:
             self._find_footing()
+
+    def _fitting(self, width: int) -> list[Row]:
+        """The rows beside a scroll bar, or without one; most lists stay on their side of that, so it is tried first."""
+        bar, height = self.styles.scrollbar_size_vertical, self.container_size.height
+        tried: dict[bool, list[Row]] = {}
+        for barred in (self._barred, not self._barred):
+            tried[barred] = list(self.paint(max(1, width - bar) if barred else width))
+            if (sum(len(row.lines) for row in tried[barred]) > height) is barred:
+                break
+        else:
+            barred = True  # without a scroll bar they do not fit
+        self._barred = barred
+        return tried[barred]
 
     def choose(self, key: str) -> None:
         """Move the cursor to `key` without telling anybody; to no row where it is not there."""
@@ -152,7 +166,8 @@ class RowList(TrueScroll, can_focus=True):
             self.scroll_to(y=bottom - height, animate=False)
 
     def on_resize(self, _: events.Resize) -> None:
-        self.repaint()
+        if self._painted_for != self.container_size:  # not only the scroll bar came or went
+            self.repaint()
 
     def notify_style_update(self) -> None:
         self._strips = {}

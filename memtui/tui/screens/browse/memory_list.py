@@ -243,8 +243,10 @@ class MemoryList(TrueScroll, can_focus=True):
         self.refresh_line(self.cursor)
 
     def _keep_in_sight(self) -> None:
-        height = max(1, self.size.height)
+        height = self.size.height
         top = self.scroll_offset.y
+        if not height:
+            return  # there is no room yet: it will be looked at then
         if self.cursor < top:
             self.scroll_to(y=self.cursor, animate=False)
         elif self.cursor >= top + height:
