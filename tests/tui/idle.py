@@ -10,6 +10,7 @@ import asyncio
 from typing import Any
 
 from textual._context import active_app
+from textual.pilot import Pilot
 
 from memtui.tui.screens.browse.memory_list import MemoryList
 
@@ -55,6 +56,12 @@ def _working() -> bool:
     return bool(app.workers) or not all(rows.settled for rows in app.screen.query(MemoryList))
 
 
+async def _handled(pilot: Pilot[Any], timeout: float = 30.0) -> bool:
+    """Whether every message was handled: nothing is ready to run; Textual sends one more to every widget and waits."""
+    await _loop_quiet()
+    return True
+
+
 def install() -> None:
     """Let every pilot wait in this way."""
     import textual.app
@@ -62,3 +69,4 @@ def install() -> None:
 
     for module in (textual.app, textual.pilot):
         module.wait_for_idle = at_rest  # type: ignore[attr-defined]
+    Pilot._wait_for_screen = _handled  # type: ignore[method-assign]
