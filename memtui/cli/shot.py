@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import itertools
 import os
 import tempfile
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,12 +77,21 @@ def make(
     return made
 
 
+class _StopWatch(threading.local):
+    """Goes on at every look; what another thread measures meanwhile does not count."""
+
+    looks = 0
+
+    def __call__(self) -> float:
+        self.looks += 1
+        return self.looks * TICK_S
+
+
 def _opener(environ: dict[str, str], home: Path) -> Opener:
     """The app's own opener with a stop-watch that ticks by itself."""
     from memtui.tui.opening import opener
 
-    ticks = itertools.count()
-    return opener(environ, home, timer=lambda: next(ticks) * TICK_S)
+    return opener(environ, home, timer=_StopWatch())
 
 
 def _stage(home: Path) -> tuple[dict[str, str], dict[str, str]]:

@@ -18,6 +18,8 @@ from memtui.tui.shot_notes import NAME, write_notes
 
 QUIET_S = 60.0
 """A picture that takes longer than this never will be made."""
+LOOKS = 4
+"""So many looks in a row, 20 ms or more apart, must find nothing at work: an answer may begin the next search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,6 @@ SHOTS = (
     Shot("cases", ("3", "escape", "T", "d", "C", "1", "R", "g"), (NORMAL,)),
 )
 
-PAUSE_S = 0.4
-"""After each of the keys in `then`: what they open waits a moment before it begins its own search."""
-
 
 def file_name(shot: Shot, size: tuple[int, int]) -> str:
     """The picture's file."""
@@ -87,8 +86,6 @@ async def take(
         for key in shot.then:
             await pilot.press(key)
             await _settle(pilot)
-            await asyncio.sleep(PAUSE_S)
-            await _settle(pilot)
         picture = app.export_screenshot(title=f"memtui  {shot.name}  {size[0]}x{size[1]}")
     path = folder / file_name(shot, size)
     path.write_text(picture, encoding="utf-8")
@@ -100,12 +97,13 @@ def _key(char: str) -> str:
 
 
 async def _settle(pilot: Pilot[Any]) -> None:
-    """Wait until no worker runs, every page has arrived and everything has been drawn."""
+    """Wait until nothing is at work any more: no engine call, no page on its way, nothing to be painted."""
     app = pilot.app
     async with asyncio.timeout(QUIET_S):
-        for _ in range(3):
+        quiet = 0
+        while quiet < LOOKS:
             await pilot.pause()
-            await app.workers.wait_for_complete(list(app.workers))
-            while not all(listing.settled for listing in app.screen.query(MemoryList)):
-                await asyncio.sleep(0.005)
-            await pilot.pause()
+            screen = app.screen
+            listed = all(listing.settled for listing in screen.query(MemoryList))
+            busy = bool(app.workers) or not listed or getattr(screen, "resting", False)
+            quiet = 0 if busy else quiet + 1

@@ -217,7 +217,7 @@ class WhatIfScreen(Frame):
         if rows.key != new.key:
             rows.choose(new.key)
         if _differ(old, new, "tried", "parameters", "strips", "bounds", "base", "as_question"):
-            rows.repaint()
+            rows.repaint(new.key)
         if _differ(old, new, "found", "base"):
             listed = self.query_one("#list BuiltRows", BuiltRows)
             listed.repaint(new.selected)
@@ -286,8 +286,9 @@ class WhatIfScreen(Frame):
                 reduce.turn(state, event.key, event.steps) if event.steps else reduce.reset(state, event.key)
             )
         elif isinstance(event.rows, SettingRows):
-            self.state = replace(self.state, key=event.key)
-            self._look_for_flips()
+            if self.state.parameters:  # before, the row that is wanted may not be there yet
+                self.state = replace(self.state, key=event.key)
+                self._look_for_flips()
         else:
             self.state = replace(self.state, selected=event.key)
 
