@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memtui.engine.errors import UsageError
-from memtui.engine.lifecycle.decay import DecayParams
+from memtui.engine.lifecycle.decay import DecayParams, moment_below
 from memtui.engine.lifecycle.population import (
     Codes,
     Floats,
@@ -20,7 +20,7 @@ from memtui.engine.lifecycle.population import (
     score_at,
     verdict_at,
 )
-from memtui.engine.lifecycle.tiers import TierParams
+from memtui.engine.lifecycle.tiers import WORKING, TierParams
 from memtui.engine.lifecycle.usage import Scenario, Usage, usage_of
 from memtui.engine.progress import CancelToken
 
@@ -31,8 +31,14 @@ SETTLED_TURNS = 40
 """After so many uses the frequency changes in one direction only: the first crossing is then found by halving."""
 MOST_TURNS = 400
 
+ROUNDING = 1e-9
+NEAR_MS = 4.0
+"""A moment worked out in one step is right to this, almost always; it is looked at, and searched for if not."""
+
 Holds = Callable[[Traits, Floats], Mask]
 """Whether something is so of memories, each at its own moment."""
+Guess = Callable[[Traits], Floats]
+"""The moment (ms) at which it should begin, by the formula solved for the time; NaN where there is none."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,9 +99,33 @@ def forecast(
         return np.asarray(verdict(some, at_ms) > some.tier)
 
     usage = usage_of(traits, now_ms, scenario)
+
+    def fades_below(line: float) -> Guess:
+        return lambda some: moment_below(
+            line,
+            some.importance,
+            some.confidence,
+            some.tier,
+            some.uses,
+            some.created,
+            some.last_used,
+            some.dynamic,
+            params=decay,
+        )
+
+    def sinks_about(some: Traits) -> Floats:
+        """A score below the line or, of a working memory, an age beyond its own: whichever comes first."""
+        fading = fades_below(tier.peripheral_composite_threshold)(some)
+        ageing = some.created + tier.peripheral_age_days * DAY_MS
+        return np.where(some.tier == WORKING, np.fmin(fading, ageing), fading)
+
     search = _Search(traits, usage, now_ms, until_ms, _explicit_turns(tier), cancel or CancelToken())
-    stale_at = search.first(is_stale, now.stale)
-    sinks_at = search.first(sinks, now.next_tier > traits.tier)
+    never = _stays_above(now, scenario, decay)
+    ages = (traits.tier == WORKING) & (traits.uses < tier.working_access_threshold)
+    settled = now.stale | never(decay.stale_threshold)
+    stale_at = search.first(is_stale, settled, fades_below(decay.stale_threshold))
+    settled = (now.next_tier > traits.tier) | (never(tier.peripheral_composite_threshold) & ~ages)
+    sinks_at = search.first(sinks, settled, sinks_about)
     rises_at = search.first_use(rises, now.next_tier < traits.tier)
     expires = traits.valid_until
     with np.errstate(invalid="ignore"):
@@ -121,6 +151,15 @@ def forecast(
     )
 
 
+def _stays_above(now: Scored, scenario: Scenario, decay: DecayParams) -> Callable[[float], Mask]:
+    """Which memories stay above a line for ever: without a use nothing but the recency goes, down to 0."""
+    if scenario != "no access" or not decay.recency_weight >= 0:
+        return lambda line: np.zeros(now.composite.size, np.bool_)
+    with np.errstate(invalid="ignore"):
+        least = now.composite - decay.recency_weight * now.recency
+    return lambda line: np.asarray(least >= line + ROUNDING)
+
+
 def _explicit_turns(tier: TierParams) -> int:
     """Uses to step through one by one: until every threshold of use is passed and the frequency has settled."""
     most = max(tier.core_access_threshold, tier.working_access_threshold)
@@ -142,12 +181,12 @@ class _Search:
     explicit: int
     cancel: CancelToken
 
-    def first(self, holds: Holds, already: Mask) -> Floats:
+    def first(self, holds: Holds, already: Mask, guess: Guess) -> Floats:
         """The first moment at which fading makes it so; NaN where it never does, or is so already."""
         found = np.full(self.traits.n, np.nan)
         waiting = np.flatnonzero(~already)
         at, turn = self._turn_that(waiting, lambda at, turn: self._at_end(holds, at, turn))
-        found[at] = self._bisect(holds, at, turn)
+        found[at] = self._bisect(holds, at, turn, guess)
         return found
 
     def first_use(self, holds: Holds, already: Mask) -> Floats:
@@ -191,12 +230,20 @@ class _Search:
         some, usage = self.traits.take(at), self.usage.take(at)
         return holds(usage.during(some, turn), usage.start(turn, self.now_ms))
 
-    def _bisect(self, holds: Holds, at: Places, turn: Floats) -> Floats:
-        """The first whole millisecond of the turn at which it holds; it does at the turn's end."""
+    def _bisect(self, holds: Holds, at: Places, turn: Floats, guess: Guess) -> Floats:
+        """The first whole millisecond of the turn at which it holds; it does at the turn's end.
+
+        The search begins close around the guess where that is right, else with the whole turn.
+        """
         usage = self.usage.take(at)
         some = usage.during(self.traits.take(at), turn)
         low = usage.start(turn, self.now_ms) - 1
         high = usage.end(turn, self.now_ms, self.until_ms)
+        about = np.floor(guess(some))
+        for moment in (about - NEAR_MS, about + NEAR_MS):
+            inside = (moment > low) & (moment < high)
+            hit = holds(some, np.where(inside, moment, high))
+            low, high = np.where(inside & ~hit, moment, low), np.where(inside & hit, moment, high)
         while at.size and (high - low > 1).any():
             self.cancel.check()
             middle = np.floor((low + high) / 2)

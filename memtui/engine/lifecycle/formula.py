@@ -16,7 +16,7 @@ from memtui.engine.lifecycle.decay import (
     effective_half_life_days,
 )
 from memtui.engine.lifecycle.lives import Line
-from memtui.engine.lifecycle.plan import rule_of
+from memtui.engine.lifecycle.plan import Numbers, rule_of
 from memtui.engine.lifecycle.population import Scored, Traits
 from memtui.engine.lifecycle.tiers import CORE, PERIPHERAL, WORKING, TierParams, age_days
 from memtui.engine.memory import TIERS
@@ -121,7 +121,8 @@ def verdict_of(one: Traits, scored: Scored, params: TierParams, now_ms: int) -> 
     uses, composite = int(one.uses[0]), float(scored.composite[0])
     importance, days = float(one.importance[0]), float(age_days(one.created, now_ms)[0])
     if before != after:
-        return rule_of(before, after, uses, composite, importance, days, params)
+        by_score = composite < params.peripheral_composite_threshold
+        return rule_of(before, after, by_score, params, Numbers(uses, composite, importance, days))
     if before == CORE:
         low = f"composite {composite:.3f} < {text_of(params.peripheral_composite_threshold)}"
         return f"stays: sinks only with {low} and uses {uses} < {params.working_access_threshold}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -65,27 +65,9 @@ def flows_of(plan: Plan, scored: Scored, params: TierParams) -> tuple[TierFlow, 
     found = []
     for each, rows in zip(*np.unique(code, return_counts=True), strict=True):
         (before, after), by_score = divmod(int(each) // 2, len(TIERS)), bool(each % 2)
-        rule = _condition(before, after, by_score, params)
+        rule = rule_of(before, after, by_score, params)
         found.append(TierFlow(TIERS[before], TIERS[after], rule, int(rows)))
     return tuple(sorted(found, key=lambda flow: -flow.rows))
-
-
-def _condition(before: int, after: int, by_score: bool, params: TierParams) -> str:
-    """The rule of one kind of move: "age > 60 d, uses < 3"."""
-    low = f"composite < {text_of(params.peripheral_composite_threshold)}"
-    rare = f"uses < {params.working_access_threshold}"
-    if (before, after) == (PERIPHERAL, WORKING):
-        least = text_of(params.working_composite_threshold)
-        return f"uses >= {params.working_access_threshold}, composite >= {least}"
-    if (before, after) == (WORKING, CORE):
-        return (
-            f"uses >= {params.core_access_threshold}"
-            f", composite >= {text_of(params.core_composite_threshold)}"
-            f", imp. >= {text_of(params.core_importance_threshold)}"
-        )
-    if before == WORKING:
-        return low if by_score else f"age > {text_of(params.peripheral_age_days)} d, {rare}"
-    return f"{low}, {rare}"
 
 
 def moves_of(
@@ -116,7 +98,8 @@ def moves_of(
             now_ms=plan.now_ms,
             params=params,
         )
-        rule = rule_of(before, after, uses, composite, importance, days, params)
+        by_score = composite < params.peripheral_composite_threshold
+        rule = rule_of(before, after, by_score, params, Numbers(uses, composite, importance, days))
         out.append(
             TierMove(
                 ids[number] or "",
@@ -134,30 +117,67 @@ def moves_of(
     return out
 
 
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What a rule looks at in one memory."""
+
+    uses: int
+    composite: float
+    importance: float
+    days: float
+
+
 def rule_of(
-    before: int,
-    after: int,
-    uses: int,
-    composite: float,
-    importance: float,
-    days: float,
-    params: TierParams,
+    before: int, after: int, by_score: bool, params: TierParams, numbers: Numbers | None = None
 ) -> str:
-    """The condition that was met, with its numbers: "age 61.2 d > 60 and uses 2 < 3"; empty for no move."""
-    score = f"composite {composite:.3f}"
-    low = f"{score} < {text_of(params.peripheral_composite_threshold)}"
-    rare = f"uses {uses} < {params.working_access_threshold}"
+    """The condition of one kind of move, "age > 60 d, uses < 3"; empty for no move.
+
+    With `numbers` as one memory meets it: "age 61.2 d > 60 and uses 2 < 3". `by_score` tells which of the two ways
+    down from working was taken.
+    """
+    terms = _terms(before, after, by_score, params)
+    return (", " if numbers is None else " and ").join(term.told(numbers) for term in terms)
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    """One comparison of a rule: the name of a number, how it compares, with which setting."""
+
+    name: Literal["uses", "composite", "importance", "age"]
+    sign: str
+    limit: float
+
+    def told(self, numbers: Numbers | None) -> str:
+        """In words, with the memory's own number where one is given."""
+        limit = text_of(self.limit)
+        days = " d" if self.name == "age" else ""
+        if numbers is None:
+            return f"{_SHORT.get(self.name, self.name)} {self.sign} {limit}{days}"
+        own = {
+            "uses": str(numbers.uses),
+            "composite": f"{numbers.composite:.3f}",
+            "importance": text_of(numbers.importance),
+            "age": f"{numbers.days:.1f}",
+        }[self.name]
+        return f"{self.name} {own}{days} {self.sign} {limit}"
+
+
+_SHORT = {"importance": "imp."}
+"""Names that are shorter where many rules stand side by side."""
+
+
+def _terms(before: int, after: int, by_score: bool, params: TierParams) -> tuple[_Term, ...]:
+    low = _Term("composite", "<", params.peripheral_composite_threshold)
+    rare = _Term("uses", "<", params.working_access_threshold)
     if (before, after) == (PERIPHERAL, WORKING):
-        least = text_of(params.working_composite_threshold)
-        return f"uses {uses} >= {params.working_access_threshold} and {score} >= {least}"
+        least = _Term("composite", ">=", params.working_composite_threshold)
+        return _Term("uses", ">=", params.working_access_threshold), least
     if (before, after) == (WORKING, CORE):
         return (
-            f"uses {uses} >= {params.core_access_threshold}"
-            f" and {score} >= {text_of(params.core_composite_threshold)}"
-            f" and importance {text_of(importance)} >= {text_of(params.core_importance_threshold)}"
+            _Term("uses", ">=", params.core_access_threshold),
+            _Term("composite", ">=", params.core_composite_threshold),
+            _Term("importance", ">=", params.core_importance_threshold),
         )
     if (before, after) == (WORKING, PERIPHERAL):
-        if composite < params.peripheral_composite_threshold:
-            return low
-        return f"age {days:.1f} d > {text_of(params.peripheral_age_days)} and {rare}"
-    return f"{low} and {rare}" if (before, after) == (CORE, WORKING) else ""
+        return (low,) if by_score else (_Term("age", ">", params.peripheral_age_days), rare)
+    return (low, rare) if (before, after) == (CORE, WORKING) else ()

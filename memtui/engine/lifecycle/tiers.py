@@ -51,13 +51,10 @@ def next_tier(
         & (np.asarray(importance) >= params.core_importance_threshold)
     )
     is_old = age_days(created_ms, now_ms) > params.peripheral_age_days
-    from_working = np.where(
-        rises_to_core, CORE, np.where(is_low | (is_old & rarely_used), PERIPHERAL, WORKING)
-    )
-    from_core = np.where(is_low & rarely_used, WORKING, CORE)
-    from_peripheral = np.where(rises_to_working, WORKING, PERIPHERAL)
-    after = np.select([tier == CORE, tier == WORKING], [from_core, from_working], from_peripheral)
-    return after.astype(np.uint8)
+    core, working = tier == CORE, tier == WORKING
+    rises = (working & rises_to_core) | (~core & ~working & rises_to_working)
+    sinks = (working & ~rises_to_core & (is_low | (is_old & rarely_used))) | (core & is_low & rarely_used)
+    return np.asarray(tier + sinks - rises, np.uint8)  # the codes are in order, one step apart
 
 
 def age_days(created_ms: ArrayLike, now_ms: ArrayLike) -> NDArray[np.float64]:

@@ -49,6 +49,8 @@ class Usage:
 
     def during(self, traits: Traits, turn: Floats) -> Traits:
         """The memories as they are in that time: so many uses more, the last of them at its start."""
+        if not np.any(turn):
+            return traits
         with np.errstate(invalid="ignore"):
             used = np.where(turn > 0, self.first + (turn - 1) * self.gap, traits.last_used)
         return replace(traits, uses=traits.uses + turn, last_used=used)
