@@ -73,10 +73,10 @@ class UiState:
 
 
 def app_state(environ: Mapping[str, str] = os.environ) -> UiState:
-    """What belongs to no store: the theme, the screen that was open."""
+    """What belongs to no store: the theme and the screen of the last run, which a store never seen begins with."""
     return UiState(state_dir(environ) / "ui.json")
 
 
 def store_ui_state(uri: str, environ: Mapping[str, str] = os.environ) -> UiState:
-    """How the store at `uri` (as in `StoreInfo`) was looked at: filter, order, widths, saved views."""
+    """How the store at `uri` (as in `StoreInfo`) was looked at: theme, screen, filter, order, widths, saved views."""
     return UiState(store_state_dir(uri, environ) / "ui.json")

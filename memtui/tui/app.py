@@ -16,6 +16,7 @@ from textual.screen import Screen
 
 from memtui.engine import MemtuiError
 from memtui.tui.ahead import MODES, screen_module
+from memtui.tui.as_left import AsLeft
 from memtui.tui.keyed import KeyedApp
 from memtui.tui.keys import Keymap, bindings, load_keys
 from memtui.tui.look import Look
@@ -130,6 +131,8 @@ class MemtuiApp(KeyedApp):
 
     def on_run_advanced(self, message: RunAdvanced) -> None:
         self._store.advanced(message)
+        if self.session.info is not None:
+            self._as_left.opened(self.session.info.uri)
 
     def on_run_finished(self, message: RunFinished) -> None:
         self._store.finished(message)
@@ -145,8 +148,7 @@ class MemtuiApp(KeyedApp):
         self._store.close()
         if self._steady is not None:
             self._steady.end()
-        if self._kept is not None:
-            self._kept.put(self._look.kept(self.theme, self.current_mode))
+        self._as_left.end()
 
     def _look_at_theme(self) -> None:
         if self._themes.saved():
@@ -187,6 +189,8 @@ class MemtuiApp(KeyedApp):
 
     def take(self, name: str, value: object = None) -> None:
         """A way out that a panel offered."""
+        if name in ("demo", "store") and not self._may_leave():
+            return
         if name == "demo":
             self._store.open(DEMO)
         elif name == "open":
@@ -206,7 +210,7 @@ class MemtuiApp(KeyedApp):
 
         def opened(path: str | None) -> None:
             if path:
-                self._store.open(path)
+                self.take("store", path)
 
         hint = "A folder with a LanceDB table, a LanceDB URI, or the name of a discovered store."
         self.push_screen(Ask("Open a store", hint), opened)

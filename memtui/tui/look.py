@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 from typing import Any, Protocol
 
@@ -55,15 +55,16 @@ class Look:
         glyphs = settings.glyphs if settings is not None else "auto"
         chosen = {} if glyphs == "auto" else {"MEMTUI_GLYPHS": glyphs}
         asked = settings.theme if settings is not None else DEFAULT
-        left = kept.get("theme") if kept.get("theme_asked") == asked else None
+        return cls(asked, chosen, zone, (problem,) if problem else (), asked).as_left(kept)
+
+    def as_left(self, kept: Mapping[str, Any]) -> Look:
+        """This look with the theme and the screen that `kept` gave."""
+        theme = kept.get("theme") if kept.get("theme_asked") == self.asked else None
         screen = kept.get("screen")
-        return cls(
-            left if isinstance(left, str) else asked,
-            chosen,
-            zone,
-            (problem,) if problem else (),
-            asked,
-            screen if isinstance(screen, str) else "",
+        return replace(
+            self,
+            theme=theme if isinstance(theme, str) else self.asked,
+            screen=screen if isinstance(screen, str) else "",
         )
 
     def kept(self, theme: str, screen: str) -> dict[str, str | None]:

@@ -65,14 +65,25 @@ def test_a_theme_chosen_in_the_app_counts_until_the_settings_ask_for_another():
     assert Look.of(settings(), {"theme": 7, "theme_asked": "deep-sea", "screen": []}) == Look.of(settings())
 
 
-async def test_the_app_comes_back_with_the_screen_and_the_theme_it_was_left_with(tmp_path):
-    kept = UiState(tmp_path / "ui.json")
-    async with running(MemoryEngine(5), kept=kept, look=Look.of(None, kept.read())) as (app, pilot):
+async def test_each_store_comes_back_with_the_screen_and_the_theme_it_was_left_with(tmp_path):
+    kept, states = UiState(tmp_path / "ui.json"), {"MEMTUI_STATE_DIR": str(tmp_path / "state")}
+
+    def again(store: str):
+        engine = MemoryEngine(5)
+        engine.name = store
+        return running(engine, kept=kept, look=Look.of(None, kept.read()), environ=states)
+
+    async with again("one") as (app, pilot):
         await press(pilot, "2", "f2")
         chosen = app.theme
         assert chosen != "deep-sea"
     kept.put({"another": "memtui wrote this"})
-    async with running(MemoryEngine(5), kept=kept, look=Look.of(None, kept.read())) as (app, _):
+    async with again("two") as (app, pilot):  # never seen: as the app was left
+        assert app.theme == chosen
+        assert "[2 Browse]" in screen_text(app)
+        await press(pilot, "6", "f2")
+        assert app.theme != chosen
+    async with again("one") as (app, _):
         assert app.theme == chosen
         assert "[2 Browse]" in screen_text(app)
         assert "1 / 5" in screen_text(app)
