@@ -82,7 +82,7 @@ class MemtuiApp(KeyedApp):
         super().__init__(keys or load_keys())
         self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         self._guide = Guide(self, kept)
-        self._kept, self._look = kept, look
+        self._as_left = AsLeft(self, kept, look)
         self._steady = Steady(self) if steady else None
         self.glyphs = choose({**environ, **look.glyphs})
         self._now = now
