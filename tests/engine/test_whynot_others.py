@@ -64,6 +64,10 @@ def test_the_built_in_program_searches_one_agents_rows(builtin: Engine) -> None:
     assert (verdict.gate, verdict.value, verdict.limit) == ("scope", "ops", ["main"])
     assert "agent ops" in verdict.sentence
     assert ask_builtin(builtin, 50, agent="ops").returned
+    lab = builtin.lab
+    base = builtin.recall(RecallRequest("memory", recipe="memory-lancedb", query_vector=[1, 0]))
+    assert lab.bounds().owners == ("main", "ops")
+    assert lab.what_if(base, {"agent": "ops"}).trace.returned == (uuid(50),)
 
 
 def test_the_built_in_program_takes_the_nearest(builtin: Engine) -> None:

@@ -238,6 +238,9 @@ def test_every_setting_of_every_recipe_has_a_row_that_fits(demo_engine: Engine, 
     assert {each.knob.path for each in state.parameters} | set(reduce.QUESTION) == {
         r.key for r in rows if r.key
     }
+    owned = reduce.replace(state, bounds=reduce.replace(lab.bounds(), owners=("main", "ops")))
+    asks_for_one = recipe == "memory-lancedb"  # the only one that asks whose a row is
+    assert (reduce.OWNER in {r.key for r in slider_rows(owned, 80, UNICODE)}) == asks_for_one
     for width in (58, 64, 90, 140):
         for glyphs in (UNICODE, ASCII):
             for each in (*slider_rows(state, width, glyphs), *result_rows(state, width, glyphs)):

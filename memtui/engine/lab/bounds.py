@@ -23,6 +23,8 @@ class Bounds:
     agents: tuple[str, ...]
     """Agents with a scope of their own, by name."""
     scopes: tuple[str, ...]
+    owners: tuple[str, ...] = ()
+    """Agents that rows belong to, by name: stores with an agentId column."""
 
 
 def bounds(store: Store, catalog: Catalog) -> Bounds:
@@ -30,4 +32,7 @@ def bounds(store: Store, catalog: Catalog) -> Bounds:
     times = catalog.timestamp[catalog.timestamp > 0]
     scopes = tuple(sorted(scope for scope in catalog.scopes if scope))
     agents = tuple(scope.removeprefix(AGENT) for scope in scopes if scope.startswith(AGENT))
-    return Bounds(int(times.min()) if len(times) else None, tuple(store.versions()), agents, scopes)
+    owned = catalog.labels.get("agentId")
+    owners = () if owned is None else tuple(sorted({owner for owner in owned.values if owner}))
+    oldest = int(times.min()) if len(times) else None
+    return Bounds(oldest, tuple(store.versions()), agents, scopes, owners)

@@ -20,12 +20,14 @@ from memtui.tui.runner import Report
 from memtui.tui.screens.recall.rules import figure
 from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif.sliders import name_of, shown
-from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, SCOPES, VECTOR, VERSION
+from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, OWNER, SCOPES, VECTOR, VERSION
 
 if TYPE_CHECKING:
     from memtui.tui.screens.whatif.screen import WhatIfScreen
 
 AGENT, FACETS, LIKE, KEPT = "agent", "facets", "like", "kept"
+DEFAULT_AGENT = "main"
+"""Whose memories the built-in program searches when it is not told."""
 MOST_LISTED, MOST_KEPT = 16, 200
 OWN, OTHER = "\0own", "\0other"
 
@@ -45,6 +47,7 @@ class Setting:
             VERSION: self._version,
             SCOPES: self._scopes,
             CATEGORY: self._category,
+            OWNER: self._owner,
             VECTOR: self._vector,
         }
         if path in special:
@@ -149,6 +152,12 @@ class Setting:
                 return value, engine.lab.agent_scopes(value)
 
             screen.runner.start(AGENT, work)
+
+    def _owner(self) -> None:
+        bounds = self._screen.state.bounds
+        options = [Option(owner, one_line(owner)) for owner in (bounds.owners if bounds is not None else ())]
+        current = reduce.value(self._screen.state, OWNER) or DEFAULT_AGENT
+        self._pick("Whose memories", options, current, lambda value: self._try(OWNER, value))
 
     def _category(self) -> None:
         self._count(CATEGORY)

@@ -17,7 +17,7 @@ from memtui.tui.paint.slider import marks, slider
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.recall.rules import figure
 from memtui.tui.screens.whatif import state as reduce
-from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, QUESTION, SCOPES, VECTOR, VERSION, WhatIfState
+from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, OWNER, SCOPES, VECTOR, VERSION, WhatIfState
 from memtui.tui.widgets.rows import Row
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _TITLES = {
     CLOCK: "as of",
     VERSION: "table version",
     SCOPES: "scopes",
+    OWNER: "agent",
     CATEGORY: "category",
     VECTOR: "asked with",
 }
@@ -55,7 +56,7 @@ def slider_rows(state: WhatIfState, width: int, glyphs: Glyphs, painted: Painted
     if state.base is None:
         return []
     rows = [_heading("QUESTION", width)]
-    rows += [_question_row(state, path, width, glyphs) for path in QUESTION]
+    rows += [_question_row(state, path, width, glyphs) for path in reduce.questions(state)]
     heading = "QUESTION"
     for each in state.parameters:
         wanted = _HEADINGS.get(each.knob.path.split(".", 1)[0], "SETTINGS")
@@ -89,6 +90,8 @@ def shown(state: WhatIfState, path: str, value: Any) -> str:
         return ", ".join(map(one_line, value)) if value else "all" if value is None else "none"
     if path == CATEGORY:
         return one_line(value) if value else "any kind"
+    if path == OWNER:
+        return one_line(value) if value else "main"
     if path == VECTOR:
         return state.as_question or "this question"
     if isinstance(value, bool):
@@ -239,6 +242,7 @@ _QUESTION_WORDS = {
     CLOCK: "The moment of the recall: what was known, valid and fresh then. {settings.open} types a date.",
     VERSION: "The table as it was at that version, read only. {settings.open} lists them.",
     SCOPES: "Whose memories are searched. {settings.open} chooses an agent or scopes.",
+    OWNER: "The agent whose own memories are searched. {settings.open} chooses.",
     CATEGORY: "Only one kind of memory. {settings.open} chooses.",
     VECTOR: "The vector of the question: its own, a memory's, or that of an earlier question. {settings.open} chooses.",
 }

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 CLOCK, VERSION, SCOPES, CATEGORY, VECTOR = "now_ms", "table_version", "scopes", "category", "query_vector"
 QUESTION = (CLOCK, VERSION, SCOPES, CATEGORY, VECTOR)
 """What is asked, beside the settings of the recipe; each the name of a field of the request."""
+OWNER = "agent"
+"""Whose rows are searched, in stores whose rows belong to agents."""
+READS_OWNER = "memory-lancedb"
+"""The recipe that asks whose a row is."""
 DAY_MS = 86_400_000
 DAYS_A_NOTCH = 1
 
@@ -46,6 +50,14 @@ class WhatIfState:
     def trace(self) -> Trace | None:
         """The answer on the screen."""
         return self.found.trace if self.found is not None else self.base
+
+
+def questions(state: WhatIfState) -> tuple[str, ...]:
+    """The fields of the request that can be tried here."""
+    base, bounds = state.base, state.bounds
+    if base is None or bounds is None or not bounds.owners or base.recipe != READS_OWNER:
+        return QUESTION
+    return (*QUESTION, OWNER)
 
 
 def parameter(state: WhatIfState, path: str) -> Parameter | None:
