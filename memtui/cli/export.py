@@ -11,6 +11,7 @@ from memtui.cli.progress import shown
 from memtui.cli.store import open_for
 from memtui.engine import UsageError
 from memtui.engine.transfer.export import FORMATS, TITLES, Exported, ExportRequest
+from memtui.engine.transfer.export_fields import CHOOSABLE, parse_fields
 
 _BY_SUFFIX = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
 
@@ -24,6 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--where", metavar="FILTER", default="", help="only memories that a filter keeps")
     parser.add_argument("--ids", metavar="ID", nargs="+", default=[], help="only these memories")
+    parser.add_argument(
+        "--fields",
+        metavar="NAME,...",
+        default="",
+        help=f"only these fields beside id and text ({', '.join(CHOOSABLE)})",
+    )
     parser.add_argument("--vectors", action="store_true", help="with their vectors")
     parser.add_argument("--keep-secrets", action="store_true", help="do not mask passwords and keys")
     parser.add_argument("--without-texts", action="store_true", help="lengths in place of texts")
@@ -45,6 +52,7 @@ def run(args: argparse.Namespace) -> int:
         vectors=args.vectors,
         mask=not args.keep_secrets,
         redact=args.without_texts,
+        fields=parse_fields(args.fields),
         overwrite=args.yes,
     )
     with shown(sys.stderr) as on_progress:

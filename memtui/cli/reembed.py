@@ -54,7 +54,10 @@ def run(args: argparse.Namespace) -> int:
     if args.missing:
         with shown(sys.stderr) as on_progress:
             planned = engine.transfer.missing_vectors(dry_run=args.dry_run, on_progress=on_progress)
-        return carry_out(engine, planned, args)
+        code = carry_out(engine, planned, args)
+        if code == 0 and not args.dry_run:
+            engine.transfer.applied(planned.action)
+        return code
     embedder = _embedder(args)
     destination = args.to or engine.transfer.another_model.destination(args.model)
     if args.rehearse:

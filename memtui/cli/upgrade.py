@@ -40,7 +40,10 @@ def run(args: argparse.Namespace) -> int:
         planned = engine.transfer.upgrade(
             chat, limit=args.limit, dry_run=args.dry_run, on_progress=on_progress
         )
-    return carry_out(engine, planned, args)
+    code = carry_out(engine, planned, args)
+    if code == 0 and not args.dry_run:
+        engine.transfer.applied(planned.action)
+    return code
 
 
 def _chat(args: argparse.Namespace) -> ChatSettings | None:

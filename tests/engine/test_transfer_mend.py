@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtui.engine.embed.settings import EmbeddingSettings
 from memtui.engine.embed.static import bundled
 from memtui.engine.errors import Cancelled, MemtuiError, RefusedError, UsageError
 from memtui.engine.progress import CancelToken, Progress
@@ -312,3 +313,15 @@ def test_missing_vectors_are_made_in_place(tmp_path: Path) -> None:
     assert (vector == bundled().embed_passages(["The door is green."])[0]).all()
     engine.curate.apply(engine.curate.undo(done.entry))
     assert rows_of(engine) == before
+
+
+def test_what_a_service_made_is_kept_until_it_is_in_the_store(tmp_path: Path) -> None:
+    rows = [memory(1, "The kiln needs a seal.", vector=[0.0] * 8)]
+    with loopback() as server:
+        settings = EmbeddingSettings(model="test-model", base_url=f"{server.url}/v1", dimensions=8)
+        engine = opened(pro_store(tmp_path / "store", rows, dims=8), tmp_path / "state", embedding=settings)
+        planned = engine.transfer.missing_vectors()
+        assert len(list((tmp_path / "state").rglob("*.vectors"))) == 1
+        engine.curate.apply(planned, confirmed=True)
+        engine.transfer.applied(planned.action)
+    assert not list((tmp_path / "state").rglob("*.vectors"))

@@ -64,6 +64,9 @@ def test_a_second_table_has_everything_but_the_vectors(tmp_path: Path, make: Any
         destination = another.destination("owner/other:model")
         assert destination.name == "store.reembed-owner-other-model"
         done = another.make(embedder_of(_settings(server)), destination)
+        assert (
+            another.make(embedder_of(_settings(server)), destination) == done
+        )  # there already: verified again
     assert tree_hash(folder) == before
     assert (done.rows, done.dims, done.sampled, done.found_itself) == (5, 8, 3, 3)
     assert done.similarity == pytest.approx(1)
@@ -74,7 +77,7 @@ def test_a_second_table_has_everything_but_the_vectors(tmp_path: Path, make: Any
     assert not np.frombuffer(new[memory(2, "")["id"]]["vector"], np.float32).any()
     assert made.store.dialect.name == engine.store.dialect.name
     assert made.store.model == ("other-model" if make is own_store else None)
-    with pytest.raises(RefusedError, match="exists and is not empty"):
+    with pytest.raises(RefusedError, match="holds a table of other-model"):
         another.make(bundled(), destination)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from memtui.engine import UsageError
 from memtui.engine.transfer.export import ExportRequest
 from memtui.engine.transfer.request import ImportRequest
 from memtui.engine.transfer.writers.csv import as_it_was, harmless
@@ -29,9 +30,11 @@ RESTORED = {"csv": {"text"}}
 """Losses of the file as it is for others, which our own reader undoes."""
 
 
-def _there_and_back(make: Make, name: str, tmp_path: Path) -> tuple[Any, Any, Counter[str]]:
+def _there_and_back(
+    make: Make, name: str, tmp_path: Path, fields: tuple[str, ...] = ()
+) -> tuple[Any, Any, Counter[str]]:
     engine = opened(make(tmp_path / "store", ROWS), tmp_path / "state")
-    out = engine.transfer.export(ExportRequest(tmp_path / "out", name, mask=False))
+    out = engine.transfer.export(ExportRequest(tmp_path / "out", name, mask=False, fields=fields))
     copy = opened(make(tmp_path / "copy", []), tmp_path / "state")
     plan = copy.transfer.plan(ImportRequest((tmp_path / "out",), rules_off=EVERYTHING))
     ledger: Counter[str] = Counter()
@@ -60,6 +63,31 @@ def test_rows_come_back_equal_up_to_the_ledger(make: Make, name: str, tmp_path: 
     said = ledger.keys() - {"vector"} - RESTORED.get(name, set())
     assert changed.keys() == said
     assert all(rows <= ledger[field] for field, rows in changed.items()), (changed, ledger)
+
+
+@pytest.mark.parametrize("name", ["jsonl", "csv", "parquet"])
+def test_fields_that_are_left_out_are_in_the_ledger_and_the_rest_comes_back(
+    name: str, tmp_path: Path
+) -> None:
+    before, after, ledger = _there_and_back(own_store, name, tmp_path, ("category", "timestamp"))
+    had = {key: {name: v for name, v in row.items() if v is not None} for key, row in before.items()}
+    changed = _differing(had, after)
+    assert changed.keys() <= ledger.keys()
+    assert all(rows <= ledger[field] for field, rows in changed.items()), (changed, ledger)
+    for field in ("scope", "importance", "metadata", "tier", "state", "access_count"):
+        there = sum(row[field] is not None for row in before.values())
+        assert ledger[field] >= there - (
+            field == "tier"
+        )  # what the table has none of comes from the metadata
+    assert all(row["scope"] for row in after.values())  # an agent finds each of them
+
+
+def test_a_field_that_there_is_not_is_a_wrong_use(tmp_path: Path) -> None:
+    engine = opened(own_store(tmp_path / "store", ROWS), tmp_path / "state")
+    for name, fields in (("csv", "colour"), ("json", "scope")):
+        with pytest.raises(UsageError, match=r"There is no field|cannot be chosen"):
+            engine.transfer.export(ExportRequest(tmp_path / "out", name, fields=(fields,)))
+    assert engine.transfer.exports.all() == []
 
 
 @pytest.mark.parametrize("make", [own_store, pro_store])

@@ -30,6 +30,7 @@ async def test_an_export_writes_as_many_as_it_counted(store):
         assert "2 of 2" in screen_text(app)
         assert "embedded anew when it is imported" in screen_text(app)
         await press(pilot, "n")
+        assert "2 memories to memories.jsonl (jsonl)" in screen_text(app)  # and the start page knows
     written = [json.loads(line) for line in (store.parent / "memories.jsonl").read_text("utf-8").splitlines()]
     assert sorted(row["text"] for row in written if "text" in row) == sorted(row["text"] for row in HERE[1:3])
 
@@ -69,6 +70,16 @@ async def test_secrets_are_masked_unless_it_is_switched_off_and_texts_can_stay_o
         await press(pilot, "enter")
         rows = screen.rows("a")
         rows.focus()
+        rows.repaint("fields")
+        await press(pilot, "enter")
+        await type_text(pilot, "colour")
+        await press(pilot, "enter")
+        assert "There is no field 'colour'" in said(screen)
+        await press(pilot, "enter")
+        await type_text(pilot, "scope")
+        await press(pilot, "enter")
+        assert "metadata" in screen_text(app)
+        assert "left out, as asked" in screen_text(app)
         rows.repaint("redact")
         await steps(pilot, ["space", "n"])
         screen.put_line("bare.jsonl")
@@ -139,7 +150,7 @@ async def test_nothing_to_mend_says_so(store):
 
 async def test_a_migration_is_checked_run_and_verified(store):
     async with transferring(store, task="migrate", writable=False) as (app, pilot, screen):
-        assert f"there        {len(HERE)}" in screen_text(app)
+        assert f"to write     {len(HERE)} rows" in screen_text(app)
         await steps(pilot, "ny")
         assert f"{len(HERE)} rows made and verified" in said(screen)
     made = rows_of(opened(store.with_name("store-pro"), store.parent / "state"))

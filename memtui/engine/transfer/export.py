@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 from memtui.engine.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.secrets import HINT, mask
+from memtui.engine.transfer.export_fields import count_left_out, left_out, with_left_out
 from memtui.engine.transfer.loss import Ledger, Loss
 from memtui.engine.transfer.masking import mask_json, redact_row
 from memtui.engine.transfer.screening import suspects
@@ -58,6 +60,8 @@ class ExportRequest:
     """Mask secrets in texts and metadata."""
     redact: bool = False
     """Leave the texts out: each becomes its length. For sharing what a store is like, not what is in it."""
+    fields: tuple[str, ...] = ()
+    """Fields to write beside id and text, of `export_fields.fields_of`; empty: all of them."""
     overwrite: bool = False
 
 
@@ -99,6 +103,8 @@ class Header:
     model: str | None
     now_ms: int
     filters: dict[str, str]
+    left_out: frozenset[str] = frozenset()
+    """Fields that are not wanted."""
 
 
 @dataclass(slots=True)
@@ -149,28 +155,33 @@ def export(
             f"There is no format {request.format!r} to export to.", fix=f"Choose {', '.join(FORMATS)}."
         )
     positions = chosen(request, store, catalog, now_ms)
-    header = Header(store, len(positions), request.vectors, model, now_ms, _filters(request))
+    gone = left_out(store, request.format, request.fields)
+    header = Header(store, len(positions), request.vectors, model, now_ms, _filters(request), gone)
     _check_place(request, dry_run)
-    ledger = Ledger()
+    ledger, lost = Ledger(), Counter[str]()
     masked = 0
     windows = _windows(store, catalog, positions, request)
     if dry_run:
         for window in _told(windows, len(positions), on_progress, cancel):
             masked += sum(window.masked)
             _losses(request, header, window, ledger)
-        return Exported(len(positions), masked, ledger.lines(), request.path, warnings=_warnings(masked))
+            count_left_out(window, header, request.format, lost)
+        losses = with_left_out(ledger.lines(), lost)
+        return Exported(len(positions), masked, losses, request.path, warnings=_warnings(masked))
     with _appearing(request) as place:
         writer = _writer(request, header, place)
         for window in _told(windows, len(positions), on_progress, cancel):
             masked += sum(window.masked)
             _losses(request, header, window, ledger)
+            count_left_out(window, header, request.format, lost)
             try:
                 writer.write(window, ledger)
             except OSError as error:
                 raise _no_room(request.path, error) from error
         writer.close()
         size, files = _measure(place)
-    return Exported(len(positions), masked, ledger.lines(), request.path, size, files, _warnings(masked))
+    losses = with_left_out(ledger.lines(), lost)
+    return Exported(len(positions), masked, losses, request.path, size, files, _warnings(masked))
 
 
 def chosen(request: ExportRequest, store: Store, catalog: Catalog, now_ms: int) -> NDArray[np.int64]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.detect import Detected
     from memtui.engine.transfer.embedding import Cost
     from memtui.engine.transfer.export import Exported, ExportRequest
+    from memtui.engine.transfer.exports import Exports
     from memtui.engine.transfer.glimpse import Glimpse
     from memtui.engine.transfer.mend import Summarise
     from memtui.engine.transfer.migrate import Form, Migrator
@@ -153,10 +154,11 @@ class Transfer:
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
     ) -> Exported:
-        """Write memories to a file or a folder; see `export.export`."""
+        """Write memories to a file or a folder, and remember where; see `export.export`."""
         from memtui.engine.transfer.export import export
+        from memtui.engine.transfer.exports import Written
 
-        return export(
+        done = export(
             request,
             self._store,
             self._catalog(),
@@ -166,6 +168,9 @@ class Transfer:
             on_progress=on_progress,
             cancel=cancel,
         )
+        if not dry_run and self._state is not None:
+            self.exports.add(Written(self._now(), str(done.path.absolute()), request.format, done.rows))
+        return done
 
     def export_size(self, request: ExportRequest) -> int:
         """About how many bytes an export takes; see `export_size.estimated_bytes`."""
@@ -249,13 +254,23 @@ class Transfer:
             cancel=cancel,
         )
 
+    def applied(self, action: str) -> None:
+        """A plan with this action was applied: what services made for it is in the store and need not be kept."""
+        from memtui.engine.transfer.run import forget_vectors
+
+        if action == "reembed":
+            forget_vectors(self.workshop)
+        elif action == "upgrade":
+            for each in self.workshop.cache.glob("*.summaries"):
+                each.unlink(missing_ok=True)
+
     # ------------------------------------------------------------------ another form, another model
 
-    def migration(self, form: Form, *, scope: str | None = None) -> Migrator:
-        """Making a store of another form (`migrate.FORMS`) out of this one: its check, run and verify."""
+    def migration(self, form: Form, *, scope: str | None = None, source: Path | None = None) -> Migrator:
+        """Making a store of another form (`migrate.FORMS`) out of this one, or of that in the folder `source`."""
         from memtui.engine.transfer.migrate import Migrator, request_for
 
-        source = self._store.folder
+        source = source or self._store.folder
         if source is None:
             raise RefusedError(
                 f"{self._store.name} is not on this machine.", fix="Export it, and import that."
@@ -284,6 +299,13 @@ class Transfer:
         from memtui.engine.transfer.unfinished import Runs
 
         return Runs(self._own_folder / "runs", self._now)
+
+    @cached_property
+    def exports(self) -> Exports:
+        """Where memories of this store were written lately."""
+        from memtui.engine.transfer.exports import Exports
+
+        return Exports(self._own_folder / "exports.jsonl")
 
     def pasted(self, text: str) -> Path:
         """A file with a text that was pasted, to import from; the same text is the same file."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import UsageError
+from memtui.engine.errors import RefusedError, UsageError
 from memtui.engine.js import trim
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.transfer.embedding import Cost, embedded, is_offline, measured
@@ -139,11 +139,21 @@ def reembed(
 
     Every vector that a service made is kept in `work` at once: after a failure, a cancel or a kill the same call
     goes on where it stopped; `keep` leaves them there for a later run of the same model. The folder appears whole,
-    after the verification. Raises RefusedError when something is there, EmbeddingError when the service fails,
-    MemtuiError when the copy is not what it should be.
+    after the verification; one that is there already, made of the store as it is, is verified again.
+
+    Raises RefusedError when something else is there, EmbeddingError when the service fails, MemtuiError when the
+    copy is not what it should be.
     """
     _dims(store)
     dims = _vector_length(store, embedder)
+    if there := Origin.read(destination):
+        if there != Origin.of(store, embedder.name):
+            why = "the store as it was before" if there.model == embedder.name else there.model
+            raise RefusedError(
+                f"{destination} holds a table of {why}.", fix="Remove that folder, or name another one."
+            )
+        checked = verified(store, open_like(destination, store), embedder, on_progress, cancel)
+        return Reembedded(destination, embedder.name, dims, store.count(), store.version, *checked)
     cache = None if is_offline(embedder) else VectorCache(work, embedder, dims)
     with appearing(destination) as making:
         if cache is not None:

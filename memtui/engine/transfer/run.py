@@ -73,7 +73,7 @@ def run_plan(
         done = _as_change_set(plan, adds, vectors, ids, replaced, shop, curator, confirmed=confirmed)
     if on_progress:
         on_progress(Progress("writing", len(taken), len(taken)))
-    _forget_vectors(shop)
+    forget_vectors(shop)
     return done
 
 
@@ -143,8 +143,8 @@ def _vectors(
     return vectors
 
 
-def _forget_vectors(shop: Workshop) -> None:
-    """What a service made is in the store now."""
+def forget_vectors(shop: Workshop) -> None:
+    """What a service made is in the store now: it need not be kept."""
     from memtui.engine.embed.embedder import NoEmbedder
     from memtui.engine.transfer.vector_cache import VectorCache
 

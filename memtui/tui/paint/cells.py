@@ -14,6 +14,15 @@ def crop(text: str, width: int, ellipsis: str = "…") -> str:
     return set_cell_size(text, width - 1).rstrip() + ellipsis if width > 1 else ellipsis
 
 
+def crop_start(text: str, width: int, ellipsis: str = "…") -> str:
+    """`text` in at most `width` cells, cut at its beginning: what tells one path from another is its end."""
+    if cell_len(text) <= width:
+        return text
+    while text and cell_len(text) > width - 1:
+        text = text[1:]
+    return ellipsis + text if width > 0 else ""
+
+
 def fit(text: str, width: int, ellipsis: str = "…") -> str:
     """`crop`, then filled up with spaces to exactly `width` cells."""
     return set_cell_size(crop(text, width, ellipsis), max(0, width))

@@ -81,6 +81,6 @@ def _parsed(line: bytes) -> tuple[Any] | str:
             return f"it is cut off inside a character, at byte {error.start + 1}"
         return f"byte {error.start + 1} is not UTF-8"
     except json.JSONDecodeError as error:
-        return f"not JSON: {error.msg} at column {error.pos + 1}"
+        return f"not JSON: {error.msg.removesuffix(' at')} at column {error.pos + 1}"
     except RecursionError:
         return "nested deeper than any memory is"

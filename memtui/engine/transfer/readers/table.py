@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.errors import MemtuiError
+from memtui.engine.transfer.export_fields import CSV
 from memtui.engine.transfer.json_text import JsonReader
 from memtui.engine.transfer.mapping import check_mapping, guess
 from memtui.engine.transfer.options import ReadOptions
@@ -21,7 +22,7 @@ from memtui.engine.transfer.readers.own import put_packed
 from memtui.engine.transfer.readers.vectors import vectors_of
 from memtui.engine.transfer.record import Read, Record, Rejected, Remark
 from memtui.engine.transfer.text import READ_AS_WINDOWS, WINDOWS, byte_order_mark, decode
-from memtui.engine.transfer.writers.csv import COLUMNS, VECTOR, as_it_was
+from memtui.engine.transfer.writers.csv import VECTOR, as_it_was
 
 SAMPLE = 50
 BATCH = 4_096
@@ -38,7 +39,7 @@ def read_csv(path: Path, options: ReadOptions) -> Iterator[Read]:
         first = list(islice(rows, SAMPLE))
         mapping = options.mapping or guess(header, [row.value for row in first], options.now_ms)
         check_mapping(mapping, header)
-        ours = not options.mapping and set(COLUMNS) <= set(header)
+        ours = not options.mapping and set(CSV) <= set(header)
         for row in (*first, *rows):
             record = mapped_record(row.value, mapping, row.where, options, strip=False)
             if ours and isinstance(record, Record):

@@ -7,24 +7,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from memtui.engine.memory import Memory
 from memtui.engine.transfer.export import Header, Window, open_text
+from memtui.engine.transfer.export_fields import CSV, cell_of
 from memtui.engine.transfer.loss import Ledger
 from memtui.engine.transfer.own_form import pack
 
-COLUMNS = (
-    "id",
-    "text",
-    "category",
-    "memory_category",
-    "scope",
-    "importance",
-    "timestamp",
-    "tier",
-    "state",
-    "access_count",
-    "confidence",
-    "metadata",
-)
 VECTOR = "vector_f32"
 _RUNS = ("=", "+", "-", "@", "\t", "\r")
 """Beginnings that a spreadsheet takes for a formula."""
@@ -42,31 +30,24 @@ class Table:
         self._header = header
         self._file = open_text(place)
         self._csv = csv.writer(self._file, lineterminator="\n")
-        self._csv.writerow([*COLUMNS, *([VECTOR] if header.vectors else [])])
+        self._names = [name for name in CSV if name not in header.left_out]
+        self._csv.writerow([*self._names, *([VECTOR] if header.vectors else [])])
 
     def write(self, window: Window, ledger: Ledger) -> None:
         """Append some rows."""
         vectors = window.vectors or [None] * len(window.rows)
-        column = self._header.store.dialect.columns.importance
         rows = zip(window.memories(self._header), window.rows, vectors, strict=True)
         for memory, row, vector in rows:
-            cells: list[Any] = [
-                memory.id,
-                harmless(memory.raw_text),
-                memory.category,
-                memory.memory_category,
-                memory.scope,
-                row.get(column) if column else None,
-                iso(memory.timestamp_ms),
-                memory.tier,
-                memory.state,
-                memory.access_count,
-                memory.confidence,
-                memory.metadata,
-            ]
+            cells = [self._cell(memory, row, name) for name in self._names]
             if self._header.vectors:
                 cells.append("" if vector is None else pack(vector))
             self._csv.writerow(["" if cell is None else cell for cell in cells])
+
+    def _cell(self, memory: Memory, row: dict[str, Any], name: str) -> Any:
+        value = cell_of(memory, row, name, self._header)
+        if name == "text":
+            return harmless(value)
+        return iso(value or 0) if name == "timestamp" else value
 
     def close(self) -> None:
         """Finish the file."""

@@ -12,6 +12,7 @@ from memtui.engine.transfer.loss import Ledger
 from memtui.engine.transfer.metadata_form import dumps, extra_of, new_metadata
 from memtui.engine.transfer.readers.stored import RowReader
 from memtui.engine.transfer.record import Record
+from memtui.engine.transfer.writers.jsonl import numbers
 
 _WHOLE = 2**53
 
@@ -79,9 +80,7 @@ class ProDocument:
             "metadata": metadata if isinstance(metadata, str) else "{}",
         }
         if vector is not None:
-            import numpy as np
-
-            found["vector"] = np.frombuffer(vector, dtype="<f4").tolist()
+            found["vector"] = numbers(vector)
         return found
 
 

@@ -1,4 +1,7 @@
-"""memtui's own JSON lines: every column of every row, exactly as stored."""
+"""memtui's own JSON lines: every column of every row, exactly as stored.
+
+Where fields were left out they are no whole rows, and do not say so: any program's JSON lines, mapped when imported.
+"""
 
 from __future__ import annotations
 
@@ -24,18 +27,21 @@ class JsonLines:
 
     def __init__(self, place: Path, header: Header) -> None:
         self._file = open_text(place)
-        self._frame = frame(header)
+        self._frame = {} if header.left_out else {"schema": SCHEMA, **frame(header)}
+        self._left_out = header.left_out
 
     def write(self, window: Window, ledger: Ledger) -> None:
         """Append some rows."""
         vectors = window.vectors or [None] * len(window.rows)
         lines = []
         for row, vector, masked in zip(window.rows, vectors, window.masked, strict=True):
-            line: dict[str, Any] = {"schema": SCHEMA, **self._frame, **row}
+            for name in self._left_out:
+                row.pop(name, None)
+            line: dict[str, Any] = {**self._frame, **row}
             if masked:
                 line[MASKED] = True
             if vector is not None:
-                line[VECTOR] = pack(vector)
+                line |= {VECTOR: pack(vector)} if self._frame else {"vector": numbers(vector)}
             lines.append(_dump(line))
         if lines:
             self._file.write("\n".join(lines) + "\n")
@@ -43,6 +49,14 @@ class JsonLines:
     def close(self) -> None:
         """Finish the file."""
         self._file.close()
+
+
+def numbers(vector: bytes) -> list[float]:
+    """A vector as JSON has it."""
+    import numpy as np
+
+    found: list[float] = np.frombuffer(vector, dtype="<f4").tolist()
+    return found
 
 
 def frame(header: Header) -> dict[str, Any]:

@@ -26,8 +26,9 @@ class Columns:
 
         store = header.store
         vector = store.dialect.columns.vector
-        kept = [field for field in store.schema if header.vectors or field.name != vector]
-        mark = {PARQUET_MARK: json.dumps(frame(header)).encode()}
+        gone = header.left_out | (set() if header.vectors else {vector})
+        kept = [field for field in store.schema if field.name not in gone]
+        mark = None if header.left_out else {PARQUET_MARK: json.dumps(frame(header)).encode()}
         self._schema = pa.schema([*kept, pa.field(MASKED, pa.bool_())], metadata=mark)
         self._file: Any = pq.ParquetWriter(str(place), self._schema, compression="zstd")
 

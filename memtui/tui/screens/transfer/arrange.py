@@ -10,6 +10,8 @@ from memtui.tui.layout import Arrangement, Box, size_class
 Layout = Literal["one", "two", "review"]
 """one: `b` alone. two: `a` and `b`. review: `a` and `b` above the record `c`, beside it `d` where there is room."""
 SIDE = 40
+SETTINGS = 46
+"""The same where it holds names and values."""
 FOOT_ROWS = 2
 
 
@@ -28,6 +30,8 @@ class Shape:
     """A record below, in the review; without it the panels have the room."""
     mirrored: bool = False
     """`b` is the narrow one: a list of choices beside a wide text."""
+    even: bool = False
+    """Both are alike."""
 
 
 def transfer(width: int, height: int, shape: Shape = Shape()) -> Arrangement:
@@ -51,7 +55,8 @@ def transfer(width: int, height: int, shape: Shape = Shape()) -> Arrangement:
         found["a"] = Box(0, top, width, upper)
         found[main] = Box(0, top + upper, width, rest - upper)
     else:
-        left = _side(width) if not shape.mirrored else width - _side(width)
+        side = width // 2 if shape.even else SETTINGS if size_class(width) != "wide" else _side(width)
+        left = side if not shape.mirrored else width - side
         found["a"] = Box(0, top, left, rest)
         found[main] = Box(left, top, width - left, rest)
     found["foot"] = Box(0, height - foot, width, foot)

@@ -10,6 +10,7 @@ from textual.content import Content
 
 from memtui.engine import Memory, MemtuiError, one_line
 from memtui.engine.transfer.export import FOLDERS, TITLES
+from memtui.engine.transfer.export_fields import CHOOSABLE
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, plural, size
@@ -54,6 +55,8 @@ class ExportState:
     vectors: bool = False
     mask: bool = True
     redact: bool = False
+    fields: str = ""
+    """Names with commas; empty: all of them."""
     trial: Exported | None = None
     bytes: int | None = None
     place: str = ""
@@ -99,6 +102,10 @@ def what_rows(state: ExportState, panel: str, width: int, glyphs: Glyphs) -> lis
 def settings(state: ExportState) -> list[Setting]:
     """What can be decided about the form."""
     found = [Setting("format", "form", state.format, TITLES[state.format])]
+    if state.format in CHOOSABLE:
+        found.append(
+            Setting("fields", "fields", state.fields or "all", "beside id and text", bool(state.fields))
+        )
     if state.format in SUFFIX:
         found.append(Setting("vectors", "vectors", meaning="float32, exact", on=state.vectors))
     found += [

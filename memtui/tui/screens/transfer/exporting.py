@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine import ListQuery, Memory, MemtuiError, Progress, one_line
 from memtui.engine.transfer.export import FOLDERS, FORMATS, TITLES, ExportRequest
+from memtui.engine.transfer.export_fields import fields_of, left_out, parse_fields
 from memtui.tui.dialogs.pick import Option
 from memtui.tui.paint.numbers import plural
 from memtui.tui.paint.places import tilde
@@ -69,6 +70,7 @@ class Export(Flow):
             vectors=state.vectors,
             mask=state.mask,
             redact=state.redact,
+            fields=parse_fields(state.fields),
             overwrite=state.overwrite,
         )
 
@@ -267,14 +269,26 @@ class Export(Flow):
             options = [Option(name, name, TITLES[name]) for name in FORMATS]
 
             def took(name: str) -> None:
-                self.state = replace(self.state, format=name, place="")
+                self.state = replace(self.state, format=name, place="", fields="")
                 self._try()
 
             self.pick("Form", options, self.state.format, took)
+        elif key == "fields":
+            there = ", ".join(fields_of(self.engine.store, self.state.format))
+            self.ask("Fields", f"With commas, from {there}. - is all.", self.state.fields, self._take_fields)
         else:
             switched: dict[str, Any] = {key: not getattr(self.state, key)}
             self.state = replace(self.state, **switched)
             self._try()
+
+    def _take_fields(self, text: str) -> None:
+        try:
+            left_out(self.engine.store, self.state.format, parse_fields(text))
+        except MemtuiError as error:
+            self.screen.flash(str(error), "error")
+            return
+        self.state = replace(self.state, fields=", ".join(parse_fields(text)))
+        self._try()
 
     def acted(self, act: str, panel: str, key: str) -> None:
         if act == "switch":

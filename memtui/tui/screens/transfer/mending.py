@@ -97,7 +97,8 @@ class Mend(Flow):
         return "" if plan is None else plural(len(plan.changes), "memory", "memories")
 
     def shape(self) -> Shape:
-        return Shape("two", said=self.said() is not None, side_rows=8, mirrored=self.state.step == "what")
+        mirrored = self.state.step == "what" and bool(self.settings())
+        return Shape("two", said=self.said() is not None, side_rows=8, mirrored=mirrored)
 
     def said(self) -> State | None:
         state = self.state
@@ -126,7 +127,8 @@ class Mend(Flow):
         if state.step == "what":
             if panel == "a":
                 settings = [setting_row(each, width, glyphs, 14) for each in self.settings()]
-                return [*settings, blank(), Row((Content(" plan it"),), "way:plan")]
+                gap = [blank()] if settings else []
+                return [*settings, *gap, Row((Content(" plan it"),), "way:plan")]
             return [row for text in self.about_it for row in (*text_rows(text, width), blank())]
         if state.step == "review":
             return self._plan_rows(panel, width)
@@ -166,7 +168,8 @@ class Mend(Flow):
                 counts[why] = counts.get(why, 0) + 1
         rows = [fact_row("rows", full(len(plan.changes)), width, glyphs)]
         rows += [fact_row(one_line(why)[:12], full(count), width, glyphs) for why, count in counts.items()]
-        rows += [blank(), fact_row("journal", "one entry, undone as a whole", width, glyphs)]
+        if plan.changes:
+            rows += [blank(), fact_row("journal", "one entry, undone as a whole", width, glyphs)]
         return rows
 
     def advice(self) -> str:
@@ -202,7 +205,10 @@ class Mend(Flow):
         def write(report: OnProgress, stop: CancelToken) -> Outcome:
             made = self.plan(report, stop, dry=False) if asks else shown
             stop.check()
-            return engine.curate.apply(made, confirmed=True)
+            outcome = engine.curate.apply(made, confirmed=True)
+            if outcome.entry is not None:
+                engine.transfer.applied(made.action)
+            return outcome
 
         self.state = replace(self.state, error=None, pace=Pace())
         self.work("run", write)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,7 +33,8 @@ from memtui.tui.screens.transfer.parts import (
 from memtui.tui.widgets.rows import Row
 
 if TYPE_CHECKING:
-    from memtui.engine.transfer.migrate import Migration
+    from memtui.engine import Engine
+    from memtui.engine.transfer.migrate import Migration, Migrator
     from memtui.tui.screens.transfer.screen import TransferScreen
 
 Step = Literal["check", "run", "report"]
@@ -43,12 +46,26 @@ class MigrateState:
 
     step: Step = "check"
     form: Form = "pro"
+    source: str = ""
+    """Folder of the store to read; empty: the open one."""
     scope: str = ""
     place: str = ""
     checked: Migration | None = None
     error: MemtuiError | None = None
     pace: Pace = field(default_factory=Pace)
     done: Migration | None = None
+
+
+def _known(engine: Engine) -> list[tuple[str, str]]:
+    """Name and folder of every store on this machine that discovery knows, but for the open one; in a thread."""
+    from memtui.engine.discovery import discover
+
+    found = discover(os.environ, cwd=Path.cwd()).stores
+    return [
+        (each.name, each.path)
+        for each in found
+        if "://" not in each.path and Path(each.path) != engine.store.folder
+    ]
 
 
 class Migrate(Flow):
@@ -74,7 +91,8 @@ class Migrate(Flow):
             self._check()
 
     def about(self) -> str:
-        return one_line(self.engine.info.dialect_title)
+        source = self.state.source
+        return one_line(Path(source).name if source else self.engine.info.dialect_title)
 
     def shape(self) -> Shape:
         return Shape("two", side_rows=8)
@@ -85,7 +103,7 @@ class Migrate(Flow):
             return Heading("New store", where="{wizard.open} changes" if state.step == "check" else "")
         if state.step == "run":
             return Heading("Run", "writing" if self.busy("run") else "not begun")
-        return Heading("What is other than in this store")
+        return Heading("What is other than in the store that is read")
 
     def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
         state, glyphs = self.state, self.glyphs
@@ -95,7 +113,7 @@ class Migrate(Flow):
             if state.pace.phases:
                 return pace_rows(state.pace, width, glyphs, running=self.busy("run"))
             rows = text_rows(
-                "A new store is made, and every row of it compared with this one.",
+                "A new store is made, and every row of it compared with its source.",
                 width,
                 "bold $foreground",
             )
@@ -103,7 +121,7 @@ class Migrate(Flow):
                 *rows,
                 blank(),
                 *text_rows(
-                    "This store is only read. The folder appears whole, after the comparison, or not at all.",
+                    "The source is only read. The folder appears whole, after the comparison, or not at all.",
                     width,
                     "$dim",
                 ),
@@ -125,9 +143,10 @@ class Migrate(Flow):
     def _settings(self, width: int) -> list[Row]:
         state, glyphs = self.state, self.glyphs
         settings = [
+            Setting("source", "from", tilde(state.source) or "this store", "", bool(state.source), path=True),
             Setting("form", "form", TITLES[state.form], "", state.form != "pro"),
             Setting("scope", "into scope", state.scope or "global", "what has none", bool(state.scope)),
-            Setting("place", "folder", tilde(str(self._place())), "", bool(state.place)),
+            Setting("place", "folder", tilde(str(self._place())), "", bool(state.place), path=True),
         ]
         return [*(setting_row(each, width, glyphs) for each in settings), blank(), *self._facts(width)]
 
@@ -137,8 +156,8 @@ class Migrate(Flow):
         if found is None:
             return []
         rows = [
-            fact_row("rows here", full(found.rows), width, glyphs),
-            fact_row("there", full(found.written), width, glyphs),
+            fact_row("to read", plural(found.rows, "row"), width, glyphs),
+            fact_row("to write", plural(found.written, "row"), width, glyphs),
         ]
         if state.done is not None:
             rows.append(fact_row("verified", plural(found.verified, "row"), width, glyphs))
@@ -150,11 +169,12 @@ class Migrate(Flow):
         return rows
 
     def _place(self) -> Path:
-        folder = self.engine.store.folder
-        base = (
-            folder.with_name(f"{folder.name}-{self.state.form}") if folder is not None else Path("memories")
-        )
-        return Path(self.state.place).expanduser().absolute() if self.state.place else base
+        if self.state.place:
+            return Path(self.state.place).expanduser().absolute()
+        folder = Path(self.state.source) if self.state.source else self.engine.store.folder
+        base = (folder or Path("memories").absolute()).with_suffix("")
+        names = (f"{base.name}-{self.state.form}{f'-{n}' if n > 1 else ''}" for n in count(1))
+        return next(each for name in names if not (each := base.with_name(name)).exists())
 
     def advice(self) -> str:
         if self.state.step == "check":
@@ -171,23 +191,18 @@ class Migrate(Flow):
     def _check(self) -> None:
         engine, state = self.engine, self.state
         self.state = replace(state, checked=None, error=None)
-        self.work(
-            "check",
-            lambda report, stop: engine.transfer.migration(state.form, scope=state.scope or None).check(
-                report, stop
-            ),
-        )
+        self.work("check", lambda report, stop: self._migrator(engine, state).check(report, stop))
         self.paint()
+
+    @staticmethod
+    def _migrator(engine: Engine, state: MigrateState) -> Migrator:
+        source = Path(state.source) if state.source else None
+        return engine.transfer.migration(state.form, scope=state.scope or None, source=source)
 
     def _run(self) -> None:
         engine, state, place = self.engine, self.state, self._place()
         self.state = replace(state, error=None, pace=Pace())
-        self.work(
-            "run",
-            lambda report, stop: engine.transfer.migration(state.form, scope=state.scope or None).run(
-                place, report, stop
-            ),
-        )
+        self.work("run", lambda report, stop: self._migrator(engine, state).run(place, report, stop))
         self.paint()
 
     def finished(self, slot: str, value: Any) -> None:
@@ -197,6 +212,8 @@ class Migrate(Flow):
             )
         elif slot == "check":
             self.set(checked=value)
+        elif slot == "stores":
+            self._choose_source(value)
         else:
             self.set(step="report", done=value, pace=Pace())
             self.screen.flash(f"{plural(value.verified, 'row')} made and verified")
@@ -225,6 +242,8 @@ class Migrate(Flow):
             self.screen.home()
         elif self.state.step != "check" or panel == "b":
             self.next()
+        elif key == "source":
+            self.work("stores", lambda _, stop: _known(self.engine))
         elif key == "form":
             options = [Option(form, TITLES[form]) for form in FORMS]
             self.pick(
@@ -244,6 +263,25 @@ class Migrate(Flow):
                 str(self._place()),
                 lambda text: self.set(place=text),
             )
+
+    def _choose_source(self, stores: Sequence[tuple[str, str]]) -> None:
+        """One of the discovered stores, or a folder that is typed."""
+        options = [
+            Option("", "this store", tilde(str(self.engine.store.folder or ""))),
+            *(Option(path, name, tilde(path)) for name, path in stores),
+            Option("?", "another folder", "with a LanceDB table"),
+        ]
+
+        def typed(text: str) -> None:
+            self._ask_for(source=str(Path(text).expanduser().absolute()) if text else "", place="")
+
+        def took(value: str) -> None:
+            if value == "?":
+                self.ask("Store", "Folder of the store to read. - is this store.", self.state.source, typed)
+            else:
+                self._ask_for(source=value, place="")
+
+        self.pick("Store to read", options, self.state.source, took)
 
     def _ask_for(self, **changes: Any) -> None:
         self.state = replace(self.state, **changes)

@@ -10,7 +10,7 @@ from textual.content import Content
 
 from memtui.engine import Progress, one_line
 from memtui.tui.paint.bars import progress as progress_bar
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import crop, crop_start, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, short, size
 from memtui.tui.screens.transfer.pace import Pace, left_s, rate, span
@@ -24,7 +24,10 @@ LABEL = 13
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """Something that can be decided. `on` is None for what has a value, else whether it is switched on."""
+    """Something that can be decided. `on` is None for what has a value, else whether it is switched on.
+
+    `path`: the value is one, of which the end matters most.
+    """
 
     key: str
     label: str
@@ -32,6 +35,7 @@ class Setting:
     meaning: str = ""
     changed: bool = False
     on: bool | None = None
+    path: bool = False
 
 
 def setting_row(setting: Setting, width: int, glyphs: Glyphs, label: int = LABEL) -> Row:
@@ -40,7 +44,7 @@ def setting_row(setting: Setting, width: int, glyphs: Glyphs, label: int = LABEL
     value = one_line(setting.value) if setting.on is None else ("on" if setting.on else "off")
     style = "bold $match" if setting.changed else "$foreground"
     room = max(4, width - label - 4)
-    shown = crop(value, room, glyphs.ellipsis)
+    shown = (crop_start if setting.path else crop)(value, room, glyphs.ellipsis)
     line = Content.assemble(
         " ",
         (mark, "bold $ok" if setting.on else "$dim"),
@@ -48,9 +52,8 @@ def setting_row(setting: Setting, width: int, glyphs: Glyphs, label: int = LABEL
         (fit(setting.label, label, glyphs.ellipsis), "$dim"),
         (shown, style),
     )
-    left = width - line.cell_length - 3
-    if setting.meaning and left >= 16:
-        line = Content.assemble(line, "  ", (crop(setting.meaning, left, glyphs.ellipsis), "$dim"))
+    if setting.meaning and len(setting.meaning) <= width - line.cell_length - 3:  # a part of it says little
+        line = Content.assemble(line, "  ", (setting.meaning, "$dim"))
     return Row((line,), setting.key)
 
 

@@ -57,8 +57,10 @@ class ReembedState:
     pace: Pace = field(default_factory=Pace)
 
 
-def model_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, place: Path) -> list[Row]:
-    """The model and its service; what embedding everything with it takes."""
+def model_rows(
+    state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, place: Path, now: str | None
+) -> list[Row]:
+    """The model and its service; what embedding everything with it takes. `now` is the store's own model."""
     if panel == "a":
         settings = [Setting("model", "model", state.model)]
         if state.model != BUNDLED:
@@ -70,7 +72,7 @@ def model_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, p
                 ),
                 Setting("task", "task hint", state.task or "none", "", bool(state.task)),
             ]
-        settings.append(Setting("place", "folder", tilde(str(place)), "", bool(state.place)))
+        settings.append(Setting("place", "folder", tilde(str(place)), "", bool(state.place), path=True))
         return [setting_row(each, width, glyphs) for each in settings]
     found = state.estimate
     if state.error is not None:
@@ -82,7 +84,10 @@ def model_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, p
         "not measured yet" if cost.seconds is None else f"about {span(cost.seconds)}, measured on a sample"
     )
     dims = f"{full(found.dims_before)} now, {full(found.dims) if found.dims else 'not known'} then"
+    same = warning_rows("This is the store's model already: choose another.", width, glyphs)
     return [
+        *([*same, blank()] if now == state.model else []),
+        fact_row("model now", now or "not known", width, glyphs),
         fact_row("memories", full(found.rows), width, glyphs),
         fact_row("without text", full(found.empty), width, glyphs),
         fact_row("characters", full(cost.chars), width, glyphs),
@@ -184,9 +189,9 @@ def _rehearsed(found: Rehearsal, width: int, glyphs: Glyphs) -> list[Row]:
 
 
 def make_rows(
-    state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, place: Path, busy: bool
+    state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, place: Path, busy: bool, there: bool
 ) -> list[Row]:
-    """Making the second table."""
+    """Making the second table; `there`: one was made in this place before."""
     if panel == "a":
         return [
             fact_row("model", state.model, width, glyphs),
@@ -208,11 +213,10 @@ def make_rows(
         ]
     if busy or rows:
         return rows or text_rows("asking the model", width, "$dim")
-    rows = text_rows(
-        "Every memory is embedded, and the copy verified against a sample made anew.",
-        width,
-        "bold $foreground",
-    )
+    what = "Every memory is embedded, and the copy verified against a sample made anew."
+    if there:
+        what = "A table was made here before: it is verified again, and not made anew."
+    rows = text_rows(what, width, "bold $foreground")
     return [
         *rows,
         blank(),

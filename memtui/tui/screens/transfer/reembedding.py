@@ -62,6 +62,7 @@ class Reembed(Flow):
             self.state = replace(self.state, step="make")
         elif not self.state.model:
             self.state = replace(self.state, model=BUNDLED)
+        self._model_now = self.engine.transfer.workshop.model_name
 
     @property
     def step(self) -> str:
@@ -92,26 +93,30 @@ class Reembed(Flow):
             "make": ("The second table", "Run"),
             "switch": ("Verified", "Switch"),
         }[self.state.step]
-        return Heading(titles[0] if panel == "a" else titles[1], where=running if panel == "b" else "")
+        changes = "{wizard.open} changes" if self.state.step == "model" else ""
+        return Heading(titles[0] if panel == "a" else titles[1], where=running if panel == "b" else changes)
 
     def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
         state, glyphs = self.state, self.glyphs
         if state.step == "model":
-            return reembed_rows.model_rows(state, panel, width, glyphs, place=self._destination())
+            place, now = self._destination(), self._model_now
+            return reembed_rows.model_rows(state, panel, width, glyphs, place=place, now=now)
         if state.step == "rehearse":
             cases, busy = len(self._cases()), self.busy("rehearse")
             return reembed_rows.rehearse_rows(state, panel, width, glyphs, cases=cases, busy=busy)
         if state.step == "make":
+            place, busy = self._destination(), self.busy("run")
             return reembed_rows.make_rows(
-                state, panel, width, glyphs, place=self._destination(), busy=self.busy("run")
+                state, panel, width, glyphs, place=place, busy=busy, there=place.exists()
             )
         return reembed_rows.switch_rows(state, panel, width, glyphs, forbidden=self.forbidden)
 
     def advice(self) -> str:
+        measure = "" if self._offline else " {transfer.measure} measures the time: a few texts are sent out."
+        rehearse = "{transfer.write} rehearses on a sample; " if self._cases() else ""
         return {
-            "model": "{transfer.next} goes on to the rehearsal. {transfer.measure} measures the time:"
-            " a few texts are sent to the service.",
-            "rehearse": "{transfer.write} rehearses on a sample; {transfer.next} goes on.",
+            "model": "{transfer.next} goes on to the rehearsal." + measure,
+            "rehearse": rehearse + "{transfer.next} goes on to making the table.",
             "make": "{transfer.write} makes the second table beside the store, which is only read.",
             "switch": "{transfer.stopped} switches, once the agent and other programs are stopped."
             " The old table is kept.",

@@ -160,14 +160,14 @@ def settings(state: ImportState) -> list[Setting]:
             for role in ROLES
         ]
     found += [
-        Setting("scope", "into scope", request.default_scope, "of those that bring none", request.scope is not None),
+        Setting("scope", "into scope", request.default_scope, "where there is none", request.scope is not None),
         Setting("scopes", "other scopes", _scopes(request.scopes) or "as they are", "", bool(request.scopes)),
         Setting("agent", "agent", request.agent or "-", "whose memories they are", request.agent is not None),
         Setting("vectors", "vectors", _VECTORS[request.vectors], "", request.vectors != "auto"),
-        Setting("without_embedding", "no embedding", meaning="zeros for now; made later", on=request.without_embedding),
-        Setting("near", "near copies", f"cosine {request.near:g}", "and more is the same", request.near != _near()),
+        Setting("without_embedding", "no embedding", meaning="zeros, made later", on=request.without_embedding),
+        Setting("near", "near copies", f"cosine {request.near:g}", "and above", request.near != _near()),
         Setting("find_near", "look for them", _FIND[request.find_near], "", request.find_near is not None),
-        Setting("mask_secrets", "mask secrets", meaning="take those texts, masked", on=request.mask_secrets),
+        Setting("mask_secrets", "mask secrets", meaning="take them, masked", on=request.mask_secrets),
     ]  # fmt: skip
     name = preview.format if preview is not None else ""
     if name in ("markdown", "mirror", "obsidian", "basic-memory"):

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from memtui.engine import CancelToken, MemtuiError, one_line
+from memtui.tui.host import host
 from memtui.tui.paint.cells import crop, fit
-from memtui.tui.paint.numbers import ago, full
+from memtui.tui.paint.numbers import ago, full, plural
 from memtui.tui.screens.transfer.arrange import Shape
 from memtui.tui.screens.transfer.flow import Flow, Heading
 from memtui.tui.screens.transfer.parts import blank, heading_row, text_rows
@@ -19,6 +20,7 @@ from memtui.tui.widgets.rows import Row
 
 if TYPE_CHECKING:
     from memtui.engine import JournalEntry
+    from memtui.engine.transfer.exports import Written
     from memtui.engine.transfer.unfinished import Unfinished
     from memtui.tui.dialogs import palette
     from memtui.tui.screens.transfer.screen import TransferScreen
@@ -63,6 +65,7 @@ class Known:
 
     unfinished: tuple[Unfinished, ...] = ()
     recent: tuple[JournalEntry, ...] = ()
+    exports: tuple[Written, ...] = ()
     settled: tuple[str, ...] = ()
     switch: str = ""
     """The folder with the table as it was before the last switch."""
@@ -89,7 +92,11 @@ class Start(Flow):
             entries = [each for each in engine.curate.journal(200) if each.action in ACTIONS]
             switch = transfer.last_switch
             return Known(
-                tuple(transfer.runs.all()), tuple(entries[:RECENT]), settled, switch.kept if switch else ""
+                tuple(transfer.runs.all()),
+                tuple(entries[:RECENT]),
+                tuple(transfer.exports.all()[:RECENT]),
+                settled,
+                switch.kept if switch else "",
             )
 
         self.work("look", look)
@@ -104,7 +111,7 @@ class Start(Flow):
         self.paint()
 
     def shape(self) -> Shape:
-        return Shape("two", side_rows=2 * len(TASKS), mirrored=True)
+        return Shape("two", side_rows=2 * len(TASKS), even=True)
 
     def heading(self, panel: str) -> Heading:
         if panel == "a":
@@ -140,10 +147,14 @@ class Start(Flow):
             rows += [Row((line,), "back"), *text_rows(f"kept in {self.known.switch}", width, "$dim", "   ")]
             rows.append(blank())
         rows.append(heading_row("DONE LATELY"))
-        rows += [self._recent(each, width) for each in self.known.recent]
-        if not self.known.recent:
+        done = [(each.time_ms, self._recent(each, width)) for each in self.known.recent]
+        done += [(each.time_ms, self._export(each, at, width)) for at, each in enumerate(self.known.exports)]
+        rows += [row for _, row in sorted(done, key=lambda each: -each[0])]
+        if not done:
             rows += text_rows(
-                "Nothing yet. What is imported or mended is listed here, to be taken back.", width, "$dim"
+                "Nothing yet. What is imported or mended is listed here, to be taken back; and where exports went.",
+                width,
+                "$dim",
             )
         return rows
 
@@ -180,9 +191,18 @@ class Start(Flow):
         when = ago(entry.time_ms, self.now_ms)
         state = "" if entry.state == "applied" else f"{entry.state}: "
         text = f" {full(entry.entry)}  {state}{one_line(entry.title)}"
-        line = fit(text, max(8, width - len(when) - 2), self.glyphs.ellipsis)
         style = "$foreground" if entry.state == "applied" else "$dim"
-        return Row((Content.assemble((line, style), " ", (when, "$dim")),), f"entry:{entry.entry}")
+        return Row((self._dated(text, style, when, width),), f"entry:{entry.entry}")
+
+    def _export(self, each: Written, at: int, width: int) -> Row:
+        """Where an export went; Enter copies the path."""
+        rows = plural(each.rows, "memory", "memories")
+        text = f" {self.glyphs.forth}  {rows} to {one_line(each.path.rsplit('/', 1)[-1])} ({each.format})"
+        return Row((self._dated(text, "$foreground", ago(each.time_ms, self.now_ms), width),), f"export:{at}")
+
+    def _dated(self, text: str, style: str, when: str, width: int) -> Content:
+        line = fit(text, max(8, width - len(when) - 2), self.glyphs.ellipsis)
+        return Content.assemble((line, style), " ", (when, "$dim"))
 
     # ------------------------------------------------------------------ keys
 
@@ -208,6 +228,8 @@ class Start(Flow):
             self.screen.go(flow_named(name, self.screen))
         elif kind == "run":
             self._go_on(name)
+        elif kind == "export" and self.known is not None:
+            host(self.screen).copy(self.known.exports[int(name)].path, "path")
         elif kind == "back":
             from memtui.tui.screens.transfer.switching_back import SwitchBack
 
