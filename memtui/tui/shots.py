@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from textual import events
 from textual.pilot import Pilot
 
 from memtui.tui.app import MemtuiApp
@@ -81,7 +82,9 @@ async def take(
             await pilot.press(key)
             await _settle(pilot)
         if shot.text:
-            await pilot.press(*(_key(char) for char in shot.text), "enter")
+            assert app.focused is not None
+            app.focused.post_message(events.Paste(shot.text))
+            await pilot.press("enter")
             await _settle(pilot)
         for key in shot.then:
             await pilot.press(key)
@@ -90,10 +93,6 @@ async def take(
     path = folder / file_name(shot, size)
     path.write_text(picture, encoding="utf-8")
     return path
-
-
-def _key(char: str) -> str:
-    return {" ": "space", "?": "question_mark"}.get(char, char)
 
 
 async def _settle(pilot: Pilot[Any]) -> None:

@@ -10,6 +10,7 @@ from memtui.tui.shots import NARROW, SHOTS, file_name
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "screenshots"
+ON_THE_WAY = ("recall", "lifecycle-review")
 STALE = "the screen has changed: `memtui shot` makes the pictures anew; look at them before you commit them"
 
 
@@ -24,8 +25,8 @@ def test_every_picture_is_there_and_no_other() -> None:
 
 
 def test_the_narrow_pictures_are_what_is_seen_today(tmp_path: Path) -> None:
-    # What is opened over an answer searches by a clock of its own: those pictures are looked at, not compared.
-    narrow = [shot.name for shot in SHOTS if NARROW in shot.sizes and not shot.then]
+    # Recall's own picture is on the way to that of why-not; the review has a golden of this size.
+    narrow = [shot.name for shot in SHOTS if NARROW in shot.sizes and shot.name not in ON_THE_WAY]
     made = make(tmp_path, names=narrow, size=NARROW)
     assert len(made) == len(narrow) >= 5
     for path in made:
