@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -16,6 +16,15 @@ def encode(rows: pa.Table) -> memoryview:
     with pa.ipc.new_stream(sink, rows.schema) as stream:
         stream.write_table(rows)
     return memoryview(sink.getvalue())
+
+
+def encode_into(file: BinaryIO, rows: pa.RecordBatchReader) -> None:
+    """The same of rows that come a batch at a time, into a file."""
+    import pyarrow as pa
+
+    with pa.ipc.new_stream(file, rows.schema) as stream:
+        for batch in rows:
+            stream.write_batch(batch)
 
 
 def decode(data: bytes) -> pa.Table:

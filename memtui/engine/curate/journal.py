@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.curate.changes import Change, Op
-from memtui.engine.curate.images import decode, encode
+from memtui.engine.curate.images import decode, encode, encode_into
 from memtui.engine.curate.journal_file import JournalFile
 from memtui.engine.curate.shelf import Shelf
 from memtui.engine.errors import UsageError
@@ -98,10 +98,12 @@ class Journal:
         undoes: int | None = None,
         detail: Mapping[str, Any] | None = None,
         count: int | None = None,
+        added: pa.RecordBatchReader | None = None,
     ) -> int:
         """Write down what is about to be done, safe against a crash and a power cut; the entry's number.
 
-        `count` is how many memories it is about, where they are too many to be listed one by one.
+        `count` is how many memories it is about, where they are too many to be listed one by one; `added` their
+        rows, where they are too many to be held at once.
         """
         shown = _dump([[each.before, each.after] for each in changes]).encode("ascii")
         with self._file.writing() as db:
@@ -115,6 +117,8 @@ class Journal:
             db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", rows)
             self._shelf.put(db, entry, SHOWN, shown)
             self._put(db, entry, images)
+            if added is not None:
+                self._shelf.put(db, entry, "added", lambda file: encode_into(file, added))
         return entry
 
     def applied(

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 LARGE = 1 << 20
 
@@ -21,16 +22,28 @@ class Shelf:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def put(self, db: sqlite3.Connection, entry: int, side: str, data: bytes | memoryview) -> None:
-        """Keep one image; on disk for good before the transaction ends. Raises OSError when there is no room."""
-        if len(data) < LARGE:
+    def put(
+        self,
+        db: sqlite3.Connection,
+        entry: int,
+        side: str,
+        data: bytes | memoryview | Callable[[BinaryIO], None],
+    ) -> None:
+        """Keep one image, given or written by `data` into a file; on disk for good before the transaction ends.
+
+        Raises OSError when there is no room.
+        """
+        if not callable(data) and len(data) < LARGE:
             db.execute("INSERT OR REPLACE INTO images VALUES (?, ?, ?)", (entry, side, data))
             return
         path = self._path(entry, side)
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
             with os.fdopen(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
-                file.write(data)
+                if callable(data):
+                    data(file)
+                else:
+                    file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError:

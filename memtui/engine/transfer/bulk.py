@@ -43,14 +43,14 @@ def add_all(
     bench.access.require(confirmed=confirmed)
     writer, journal = bench.writer, bench.journal
     schema = shop.store.schema
-    added = _image(plan, adds, ids, schema)
     with bench.gatekeeper.hold() as hold:
         before = writer.newest()
         if writer.schema != schema:
             raise RefusedError(
                 f"{writer.where} has other columns than when this was planned.", fix="Plan the import again."
             )
-        _nothing_there(writer, added, before, plan.version)
+        if before != plan.version:
+            _nothing_there(writer, _image(plan, adds, ids, schema).read_all().column("id"))
         rows = writer.count()
         hold.check()
         entry = journal.intend(
@@ -58,9 +58,10 @@ def add_all(
             action=ACTION,
             title=title(plan, len(adds), 0),
             changes=(),
-            images=Images(None, None, added),
+            images=Images(None, None, None),
             version_before=before,
             count=len(adds),
+            added=_image(plan, adds, ids, schema),
         )
         after = _committed(writer, plan, adds, vectors, ids, schema, curator, entry)
         if after == before + 1:
@@ -73,24 +74,23 @@ def add_all(
     return Done(entry, len(adds), 0, warnings)
 
 
-def _image(plan: Plan, adds: NDArray[np.int64], ids: Mapping[int, str], schema: pa.Schema) -> pa.Table:
-    """Id, text and scope of the rows."""
+def _image(
+    plan: Plan, adds: NDArray[np.int64], ids: Mapping[int, str], schema: pa.Schema
+) -> pa.RecordBatchReader:
+    """Id, text and scope of the rows, a batch at a time."""
     import pyarrow as pa
 
     columns = plan.dialect.columns
     names = [name for name in (columns.id, columns.text, columns.scope) if name]
     kept = pa.schema([schema.field(name) for name in names])
-    parts = [part.select(names) for part in new_rows(plan, adds, None, kept, ids)]
-    return pa.Table.from_batches(parts, schema=kept)
+    return pa.RecordBatchReader.from_batches(kept, new_rows(plan, adds, None, kept, ids))
 
 
-def _nothing_there(writer: Writer, added: pa.Table, version: int, planned: int) -> None:
+def _nothing_there(writer: Writer, ids: pa.ChunkedArray) -> None:
     """Raise when another program has added one of the rows since the plan was made."""
-    if version == planned:
-        return
     from memtui.engine.transfer.bulk_ids import any_present
 
-    if any_present(writer, added.column("id")):
+    if any_present(writer, ids):
         raise RefusedError(
             f"Some of these memories have come into {writer.where} meanwhile.",
             fix="Plan the import again; nothing was written.",

@@ -65,6 +65,7 @@ def read_in_bulk(
         return None
     writer.close()
     reading.finish()
+    pa.default_memory_pool().release_unused()  # the engine is about to need as much again for writing
     return reading.draft
 
 
