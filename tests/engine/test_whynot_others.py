@@ -172,6 +172,33 @@ def test_a_change_of_the_memory_is_a_change_set_that_brings_it_back(tmp_path: Pa
         engine.lab.plan_change(TARGET, replace(change, knob="limit"))
 
 
+@pytest.mark.parametrize(
+    ("gate", "metadata", "said", "knob"),
+    [
+        ("inactive", {"invalidated_at": NOW_MS - 5, "superseded_by": "filler00"}, "by filler00", "invalidated_at"),
+        ("expired", {"valid_until": NOW_MS - 5}, "expired at", "valid_until"),
+        ("state", {"state": "archived"}, "archived", "state"),
+    ],
+)  # fmt: skip
+def test_memtuis_own_recipe_names_what_a_memory_is_and_lets_it_through(
+    tmp_path: Path, gate: str, metadata: dict[str, Any], said: str, knob: str
+) -> None:
+    world = healthy(6)
+    world.change(metadata=metadata)
+    folder = world.write(tmp_path / "store")
+    engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder)
+    verdict = engine.lab.why_not(TARGET, world.ask(recipe="memtui"))
+    assert verdict.gate == gate
+    assert said in verdict.sentence
+    assert f"memory.{knob}" in {change.knob for change in verdict.changes if change.confirmed}
+    assert ("now_ms" in {change.knob for change in verdict.changes}) == (gate != "state")
+    last = engine.recall(world.ask(recipe="memtui", limit=3))
+    behind = next(each for each in last.candidates if each.reason == "limit")
+    told = engine.lab.why_not(behind.id, world.ask(recipe="memtui", limit=3))
+    assert (told.gate, told.limit) == ("limit", 3)
+    assert told.sentence.startswith("It stands at ")
+
+
 def test_a_superseded_memory_is_staged_to_count_again(tmp_path: Path) -> None:
     world = healthy(4)
     world.change(metadata={"invalidated_at": NOW_MS - 1, "superseded_by": "filler00"})

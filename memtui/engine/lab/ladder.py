@@ -51,7 +51,7 @@ class Evidence:
     @property
     def blocked(self) -> bool:
         """Whether a search would never deliver the memory, whatever its rank."""
-        return not _scope(self)[0] or (not self.plan.plain and not _inactive(self)[0])
+        return not _scope(self)[0] or (not self.plan.plain and not inactive(self.row, self.plan.now_ms)[0])
 
 
 def climb(evidence: Evidence) -> tuple[Rung, ...]:
@@ -105,8 +105,9 @@ def _builtin_scope(e: Evidence) -> Answer:
     return e.columns["scope"] in wanted, e.columns["scope"], wanted, {}
 
 
-def _inactive(e: Evidence) -> Answer:
-    meta, now = e.row.metadata, e.plan.now_ms
+def inactive(row: Row, now: int) -> Answer:
+    """Whether it is valid at a time: from then on, and not superseded by then."""
+    meta = row.metadata
     if meta.valid_from > now:
         return False, meta.valid_from, now, {"what": "future"}
     ended = meta.invalidated_at
@@ -114,9 +115,9 @@ def _inactive(e: Evidence) -> Answer:
     return not (ended and ended <= now), ended, now, facts
 
 
-def _expired(e: Evidence) -> Answer:
-    until = e.row.metadata.valid_until
-    return not e.row.metadata.expired(e.plan.now_ms), until, e.plan.now_ms, {}
+def expired(row: Row, now: int) -> Answer:
+    """Whether its time is over."""
+    return not row.metadata.expired(now), row.metadata.valid_until, now, {}
 
 
 def _adaptive_gate(e: Evidence) -> Answer:
@@ -271,8 +272,8 @@ def _limit(e: Evidence) -> Answer:
 _CHECKS: Mapping[str, Callable[[Evidence], Answer]] = {
     "unknown_id": _known,
     "scope": _scope,
-    "inactive": _inactive,
-    "expired": _expired,
+    "inactive": lambda e: inactive(e.row, e.plan.now_ms),
+    "expired": lambda e: expired(e.row, e.plan.now_ms),
     "adaptive_gate": _adaptive_gate,
     "candidate_pool": _candidate_pool,
     "tag": _tag,

@@ -21,6 +21,8 @@ AFTER_RERANK = frozenset({"hard_cutoff", "limit", "mmr_diversity"})
 RANKED = AFTER_RERANK | {"rerank_window", "rerank"}
 SCORED = RANKED | {"min_score"}
 FOUND = SCORED | {"candidate_pool"}
+GUARDS = frozenset({"inactive", "expired", "state", "suppressed"})
+"""Gates that look at what a memory is, whatever was asked."""
 SWITCH = 1.0
 """The size of a change that has no range."""
 SHORTEST_TEXT, TEXT_STEP = 10, 10
@@ -182,12 +184,12 @@ def _question(trace: Trace, e: Evidence, scopes: Sequence[str | None]) -> Iterat
         opens = FOUND | {"adaptive_gate", "state", "suppressed"}
         yield _switch("recipe", request.recipe, "pro/tool", opens, "the agent asks on purpose")
     if not e.plan.plain:
-        yield from _clock(e)
+        yield from clock_moves(e.row, e.plan.now_ms, GUARDS)
 
 
-def _clock(e: Evidence) -> Iterator[Move]:
-    """The clock set to when the memory still was, or will be, let through."""
-    now, meta = e.plan.now_ms, e.row.metadata
+def clock_moves(row: Row, now: int, gates: frozenset[str]) -> Iterator[Move]:
+    """The clock set to when the memory still was, or will be, let through by each of `gates`."""
+    meta = row.metadata
     moments = (
         ("inactive", meta.invalidated_at, -1),
         ("inactive", meta.valid_from if meta.valid_from > now else None, 0),
@@ -195,7 +197,7 @@ def _clock(e: Evidence) -> Iterator[Move]:
         ("suppressed", meta.suppressed_until_ms if meta.suppressed(now) else None, 0),
     )
     for gate, at, shift in moments:
-        if at and ((at > now) == (shift == 0)):
+        if gate in gates and at and ((at > now) == (shift == 0)):
             away = abs(at + shift - now)
             yield Move(
                 "now_ms",
@@ -215,26 +217,8 @@ def _memory(e: Evidence) -> Iterator[Move]:
     if e.plan.plain:
         return
     row, meta, now = e.row, e.row.metadata, e.plan.now_ms
-
-    def edit(knob: str) -> Callable[[Any], Mapping[str, Row | None]]:
-        return lambda value: {row.id: edited(row, knob, value, now_ms=now)}
-
-    def switch(knob: str, before: Any, after: Any, opens: frozenset[str], note: str = "") -> Move:
-        nothing: Mapping[str, Any] = {}
-        return Move(
-            knob, before, opens, 1, lambda k: after, lambda k: SWITCH, lambda v: nothing, edit(knob), note
-        )
-
-    if meta.state != "confirmed" or meta.memory_layer in ("archive", "reflection"):
-        before = f"{meta.state}, {meta.memory_layer}"
-        yield switch("memory.state", before, "confirmed, working", frozenset({"state"}))
-    if meta.suppressed(now):
-        yield switch("memory.suppressed_until", meta.suppressed_until_ms, 0, frozenset({"suppressed"}))
-    if meta.valid_until is not None:
-        yield switch("memory.valid_until", meta.valid_until, None, frozenset({"expired"}))
-    if not meta.active(now):
-        note = f"it was superseded by {meta.superseded_by}" if meta.superseded_by else ""
-        yield switch("memory.invalidated_at", meta.invalidated_at, None, frozenset({"inactive"}), note)
+    switch, edit = _edits_of(row, now)
+    yield from let_through(row, now, GUARDS)
     for tier in TIERS:
         if tier != meta.tier:
             yield switch("memory.tier", meta.tier, tier, AFTER_RERANK)
@@ -257,6 +241,39 @@ def _memory(e: Evidence) -> Iterator[Move]:
             estimate=True,
         )
     yield from _twin(e)
+
+
+def _edits_of(
+    row: Row, now: int
+) -> tuple[Callable[..., Move], Callable[[str], Callable[[Any], Mapping[str, Row | None]]]]:
+    """What makes a move of one change of a memory, and what makes the changed memory."""
+
+    def edit(knob: str) -> Callable[[Any], Mapping[str, Row | None]]:
+        return lambda value: {row.id: edited(row, knob, value, now_ms=now)}
+
+    def switch(knob: str, before: Any, after: Any, opens: frozenset[str], note: str = "") -> Move:
+        nothing: Mapping[str, Any] = {}
+        return Move(
+            knob, before, opens, 1, lambda k: after, lambda k: SWITCH, lambda v: nothing, edit(knob), note
+        )
+
+    return switch, edit
+
+
+def let_through(row: Row, now: int, gates: frozenset[str]) -> Iterator[Move]:
+    """The memory's own fields that one of `gates` looks at, set so that it passes."""
+    meta = row.metadata
+    switch, _ = _edits_of(row, now)
+    if "state" in gates and (meta.state != "confirmed" or meta.memory_layer in ("archive", "reflection")):
+        before = f"{meta.state}, {meta.memory_layer}"
+        yield switch("memory.state", before, "confirmed, working", frozenset({"state"}))
+    if "suppressed" in gates and meta.suppressed(now):
+        yield switch("memory.suppressed_until", meta.suppressed_until_ms, 0, frozenset({"suppressed"}))
+    if "expired" in gates and meta.valid_until is not None:
+        yield switch("memory.valid_until", meta.valid_until, None, frozenset({"expired"}))
+    if "inactive" in gates and not meta.active(now):
+        note = f"it was superseded by {meta.superseded_by}" if meta.superseded_by else ""
+        yield switch("memory.invalidated_at", meta.invalidated_at, None, frozenset({"inactive"}), note)
 
 
 def _as_edit(move: Move, edits: Callable[[Any], Mapping[str, Row | None]]) -> Move:

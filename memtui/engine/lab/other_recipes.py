@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from memtui.engine.lab import gate_words
-from memtui.engine.lab.moves import FOUND, Move, of_knob
+from memtui.engine.lab.ladder import expired, inactive
+from memtui.engine.lab.moves import FOUND, Move, clock_moves, let_through, of_knob
 from memtui.engine.lab.parameters import parameters
 from memtui.engine.lab.verdict import Rung
 from memtui.engine.lab.words import added_words
+from memtui.engine.recall.own.lanes import ARCHIVED
 
 if TYPE_CHECKING:
     from memtui.engine.lab.ranks import VectorRank, WordRank
@@ -20,6 +22,7 @@ OF_THE_MEMORY = frozenset({"scope", "category", "inactive", "expired", "state", 
 """Gates that no larger limit opens."""
 _FINDING = ("memtui.pool", "memtui.following", "memtui.previousWeight", "memtui.nextWeight")
 """Settings of memtui's own recipe that decide what becomes a candidate; the others only weigh candidates."""
+OWN_RECIPE, OWN_GUARDS = "memtui", frozenset({"inactive", "expired", "state"})
 EVERY_GATE = FOUND | {"scope", "category"}
 
 
@@ -29,12 +32,14 @@ def climb_other(trace: Trace, row: Row, by_vector: VectorRank, by_words: WordRan
     rungs = [
         Rung("unknown_id", True, row.id, None, gate_words.sentence("unknown_id", True, row.id, None, {})),
         _scope(trace, row),
+        *_own_guards(trace, row),
         _pool(trace, index, by_vector, by_words),
     ]
     failed = any(rung.passed is False for rung in rungs)
+    said = {rung.gate for rung in rungs}
     for record in trace.records:
         rung = _stage(record, index, failed)
-        if rung is not None:
+        if rung is not None and rung.gate not in said:
             rungs.append(rung)
             failed = failed or rung.passed is False
     return tuple(rungs)
@@ -46,6 +51,22 @@ def _scope(trace: Trace, row: Row) -> Rung:
     passed = scopes is None or row.scope in scopes or bool(trace.extra)
     limit = None if scopes is None else list(scopes)
     return Rung("scope", passed, row.scope, limit, gate_words.sentence("scope", passed, row.scope, limit, {}))
+
+
+def _own_guards(trace: Trace, row: Row) -> Iterator[Rung]:
+    """What memtui's own recipe asks of every memory, whatever the question: in force, not expired, not archived."""
+    if trace.recipe != OWN_RECIPE:
+        return
+    for gate, look in (("inactive", inactive), ("expired", expired)):
+        passed, value, limit, facts = look(row, trace.now_ms)
+        yield Rung(
+            gate, passed, value, limit, gate_words.sentence(gate, passed, value, limit, facts), facts=facts
+        )
+    state = row.metadata.state
+    words = (
+        "It is archived; this recipe leaves such memories out." if state == ARCHIVED else f"It is {state}."
+    )
+    yield Rung("state", state != ARCHIVED, state, None, words)
 
 
 def _pool(trace: Trace, index: int | None, by_vector: VectorRank, by_words: WordRank) -> Rung:
@@ -68,6 +89,10 @@ def _pool(trace: Trace, index: int | None, by_vector: VectorRank, by_words: Word
 
 def _stage(record: StageRecord, index: int | None, failed: bool) -> Rung | None:
     gate = record.outcome.dropped.get(index) if index is not None else None
+    if gate is not None and gate.reason == "limit" and index in record.rank_before:
+        place, most = record.rank_before[index], len(record.outcome.flow.order)
+        words = gate_words.sentence("limit", False, place, most, {})
+        return Rung("limit", False, place, most, words, hypothetical=failed)
     if gate is not None:
         numbers = "" if gate.value is None else f" at {gate.value:.4g}"
         limit = "" if gate.limit is None else f", the limit is {gate.limit:.4g}"
@@ -81,8 +106,12 @@ def _stage(record: StageRecord, index: int | None, failed: bool) -> Rung | None:
 
 
 def other_moves(trace: Trace, row: Row) -> list[Move]:
-    """Every parameter of the recipe, the memory's scope, no category, a word of the memory."""
-    return [*_parameters(trace), *_filters(trace, row), *added_words(trace, row)]
+    """Every parameter of the recipe, the memory's scope, no category, a word of the memory, what lets it through."""
+    moves = [*_parameters(trace), *_filters(trace, row), *added_words(trace, row)]
+    if trace.recipe == OWN_RECIPE:
+        moves += clock_moves(row, trace.now_ms, OWN_GUARDS)
+        moves += let_through(row, trace.now_ms, OWN_GUARDS)
+    return moves
 
 
 def other_powerless(trace: Trace) -> dict[str, str]:
