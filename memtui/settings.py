@@ -42,6 +42,12 @@ SETTINGS = (
     Setting("theme", "deep-sea", "Name of a shipped theme or of one in the themes folder."),
     Setting("glyphs", "auto", "Characters to draw with.", ("auto", "unicode", "ascii")),
     Setting("keys", "default", "Key preset; single keys are changed in keys.toml."),
+    Setting(
+        "clipboard",
+        "auto",
+        "Where copies go: osc52 the terminal's clipboard, native the system's, off nowhere.",
+        ("auto", "osc52", "native", "off"),
+    ),
     Setting("time_zone", "local", "How times are shown: local, utc, or a zone such as Europe/Berlin."),
     Setting(
         "embedding.model", "", "Model that made the store's vectors; empty follows the agent's settings."
@@ -100,6 +106,11 @@ class Settings:
     def keys(self) -> str:
         """Name of the key preset."""
         return str(self.values["keys"])
+
+    @property
+    def clipboard(self) -> str:
+        """auto, osc52, native or off."""
+        return str(self.values["clipboard"])
 
     @property
     def time_zone(self) -> str:

@@ -83,6 +83,7 @@ class MemtuiApp(KeyedApp):
         self.stylesheet = ParsedOnce(variables=self.get_css_variables())
         self._guide = Guide(self, kept)
         self._as_left = AsLeft(self, kept, look)
+        self._copy_to = look.clipboard
         self._steady = Steady(self) if steady else None
         self.glyphs = choose({**environ, **look.glyphs})
         self._now = now
@@ -175,7 +176,7 @@ class MemtuiApp(KeyedApp):
         from memtui.tui.clipboard import copy
 
         try:
-            how = await copy(self, text, self._environ)
+            how = await copy(self, text, self._environ, self._copy_to)
         except ValueError as error:
             self.say(f"not copied: {error}", "error")
         else:

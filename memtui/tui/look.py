@@ -24,6 +24,11 @@ class LookSettings(Protocol):
         ...
 
     @property
+    def clipboard(self) -> str:
+        """auto, osc52, native or off."""
+        ...
+
+    @property
     def time_zone(self) -> str:
         """local, utc or the name of a zone."""
         ...
@@ -43,6 +48,8 @@ class Look:
     """The theme that the settings ask for."""
     screen: str = ""
     """The screen to begin with; empty for the first."""
+    clipboard: str = "auto"
+    """Where copies go."""
 
     @classmethod
     def of(cls, settings: LookSettings | None, kept: Mapping[str, Any] = {}) -> Look:
@@ -55,7 +62,9 @@ class Look:
         glyphs = settings.glyphs if settings is not None else "auto"
         chosen = {} if glyphs == "auto" else {"MEMTUI_GLYPHS": glyphs}
         asked = settings.theme if settings is not None else DEFAULT
-        return cls(asked, chosen, zone, (problem,) if problem else (), asked).as_left(kept)
+        problems = (problem,) if problem else ()
+        way = settings.clipboard if settings is not None else "auto"
+        return cls(asked, chosen, zone, problems, asked, clipboard=way).as_left(kept)
 
     def as_left(self, kept: Mapping[str, Any]) -> Look:
         """This look with the theme and the screen that `kept` gave."""

@@ -56,6 +56,8 @@ class ShowInBrowse(Message):
     scopes: tuple[str | None, ...] | None = None
     edit: bool = False
     """Put the keyboard into the filter line."""
+    sort: str = ""
+    """In this order; empty for the present one."""
 
 
 @dataclass

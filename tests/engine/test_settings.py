@@ -47,7 +47,7 @@ def test_each_layer_overrides_the_one_below_and_is_named(file: Path) -> None:
     [
         ('thme = "x"', "thme", "Did you mean theme?"),
         ('[embedding]\nmodl = "x"', "embedding.modl", "Did you mean embedding.model?"),
-        ("[colours]\nred = 1", "colours", "Known settings: "),
+        ("[xyzzy]\nred = 1", "xyzzy", "Known settings: "),
         ("theme = 3", "theme", "Name of a shipped theme"),
         ("embedding = 3", "embedding", "Write [embedding]"),
         ('embedding.dimensions = "3"', "embedding.dimensions", "Vector length"),

@@ -8,6 +8,7 @@ import pyperclip
 import pytest
 
 from memtui.tui import clipboard
+from memtui.tui.look import Look
 from memtui.tui.screens.browse.copying import copy_options, copy_text
 from tests.tui.driving import press, running, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine, memory
@@ -55,12 +56,28 @@ async def test_without_one_the_terminal_is_asked(no_native):
         assert "copied the id (terminal clipboard)" in screen_text(app)
 
 
-async def test_over_ssh_the_terminal_is_the_right_machine(native):
-    async with running(MemoryEngine(9), environ={"SSH_CONNECTION": "1.2.3.4"}) as (app, pilot):
+async def test_over_ssh_the_terminal_is_the_right_machine_unless_it_is_set(native):
+    ssh = {"SSH_TTY": "/dev/pts/3", "TMUX": "/tmp/tmux-0/default,1,0"}
+    async with running(MemoryEngine(9), environ=ssh) as (app, pilot):
         await press(pilot, "2", "y", "i")
         await settle(pilot)
         assert native == []
         assert app.clipboard == memory(0).id
+        assert "copied the id (terminal clipboard; tmux needs set-clipboard on)" in screen_text(app)
+    look = Look(clipboard="native")
+    async with running(MemoryEngine(9), environ=ssh, look=look) as (app, pilot):
+        app.copy("one", "text")
+        await settle(pilot)
+        assert native == ["one"]
+
+
+async def test_copying_can_be_switched_off(native):
+    environ = {"MEMTUI_CLIPBOARD": "off"}
+    async with running(MemoryEngine(9), environ=environ) as (app, pilot):
+        app.copy("one", "text")
+        await settle(pilot)
+        assert (native, app.clipboard) == ([], "")
+        assert "not copied: copying is switched off" in screen_text(app)
 
 
 async def test_what_is_too_long_for_the_terminal_is_said(no_native):

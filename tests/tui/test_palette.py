@@ -136,7 +136,9 @@ async def test_a_wide_screen_shows_the_whole_of_the_highlighted_entry():
 async def test_saved_views_are_offered_on_every_screen(keyword_engine, tmp_path):
     environ = {"MEMTUI_STATE_DIR": str(tmp_path / "state")}
     uri = keyword_engine.info.uri
-    store_ui_state(uri, environ).put({"views": {"my plain ones": {"filter": "plain", "scopes": None}}})
+    store_ui_state(uri, environ).put(
+        {"views": {"my plain ones": {"filter": "plain", "scopes": None, "sort": "scope"}}}
+    )
     async with running(keyword_engine, environ=environ) as (app, pilot):
         await press(pilot, "1", "ctrl+p")
         await type_text(pilot, "/")
@@ -144,4 +146,4 @@ async def test_saved_views_are_offered_on_every_screen(keyword_engine, tmp_path)
         assert "my plain ones" in screen_text(app)
         await press(pilot, "enter")
         await until(pilot, lambda: "[2 Browse]" in screen_text(app))
-        assert app.screen.wish.query.filter == "plain"
+        assert (app.screen.wish.query.filter, app.screen.wish.query.sort) == ("plain", "scope")

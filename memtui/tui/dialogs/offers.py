@@ -77,7 +77,7 @@ def _views(screen: Screen[object]) -> list[Entry]:
         Entry(
             "VIEWS",
             name,
-            partial(screen.post_message, ShowInBrowse(filter=view.filter, scopes=view.scopes)),
+            partial(screen.post_message, ShowInBrowse(view.filter, view.scopes, sort=view.sort)),
             one_line(view.filter),
         )
         for name, view in views.items()

@@ -46,7 +46,9 @@ class BrowseMemory(BrowseNames):
         self.query_one(FilterBar).history = kept.read_filters(values.get("filters"))
         left = kept.read_wish(values.get("browse"))
         if first and self.wish != Wish():
-            left = replace(left, query=self.wish.query)
+            asked = self.wish.query
+            sort = left.query.sort if asked.sort == Wish().query.sort else asked.sort
+            left = replace(left, query=replace(asked, sort=sort))
         self.wish = replace(left, shape=replace(left.shape, filter_rows=self.wish.shape.filter_rows))
         self.rearrange()
 

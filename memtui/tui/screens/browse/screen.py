@@ -44,6 +44,7 @@ from memtui.tui.screens.browse.state import (
     sorted_by,
     with_filter,
     with_scopes,
+    with_sort,
 )
 from memtui.tui.screens.mend.state import PARTS, Part
 from memtui.tui.session import Session
@@ -104,7 +105,8 @@ class BrowseScreen(BrowseNear):
         if isinstance(message, ShowMemory):
             self.want(with_scopes(with_filter(self.wish, f"id:{message.id}"), None))
         else:
-            self.want(with_scopes(with_filter(self.wish, message.filter), message.scopes))
+            wish = with_scopes(with_filter(self.wish, message.filter), message.scopes)
+            self.want(with_sort(wish, message.sort) if message.sort else wish)
             if message.edit:
                 self.query_one(FilterBar).edit()
                 return

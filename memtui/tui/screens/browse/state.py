@@ -67,6 +67,11 @@ def with_scopes(wish: Wish, scopes: tuple[str | None, ...] | None) -> Wish:
     return replace(wish, query=replace(wish.query, scopes=scopes))
 
 
+def with_sort(wish: Wish, sort: str) -> Wish:
+    """In the order of a key of `ListQuery`, falling with a leading minus."""
+    return replace(wish, query=replace(wish.query, sort=sort))
+
+
 def cleared(wish: Wish) -> Wish:
     """No filter, all scopes."""
     return replace(wish, query=replace(wish.query, filter="", scopes=None))
@@ -76,14 +81,13 @@ def sorted_by(wish: Wish, key: str) -> Wish:
     """Order by `key`; by the same key again, the other way round."""
     if wish.query.sort.lstrip("-") == key:
         return reversed_order(wish)
-    sort = key if key in RISING else f"-{key}"
-    return replace(wish, query=replace(wish.query, sort=sort))
+    return with_sort(wish, key if key in RISING else f"-{key}")
 
 
 def reversed_order(wish: Wish) -> Wish:
     """The same key the other way round."""
     sort = wish.query.sort
-    return replace(wish, query=replace(wish.query, sort=sort[1:] if sort.startswith("-") else f"-{sort}"))
+    return with_sort(wish, sort[1:] if sort.startswith("-") else f"-{sort}")
 
 
 def sort_name(sort: str) -> str:
