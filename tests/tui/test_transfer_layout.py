@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -121,6 +122,19 @@ async def test_export_and_a_model_at_every_size(size, store):
         check_golden(f"transfer-export-{name}", panels(app))
         await press(pilot, "enter")
         check_golden(f"transfer-form-{name}", panels(app))
+        await press(pilot, "n")
+        check_golden(f"transfer-place-{name}", panels(app))
+        await steps(pilot, ["escape", "y"])
+        screen.query_one(FlashLine).dismiss()
+        await settle(pilot)
+        check_golden(f"transfer-exported-{name}", panels(app))
+        for task in ("migrate", "reembed"):
+            screen.home()
+            await settle(pilot)
+            screen.flow.opened("a", f"task:{task}")
+            await settle(pilot)
+            timeless = re.sub(r"about [\d.]+ s, measured on a sample *", "about S, measured", panels(app))
+            check_golden(f"transfer-{task}-{name}", timeless)
         screen.home()
         await settle(pilot)
         screen.flow.opened("a", "task:repair")

@@ -23,9 +23,11 @@ def embedder_named(
     """The embedder of `model`; asks no server.
 
     `key_variables` are names of variables that hold keys, with commas between them. Raises UsageError without
-    a name of a model, and for a variable that is not set.
+    a name of a model, for a variable that is not set, and for a service that asks for a key where none is named.
     """
+    from memtui.engine.embed.services import needs_key
     from memtui.engine.embed.settings import EmbeddingSettings
+    from memtui.engine.embed.static import BUNDLED
     from memtui.engine.transfer.another_model import embedder_of
 
     if not model.strip():
@@ -36,12 +38,16 @@ def embedder_named(
         raise UsageError(
             f"The variable {unset} is not set.", fix="Set it to the service's key, or name another one."
         )
-    return embedder_of(
-        EmbeddingSettings(
-            model=model.strip(),
-            base_url=base_url.strip(),
-            api_keys=tuple(environ[name] for name in names),
-            request_dimensions=dimensions,
-            task_passage=task,
-        )
+    settings = EmbeddingSettings(
+        model=model.strip(),
+        base_url=base_url.strip(),
+        api_keys=tuple(environ[name] for name in names),
+        request_dimensions=dimensions,
+        task_passage=task,
     )
+    if not names and model.strip() != BUNDLED and needs_key(settings):
+        raise UsageError(
+            f"{settings.host} asks for a key.",
+            fix="Name the environment variable that holds it: “keys in” on the screen, --key-env in the shell.",
+        )
+    return embedder_of(settings)

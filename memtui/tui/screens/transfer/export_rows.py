@@ -141,7 +141,8 @@ def place_rows(
 ) -> list[Row]:
     """Where to, and what will be written there."""
     if panel == "a":
-        return [source.place_row(each, width, glyphs) for each in state.places]
+        begun = [source.place_row(each, width, glyphs) for each in state.places]
+        return begun or text_rows("Nothing here begins so: a new name.", width, "$dim")
     if state.pace.phases:
         return pace_rows(state.pace, width, glyphs, running=running)
     there = path.exists() and not (path.is_dir() and state.format in FOLDERS)

@@ -93,7 +93,10 @@ class ReviewPart(ImportPart):
                 "new": "{wizard.switch} leaves one out, or takes it back",
             }.get(state.view, "")
             keys = "{wizard.switch} switches the rule" if state.view in SWITCHABLE else keys
-            return Heading(what, f"{review.meaning(state.view)}   {review.places(state.page, total)}", keys)
+            wanted = reduce.counts(state).get(review.group_of(state.view), 0)
+            some = f"{full(wanted)} of " if wanted != total else ""
+            which = f"{review.meaning(state.view)}   {some}{review.places(state.page, total)}"
+            return Heading(what, which, keys)
         if panel == "d":
             return Heading("In the source, and as it will be stored")
         if item is None:

@@ -66,7 +66,7 @@ def model_rows(
         if state.model != BUNDLED:
             settings += [
                 Setting("base_url", "service", state.base_url or "OpenAI's own", "", bool(state.base_url)),
-                Setting("key_env", "keys in", state.key_env or "-", "", bool(state.key_env)),
+                Setting("key_env", "keys in", state.key_env or "no variable", "", bool(state.key_env)),
                 Setting(
                     "dimensions", "length", state.dimensions or "the model's", "", bool(state.dimensions)
                 ),

@@ -125,7 +125,7 @@ class Reembed(Flow):
     def missing(self) -> str:
         state = self.state
         if state.error is not None:
-            return str(state.error)
+            return state.error.message  # the panel has what to do
         return self.forbidden if state.step == "switch" else ""
 
     # ------------------------------------------------------------------ calls
@@ -252,8 +252,8 @@ class Reembed(Flow):
         from memtui.engine.embed.settings import KNOWN_DIMENSIONS
 
         options = [
-            Option(BUNDLED, BUNDLED, "bundled, offline, 256 numbers"),
-            Option("?", "another name", "as its service has it"),
+            Option(BUNDLED, BUNDLED, "built in"),
+            Option("?", "another one", "by its name"),
         ]
         options += [Option(name, name, f"{dims} numbers") for name, dims in KNOWN_DIMENSIONS.items()]
 
