@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from pybase64 import b64decode
 
 from memtui.engine.transfer.own_form import DIALECT, MASKED, MODEL, VECTOR
 from memtui.engine.transfer.spool import WHERE
@@ -169,8 +170,6 @@ def _unpacked(packed: _Packed, n: int, kind: pa.DataType) -> pa.Array:
 
 
 def _decoded(texts: list[memoryview | bytes], kind: pa.DataType) -> bytes:
-    from pybase64 import b64decode
-
     width, length = 4 * kind.list_size, _length(kind)
     if any(len(text) != length for text in texts):
         raise OddError

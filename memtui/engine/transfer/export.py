@@ -5,34 +5,25 @@ from __future__ import annotations
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from memtui.engine.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.secrets import HINT, mask
 from memtui.engine.transfer.export_fields import count_left_out, left_out, with_left_out
+from memtui.engine.transfer.export_rows import Window, windows
 from memtui.engine.transfer.loss import Ledger, Loss
-from memtui.engine.transfer.masking import mask_json, redact_row
-from memtui.engine.transfer.screening import suspects
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa
     from numpy.typing import NDArray
 
-    from memtui.engine.memory import Memory
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
 
-WINDOW = 4_096
-"""Rows that a writer gets at a time."""
-_TAKEN_BYTES = 16 << 20
-_ROW_BYTES = 1_024
-"""What a row without its vector usually takes."""
 FORMATS = ("jsonl", "json", "csv", "parquet", "markdown", "obsidian")
 TITLES = {
     "jsonl": "JSON lines, with everything",
@@ -107,24 +98,6 @@ class Header:
     """Fields that are not wanted."""
 
 
-@dataclass(slots=True)
-class Window:
-    """Some rows in the order of the export: as stored, without vectors, and their vectors where asked for."""
-
-    rows: list[dict[str, Any]]
-    vectors: list[bytes | None] | None
-    masked: list[bool]
-    table: pa.Table = field(repr=False)
-    """The same rows as an Arrow table."""
-    read: list[Memory] = field(default_factory=list, repr=False)
-
-    def memories(self, header: Header) -> list[Memory]:
-        """The rows as memories; read once."""
-        if len(self.read) != len(self.rows):
-            self.read = header.store.dialect.to_memories(self.table, header.now_ms)
-        return self.read
-
-
 class Writer(Protocol):
     """One format: told of the start, of windows of rows, and of the end."""
 
@@ -160,9 +133,9 @@ def export(
     _check_place(request, dry_run)
     ledger, lost = Ledger(), Counter[str]()
     masked = 0
-    windows = _windows(store, catalog, positions, request)
+    rows = windows(store, catalog, positions, request)
     if dry_run:
-        for window in _told(windows, len(positions), on_progress, cancel):
+        for window in _told(rows, len(positions), on_progress, cancel):
             masked += sum(window.masked)
             _losses(request, header, window, ledger)
             count_left_out(window, header, request.format, lost)
@@ -170,7 +143,7 @@ def export(
         return Exported(len(positions), masked, losses, request.path, warnings=_warnings(masked))
     with _appearing(request) as place:
         writer = _writer(request, header, place)
-        for window in _told(windows, len(positions), on_progress, cancel):
+        for window in _told(rows, len(positions), on_progress, cancel):
             masked += sum(window.masked)
             _losses(request, header, window, ledger)
             count_left_out(window, header, request.format, lost)
@@ -213,84 +186,6 @@ def chosen(request: ExportRequest, store: Store, catalog: Catalog, now_ms: int) 
     return ordered[::-1] if request.format == "json" else ordered
 
 
-def _windows(
-    store: Store, catalog: Catalog, positions: NDArray[np.int64], request: ExportRequest
-) -> Iterator[Window]:
-    columns = store.dialect.columns
-    vector = columns.vector if request.vectors else None
-    names = [*store.row_columns, *([vector] if vector else [])]
-    # Rows in the order of time lie all over the table: the more are taken at once, the fewer reads.
-    many = max(WINDOW, _TAKEN_BYTES // (_ROW_BYTES + 4 * (store.dims or 0)) // WINDOW * WINDOW)
-    for start in range(0, len(positions), many):
-        part = positions[start : start + many]
-        table = store.take(catalog.row_ids[part].tolist(), names, catalog.version).select(names)
-        if table.num_rows != len(part):
-            raise MemtuiError(
-                "Rows vanished while they were exported: another program has cleaned up.",
-                fix="Reload and export again; nothing was kept.",
-            )
-        for at in range(0, len(part), WINDOW):
-            yield _window(table.slice(at, WINDOW), store, request, vector)
-        del table  # before the next one is there
-
-
-def _window(table: pa.Table, store: Store, request: ExportRequest, vector: str | None) -> Window:
-    columns = store.dialect.columns
-    plain = [name for name in table.schema.names if name != vector]
-    rows = table.select(plain).to_pylist()
-    masked = [False] * len(rows)
-    if request.mask:
-        texts = [name for name in (columns.text, columns.metadata) if name]
-        for at in sorted({at for name in texts for at in suspects(table.column(name), HINT)}):
-            masked[at] = _mask_row(rows[at], columns.text, columns.metadata)
-        table = _with_masked(table, rows, masked, texts)
-    if request.redact:
-        for row in rows:
-            redact_row(row, columns.text, columns.metadata)
-        names = [name for name in (columns.text, columns.metadata) if name]
-        table = _with_masked(table, rows, [True], names)
-    vectors = None if vector is None else _vector_bytes(table, vector)
-    return Window(rows, vectors, masked, table)
-
-
-def _mask_row(row: dict[str, Any], text: str, metadata: str | None) -> bool:
-    found, count = mask(row[text] or "")
-    if count:
-        row[text] = found
-    if metadata is not None and row.get(metadata):
-        row[metadata], inside = mask_json(row[metadata])
-        count += inside
-    return bool(count)
-
-
-def _with_masked(
-    table: pa.Table, rows: Sequence[dict[str, Any]], masked: Sequence[bool], names: Sequence[str]
-) -> pa.Table:
-    import pyarrow as pa
-
-    if not any(masked):
-        return table
-    for name in names:
-        at = table.schema.get_field_index(name)
-        values = pa.array([row[name] for row in rows], table.schema.field(at).type)
-        table = table.set_column(at, table.schema.field(at), values)
-    return table
-
-
-def _vector_bytes(table: pa.Table, vector: str) -> list[bytes | None]:
-    """Float32 bytes of each row's vector, None for a NULL."""
-    import numpy as np
-
-    array = table.column(vector).combine_chunks()
-    dims = array.type.list_size
-    there = array.is_valid().to_pylist()
-    if array.null_count:
-        array = array.fill_null([0.0] * dims)
-    flat = np.ascontiguousarray(array.flatten().to_numpy(zero_copy_only=False), dtype="<f4")
-    data, width = flat.tobytes(), 4 * dims
-    return [data[width * at : width * (at + 1)] if valid else None for at, valid in enumerate(there)]
-
-
 def _losses(request: ExportRequest, header: Header, window: Window, ledger: Ledger) -> None:
     from memtui.engine.transfer.export_loss import count_losses
 
@@ -298,14 +193,14 @@ def _losses(request: ExportRequest, header: Header, window: Window, ledger: Ledg
 
 
 def _told(
-    windows: Iterator[Window], total: int, on_progress: OnProgress | None, cancel: CancelToken | None
+    rows: Iterator[Window], total: int, on_progress: OnProgress | None, cancel: CancelToken | None
 ) -> Iterator[Window]:
     done = 0
-    for window in windows:
+    for window in rows:
         if cancel is not None:
             cancel.check()
         yield window
-        done += len(window.rows)
+        done += len(window)
         if on_progress:
             on_progress(Progress("exporting", done, total))
 

@@ -11,7 +11,8 @@ from memtui.engine.transfer.loss import Loss
 if TYPE_CHECKING:
     from memtui.engine.memory import Memory
     from memtui.engine.store.table import Store
-    from memtui.engine.transfer.export import Header, Window
+    from memtui.engine.transfer.export import Header
+    from memtui.engine.transfer.export_rows import Window
 
 CHOOSABLE = ("jsonl", "csv", "parquet")
 """Forms whose fields can be chosen; the others are what the program that reads them expects."""

@@ -13,7 +13,8 @@ from memtui.engine.transfer.writers.markdown import UNDATED, day_of, lasts
 
 if TYPE_CHECKING:
     from memtui.engine.memory import Memory
-    from memtui.engine.transfer.export import ExportRequest, Header, Window
+    from memtui.engine.transfer.export import ExportRequest, Header
+    from memtui.engine.transfer.export_rows import Window
 
 VECTORS = "left out: embedded anew when it is imported"
 MASKED = "secrets in it masked: what stood there is not in the file"
@@ -25,9 +26,9 @@ def count_losses(request: ExportRequest, header: Header, window: Window, ledger:
     """Count the losses of some rows."""
     ledger.count("text", MASKED, sum(window.masked))
     if request.redact:
-        ledger.count("text", REDACTED, len(window.rows))
+        ledger.count("text", REDACTED, len(window))
     if header.store.dims and (not request.vectors or request.format in ("markdown", "obsidian")):
-        ledger.count("vector", VECTORS, len(window.rows))
+        ledger.count("vector", VECTORS, len(window))
     by_row = _BY_FORMAT.get(request.format)
     if by_row is None:
         return

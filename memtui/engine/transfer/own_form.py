@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 from typing import TYPE_CHECKING
+
+from pybase64 import b64decode, b64encode_as_string
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,11 +27,11 @@ PARQUET_MARK = b"memtui.export"
 
 def pack(vector: bytes) -> str:
     """Float32 bytes as text."""
-    return base64.b64encode(vector).decode("ascii")
+    return b64encode_as_string(vector)
 
 
 def unpack(text: str) -> NDArray[np.float32]:
     """The numbers that `pack` was given; ValueError for anything else."""
     import numpy as np
 
-    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4")
+    return np.frombuffer(b64decode(text, validate=True), dtype="<f4")

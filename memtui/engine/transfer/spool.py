@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,6 +116,23 @@ class Spool:
             rows = batch.take([number - self._starts[at] for number in wanted]).to_pylist()
             found |= zip(wanted, rows, strict=True)
         return [found[number] for number in numbers]
+
+    def table(self, numbers: NDArray[np.int64]) -> pa.Table:
+        """Some rows by number, in the order asked for, with all columns."""
+        import numpy as np
+        import pyarrow as pa
+
+        order = np.argsort(numbers, kind="stable")
+        ascending = numbers[order]
+        bounds = np.searchsorted(ascending, self._starts)
+        parts = [
+            self._file.get_batch(at).take(pa.array(ascending[start:stop] - self._starts[at]))
+            for at, (start, stop) in enumerate(pairwise(bounds.tolist()))
+            if stop > start
+        ]
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return pa.Table.from_batches(parts, schema=self.schema).take(pa.array(back))
 
     def close(self) -> None:
         """Let go of the file."""

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.memory import Memory
-from memtui.engine.transfer.export import Header, Window, open_text
+from memtui.engine.transfer.export import Header, open_text
 from memtui.engine.transfer.export_fields import CSV, cell_of
+from memtui.engine.transfer.export_rows import Window
 from memtui.engine.transfer.loss import Ledger
 from memtui.engine.transfer.own_form import pack
 

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.transfer.export import Header, Window, open_text
+from memtui.engine.transfer.export import Header, open_text
+from memtui.engine.transfer.export_rows import Window
 from memtui.engine.transfer.loss import Ledger
 from memtui.engine.transfer.metadata_form import dumps, extra_of, new_metadata
 from memtui.engine.transfer.readers.stored import RowReader

@@ -6,15 +6,23 @@ Where fields were left out they are no whole rows, and do not say so: any progra
 from __future__ import annotations
 
 import json
+from json.encoder import encode_basestring
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from memtui.engine.transfer.export import Header, Window, open_text
+from memtui.engine.transfer.export import Header, open_text
+from memtui.engine.transfer.export_rows import Window
 from memtui.engine.transfer.loss import Ledger
 from memtui.engine.transfer.own_form import DIALECT, MAP, MASKED, MODEL, SCHEMA, VECTOR, pack
 from memtui.engine.transfer.readers.own import columns_of
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
+
+_HOLE = "\0"
+"""Where a value goes: no JSON has it."""
 
 
 def open_writer(place: Path, header: Header) -> JsonLines:
@@ -27,28 +35,50 @@ class JsonLines:
 
     def __init__(self, place: Path, header: Header) -> None:
         self._file = open_text(place)
-        self._frame = {} if header.left_out else {"schema": SCHEMA, **frame(header)}
+        self._own = not header.left_out
+        known = {"schema": SCHEMA, **frame(header)} if self._own else {}
+        self._frame = {name: _dump(value) for name, value in known.items()}
         self._left_out = header.left_out
 
     def write(self, window: Window, ledger: Ledger) -> None:
-        """Append some rows."""
-        vectors = window.vectors or [None] * len(window.rows)
-        lines = []
-        for row, vector, masked in zip(window.rows, vectors, window.masked, strict=True):
-            for name in self._left_out:
-                row.pop(name, None)
-            line: dict[str, Any] = {**self._frame, **row}
-            if masked:
-                line[MASKED] = True
+        """Append some rows: the JSON of whole columns, put together line by line."""
+        if not len(window):
+            return
+        cells: dict[str, str | list[str]] = dict(self._frame)
+        for name, column in zip(window.plain.schema.names, window.plain.columns, strict=True):
+            if name not in self._left_out:
+                cells[name] = _json(column)
+        columns = [each for each in cells.values() if isinstance(each, list)]
+        parts = [f"{_dump(name)}:{each if isinstance(each, str) else _HOLE}" for name, each in cells.items()]
+        form = "{" + ",".join(parts).replace("%", "%%").replace(_HOLE, "%s") + "%s}\n"
+        self._file.write("".join([form % row for row in zip(*columns, self._ends(window), strict=True)]))
+
+    def _ends(self, window: Window) -> list[str]:
+        """What stands behind the columns in each line."""
+        ends = [f',"{MASKED}":true' if masked else "" for masked in window.masked]
+        for row, vector in enumerate(window.vectors or ()):
             if vector is not None:
-                line |= {VECTOR: pack(vector)} if self._frame else {"vector": numbers(vector)}
-            lines.append(_dump(line))
-        if lines:
-            self._file.write("\n".join(lines) + "\n")
+                found = f'"{VECTOR}":"{pack(vector)}"' if self._own else f'"vector":{_dump(numbers(vector))}'
+                ends[row] += "," + found
+        return ends
 
     def close(self) -> None:
         """Finish the file."""
         self._file.close()
+
+
+def _json(column: pa.ChunkedArray) -> list[str]:
+    """The values of a column as JSON."""
+    import pyarrow as pa
+
+    kind, values = column.type, column.to_pylist()
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        if column.null_count:
+            return ["null" if each is None else encode_basestring(each) for each in values]
+        return list(map(encode_basestring, values))
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return _dump(values)[1:-1].split(",")
+    return [_dump(each) for each in values]
 
 
 def numbers(vector: bytes) -> list[float]:

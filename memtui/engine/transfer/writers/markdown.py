@@ -9,7 +9,8 @@ from pathlib import Path
 
 from memtui.engine.categories import normalise_category
 from memtui.engine.memory import Memory
-from memtui.engine.transfer.export import Header, Window
+from memtui.engine.transfer.export import Header
+from memtui.engine.transfer.export_rows import Window
 from memtui.engine.transfer.loss import Ledger
 
 CURATED = "MEMORY.md"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from memtui.engine.memory import Memory
 from memtui.engine.metadata import parse_object
-from memtui.engine.transfer.export import Header, Window
+from memtui.engine.transfer.export import Header
+from memtui.engine.transfer.export_rows import Window
 from memtui.engine.transfer.loss import Ledger
 from memtui.engine.transfer.writers.markdown import UNDATED, day_of
 

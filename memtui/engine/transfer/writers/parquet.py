@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.transfer.export import Header, Window
+from memtui.engine.transfer.export import Header
+from memtui.engine.transfer.export_rows import Window
 from memtui.engine.transfer.loss import Ledger
 from memtui.engine.transfer.own_form import MASKED, PARQUET_MARK
 from memtui.engine.transfer.writers.jsonl import frame
