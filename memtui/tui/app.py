@@ -89,6 +89,8 @@ class MemtuiApp(KeyedApp):
         self._now = now
         self._environ = environ
         self._target = target
+        self._warned = 0
+        """So many staged changes a person was told of, who wanted to leave."""
         self._store = StoreOpener(self, opener or real_opener(environ, Path.cwd()), now)
         self._themes = LiveThemes(self, look.theme, themes)
         self.zone = look.zone
@@ -202,6 +204,8 @@ class MemtuiApp(KeyedApp):
             self.action_reload()
         elif name == "changed":
             self._store.reload(str(value))
+        elif name == "staged" and isinstance(value, int):
+            self.set_session(staged=value)
 
     def action_open_demo(self) -> None:
         self.take("demo")
@@ -257,6 +261,23 @@ class MemtuiApp(KeyedApp):
 
     async def action_go_journal(self) -> None:
         await self.switch_mode("journal")
+
+    async def action_quit(self) -> None:
+        if self._may_leave():
+            await super().action_quit()
+
+    def _may_leave(self) -> bool:
+        """Whether no staged change is lost by it, or a person insists."""
+        staged = self.session.staged
+        if not staged or self._warned == staged:
+            return True
+        self._warned = staged
+        cap = self.keys.cap("browse.staged")
+        self.say(
+            f"{staged:,} staged and not applied: {cap} in Browse shows them. Again, and they are dropped.",
+            "error",
+        )
+        return False
 
     def action_help(self) -> None:
         from memtui.tui.dialogs.help import HelpOverlay

@@ -42,7 +42,7 @@ class Host(Protocol):
         ...
 
     def take(self, name: str, value: object = None) -> None:
-        """A way out that any panel may offer: "demo", "open", "store" (value: its name), "retry"."""
+        """What a part may want: "demo", "open", "store" (its name), "retry", "changed", "staged" (how many)."""
         ...
 
 

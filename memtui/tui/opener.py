@@ -55,6 +55,7 @@ class StoreOpener:
             error=None,
             progress=None,
             newer="",
+            staged=0,
             revision=app.session.revision + 1,
         )
         self._runner.start("store", work)

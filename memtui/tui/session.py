@@ -38,6 +38,8 @@ class Session:
     revision: int = 0
     newer: str = ""
     """Non-empty when another writer changed the store: what changed, "3 new"."""
+    staged: int = 0
+    """Memories whose changes wait to be applied together."""
 
     @property
     def open(self) -> bool:

@@ -2,62 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import on
+from textual.message import Message
 from textual.widget import Widget
 
-from memtui.engine import ChangeSet, MemtuiError, Outcome, RefusedError
+from memtui.engine import MemtuiError, RefusedError
+from memtui.tui.asked import (
+    Asked,
+    Force,
+    Make,
+    Write,
+    commit,
+    commit_staged,
+    effect_on_recall,
+    effect_with_staged,
+    may_wait,
+    words_on_top,
+)
 from memtui.tui.host import host
 from memtui.tui.messages import Flash, FlashKind, RunFailed, RunFinished
 from memtui.tui.paint.numbers import full, plural
-from memtui.tui.runner import Report, Runner
+from memtui.tui.runner import Runner
 from memtui.tui.widgets.flash import FlashLine
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, Engine, RecallEffect
+    from memtui.engine import ChangeSet, Engine, Outcome
     from memtui.tui.dialogs.preview import Answer
 
-PLAN, APPLY = "plan", "apply"
+PLAN, APPLY, STAGE = "plan", "apply", "stage"
 SLOW_S = 0.4
 """A plan that is there sooner needs no word that it is being made."""
 _DONE = {"undo": "taken back", "redo": "made again", "restore": "brought back"}
 _DONE |= {"merge": "merged", "forget": "forgotten"}
-
-Make = Callable[["Engine"], "ChangeSet | tuple[ChangeSet, Sequence[str]]"]
-"""Plans a change, in a thread; perhaps with sentences to say beside it."""
-Force = Callable[["Engine", Collection[str]], ChangeSet]
-"""Plans it again, over these memories also where another program changed them."""
-Write = Callable[["Engine", ChangeSet, bool], Outcome]
-"""Writes the agreed plan, in a thread; the flag says that a person agreed to what has to be agreed to."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Stage:
-    engine: Engine
-    make: Make
-    force: Force | None
-    write: Write
-    then: Callable[[Outcome], None] | None
-    edit: Callable[[], None] | None
-    failed: Callable[[MemtuiError], None] | None
-
-
-def _apply(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
-    return engine.curate.apply(planned, confirmed=confirmed)
-
-
-def _effect(engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report) -> RecallEffect:
-    """What the change does to the saved cases and the last questions of this store."""
-    from memtui.engine import CaseBook, History
-    from memtui.paths import questions_file, store_state_dir
-
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
-    history = History(questions_file())
-    return engine.lab.effect(planned, cases, history, on_progress=report, cancel=cancel)
 
 
 class Staging(Widget):
@@ -69,10 +50,13 @@ class Staging(Widget):
 
     DEFAULT_CSS = "Staging { display: none; }"
 
+    class Waits(Message):
+        """A change was staged: what it was chosen for has been seen to."""
+
     def __init__(self, undo: str = "") -> None:
         super().__init__()
         self._runner = Runner(self)
-        self._stage: _Stage | None = None
+        self._asked: Asked | None = None
         self._undo = undo
 
     # what a screen calls
@@ -102,7 +86,7 @@ class Staging(Widget):
         make: Make,
         *,
         force: Force | None = None,
-        write: Write = _apply,
+        write: Write = commit,
         then: Callable[[Outcome], None] | None = None,
         edit: Callable[[], None] | None = None,
         failed: Callable[[MemtuiError], None] | None = None,
@@ -115,8 +99,36 @@ class Staging(Widget):
         engine = host(self).session.engine
         if not self.able() or engine is None:
             return
-        self._stage = _Stage(engine, make, force, write, then, edit, failed)
+        self._asked = Asked(engine, make, force, write, then, edit, failed)
         self._plan(make)
+
+    def staged(
+        self,
+        *,
+        then: Callable[[Outcome], None] | None = None,
+        amend: Callable[[str], None] | None = None,
+    ) -> None:
+        """Show what is staged, to drop rows of it, edit one (`amend`, where there is such a thing), or apply it."""
+        engine = host(self).session.engine
+        if not self.able() or engine is None:
+            return
+        planned = engine.curate.stage.planned
+        if planned is None:
+            cap = host(self).keys.cap("change.stage")
+            self._say(f"Nothing is staged. {cap} in the look at a change keeps it with others.", "note")
+            return
+        self._asked = Asked(
+            engine,
+            lambda engine: engine.curate.stage.regardless(()),
+            lambda engine, ids: engine.curate.stage.regardless(ids),
+            commit_staged,
+            then,
+            None,
+            None,
+            True,
+            amend,
+        )
+        self._show(planned, ())
 
     def undo(self, entry: int | None = None) -> None:
         """Take back an entry of the journal, the last one when none is named."""
@@ -149,9 +161,9 @@ class Staging(Widget):
         self.post_message(Flash(text, kind))
 
     def _plan(self, make: Make) -> None:
-        stage = self._stage
-        assert stage is not None
-        number = self._runner.start(PLAN, lambda token, report: make(stage.engine))
+        asked = self._asked
+        assert asked is not None
+        number = self._runner.start(PLAN, lambda token, report: make(asked.engine))
         self.set_timer(
             SLOW_S, lambda: self._slow(PLAN, number, "working out the change; {browse.clear-filter} stops it")
         )
@@ -163,11 +175,13 @@ class Staging(Widget):
     @on(RunFinished)
     def _finished(self, message: RunFinished) -> None:
         message.stop()
-        if not self._runner.done(message) or self._stage is None:
+        if not self._runner.done(message) or self._asked is None:
             return
         if message.slot == APPLY:
             self._written(message.value)
-        elif self._stage.engine is host(self).session.engine:
+        elif message.slot == STAGE:
+            self._kept(message.value)
+        elif self._asked.engine is host(self).session.engine:
             planned, notes = message.value if isinstance(message.value, tuple) else (message.value, ())
             self._planned(planned, notes)
 
@@ -178,11 +192,11 @@ class Staging(Widget):
         message.stop()
         if not self._runner.done(message):
             return
-        stage, error = self._stage, message.error
-        if message.slot == APPLY and isinstance(error, ConflictError) and stage is not None:
+        asked, error = self._asked, message.error
+        if message.slot == APPLY and isinstance(error, ConflictError) and asked is not None:
             self._show(replace(self._agreed, conflicts=error.conflicts), ())
-        elif stage is not None and stage.failed is not None:
-            stage.failed(error)
+        elif asked is not None and asked.failed is not None:
+            asked.failed(error)
         else:
             self._say(str(error), "error")
 
@@ -190,7 +204,7 @@ class Staging(Widget):
         self.screen.query_one(FlashLine).dismiss()
         if planned.changes or planned.conflicts or planned.purges:
             self._show(planned, notes)
-        elif planned.undoes is not None or (self._stage is not None and self._stage.write is not _apply):
+        elif planned.undoes is not None or (self._asked is not None and self._asked.write is not commit):
             self._write(planned, confirmed=False)  # only the journal has to learn of it
         else:
             self._say("It is so already; nothing was changed.", "note")
@@ -199,69 +213,127 @@ class Staging(Widget):
 
     def _show(self, planned: ChangeSet, notes: Sequence[str]) -> None:
         from memtui.tui.dialogs.preview import Preview
+        from memtui.tui.dialogs.staged_set import StagedSet
 
-        stage = self._stage
-        assert stage is not None
-        access = stage.engine.curate.access
+        asked = self._asked
+        assert asked is not None
+        access = asked.engine.curate.access
         stop = access.reason if access.verdict == "confirm" else ""
-        engine = stage.engine
+        engine = asked.engine
+        said = [note for note in (*notes, access.warning) if note]
+        effect = None if planned.conflicts else partial(effect_on_recall, engine)
+        if asked.collected:
+            preview: Preview = StagedSet(
+                planned,
+                notes=said,
+                stop_agent=stop,
+                effect=effect,
+                dropped=self._left,
+                amends=asked.amend is not None,
+                way_out="keep it staged",
+            )
+            self.app.push_screen(preview, self._answered)
+            return
+        on_top = words_on_top(engine, planned)
+        if on_top and planned.shrinks:
+            self._say("They have staged changes: apply or drop those before every trace is deleted.", "error")
+            return
+        if on_top:
+            said.insert(0, on_top)
+            effect = effect and partial(effect_with_staged, engine)
         preview = Preview(
             planned,
-            notes=[note for note in (*notes, access.warning) if note],
+            notes=said,
             stop_agent=stop,
-            forcible=stage.force is not None,
-            effect=None if planned.conflicts else partial(_effect, engine),
-            way_out="back to the editor" if stage.edit is not None else "change nothing",
+            forcible=asked.force is not None,
+            effect=effect,
+            staging=may_wait(asked, planned, bool(on_top)),
+            way_out="back to the editor" if asked.edit is not None else "change nothing",
         )
         self.app.push_screen(preview, self._answered)
 
     def _answered(self, answer: Answer | None) -> None:
-        stage = self._stage
-        if stage is None:
+        asked = self._asked
+        if asked is None:
             return
-        if answer is None and stage.edit is not None:
-            stage.edit()
+        if answer is None and asked.collected:
+            count = len(asked.engine.curate.stage)
+            self._say(
+                f"{plural(count, 'change')} stay staged." if count else "Nothing is staged now.", "note"
+            )
+        elif answer is None and asked.edit is not None:
+            asked.edit()
         elif answer is None:
             self._say("Nothing was changed.", "note")
         elif answer.what == "force":
-            self._plan(self._again(stage, [each.id for each in answer.change_set.conflicts]))
+            self._plan(self._again(asked, [each.id for each in answer.change_set.conflicts]))
+        elif answer.what == "stage":
+            planned = answer.change_set
+            self._runner.start(STAGE, lambda token, report: asked.engine.curate.stage.add(planned))
+        elif answer.what == "amend" and asked.amend is not None:
+            asked.amend(answer.row)
         else:
             agreed = answer.change_set
             self._write(agreed, confirmed=answer.confirmed or agreed.destroys)
 
+    # what waits with others
+
+    def _left(self, planned: ChangeSet) -> None:
+        """Rows of what is staged were dropped."""
+        asked = self._asked
+        assert asked is not None
+        kept = set(planned.ids)
+        waiting = asked.engine.curate.stage
+        waiting.drop([each for each in waiting.ops if each not in kept])
+        host(self).take("staged", len(waiting))
+
+    def _kept(self, planned: ChangeSet) -> None:
+        """A change was staged."""
+        asked = self._asked
+        assert asked is not None
+        count = len(asked.engine.curate.stage)
+        host(self).take("staged", count)
+        self.post_message(self.Waits())
+        cap = host(self).keys.cap("browse.staged")
+        self._say(
+            f"{plural(count, 'change')} staged, nothing written; {cap} in Browse shows and applies them"
+        )
+
     @staticmethod
-    def _again(stage: _Stage, over: Sequence[str]) -> Make:
+    def _again(asked: Asked, over: Sequence[str]) -> Make:
         """The plan made anew on the newest version: what was changed there meanwhile is changed by it."""
-        force = stage.force
+        force = asked.force
         if force is not None:
             return lambda engine: force(engine, over)
 
         def make(engine: Engine) -> Any:
             engine.curate.catch_up()
-            return stage.make(engine)
+            return asked.make(engine)
 
         return make
 
     def _write(self, planned: ChangeSet, *, confirmed: bool) -> None:
-        stage = self._stage
-        assert stage is not None
+        asked = self._asked
+        assert asked is not None
         self._agreed = planned
         number = self._runner.start(
-            APPLY, lambda token, report: stage.write(stage.engine, planned, confirmed)
+            APPLY, lambda token, report: asked.write(asked.engine, planned, confirmed)
         )
         self.set_timer(SLOW_S, lambda: self._slow(APPLY, number, "writing the change"))
 
     def _written(self, outcome: Outcome) -> None:
-        stage = self._stage
-        assert stage is not None
+        asked = self._asked
+        assert asked is not None
         if outcome.entry is None and outcome.conflicts:
             why = RefusedError(
                 outcome.conflicts[0].sentence, fix="Press {app.reload} to see what is there now."
             )
             self._say(str(why), "error")
             return
-        if stage.then is not None:
-            stage.then(outcome)
+        if asked.then is not None:
+            asked.then(outcome)
+        if asked.collected:
+            host(self).take("staged", 0)
         host(self).take("changed", self._told(outcome))
 
     def _told(self, outcome: Outcome) -> str:

@@ -37,12 +37,13 @@ class Answer:
     """What the person says to a preview.
 
     "apply" `change_set`; `confirmed`: the person agreed to what needs it (a deletion, a stopped agent). "force":
-    plan again, over what others changed.
+    plan again, over what others changed. "stage": keep it with what is staged. "amend": edit the staged `row`.
     """
 
-    what: Literal["apply", "force"]
+    what: Literal["apply", "force", "stage", "amend"]
     change_set: ChangeSet
     confirmed: bool = False
+    row: str = ""
 
 
 def deletions(plan: ChangeSet) -> int:
@@ -69,6 +70,7 @@ class Preview(ModalScreen[Answer | None]):
 
     `stop_agent`: why the agent has to be stopped first, empty when it need not be. `forcible`: the rows that
     others changed may be overwritten. `effect` works out what it does to recall, while it is looked at.
+    `staging`: it may be "offered" to keep it with what is staged, or that may be the "only" way to take it.
     `way_out`: what closing it means, with its key.
     """
 
@@ -89,6 +91,7 @@ class Preview(ModalScreen[Answer | None]):
         stop_agent: str = "",
         forcible: bool = False,
         effect: Effect | None = None,
+        staging: Literal["", "offered", "only"] = "",
         way_out: str = "change nothing",
     ) -> None:
         super().__init__()
@@ -96,6 +99,7 @@ class Preview(ModalScreen[Answer | None]):
         self._said, self._stop_agent, self._way_out = tuple(notes), stop_agent, way_out
         self._forcible = forcible or any(each.reason == "changed" for each in plan.conflicts)
         self._typed = ""
+        self._staging = staging
         self._effect, self._runner = effect, Runner(self)
         self._rows = PreviewRows(plan, self._notes())
 
@@ -126,7 +130,7 @@ class Preview(ModalScreen[Answer | None]):
     def _count(self) -> str:
         """What has to be typed; empty where a key will do."""
         gone = deletions(self.plan)
-        return str(gone) if gone >= MANY else ""
+        return str(gone) if gone >= MANY and self._staging != "only" else ""
 
     def _say_ways(self) -> None:
         plan, gone = self.plan, deletions(self.plan)
@@ -137,6 +141,8 @@ class Preview(ModalScreen[Answer | None]):
             ways += [("change.force", "overwrite")] if self._forcible else []
         elif not self._clean:
             ways.append(("", "nothing is left to apply"))
+        elif self._staging == "only":
+            pass
         elif self._count:
             ways.append(("", f"{agent}type {full(gone)} to delete  {self._typed}_"))
             ways += [("change.apply", "deletes them")] if self._typed == self._count else []
@@ -146,9 +152,15 @@ class Preview(ModalScreen[Answer | None]):
             ways.append(("change.agree", f"delete {plural(gone, 'memory', 'memories')}"))
         else:
             ways.append(("change.apply", "apply"))
+        if self._staging and self._clean:
+            ways.append(("change.stage", "stage"))
         if self._can_drop:
             ways.append(("change.drop", "drop this row"))
-        self.query_one(Ways).say(*ways, ("change.close", self._way_out))
+        self.query_one(Ways).say(*ways, *self.more_ways(), ("change.close", self._way_out))
+
+    def more_ways(self) -> list[Way]:
+        """What else can be done with this kind of preview."""
+        return []
 
     @property
     def _can_drop(self) -> bool:
@@ -157,10 +169,12 @@ class Preview(ModalScreen[Answer | None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         plan, gone, stop = self.plan, deletions(self.plan), bool(self._stop_agent)
         typed = not self._count or self._typed == self._count
+        ready = self._clean and self._staging != "only"
         able = {
-            "apply": self._clean and ((not gone and not stop) or (bool(self._count) and typed)),
-            "agree": self._clean and bool(gone) and not self._count and not stop,
-            "stopped": self._clean and stop and not self._count,
+            "apply": ready and ((not gone and not stop) or (bool(self._count) and typed)),
+            "agree": ready and bool(gone) and not self._count and not stop,
+            "stopped": ready and stop and not self._count,
+            "stage": self._clean and bool(self._staging),
             "leave_out": bool(plan.conflicts) and bool(plan.changes),
             "force": bool(plan.conflicts) and self._forcible,
             "drop": self._can_drop,
@@ -230,6 +244,9 @@ class Preview(ModalScreen[Answer | None]):
 
     def action_stopped(self) -> None:
         self.dismiss(Answer("apply", self.plan, confirmed=True))
+
+    def action_stage(self) -> None:
+        self.dismiss(Answer("stage", self.plan))
 
     def action_leave_out(self) -> None:
         self._take(self.plan.without([each.id for each in self.plan.conflicts]))

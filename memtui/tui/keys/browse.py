@@ -34,6 +34,14 @@ TABLE: tuple[Key, ...] = (
     ),
     Key("browse.mend", "m", "mend", GO, bar=45, help="duplicates, noise, secrets, trash"),
     Key(
+        "browse.staged",
+        "C",
+        "staged changes",
+        ACT,
+        help="every row with its diff and effect: drop, edit, or apply them as one change",
+        needs="changes staged from the look at a change",
+    ),
+    Key(
         "browse.undo",
         "u,ctrl+z",
         "undo",

@@ -22,6 +22,15 @@ TABLE: tuple[Key, ...] = (
     Key("change.apply", "enter", "apply", ACT, bar=10, needs="no conflicts, and no deletion to agree to"),
     Key("change.agree", "y", "delete them", ACT, bar=11, needs="a deletion of fewer than 20"),
     Key(
+        "change.stage",
+        "s",
+        "stage",
+        ACT,
+        bar=12,
+        help="keep it with other changes, to be applied together",
+        needs="a change that can wait: no undo, no conflicts",
+    ),
+    Key(
         "change.drop",
         "d",
         "drop this row",
@@ -34,6 +43,9 @@ TABLE: tuple[Key, ...] = (
     Key("change.leave-out", "x", "leave the conflicts out", ACT, needs="conflicts beside other rows"),
     Key("change.force", "f", "overwrite what others changed", ACT, needs="rows that others changed"),
     Key("change.close", "escape,q", "change nothing", GO, bar=20, shown="esc"),
+    # what is staged
+    Key("staged.amend", "e", "edit this row", ACT, bar=16, needs="a memory that stays, under the cursor"),
+    Key("staged.clear", "X", "drop all", ACT, help="nothing of it is made"),
     # one memory of the store
     Key("memories.close", "escape", "close", GO, bar=20, shown="esc"),
     # a memory in the form

@@ -52,6 +52,7 @@ PLACES: dict[str, Place] = {
     "pick": Place("Dialog: choose one", ()),
     "preview": Place("Dialog: a change before it is made", ("change",)),
     "change": Place("Dialog: apply or leave", (), needs="a change that can be written like this"),
+    "staged": Place("Dialog: staged changes", ("preview", "change")),
     "find": Place("Dialog: choose one of many", ("rows",)),
     "ask": Place("Dialog: one line of text", ()),
     "jump": Place("Jump", ()),

@@ -66,7 +66,10 @@ class TopBar(Widget):
             info = session.info
             rights = ("RO", "bold $stale") if info.read_only else ("rw", "$dim")
             newer = f"  {session.newer}" if session.newer else ""
-            tail = Content.assemble(f"  v{info.version}  ", rights, (newer, "$stale"))
+            staged = f"  {session.staged:,} staged" if session.staged else ""
+            tail = Content.assemble(
+                f"  v{info.version}  ", rights, (newer, "$stale"), (staged, "bold $stale")
+            )
             name = Content.styled(
                 crop(one_line(info.name), max(4, room - tail.cell_length - 2)), "$foreground"
             )

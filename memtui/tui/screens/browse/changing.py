@@ -16,9 +16,10 @@ from memtui.tui.screens.browse.forgetting import forget
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.screens.browse.panels import BrowsePanels
 from memtui.tui.screens.browse.scope_pane import ScopePane
+from memtui.tui.staging import Staging
 
-MARKS = "marks"
-"""The slot of the engine call that marks a range."""
+MARKS, AMEND = "marks", "amend"
+"""The slots of the engine calls that mark a range, and read a memory as it is staged."""
 
 
 class BrowseChanges(BrowsePanels):
@@ -39,7 +40,14 @@ class BrowseChanges(BrowsePanels):
         marks = self.query_one(MemoryList).marks
         here = f"{host(self).keys.cap('list.mark-range')} marks to here" if marks.anchor is not None else ""
         count = f"{full(len(marks))} marked" if len(marks) else ""
-        return "  ".join(part for part in (count, here) if part)
+        staged = f"{full(self.session.staged)} staged" if self.session.staged else ""
+        return "  ".join(part for part in (count, staged, here) if part)
+
+    def show_staged(self) -> None:
+        """Show in the list which memories have staged changes."""
+        engine = self.session.engine
+        staged = engine.curate.stage.ops if engine is not None and self.session.staged else {}
+        self.query_one(MemoryList).show_staged(staged)
 
     @on(MemoryList.Marked)
     def _marked(self, message: MemoryList.Marked) -> None:
@@ -98,6 +106,8 @@ class BrowseChanges(BrowsePanels):
     def action_edit(self) -> None:
         if (memory := self.memory_here) is None or not memory.id:
             self.flash("There is no memory here to change.", "error")
+        elif self.session.engine is not None and memory.id in self.session.engine.curate.stage.ops:
+            self._amend(memory.id)
         else:
             self._editing.edit(memory, self.known_scopes())
 
@@ -125,6 +135,20 @@ class BrowseChanges(BrowsePanels):
     def _changed(self, outcome: Outcome) -> None:
         self.clear_marks()
 
+    @on(Staging.Waits)
+    def _waits(self, message: Staging.Waits) -> None:
+        message.stop()
+        self.clear_marks()
+
+    def action_staged(self) -> None:
+        self.staging.staged(then=self._changed, amend=self._amend)
+
+    def _amend(self, memory: str) -> None:
+        """Open a memory in the form as it is staged."""
+        engine = self.session.engine
+        if engine is not None:
+            self.runner.start(AMEND, lambda token, report: engine.curate.as_staged(memory))
+
     def action_undo(self) -> None:
         self.staging.undo()
 
@@ -135,6 +159,9 @@ class BrowseChanges(BrowsePanels):
 
     def concluded(self, slot: str, value: Any) -> bool:
         """Take the answer of a call that this part made; False for another's."""
+        if slot == AMEND:
+            self._editing.edit(value, self.known_scopes())
+            return True
         if slot != MARKS:
             return False
         listing = self.query_one(MemoryList)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.segment import Segment
 from rich.style import Style as RichStyle
@@ -25,6 +25,9 @@ from memtui.tui.screens.browse.marks import Marks
 from memtui.tui.screens.browse.pages import PAGE_ROWS, Fetch, Page, PageCache, PageLoader
 from memtui.tui.screens.browse.row import Piece, columns, row, skeleton
 from memtui.tui.widgets.true_scroll import TrueScroll
+
+if TYPE_CHECKING:
+    from memtui.engine.curate.changes import Op
 
 STRIPS_KEPT = 400
 
@@ -82,6 +85,8 @@ class MemoryList(TrueScroll, can_focus=True):
         self.total = 0
         self.sort = "-timestamp"
         self.marks = Marks()
+        self.staged: Mapping[str, Op] = {}
+        """What is staged for a memory, by its id."""
         self._near: Callable[[int], float | None] | None = None
         self._generation = 0
         self._cache = PageCache()
@@ -117,6 +122,13 @@ class MemoryList(TrueScroll, can_focus=True):
         self.refresh()
         self._ask()
         self.announce()
+
+    def show_staged(self, staged: Mapping[str, Op]) -> None:
+        """These memories have staged changes."""
+        if staged != self.staged:
+            self.staged = staged
+            self._strips.clear()
+            self.refresh()
 
     @property
     def current(self) -> Memory | None:
@@ -194,7 +206,11 @@ class MemoryList(TrueScroll, can_focus=True):
             pieces = [lead, *skeleton(shown, index, app.glyphs)]
         else:
             near = self._near(index) if self._near is not None else None
-            pieces = [lead, *row(memory, shown, now_ms=app.now_ms(), glyphs=app.glyphs, near=near)]
+            op = self.staged.get(memory.id)
+            pieces = [
+                lead,
+                *row(memory, shown, now_ms=app.now_ms(), glyphs=app.glyphs, near=near, staged=op),
+            ]
         segments = [Segment(text, self._style(style, state)) for text, style in pieces if text]
         return Strip(segments).adjust_cell_length(width, self._style("", state))
 

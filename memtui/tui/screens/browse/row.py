@@ -98,17 +98,33 @@ def heading(shown: tuple[Column, ...], sort: str, glyphs: Glyphs) -> list[Piece]
     return pieces
 
 
+STAGED: dict[str, Piece] = {
+    "edit": ("~", "bold $stale"),
+    "delete": ("-", "bold $delta-down"),
+    "add": ("+", "bold $delta-up"),
+}
+"""The mark of a staged change, in the place of the flag: as it stands before its row in the change set."""
+
+
 def row(
-    memory: Memory, shown: tuple[Column, ...], *, now_ms: int, glyphs: Glyphs, near: float | None = None
+    memory: Memory,
+    shown: tuple[Column, ...],
+    *,
+    now_ms: int,
+    glyphs: Glyphs,
+    near: float | None = None,
+    staged: str | None = None,
 ) -> list[Piece]:
     """A memory as one line, without the cursor cell; weight follows importance of the tier.
 
-    `near` is its similarity, where the list is in that order.
+    `near` is its similarity, where the list is in that order; `staged` is the change that waits for it.
     """
     faded = not memory.active or memory.expired or memory.state == "archived"
     pieces: list[Piece] = []
     for column in shown:
         text, style = _cell(memory, column, now_ms, glyphs, near)
+        if staged is not None and column.name == "flag":
+            text, style = STAGED[staged]
         if faded and column.name != "flag":
             style = "$bar-low" if column.name == "imp" else "$dim"
         pieces += [(text, style), (" ", "")]

@@ -86,6 +86,7 @@ class BrowseScreen(BrowseNear):
     # the store
 
     def session_changed(self, session: Session) -> None:
+        self.show_staged()
         said = of_session(session)
         if said is not None:
             self.answer, self._revision = None, -1
@@ -180,12 +181,13 @@ class BrowseScreen(BrowseNear):
     def _state(self, state: State | None) -> None:
         """Show words in the place of the list, or the list."""
         panel = self.query_one("#list-state", StatePanel)
-        had = panel.has_focus or self.query_one(MemoryList).has_focus
+        had = self.focused in (None, panel, self.query_one(MemoryList))
         self.set_class(state is not None, "-state")
         if state is not None:
             panel.state = state
         if had:
-            (panel if state is not None else self.query_one(MemoryList)).focus()
+            shown = panel if state is not None else self.query_one(MemoryList)
+            self.call_after_refresh(shown.focus)  # what is not displayed yet takes no keyboard
 
     @on(StatePanel.Chosen)
     def _chosen(self, message: StatePanel.Chosen) -> None:
