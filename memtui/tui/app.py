@@ -28,6 +28,7 @@ from memtui.tui.messages import (
     RunAdvanced,
     RunFailed,
     RunFinished,
+    ShowEntry,
     ShowInBrowse,
     ShowMemory,
 )
@@ -225,6 +226,9 @@ class MemtuiApp(KeyedApp):
 
     async def on_show_memory(self, message: ShowMemory) -> None:
         await self._hand_over("browse", message)
+
+    async def on_show_entry(self, message: ShowEntry) -> None:
+        await self._hand_over("journal", message)
 
     async def on_ask_recall(self, message: AskRecall) -> None:
         await self._hand_over("recall", message)
