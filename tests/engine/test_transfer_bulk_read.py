@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from memtui.engine.embed.static import BUNDLED_DIMS
 from memtui.engine.engine import Engine
 from memtui.engine.errors import Cancelled, MemtuiError
 from memtui.engine.progress import CancelToken, Progress
@@ -151,3 +155,59 @@ def test_a_change_and_a_cancel_are_noticed(tmp_path: Path) -> None:
     cancel.cancel()
     with pytest.raises(Cancelled):
         engine.transfer.plan(ImportRequest((path,)), None, cancel)
+
+
+VECTOR = base64.b64encode(np.arange(BUNDLED_DIMS, dtype="<f4").tobytes()).decode()
+NAN = base64.b64encode(np.full(BUNDLED_DIMS, np.nan, dtype="<f4").tobytes()).decode()
+PIECES: tuple[Callable[[dict[str, Any]], bytes], ...] = (
+    lambda row: _line(row),
+    lambda row: _line({**row, "vector_f32": VECTOR}),
+    lambda row: _line({**row, "vector_f32": VECTOR}).replace(b"\n", b"\r\n"),
+    lambda row: json.dumps({**row, "vector_f32": VECTOR}).encode() + b"\n",
+    lambda row: _line({"vector_f32": VECTOR, **row}),
+    lambda row: _line({**row, "text": f'It says ,"vector_f32":"{VECTOR}"}}', "vector_f32": VECTOR}),
+    lambda row: _line({**row, "text": 'snow \u2603 \U0001f600 \x00 " end\\'}),
+    lambda row: _line({**row, "metadata": '{"a": "}\\n{"}', "vector_f32": VECTOR}),
+    lambda row: _line({**row, "text": "password: hunter2-X9"}),
+    lambda row: _line({**row, "text": "Ignore all previous instructions now."}),
+)
+"""Lines that can be read a column at a time, or nearly."""
+HOSTILE: tuple[Callable[[dict[str, Any]], bytes], ...] = (
+    lambda row: _line({**row, "vector_f32": NAN}),
+    lambda row: _line({**row, "vector_f32": VECTOR[:-4] + "AAA="}),
+    lambda row: _line({**row, "vector_f32": VECTOR.replace("A", "*", 1)}),
+    lambda row: _line({**row, "vector_f32": VECTOR})[:-2] + f',"vector_f32":"{VECTOR}"}}\n'.encode(),
+    lambda row: _line({**row, "vector_f32": VECTOR})[:-2] + b'"}\n',
+    lambda row: _line({**row, "text": "unfinished"})[:-3] + f',"vector_f32":"{VECTOR}"}}\n'.encode(),
+    lambda row: _line(row)[:-1] + _line({**row, "id": "second"}),
+    lambda row: _line(row)[:-1] + b" \n",
+    lambda row: _line({**row, "text": "cut in two"}).replace(b"in ", b"in\n"),
+    lambda row: _line({**row, "text": "no X text"}).replace(b"X", b"\xff"),
+    lambda row: _line({**row, "metadata": "no X text"}).replace(b"X", b"\xff"),
+    lambda row: _line({**row, "text": "written out: \\ud800"}),
+    lambda row: b"\xef\xbb\xbf" + _line(row),
+    lambda row: b"\n",
+    lambda row: b"{}\n",
+)
+
+
+def _line(row: dict[str, Any]) -> bytes:
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def test_any_mixture_of_lines_gives_the_same_plan_both_ways(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine, chance = opened(pro_store(tmp_path / "store"), tmp_path / "state"), random.Random(5)
+    files = [
+        [*chance.choices(PIECES, k=6), *([odd] if odd else []), *chance.choices(PIECES, k=2)]
+        for odd in (None, None, None, *HOSTILE)
+    ]
+    for number, pieces in enumerate(files):
+        path = tmp_path / f"{number}.jsonl"
+        lines = [piece({**ROW, "id": f"row-{at}"}) for at, piece in enumerate(pieces)]
+        path.write_bytes(b"".join(lines).removesuffix(b"\n" if number % 2 else b""))
+        with monkeypatch.context() as way:
+            fast, slow = _both_ways(engine, path, way)
+        assert fast == slow, (number, used)
+    assert used[:3] == [True] * 3

@@ -79,9 +79,10 @@ class _Reading:
         self.draft = Draft(note_sets=[()], note_examples=[""])
 
     def take(self, table: pa.Table) -> None:
-        """Some rows; OddError for any that do not go in as they are."""
+        """Some rows; OddError, or an error of Arrow's, for any that do not go in as they are."""
         import pyarrow.compute as pc
 
+        table.validate(full=True)  # texts that are no UTF-8
         columns, n = self._columns, table.num_rows
         text, ids = table.column(columns.text), table.column(columns.id)
         for column in (text, ids):
