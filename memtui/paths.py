@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,9 +22,9 @@ def state_dir(environ: Mapping[str, str] = os.environ) -> Path:
 
 def store_state_dir(uri: str, environ: Mapping[str, str] = os.environ) -> Path:
     """What memtui keeps about one store: its cases, its journal, its questions. `uri` as in `StoreInfo`."""
-    return (
-        state_dir(environ) / "stores" / hashlib.sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    )
+    from hashlib import sha256  # not before the first frame
+
+    return state_dir(environ) / "stores" / sha256(uri.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def questions_file(environ: Mapping[str, str] = os.environ) -> Path:

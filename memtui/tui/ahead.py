@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from importlib import import_module
-from pkgutil import walk_packages
 from threading import Event
 
 MODES = ("home", "browse", "recall", "lifecycle", "transfer", "journal")
@@ -24,6 +23,8 @@ def screen_module(mode: str) -> str:
 
 def load_all(stop: Event) -> None:
     """Import every screen and dialog, those of the modes first, until `stop` is set. For a worker."""
+    from pkgutil import walk_packages
+
     import memtui.tui
 
     walked = (found.name for found in walk_packages(memtui.tui.__path__, "memtui.tui."))

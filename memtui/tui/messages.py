@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from textual.message import Message
 
-from memtui.engine import Memory, MemtuiError
+if TYPE_CHECKING:
+    from memtui.engine import Memory, MemtuiError
 
 FlashKind = Literal["done", "note", "error"]
 

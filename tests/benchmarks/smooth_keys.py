@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import time
+from dataclasses import dataclass
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -23,29 +24,38 @@ from memtui.tui.opening import opener
 from memtui.tui.steady import AFTER_S
 
 NOW_MS = 1_788_264_000_000
-SCREENS = {
-    "home": ("j", "j", "tab", "pagedown", "k", "shift+tab", "j", "G", "tab"),
-    "browse": (
-        "j",
-        "pagedown",
-        "j",
-        "G",
-        "k",
-        "pageup",
-        "space",
-        "g",
-        "tab",
-        "j",
-        "shift+tab",
-        "v",
-        "j",
-        "v",
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A screen: how it is opened (a mode, or keys on the screen before), what is pressed there."""
+
+    name: str
+    screen: str
+    keys: tuple[str, ...]
+    opened: tuple[str, ...] = ()
+
+
+STOPS = (
+    Stop("home", "HomeScreen", ("j", "j", "tab", "pagedown", "k", "shift+tab", "j", "G", "tab")),
+    Stop("help", "HelpOverlay", ("j", "pagedown", "k", "G", "g"), ("question_mark",)),
+    Stop("palette", "Palette", ("down", "e", "up", "backspace", "down", "tab"), ("ctrl+p",)),
+    Stop(
+        "browse",
+        "BrowseScreen",
+        ("j", "pagedown", "j", "G", "k", "pageup", "space", "g", "tab", "j", "shift+tab", "v", "j", "v"),
     ),
-    "recall": ("escape", "j", "tab", "k", "pagedown", "shift+tab", "j"),
-    "lifecycle": ("j", "tab", "pagedown", "k", "shift+tab", "j", "G", "tab"),
-    "transfer": ("j", "k", "tab", "shift+tab", "j"),
-    "journal": ("j", "k", "tab", "shift+tab"),
-}
+    Stop("edit", "EditForm", ("tab", "a", "left", "backspace", "shift+tab"), ("e",)),
+    Stop("mend", "MendScreen", ("j", "j", "pagedown", "k", "tab", "j", "shift+tab", "G", "g"), ("m",)),
+    Stop("recall", "RecallScreen", ("escape", "j", "tab", "k", "pagedown", "shift+tab", "j")),
+    Stop("why not", "WhyNotScreen", ("j", "tab", "k", "shift+tab"), ("m", "n", "enter")),
+    Stop("what if", "WhatIfScreen", ("j", "L", "tab", "k", "H", "shift+tab"), ("w",)),
+    Stop("compare", "CompareScreen", ("j", "tab", "pagedown", "k", "shift+tab"), ("C", "e", "enter")),
+    Stop("cases", "CasesScreen", ("j", "tab", "k", "shift+tab"), ("T",)),
+    Stop("lifecycle", "LifecycleScreen", ("j", "tab", "pagedown", "k", "shift+tab", "j", "G", "tab")),
+    Stop("transfer", "TransferScreen", ("j", "k", "tab", "shift+tab", "j")),
+    Stop("journal", "JournalScreen", ("j", "k", "tab", "shift+tab")),
+)
 QUESTION = "which database for a new service"
 WAIT_S = 120.0
 
@@ -104,36 +114,55 @@ async def press(app: MemtuiApp, turns: Turns, name: str, key: str) -> None:
     await rest(app)
 
 
+async def opened(app: MemtuiApp, turns: Turns, stop: Stop) -> None:
+    """Open a stop: by keys on the screen before, or as a mode, when whatever stood over the last one is closed."""
+    if stop.opened:
+        for key in stop.opened:
+            await press(app, turns, f"{stop.name} opened by", key)
+            await at_work(app)
+        return
+    turns.what = f"{stop.name} opened"
+    app.call_next(app.run_action, f"app.go_{stop.name}")  # by its digit, unless a line is being typed
+    await rest(app)
+    app.screen._on_timer_update()
+    await at_work(app)
+    if stop.name == "recall":
+        for char in QUESTION:
+            await press(app, turns, stop.name, "space" if char == " " else char)
+        await press(app, turns, stop.name, "enter")
+        await at_work(app)
+
+
 async def drive(folder: str, keys: int) -> dict[str, Any]:
-    real = opener({}, Path(folder))
+    real = opener({}, Path(folder), writable=True)
     app = MemtuiApp(folder, opener=real, now=lambda: NOW_MS, environ=dict(os.environ), steady=True)
     found: dict[str, Any] = {}
     async with app.run_test(size=(160, 48)):
         turns = Turns(asyncio.get_running_loop())
+        turns.what = "start"
         async with asyncio.timeout(WAIT_S):
             while app.session.phase != "ready":
                 await asyncio.sleep(0.02)
         await at_work(app)
-        turns.taken()
-        for name, pressed in SCREENS.items():
-            turns.what = f"{name} opened"
-            app.call_next(app.run_action, f"app.go_{name}")  # by its digit, unless a line is being typed
-            await rest(app)
-            app.screen._on_timer_update()
+        start = turns.taken()
+        for stop in STOPS:
+            await opened(app, turns, stop)
+            screen = app.screen
+            first = turns.taken()
+            if not stop.opened:
+                await asyncio.sleep(AFTER_S * 1.2)
+            for key in islice(cycle(stop.keys), keys):
+                await press(app, turns, stop.name, key)
             await at_work(app)
-            if name == "recall":
-                for char in QUESTION:
-                    await press(app, turns, name, "space" if char == " " else char)
-                await press(app, turns, name, "enter")
+            found[stop.name] = {"opened": first, "keys": turns.taken(), "screen": type(screen).__name__}
+            if stop.opened:
+                turns.what = f"{stop.name} closed"
+                while len(app.screen_stack) > 1:
+                    await app.pop_screen()
                 await at_work(app)
-            opened = turns.taken()
-            await asyncio.sleep(AFTER_S * 1.2)
-            for key in islice(cycle(pressed), keys):
-                await press(app, turns, name, key)
-            await at_work(app)
-            found[name] = {"opened": opened, "keys": turns.taken(), "screen": type(app.screen).__name__}
     slow = sorted(turns.worst.items(), key=lambda pair: -pair[1])[:12]
-    return {"rows": app.session.info.rows if app.session.info else 0, "screens": found, "slowest": slow}
+    rows = app.session.info.rows if app.session.info else 0
+    return {"rows": rows, "start": start, "screens": found, "slowest": slow}
 
 
 def work() -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import Stats
 from memtui.tui.paint.braille import line_chart
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import DAY, date, short
+
+if TYPE_CHECKING:
+    from memtui.engine import Stats
 
 AXIS = 1
 """Rows below the chart: the time axis."""

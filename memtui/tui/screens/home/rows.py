@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from memtui.engine import Finding, Memory, Stats, StoreInfo, one_line
+from memtui.engine import one_line
 from memtui.tui.messages import ShowInBrowse, ShowMemory
 from memtui.tui.paint.bars import bar, resample, spark
 from memtui.tui.paint.cells import crop, fit, right
@@ -17,6 +18,9 @@ from memtui.tui.paint.numbers import age, ago, full, short, size
 from memtui.tui.paint.places import tilde
 from memtui.tui.screens.home.links import Row
 from memtui.tui.theme.tokens import category_code, category_style, scope_style, tier_rank, tier_style
+
+if TYPE_CHECKING:
+    from memtui.engine import Finding, Memory, Stats, StoreInfo
 
 LABEL = 11
 COUNT = 8

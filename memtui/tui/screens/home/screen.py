@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import ListQuery, Memory, Stats, StoreInfo, one_line
+from memtui.engine import one_line
 from memtui.paths import store_state_dir
 from memtui.tui.frame import Frame
 from memtui.tui.host import host
@@ -36,6 +36,9 @@ from memtui.tui.widgets.arranged import Arranged
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.state_panel import StatePanel
 from memtui.tui.words import of_session
+
+if TYPE_CHECKING:
+    from memtui.engine import CancelToken, Engine, Memory, Stats, StoreInfo
 
 TITLES = {
     "store": "Store",
@@ -124,9 +127,7 @@ class HomeScreen(Frame):
         engine = session.engine
         if engine is not None and session.revision != self._revision:
             self._revision = session.revision
-            self.runner.start(
-                "newest", lambda token, report: engine.page(engine.view(ListQuery(), token), 0, NEWEST_ROWS)
-            )
+            self.runner.start("newest", lambda token, report: _newest(engine, token))
             self._read_lately()
         for links in self.query(Links):
             links.rebuild()
@@ -293,3 +294,9 @@ class HomeScreen(Frame):
 
     def action_open_path(self) -> None:
         host(self).take("open")
+
+
+def _newest(engine: Engine, token: CancelToken) -> Sequence[Memory]:
+    from memtui.engine import ListQuery  # not before the first frame
+
+    return engine.page(engine.view(ListQuery(), token), 0, NEWEST_ROWS)
