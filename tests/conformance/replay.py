@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,7 +15,11 @@ from typing import Any
 import numpy as np
 
 from memtui.engine import MemtuiError, RecallRequest
+from memtui.engine.recall.ask_reranker import request_scores
+from memtui.engine.recall.config import Retrieval
+from memtui.engine.recall.outside import Outside
 from memtui.engine.recall.run import Bench, recall
+from memtui.engine.recall.setting import RerankAnswer
 from memtui.engine.store.open import open_store
 from tests.conformance.compare import TIE, differences, stage_items
 
@@ -95,6 +99,15 @@ class Outcome:
             self.equal += 1
 
 
+class Searched(Outside):
+    """Remembers searches; the reranker is asked every time, since the recordings differ in what it answered."""
+
+    def rerank(
+        self, retrieval: Retrieval, query: str, documents: Sequence[str], top_n: int, budget_ms: float
+    ) -> RerankAnswer:
+        return request_scores(retrieval, query, documents, top_n, budget_ms)
+
+
 class Peer:
     """The recorded recalls, the stores they were made on, and a loopback reranker."""
 
@@ -110,6 +123,7 @@ class Peer:
             row = json.loads(line)
             self.texts[row["id"]] = row["text"]
         self.reranker = Reranker()
+        self.asked: dict[tuple[str, str], Outside] = {}
 
     def request(self, trace: Mapping[str, Any], *, recorded: bool) -> RecallRequest:
         """The recall that makes `trace`; with `recorded` its search hits are injected as lanes."""
@@ -150,7 +164,8 @@ class Peer:
             if len(item) > 2 and item[2] is not None
         }
         try:
-            ours = recall(self.request(trace, recorded=recorded), Bench(store, 0, None))
+            request = self.request(trace, recorded=recorded)
+            ours = recall(request, Bench(store, 0, None), outside=self._outside(trace, recorded=recorded))
         except MemtuiError as error:
             return "" if trace.get("error") else f"error: {error.message}"
         if trace.get("error"):
@@ -173,6 +188,15 @@ class Peer:
         mine = [(result["id"], result["score"]) for result in document["results"]]
         why = differences(mine, theirs, tolerance, ties=0 if recorded else tolerance)
         return f"results: {why}" if why else ""
+
+    def _outside(self, trace: Mapping[str, Any], *, recorded: bool) -> Outside | None:
+        """What was found for the same question under another configuration: no search is made forty times."""
+        if recorded:
+            return None
+        key = (self.data["configs"][trace["config"]]["store"], trace["qid"])
+        if key not in self.asked:
+            self.asked[key] = Searched(self.stores[key[0]].pin())
+        return self.asked[key]
 
     def run(self, *, recorded: bool, only: str | None = None) -> Outcome:
         """Compare every recorded recall."""

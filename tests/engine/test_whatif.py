@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memtui.engine import RecallRequest, Trace, UsageError
+from memtui.engine import Candidate, RecallRequest, Step, Trace, UsageError
 from memtui.engine.engine import Engine
 from memtui.engine.lab.knobs import PRO, Knob
 from memtui.engine.lab.whatif import Ask, changed_request, what_if
@@ -18,7 +17,8 @@ from memtui.engine.store.open import open_store
 from tests.engine.mutation_battery import QUESTION, VECTOR, rows, unit
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
 
-WHAT_IFS = 1_000
+WHAT_IFS = 500
+"""For each of two seeds, so that two processes share them."""
 
 
 @pytest.fixture(scope="module")
@@ -97,17 +97,23 @@ def assert_equal(one: Trace, other: Trace) -> None:
     assert one.warnings == other.warnings
     assert len(one.candidates) == len(other.candidates)
     for a, b in zip(one.candidates, other.candidates, strict=True):
-        assert replace(a, steps=()) == replace(b, steps=())
+        assert _without(a, "steps") == _without(b, "steps")
         for mine, theirs in zip(a.steps, b.steps, strict=True):
-            assert replace(mine, inputs={}) == replace(theirs, inputs={})
-            assert mine.inputs == {
+            assert _without(mine, "inputs") == _without(theirs, "inputs")
+            assert mine.inputs == theirs.inputs or mine.inputs == {
                 key: pytest.approx(value, abs=1e-12) if isinstance(value, float) else value
                 for key, value in theirs.inputs.items()
             }
 
 
-def test_a_thousand_what_ifs_equal_full_recalls(engine: Engine) -> None:
-    rng = random.Random(20260901)
+def _without(value: Candidate | Step, left_out: str) -> list[Any]:
+    """Every field but one."""
+    return [getattr(value, name) for name in value.__dataclass_fields__ if name != left_out]
+
+
+@pytest.mark.parametrize("seed", [20260901, 20260902])
+def test_a_thousand_what_ifs_equal_full_recalls(engine: Engine, seed: int) -> None:
+    rng = random.Random(seed)
     ask = Ask(engine.bench())
     from_memory = 0
     for n in range(WHAT_IFS):
