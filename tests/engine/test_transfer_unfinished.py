@@ -11,6 +11,7 @@ import pytest
 from memtui.engine.errors import Cancelled, UsageError
 from memtui.engine.progress import CancelToken, Progress
 from memtui.engine.transfer.export import ExportRequest
+from memtui.engine.transfer.exports import MOST, Exports, Written
 from memtui.engine.transfer.named_model import embedder_named
 from memtui.engine.transfer.request import ImportRequest
 from memtui.engine.transfer.unfinished import as_asked
@@ -116,3 +117,13 @@ def test_an_export_without_texts_holds_none(tmp_path: Path) -> None:
         assert b"Uferweg" not in written
         assert b"door is blue" not in written
     assert b"a-b-1" in (tmp_path / "out-jsonl").read_bytes()
+
+
+def test_the_last_exports_are_known_and_what_is_no_note_is_passed_over(tmp_path: Path) -> None:
+    exports = Exports(tmp_path / "state" / "exports.jsonl")
+    assert exports.all() == []
+    for number in range(MOST + 3):
+        exports.add(Written(number, f"/tmp/{number}.csv", "csv", number))
+    with (tmp_path / "state" / "exports.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"path": 1}\nno json\n[]\n')
+    assert [each.rows for each in exports.all()] == list(range(MOST + 2, 2, -1))

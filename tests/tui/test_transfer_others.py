@@ -153,6 +153,17 @@ async def test_a_migration_is_checked_run_and_verified(store):
         assert f"to write     {len(HERE)} rows" in screen_text(app)
         await steps(pilot, "ny")
         assert f"{len(HERE)} rows made and verified" in said(screen)
+        screen.home()  # and what was made into another one, by its path
+        await settle(pilot)
+        screen.flow.opened("a", "task:migrate")
+        await settle(pilot)
+        await steps(pilot, ["enter", "j", "enter"])
+        await type_text(pilot, str(store.with_name("store-pro")))
+        await press(pilot, "enter")
+        assert "~/store-pro-pro" in screen_text(app)
+        await steps(pilot, "ny")
+        assert f"{len(HERE)} rows made and verified" in said(screen)
+    assert rows_of(opened(store.with_name("store-pro-pro"), store.parent / "state"))
     made = rows_of(opened(store.with_name("store-pro"), store.parent / "state"))
     assert {row["text"] for row in made.values()} == {row["text"] for row in HERE}
 
