@@ -236,6 +236,14 @@ def test_a_failure_says_what_is_wrong_and_what_to_do() -> None:
     assert empty.results_state(state_of(phase="done", trace=made()), ready(), ()) is None
 
 
+def test_an_empty_store_says_so_and_leads_to_another() -> None:
+    session = replace(ready(), info=MemoryEngine(0).info)
+    said = empty.results_state(state_of(), session, ())
+    assert said is not None
+    assert "no memories yet" in said.headline
+    assert [choice.name for choice in said.choices] == ["open", "demo"]
+
+
 def test_the_ledger_has_every_stage_with_its_rule() -> None:
     page = pages.page(made(), recorded(), UNICODE, NOW_MS)  # type: ignore[arg-type]
     assert [entry.stage for entry in page.entries] == [

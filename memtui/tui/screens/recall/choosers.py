@@ -16,6 +16,7 @@ from memtui.tui.screens.recall import account, knobs, options, pages, present
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.widgets.question import QuestionLine
 from memtui.tui.widgets.state_panel import Choice
+from memtui.tui.words import DEMO, OPEN
 
 if TYPE_CHECKING:
     from memtui.engine import RecipeInfo
@@ -193,7 +194,9 @@ class Choosers:
         elif choice.name == "back":
             screen.state = reduce.give_up(screen.state)
         elif choice.name == "home":
-            screen.app.simulate_key("1")
+            screen.app.simulate_key(host(screen).keys.by_id["app.go-home"].press)
+        elif choice.name in (OPEN.name, DEMO.name):
+            host(screen).take(choice.name)
         elif choice.name == "scope":
             screen.choose(scopes=None)
         elif choice.name == "category":

@@ -11,6 +11,7 @@ from memtui.tui.screens.recall import account, rules
 from memtui.tui.screens.recall.state import RecallState
 from memtui.tui.session import Session
 from memtui.tui.widgets.state_panel import Choice, State, failed
+from memtui.tui.words import DEMO, OPEN
 
 if TYPE_CHECKING:
     from memtui.engine import RecipeInfo, Trace
@@ -55,6 +56,10 @@ def _no_store(session: Session) -> State:
 
 
 def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo]) -> State:
+    if session.info is not None and not session.info.rows:
+        return State(
+            "empty", "This store holds no memories yet: nothing can come back.", choices=(OPEN, DEMO)
+        )
     facts = []
     if session.info is not None:
         facts.append(("question vectors", one_line(session.info.embedder)))
