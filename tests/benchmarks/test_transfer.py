@@ -32,11 +32,12 @@ pytestmark = pytest.mark.benchmark
 ROWS = sized(10_000, 100_000)
 DIMS = 384
 EXPORT_LIMIT = 1.5
-IMPORT_LIMIT = 3.0
+IMPORT_LIMIT = 1.25
 """Beside reading the lines as JSON, the vectors from base64, and `table.add`."""
 NEAR_LIMIT = 2.0
-BYTES_A_ROW = 2_500
-"""What memory may grow by with a row: its numbers in the catalog and the plan, never its text or vector."""
+BYTES_A_ROW = sized(1_500, 250)
+"""What memory may grow by with a row: some numbers in the plan, never its text or vector. The engine itself takes
+about 100 MB for its reading and writing, little by little over the first few hundred thousand rows."""
 
 
 def spent(work: Callable[[], Any]) -> float:
@@ -75,7 +76,7 @@ def test_an_export_beside_a_bare_scan_and_json_dump(source: Path, vectors: bool)
 
     theirs = spent(bare)
     print({"rows": ROWS, "vectors": vectors, "export": ours, "bare": theirs, "ratio": ours / theirs})
-    assert ours <= (EXPORT_LIMIT if vectors else 2 * EXPORT_LIMIT) * theirs
+    assert ours <= EXPORT_LIMIT * theirs
 
 
 def test_an_import_beside_bare_parsing_and_adding(source: Path, lines: Path) -> None:
