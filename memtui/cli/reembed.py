@@ -58,13 +58,12 @@ def run(args: argparse.Namespace) -> int:
         if code == 0 and not args.dry_run:
             engine.transfer.applied(planned.action)
         return code
-    embedder = _embedder(args)
-    destination = args.to or engine.transfer.another_model.destination(args.model)
     if args.rehearse:
-        return _rehearse(engine, embedder, args)
+        return _rehearse(engine, _embedder(args), args)
+    destination = args.to or engine.transfer.another_model.destination(args.model or _embedder(args).name)
     if args.dry_run:
-        return _estimate(engine, embedder, destination, args)
-    return _make(engine, embedder, destination, args)
+        return _estimate(engine, _embedder(args), destination, args)
+    return _make(engine, destination, args)
 
 
 def _back(args: argparse.Namespace) -> int:
@@ -149,23 +148,26 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
     return 0
 
 
-def _make(engine: Engine, embedder: Embedder, destination: Path, args: argparse.Namespace) -> int:
+def _make(engine: Engine, destination: Path, args: argparse.Namespace) -> int:
     another = engine.transfer.another_model
     document: dict[str, Any] = {"schema": "memtui.reembed.v1", "dry_run": False, "folder": str(destination)}
-    said = f"vectors of {args.model} in {destination}"
-    if not (args.switch and Origin.read(destination)):
+    made = Origin.read(destination) if args.switch else None  # then nobody is asked, and no key is needed
+    model = made.model if made is not None else args.model
+    said = f"vectors of {model} in {destination}"
+    if made is None:
         with shown(sys.stderr) as on_progress:
-            done = another.make(embedder, destination, on_progress)
+            done = another.make(_embedder(args), destination, on_progress)
         document |= done.as_json()
         said = f"{done.rows:,} memories with {said}"
     if not args.switch:
-        how = f"memtui reembed --model {args.model} --switch --yes"
+        place = f" --to {args.to}" if args.to else ""
+        how = f"memtui reembed --model {args.model}{place} --switch --yes"
         _tell(args, {**document, "switched": None}, f"{said}; use them with: {how}")
         return 0
     switched = another.switch(destination, confirmed=args.yes)
     lines = (
         f"{said}, now the store's own; the table of before is in {switched.kept}",
-        f"configure {args.model} ({switched.dims} numbers) for the agent",
+        f"configure {switched.model} ({switched.dims} numbers) for the agent",
         "take it back with: memtui reembed --back --yes",
     )
     _tell(args, {**document, "switched": switched.kept}, "\n".join(lines))

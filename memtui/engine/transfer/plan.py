@@ -84,6 +84,8 @@ class Plan:
     """Vectors of all rows, where near copies were looked for; a file in `folder`."""
     warnings: list[str] = field(default_factory=list)
     _group: NDArray[np.uint8] | None = field(default=None, repr=False)
+    _sizes: list[int] | None = field(default=None, repr=False)
+    """How many records `_group` has of each."""
 
     @property
     def total(self) -> int:
@@ -96,7 +98,7 @@ class Plan:
         if self._group is None:
             from memtui.engine.transfer.grouping import groups
 
-            self._group = groups(self.evidence, self.rules)
+            self._group, self._sizes = groups(self.evidence, self.rules), None
         return self._group
 
     @property
@@ -107,8 +109,10 @@ class Plan:
         """
         import numpy as np
 
-        found = np.bincount(self.group, minlength=len(GROUPS)).tolist()
-        counts: dict[Group, int] = dict(zip(GROUPS, found, strict=True))
+        group = self.group
+        if self._sizes is None:  # asked at every paint
+            self._sizes = np.bincount(group, minlength=len(GROUPS)).tolist()
+        counts: dict[Group, int] = dict(zip(GROUPS, self._sizes, strict=True))
         counts["invalid"] += sum(self.draft.reasons.values())
         counts["new"] -= len(self.left_out)
         return counts
