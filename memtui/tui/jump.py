@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol, runtime_checkable
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.geometry import Offset
 from textual.screen import ModalScreen, Screen
+from textual.style import Style
 from textual.widgets import Static
 
 from memtui.tui.keys import bindings
@@ -36,6 +39,15 @@ class Jumpable(Protocol):
     def jump_spots(self) -> Iterable[Spot]:
         """The places, from the top left of the widget's content; those out of sight may be among them."""
         ...
+
+
+def marked(content: Content, name: str, go: Callable[[int], object]) -> Iterable[Spot]:
+    """A spot where each text begins whose style carries `name` with a number; `go` is called with that number."""
+    for span in content.spans:
+        number = span.style.meta.get(name) if isinstance(span.style, Style) else None
+        if isinstance(number, int):
+            *above, before = content.plain[: span.start].split("\n")
+            yield Spot(cell_len(before), len(above), partial(go, number))
 
 
 def labels(count: int) -> list[str]:

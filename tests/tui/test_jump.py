@@ -7,8 +7,11 @@ from itertools import pairwise
 import pytest
 from textual.widgets import Static
 
-from memtui.tui.jump import LETTERS, Jump, labels, spots
-from tests.tui.driving import press, running
+from memtui.tui.jump import LETTERS, Jump, labels, marked, spots
+from memtui.tui.opening import NothingFound
+from memtui.tui.widgets.question import Chip, chips_line
+from memtui.tui.widgets.state_panel import StatePanel
+from tests.tui.driving import lines, press, running
 from tests.tui.memory_engine import MemoryEngine
 
 
@@ -63,3 +66,16 @@ async def test_the_first_of_two_letters_hides_the_other_labels():
         first = next(name for name in tags if len(name) == 2)[0]
         await press(pilot, first)
         assert {tag.name[0] for tag in app.screen.query(Static) if tag.display} == {first}
+
+
+async def test_ways_out_of_an_empty_panel_and_options_have_labels():
+    async with running(NothingFound(()), (80, 24)) as (app, _):
+        panel = app.screen.query_one(StatePanel)
+        row = next(y for y, line in enumerate(lines(app)) if panel.state.choices[1].label in line)
+        next(spot for spot in spots(app.screen) if spot.y == row).go()
+        assert panel.index == 1
+    gone: list[int] = []
+    shown = chips_line([Chip(name, name, "any") for name in ("one", "two")], -1, 40)
+    found = list(marked(shown, "chip", gone.append))
+    found[1].go()
+    assert ([(spot.x, spot.y) for spot in found], gone) == ([(0, 0), (10, 0)], [1])

@@ -13,7 +13,7 @@ TABLE: tuple[Key, ...] = (
     Key(
         "lifecycle.aside", "e", "flow, numbers, history, findings", VIEW, help="what stands below the curves"
     ),
-    Key("lifecycle.view", "v", "forecast or plan", VIEW, bar=35, help="what will change, or what is due now"),
+    Key("lifecycle.view", "v", "forecast or plan", VIEW, bar=20, help="what will change, or what is due now"),
     Key("lifecycle.measure", "m", "measure", VIEW, bar=45, help="composite, recency, or weight in recall"),
     Key("lifecycle.chart", "c", "next chart", VIEW, help="calendar, ages, use, growth"),
     Key("lifecycle.longer", "greater_than_sign", "further ahead", ACT, shown=">"),
@@ -22,7 +22,7 @@ TABLE: tuple[Key, ...] = (
     Key("lifecycle.sooner", "minus", "less late", ACT, shown="-"),
     Key("lifecycle.scenario", "n", "unused, or used as before", ACT),
     Key("lifecycle.scope", "s", "scope", ACT, help="only the memories of one scope"),
-    Key("lifecycle.whatif", "w", "what if", ACT, bar=25, help="turn the settings and see what they do"),
+    Key("lifecycle.whatif", "w", "what if", ACT, bar=35, help="turn the settings and see what they do"),
     Key(
         "lifecycle.reset",
         "0",
@@ -42,9 +42,9 @@ TABLE: tuple[Key, ...] = (
     Key(
         "lifecycle.act",
         "a",
-        "act",
+        "keep or forget",
         ACT,
-        bar=42,
+        bar=25,
         help="pin, touch, raise, promote, archive or forget it",
         needs=WRITES,
     ),

@@ -69,7 +69,7 @@ TABLE: tuple[Key, ...] = (
     Key(
         "recall.expect-nothing", "0", "expect nothing", ACT, help="nothing should come back for this question"
     ),
-    Key("recall.browse", "v", "show in Browse", GO, needs=_ANSWER),
+    Key("recall.browse", "v", "show in Browse", GO, bar=31, help="to mend it there", needs=_ANSWER),
     Key("recall.copy", "y", "copy", ACT, bar=50, help="id, text or the whole trace", needs=_ANSWER),
     Key("recall.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen", needs=_ANSWER),
     Key("recall.back", "escape", "step back", MOVE),

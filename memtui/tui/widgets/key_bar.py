@@ -19,7 +19,7 @@ MOST = 8
 
 
 class KeyBar(Widget):
-    """Keys that work now, the most useful first; a click presses the key."""
+    """The most useful keys that work now, then those that cannot; a click presses the key."""
 
     DEFAULT_CSS = """
     KeyBar { dock: bottom; height: 1; background: $background; color: $dim; }
@@ -42,7 +42,7 @@ class KeyBar(Widget):
             key = keymap.key(active.binding.id)
             if key is not None and key.bar:
                 found.setdefault(key.id, (key, active.enabled))
-        keys = sorted(found.values(), key=lambda pair: pair[0].bar)[:MOST]
+        keys = sorted(found.values(), key=lambda pair: (not pair[1], pair[0].bar))[:MOST]
         if keys != self._keys:
             self._keys = keys
             self.refresh()

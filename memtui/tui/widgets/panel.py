@@ -52,6 +52,10 @@ class Panel(Widget):
     def on_resize(self) -> None:
         self._paint_frame()
 
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._paint_frame()  # the screen may have become narrow, or wide again, at the same size
+
     def on_descendant_focus(self, _: events.DescendantFocus) -> None:
         self._paint_frame()
 

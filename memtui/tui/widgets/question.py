@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from textual import events
 from textual.content import Content
@@ -13,6 +14,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from memtui.engine import one_line
+from memtui.tui.jump import Spot, marked
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop
 from memtui.tui.widgets.line import Line
@@ -108,6 +110,10 @@ class OptionsLine(Widget, can_focus=True):
         if isinstance(at, int) and at < len(self.chips):
             self.index = at
             self.action_open()
+
+    def jump_spots(self) -> Iterable[Spot]:
+        """Every option in sight."""
+        return marked(self.render(), "chip", partial(setattr, self, "index"))
 
     def render(self) -> Content:
         width = self.size.width

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from textual import events
@@ -14,6 +16,7 @@ from textual.widget import Widget
 
 from memtui.engine import MemtuiError, Progress, one_line
 from memtui.tui.host import host
+from memtui.tui.jump import Spot, marked
 from memtui.tui.keys import bindings
 from memtui.tui.paint.bars import progress as progress_bar
 from memtui.tui.paint.cells import across, crop
@@ -100,6 +103,10 @@ class StatePanel(Widget, can_focus=True):
         if isinstance(row, int):
             self.index = row
             self.action_take()
+
+    def jump_spots(self) -> Iterable[Spot]:
+        """Every way out."""
+        return marked(self.render(), "choice", partial(setattr, self, "index"))
 
     def render(self) -> Content:
         return Content("\n").join(self._lines(max(10, self.size.width)))

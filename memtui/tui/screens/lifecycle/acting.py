@@ -12,6 +12,7 @@ from memtui.engine import KNOBS, one_line
 from memtui.tui.dialogs.palette import Entry
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.host import host
+from memtui.tui.paint.cells import crop
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.browse.choosing import choose_change
 from memtui.tui.screens.lifecycle import state as reduce
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 
 MOST_SCOPES = 40
+_LETTERS = {"pin": "p", "touch": "t", "raise": "r", "promote": "o"}
+"""A letter of each remedy, none twice."""
 _DONE: dict[str, str] = {
     "keep": "kept",
     "skip": "skipped",
@@ -100,7 +103,7 @@ class Acting:
         memory, life = state.selected, state.life
         if life is None or life.id != memory or not screen.staging.able():
             return
-        options = [Option(each.name, each.title, _then(each), each.name[0]) for each in life.remedies]
+        options = [Option(each.name, each.title, _then(each), _LETTERS[each.name]) for each in life.remedies]
         options += [
             Option("archive", "archive", "out of automatic recall", "a"),
             Option("forget", "forget", "deleted; undo brings it back", "x"),
@@ -115,7 +118,9 @@ class Acting:
             elif name == "forget":
                 self._forget(memory)
 
-        screen.app.push_screen(Pick(one_line(life.title)[:40] or memory[:8], options, state.remedy), taken)
+        screen.app.push_screen(
+            Pick(crop(one_line(life.title), 44) or memory[:8], options, state.remedy), taken
+        )
 
     def _edit(self, memory: str, given: dict[str, object], how: Settlement | None = None) -> None:
         self._screen.staging.stage(

@@ -278,6 +278,10 @@ class LifecycleScreen(Frame):
         self.state = replace(self.state, aside=reduce.following(reduce.ASIDES, self.state.aside))  # type: ignore[arg-type]
 
     def action_view(self) -> None:
+        """The other of the two; where the list is not in sight, it comes first."""
+        if not self.query_one(Arranged).shows("next"):
+            self.state = replace(self.state, panel="next")
+            return
         self.state = replace(self.state, view="plan" if self.state.view == "forecast" else "forecast")
 
     def action_measure(self) -> None:

@@ -24,7 +24,7 @@ SHORT = {
     "curves": "curves",
     "scores": "scores",
     "flow": "flow",
-    "next": "next",
+    "next": "about to change",
     "whatif": "what-if",
     "numbers": "numbers",
     "history": "history",
