@@ -6,7 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-SORT_KEYS = ("timestamp", "importance", "access", "used", "tier", "scope", "category", "confidence")
+SORT_KEYS = (
+    *("timestamp", "importance", "access", "used", "tier", "scope", "category", "confidence"),
+    *("state", "layer", "source", "valid_from", "valid_until", "invalidated", "suppressed"),
+)
+"""What a list can be ordered by, beside the dialect's own columns (`Catalog.labels`)."""
 
 
 AGES = ("0s..1d", "1d..1w", "1w..4w", "4w..26w", "26w..1000y")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.errors import Cancelled, UsageError
 from memtui.engine.listing import SORT_KEYS
-from memtui.engine.memory import Memory
+from memtui.engine.memory import LAYERS, STATES, Memory
 from memtui.engine.progress import CancelToken, Progress
 from memtui.engine.store.build import build_catalog
 from memtui.engine.store.catalog import Catalog
@@ -205,6 +205,13 @@ VALUE: dict[str, Callable[[Memory], float | str | None]] = {
     "scope": lambda m: m.scope,
     "category": lambda m: m.category,
     "confidence": lambda m: m.confidence,
+    "state": lambda m: STATES.index(m.state),
+    "layer": lambda m: LAYERS.index(m.layer),
+    "source": lambda m: m.source,
+    "valid_from": lambda m: m.valid_from_ms,
+    "valid_until": lambda m: m.valid_until_ms,
+    "invalidated": lambda m: m.invalidated_at_ms,
+    "suppressed": lambda m: m.metadata_values.get("suppressed_until_ms") or None,
 }
 
 

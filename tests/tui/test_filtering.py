@@ -83,6 +83,19 @@ def test_completion_only_ever_adds_to_what_is_typed():
     assert completed("deploy ") is None
 
 
+def test_completion_knows_the_values_of_the_store(demo_engine):
+    view = demo_engine.view(ListQuery())
+    assert completed("scope:pro", view) == f"scope:{_most(demo_engine, 'project:')}"
+    assert completed("source:au", view) == "source:auto-capture"
+    assert completed("scope:nowhere", view) is None
+
+
+def _most(engine, start: str) -> str:
+    return next(
+        scope for scope, _ in engine.view(ListQuery()).facets.scopes if (scope or "").startswith(start)
+    )
+
+
 def test_colours_cover_unfinished_text():
     assert (0, 4, "$primary") in coloured('tier:core "unfinished')
     assert coloured("x" * 30_000) == []

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from memtui.engine.listing import ListView
     from memtui.engine.query.context import FilterContext
     from memtui.engine.store.catalog import Codes
 
@@ -81,6 +82,14 @@ def complete(text: str, cursor: int, context: FilterContext | None = None) -> Co
             return Completion(token.span, (*_names(written), *_terms(written, context)))
         case _:
             return Completion(Span(cursor, cursor), ())
+
+
+def complete_in(view: ListView | None, text: str, cursor: int) -> Completion:
+    """The completions with what the store of a list holds: its scopes, categories and sources by their counts."""
+    from memtui.engine.query.context import FilterContext
+
+    catalog = getattr(view.positions, "catalog", None) if view is not None else None
+    return complete(text, cursor, FilterContext(catalog, 0) if catalog is not None else None)
 
 
 def _fields(written: str) -> list[FieldSpec]:

@@ -16,7 +16,10 @@ from memtui.engine.store.catalog import Catalog, Codes, Mask, Positions
 
 DEFAULT_SORT = "-timestamp"
 Value = TypeVar("Value", str, str | None)
-_BY_METADATA = ("access", "used", "tier", "confidence")
+_BY_METADATA = (
+    *("access", "used", "tier", "confidence", "state", "layer", "source"),
+    *("valid_from", "valid_until", "invalidated", "suppressed"),
+)
 
 
 def choose(catalog: Catalog, mask: Mask | None, sort: str = DEFAULT_SORT) -> Positions:
@@ -32,8 +35,9 @@ def order(catalog: Catalog, sort: str) -> Positions:
     sorts by time while that is not read. Raises `UsageError` for an unknown key.
     """
     key = sort.removeprefix("-")
-    if key not in SORT_KEYS:
-        raise UsageError(f"Nothing is sorted by {key!r}.", fix=f"Sort by {', '.join(SORT_KEYS)}.")
+    if key not in SORT_KEYS and key not in catalog.labels:
+        keys = dict.fromkeys((*SORT_KEYS, *catalog.labels))
+        raise UsageError(f"Nothing is sorted by {key!r}.", fix=f"Sort by {', '.join(keys)}.")
     if key in _BY_METADATA and catalog.meta is None:
         sort = DEFAULT_SORT
     found = catalog.orders.get(sort)
@@ -124,8 +128,23 @@ def _values(catalog: Catalog, key: str) -> NDArray[np.float64] | NDArray[np.floa
             return _ranks(catalog.scopes)[catalog.scope_codes]
         case "category":
             return _ranks(catalog.categories)[catalog.category_codes]
+    if key in catalog.labels:
+        label = catalog.labels[key]
+        return _ranks(label.values)[label.codes]
     assert meta is not None
     match key:
+        case "state":
+            return meta.state.astype(np.float32)
+        case "layer":
+            return meta.layer.astype(np.float32)
+        case "valid_from":
+            return meta.valid_from
+        case "valid_until":
+            return meta.valid_until
+        case "invalidated":
+            return meta.invalidated_at
+        case "suppressed":
+            return _known(meta.suppressed_until)
         case "access":
             return meta.access_count.astype(np.float64)
         case "used":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
@@ -25,13 +26,18 @@ MOST_LINES = 8
 LONG = 40
 """From so many characters a value is compared word by word."""
 _LAYERS = ("l0_abstract", "l1_overview", "l2_content")
+_TIMES = ("_at", "_ms", "_from", "valid_until", "timestamp")
+_FIRST_MS, _LAST_MS = 1e11, 2.5e14
+"""Milliseconds since the epoch, from 1973 to the year 9892: other numbers in such fields are shown as they are."""
 _GOES = ("text", "scope", "category", "importance")
 
 
-def value_words(value: Any) -> str:
-    """A stored value on one line."""
+def value_words(value: Any, name: str = "") -> str:
+    """A stored value on one line; of a field that is a time by its `name`, the time."""
     if value is None:
         return "(none)"
+    if name.endswith(_TIMES) and isinstance(value, int | float) and _FIRST_MS < value < _LAST_MS:
+        return f"{datetime.fromtimestamp(value / 1000, UTC):%Y-%m-%d %H:%M} UTC"
     if isinstance(value, float):
         return f"{value:.4g}"
     return one_line(str(value)) or "(empty)"
@@ -157,7 +163,7 @@ def _becomes(change: Change, old: Change | None, width: int, glyphs: Glyphs, mos
     text = kept.pop("text", None)
     if text is not None and change.op == "add":
         lines += _block(Content.styled(clean(str(text)), "$delta-up"), width, glyphs, most)
-    facts = "   ".join(f"{key} {value_words(value)}" for key, value in kept.items() if value is not None)
+    facts = "   ".join(f"{key} {value_words(value, key)}" for key, value in kept.items() if value is not None)
     return (
         [*lines, Content.styled(crop(f"     {facts}", width - 1, glyphs.ellipsis), "$dim")]
         if facts
@@ -184,9 +190,9 @@ def field_lines(
             Content.assemble(
                 "     ",
                 (fit(one_line(name), FIELD_CELLS, glyphs.ellipsis), "$dim"),
-                (crop(value_words(old), room, glyphs.ellipsis), "$delta-down"),
+                (crop(value_words(old, name), room, glyphs.ellipsis), "$delta-down"),
                 (f" {glyphs.forth} ", "$dim"),
-                (crop(value_words(new), room, glyphs.ellipsis), "$delta-up"),
+                (crop(value_words(new, name), room, glyphs.ellipsis), "$delta-up"),
             )
         )
     if follow:
@@ -271,7 +277,7 @@ def conflict_lines(conflict: Conflict, width: int, glyphs: Glyphs) -> list[Conte
     for field in conflict.fields:
         for name, value in (("before", field.before), ("mine", field.mine), ("theirs", field.theirs)):
             first = fit(one_line(field.field), FIELD_CELLS) if name == "before" else " " * FIELD_CELLS
-            line = f"   {first}{name:<8}{value_words(value)}"
+            line = f"   {first}{name:<8}{value_words(value, field.field)}"
             style = "$foreground" if name == "theirs" else "$dim"
             lines.append(Content.styled(crop(line, width - 1, glyphs.ellipsis), style))
     return lines

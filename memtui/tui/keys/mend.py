@@ -52,6 +52,13 @@ TABLE: tuple[Key, ...] = (
         "mend.archive", "a", "archive", ACT, bar=21, help="recall leaves them out; the trash brings them back"
     ),
     Key("mend.forget", "x", "forget", ACT, bar=22, help="delete them; the preview says what goes with them"),
+    Key(
+        "mend.every-trace",
+        "X",
+        "delete every trace",
+        ACT,
+        help="out of the table's history and the journal, too: for secrets; no undo",
+    ),
     Key("mend.mask", "m", "mask", ACT, bar=23, help="put [REDACTED] in the place of the secret"),
     Key("mend.reveal", "v", "reveal", VIEW, bar=24, help="show the secret of this memory until you move on"),
     Key("mend.restore", "R", "bring back", ACT, bar=25, help="the marked, or the one under the cursor"),

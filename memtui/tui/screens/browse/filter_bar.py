@@ -18,7 +18,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
-from memtui.engine import one_line
+from memtui.engine import ListView, one_line
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop
 from memtui.tui.screens.browse.filtering import Trouble, check, chip_texts, coloured, completed
@@ -44,8 +44,11 @@ class _Colours(Highlighter):
 
 
 class _Completion(Suggester):
+    view: ListView | None = None
+    """The list that is shown, which knows the store's values."""
+
     async def get_suggestion(self, value: str) -> str | None:
-        return completed(value)
+        return completed(value, self.view)
 
 
 class FilterInput(Line):
@@ -84,8 +87,8 @@ class FilterInput(Line):
 
     @property
     def _suggestion_text(self) -> str:
-        found = completed(self.value)
-        return found or ""
+        known = self.suggester.view if isinstance(self.suggester, _Completion) else None
+        return completed(self.value, known) or ""
 
 
 class FilterBar(Widget):
@@ -183,9 +186,13 @@ class FilterBar(Widget):
             self.text = text
         self._draw_chips()
 
-    def accept(self, text: str) -> None:
+    def accept(self, view: ListView) -> None:
         """The engine has understood this filter: nothing to complain about, and what Escape goes back to."""
         self.complain(None)
+        text = view.query.filter
+        suggester = self.query_one(FilterInput).suggester
+        if isinstance(suggester, _Completion):
+            suggester.view = view
         if not self.editing:
             self._good = text
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from memtui.engine import MemtuiError, one_line
+from memtui.engine import ListView, MemtuiError, one_line
 from memtui.engine.query import ast
 from memtui.engine.query.chips import add, chips, remove, top_terms
-from memtui.engine.query.complete import complete
+from memtui.engine.query.complete import complete_in
 from memtui.engine.query.errors import FilterError
 from memtui.engine.query.lex import lex
 from memtui.engine.query.parse import parse
@@ -117,13 +117,16 @@ def without(text: str, index: int) -> str:
         return ""
 
 
-def completed(text: str) -> str | None:
-    """The text with its last word completed by the best proposal; None when there is none."""
-    found = complete(text, len(text))
+def completed(text: str, view: ListView | None = None) -> str | None:
+    """The text with its last word completed by the best proposal; None when there is none.
+
+    `view`, the list that is shown, knows the values of the store.
+    """
+    found = complete_in(view, text, len(text))
     if not found.proposals or found.span.end != len(text) or found.span.start == found.span.end:
         return None
     best = text[: found.span.start] + found.proposals[0].insert
-    return best if best.startswith(text) and best != text else None
+    return best if best.startswith(text) and best != text and one_line(best) == best else None
 
 
 _STYLES = {

@@ -39,7 +39,7 @@ CONFIDENCE = Column("conf", "conf", 4, "confidence")
 AGE = Column("age", "age", 4, "timestamp")
 USED = Column("used", "used", 4, "used")
 COUNT = Column("n", "n", 4, "access")
-SOURCE = Column("source", "source", 12)
+SOURCE = Column("source", "source", 12, "source")
 LEAST_TEXT = 24
 """The text column is never narrower than this: other columns give way first."""
 
@@ -52,7 +52,7 @@ def columns(width: int, sort: str) -> tuple[Column, ...]:
         shown.append(NEAR)
     wanted: list[tuple[int, Column]] = [(76, AGE), (76, USED), (96, SCOPE), (120, CONFIDENCE), (136, SOURCE)]
     shown += [column for least, column in wanted if width >= least and column not in shown]
-    by_key = {column.sort: column for column in (SCOPE, CONFIDENCE, AGE, USED)}
+    by_key = {column.sort: column for column in (SCOPE, CONFIDENCE, AGE, USED, SOURCE)}
     if key in by_key and by_key[key] not in shown:
         shown.append(by_key[key])
     for column in (SOURCE, CONFIDENCE, COUNT, IMPORTANCE, CATEGORY):

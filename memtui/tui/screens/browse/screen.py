@@ -138,7 +138,7 @@ class BrowseScreen(BrowseNear):
             return
         self.remove_class("-waiting")
         self.answer = found = message.value
-        self.query_one(FilterBar).accept(found.view.query.filter)
+        self.query_one(FilterBar).accept(found.view)
         listing = self.query_one(MemoryList)
         engine = self.session.engine
         fetch = partial(engine.page, found.view) if engine is not None else None
@@ -180,14 +180,16 @@ class BrowseScreen(BrowseNear):
 
     def _state(self, state: State | None) -> None:
         """Show words in the place of the list, or the list."""
-        panel = self.query_one("#list-state", StatePanel)
-        had = self.focused in (None, panel, self.query_one(MemoryList))
+        panel, listing = self.query_one("#list-state", StatePanel), self.query_one(MemoryList)
         self.set_class(state is not None, "-state")
         if state is not None:
             panel.state = state
-        if had:
-            shown = panel if state is not None else self.query_one(MemoryList)
-            self.call_after_refresh(shown.focus)  # what is not displayed yet takes no keyboard
+
+        def take() -> None:
+            if self.focused in (None, panel, listing):
+                (panel if self.has_class("-state") else listing).focus()
+
+        self.call_after_refresh(take)  # what is not displayed yet takes no keyboard
 
     @on(StatePanel.Chosen)
     def _chosen(self, message: StatePanel.Chosen) -> None:

@@ -16,10 +16,17 @@ SORTS = (
     ("tier", "tier", "core, working, peripheral", "t"),
     ("scope", "scope", "by name", "s"),
     ("category", "category", "by name", "g"),
+    ("state", "state", "confirmed, pending, archived", "e"),
+    ("layer", "layer", "durable, working, reflection, archive", "l"),
+    ("source", "source", "by name", "o"),
+    ("valid_from", "valid from", "when it began to hold", "f"),
+    ("valid_until", "valid until", "what expires first", "v"),
+    ("invalidated", "invalidated", "when another took its place", "d"),
+    ("suppressed", "suppressed until", "what recall leaves out longest", "p"),
 )
 """Sort key, name, explanation, letter in the chooser."""
 
-RISING = ("scope", "category")
+RISING = ("scope", "category", "state", "layer", "source", "valid_until")
 """Keys that start with the smallest; the others start with the largest (newest, most used)."""
 
 

@@ -68,7 +68,7 @@ def _fields(entry: JournalEntry, row: EntryRow, width: int, glyphs: Glyphs) -> I
         room = max(6, (width - len(name) - 7) // 2)
         yield Content.assemble(
             (f"  {one_line(name)} ", "$dim"),
-            (crop(value_words(row.before.get(name)), room, glyphs.ellipsis), "$delta-down"),
+            (crop(value_words(row.before.get(name), name), room, glyphs.ellipsis), "$delta-down"),
             (f" {glyphs.forth} ", "$dim"),
-            (crop(value_words(row.after.get(name)), room, glyphs.ellipsis), "$delta-up"),
+            (crop(value_words(row.after.get(name), name), room, glyphs.ellipsis), "$delta-up"),
         ).truncate(max(1, width))

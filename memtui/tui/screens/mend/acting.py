@@ -13,6 +13,7 @@ from memtui.tui.dialogs.ask import Ask
 from memtui.tui.frame import Frame
 from memtui.tui.host import host
 from memtui.tui.messages import ShowInBrowse
+from memtui.tui.screens.browse.forgetting import receipt_sheet
 from memtui.tui.screens.mend import state as reduce
 from memtui.tui.screens.mend.asking import masked
 from memtui.tui.screens.mend.lists import Finds
@@ -28,6 +29,7 @@ _OF_PART: dict[str, tuple[Part, ...]] = {
     **dict.fromkeys(("losers", "survivor", "text", "skip"), ("duplicates",)),
     **dict.fromkeys(("archive", "forget", "mark_sure"), ("noise", "secrets")),
     "mask": ("secrets",),
+    "every_trace": ("noise", "secrets"),
     "reveal": ("secrets",),
     "restore": ("trash",),
 }
@@ -230,7 +232,20 @@ class MendActions(Frame):
     def action_mask(self) -> None:
         ids = self._taken()
         if ids:
-            self.staging.stage(lambda engine: masked(engine, ids), then=self._gone)
+            cap = host(self).keys.cap("mend.every-trace")
+            self.staging.stage(lambda engine: masked(engine, ids, cap), then=self._gone)
+
+    def action_every_trace(self) -> None:
+        ids = self._taken()
+        if ids:
+            self.staging.stage(
+                lambda engine: engine.curate.forget(ids, hard=True, shrink=True), then=self._traceless
+            )
+
+    def _traceless(self, outcome: Outcome) -> None:
+        self._gone(outcome)
+        if outcome.receipt is not None:
+            self.app.push_screen(receipt_sheet(outcome.receipt, outcome.warnings))
 
     def action_restore(self) -> None:
         ids = self._taken()

@@ -34,10 +34,17 @@ def trash(engine: Engine, token: CancelToken) -> Any:
     return tuple(sorted(found, key=lambda each: -each.when_ms))
 
 
-def masked(engine: Engine, ids: Sequence[str]) -> ChangeSet:
-    """Plan to put a mark in the place of every secret in the texts of these memories."""
+def masked(engine: Engine, ids: Sequence[str], every_trace: str) -> tuple[ChangeSet, tuple[str, ...]]:
+    """Plan to put a mark in the place of every secret in the texts of these memories, and say what that leaves.
+
+    `every_trace` is the key that takes the memory out of the history, too.
+    """
     texts = {each: mask(memory.raw_text)[0] for each, memory in engine.memories(ids).items()}
-    return engine.curate.texts(texts, in_place=True)
+    stays = (
+        "The secret stays in older versions of the table, and in the journal for undo."
+        f" {every_trace} in Mend deletes the memory with every trace. A key that leaked: change it where it is used."
+    )
+    return engine.curate.texts(texts, in_place=True), (stays,)
 
 
 def title_of(part: Part) -> str:
