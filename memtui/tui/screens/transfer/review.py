@@ -169,7 +169,11 @@ def _items(page: Page, view: str, width: int, glyphs: Glyphs) -> list[Row]:
     conflict = view == "conflict"
     matched = view in ("conflict", "near", "exact", "same_id")
     value = 28 if width >= 120 else 14 if width >= 76 else 0
-    tail = (2 * value + 8) if conflict else (24 if matched and width >= 60 else 18 if width >= 60 else 0)
+    tail = (
+        (2 * value + 8)
+        if conflict
+        else (24 if width >= (60 if matched else 100) else 18 if width >= 60 else 0)
+    )
     room = max(10, width - tail - 2)
     names = {"conflict": f"{fit('here', value)}{fit('file', value)}  choice", "near": "cosine"}
     head = fit(" what" if conflict else " text", room + 2) + names.get(
