@@ -123,6 +123,7 @@ class MemtuiApp(KeyedApp):
         return self._themes.names
 
     def _start(self) -> None:
+        self.in_parts = True
         if self._steady is not None:
             self._steady.begin()
         self._problems += self._themes.load_all()

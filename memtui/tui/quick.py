@@ -34,6 +34,8 @@ class Unhurried(MessagePump):
 class QuickApp(Unhurried, App[None]):
     """Answers at once what every line on the screen asks: a whole screen takes two thirds of the time."""
 
+    in_parts = False
+    """Whether large screens are painted in parts; the first frame comes as a whole."""
     _judged: tuple[Theme, bool] | None = None
 
     def get_theme(self, theme_name: str) -> Theme | None:
@@ -64,15 +66,12 @@ class QuickScreen(Unhurried, Screen[None]):
     def _compositor_refresh(self) -> None:
         if self._preparing:
             return
-        if self.app.screen is not self or self._prepared():
+        in_parts = isinstance(self.app, QuickApp) and self.app.in_parts
+        if not in_parts or self.app.screen is not self or self._prepared():
             super()._compositor_refresh()
         else:
             self._preparing = True
             self.call_next(self._show_when_prepared)
-
-    async def _invoke_and_clear_callbacks(self) -> None:
-        if not self._preparing:  # they are to be called after the painting
-            await super()._invoke_and_clear_callbacks()
 
     async def _show_when_prepared(self) -> None:
         for _ in range(MOST_PARTS):
@@ -84,7 +83,6 @@ class QuickScreen(Unhurried, Screen[None]):
             self.call_later(self._compositor_refresh)  # as Textual does
         else:
             super()._compositor_refresh()
-        await self._invoke_and_clear_callbacks()
 
     def _prepared(self) -> bool:
         """Draw and cut the lines that have changed, which are then remembered; False when the time for it is over."""
