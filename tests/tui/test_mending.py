@@ -290,6 +290,8 @@ async def test_only_what_browse_lists_is_looked_at_or_everything(store):
         assert "F all memories" in screen_text(app)
         await press(pilot, "n", "F")
         assert "the noise filter would drop nothing" in screen_text(app)
+        await press(pilot, "a")  # nothing of the list before
+        assert "There is no memory here." in screen_text(app)
         await press(pilot, "j", "enter")
         assert finds(app).keys == [name("hello"), name("high")]
 

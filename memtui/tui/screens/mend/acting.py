@@ -56,6 +56,11 @@ class MendActions(Frame):
         """The selected one in full; of a cluster, its members."""
         return self.query_one("#member", Finds)
 
+    @property
+    def listed(self) -> bool:
+        """Whether there is a list, and not words in its place."""
+        raise NotImplementedError
+
     def show(self, state: MendState, *, key: str | None = None) -> None:
         """Show another state."""
         raise NotImplementedError
@@ -110,7 +115,7 @@ class MendActions(Frame):
             self.dismiss()
 
     def action_browse(self) -> None:
-        if self.finds.key and self.state.part != "trash":
+        if self.listed and self.finds.key and self.state.part != "trash":
             ids = self._cluster.ids[:50] if self._cluster is not None else (self.finds.key,)
             self.dismiss()
             self.app.post_message(ShowInBrowse(f"id={','.join(_literal(each) for each in ids)}"))
@@ -190,9 +195,12 @@ class MendActions(Frame):
         return next((c for c in reduce.shown_clusters(self.state) if c.ids[0] == self.finds.key), None)
 
     def _taken(self) -> tuple[str, ...]:
-        """The marked memories, or the one under the cursor."""
-        state = self.state
-        return tuple(sorted(state.marks)) or ((self.finds.key,) if self.finds.key else ())
+        """The marked memories, or the one under the cursor; none, said in words, where nothing is listed."""
+        here = (self.finds.key,) if self.listed and self.finds.key else ()
+        taken = tuple(sorted(self.state.marks)) or here
+        if not taken:
+            self.flash("There is no memory here.", "note")
+        return taken
 
     def _settle(self, ids: Sequence[str]) -> None:
         """These are dealt with; the cursor goes to what followed them."""

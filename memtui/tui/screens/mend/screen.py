@@ -65,6 +65,10 @@ class MendScreen(MendActions):
         """The rows of the list, whether they have been painted yet or not."""
         self._said: State | None = State("loading", asking.title_of(part))
 
+    @property
+    def listed(self) -> bool:
+        return self._said is None
+
     def body(self) -> ComposeResult:
         yield Arranged(
             Lines(id="head"),
