@@ -13,12 +13,13 @@ def main(folder: Path) -> None:
     """Move all rows to a scope and a tier of the same name, again and again: half a change would show."""
     ids = [each for each in rows_of(folder).column("id").to_pylist() if not each.startswith(PREFIX)]
     store = curator(folder)
-    print("editing", flush=True)
     n = 0
     while True:
         n += 1
         tier = ("core", "peripheral")[n % 2]
-        store.apply(store.edit(ids, {"tier": tier, "scope": f"agent:{tier}"}))
+        planned = store.edit(ids, {"tier": tier, "scope": f"agent:{tier}"})
+        print("editing", flush=True)  # a kill from here on is during an apply, however slow the start was
+        store.apply(planned)
 
 
 if __name__ == "__main__":
