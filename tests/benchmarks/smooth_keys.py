@@ -46,9 +46,11 @@ STOPS = (
         ("j", "pagedown", "j", "G", "k", "pageup", "space", "g", "tab", "j", "shift+tab", "v", "j", "v"),
     ),
     Stop("recall", "RecallScreen", ("escape", "j", "tab", "k", "pagedown", "shift+tab", "j")),
-    Stop("what if", "WhatIfScreen", ("j", "L", "tab", "k", "H", "shift+tab"), ("w",)),
-    Stop("compare", "CompareScreen", ("j", "tab", "pagedown", "k", "shift+tab"), ("C", "e", "enter")),
-    Stop("cases", "CasesScreen", ("j", "tab", "k", "shift+tab"), ("T",)),
+    Stop("what if", "WhatIfScreen", ("j", "L", "tab", "k", "H", "shift+tab"), ("escape", "w")),
+    Stop(
+        "compare", "CompareScreen", ("j", "tab", "pagedown", "k", "shift+tab"), ("escape", "C", "e", "enter")
+    ),
+    Stop("cases", "CasesScreen", ("j", "tab", "k", "shift+tab"), ("escape", "T")),
     Stop("lifecycle", "LifecycleScreen", ("j", "tab", "pagedown", "k", "shift+tab", "j", "G", "tab")),
     Stop("transfer", "TransferScreen", ("j", "k", "tab", "shift+tab", "j")),
     Stop("journal", "JournalScreen", ("j", "k", "tab", "shift+tab")),
