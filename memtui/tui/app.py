@@ -56,8 +56,7 @@ class MemtuiApp(KeyedApp):
     CSS_PATH = "app.tcss"
     TITLE = "memtui"
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {
-        mode: partial(_screen, mode, f"{mode.title()}Screen")
-        for mode in MODES
+        mode: partial(_screen, mode, f"{mode.title()}Screen") for mode in MODES
     }
     DEFAULT_MODE = "home"
     ENABLE_COMMAND_PALETTE = False
