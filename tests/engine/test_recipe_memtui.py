@@ -59,8 +59,14 @@ def ask(bench: Bench, query: str, **more: Any) -> Trace:
     return trace
 
 
-def test_it_answers_better_than_the_engines_own_hybrid(talks: Set) -> None:
-    ours = scores(talks, [answer(talks.bench, q, "memtui", None) for q in talks.questions])
+@pytest.fixture(scope="module")
+def answers(talks: Set) -> list[list[str]]:
+    """What the recipe answers to each question as it is."""
+    return [answer(talks.bench, asked, "memtui", None) for asked in talks.questions]
+
+
+def test_it_answers_better_than_the_engines_own_hybrid(talks: Set, answers: list[list[str]]) -> None:
+    ours = scores(talks, answers)
     plain = scores(talks, [plain_hybrid(talks.bench, q) for q in talks.questions])
     assert len(talks.questions) == 181
     assert (ours["recall"] or 0) >= 0.85
@@ -68,15 +74,16 @@ def test_it_answers_better_than_the_engines_own_hybrid(talks: Set) -> None:
     assert (ours["recall"] or 0) >= (plain["recall"] or 0) + 0.15
 
 
-def test_each_signal_is_worth_something(talks: Set) -> None:
-    whole = scores(talks, [answer(talks.bench, q, "memtui", None) for q in talks.questions])
+def test_each_signal_is_worth_something(talks: Set, answers: list[list[str]]) -> None:
+    some = replace(talks, questions=talks.questions[::3])
+    whole = scores(some, answers[::3])
     for without in ("lateWeight", "speakerWeight", "rarity"):
-        part = scores(talks, [answer(talks.bench, q, "memtui", {without: 0}) for q in talks.questions])
+        part = scores(some, [answer(some.bench, q, "memtui", {without: 0}) for q in some.questions])
         assert (part["ndcg"] or 0) < (whole["ndcg"] or 0), without
 
 
 def test_every_recall_adds_up_and_comes_out_the_same_again(talks: Set) -> None:
-    for asked in talks.questions[::6]:
+    for asked in talks.questions[::12]:
         one = ask(talks.bench, asked.query, scopes=asked.scopes, limit=50)
         two = ask(talks.bench, asked.query, scopes=asked.scopes, limit=50)
         assert one.candidates == two.candidates
@@ -85,6 +92,7 @@ def test_every_recall_adds_up_and_comes_out_the_same_again(talks: Set) -> None:
 
 def test_a_name_before_the_text_makes_no_difference(talks: Set, tmp_path: Path) -> None:
     bare = dialogue_set(tmp_path / "bare", scoped=True, prefixed=False)
+    bare = replace(bare, questions=bare.questions[::3])
     found = scores(bare, [answer(bare.bench, q, "memtui", None) for q in bare.questions])
     assert (found["recall"] or 0) >= 0.85
 
