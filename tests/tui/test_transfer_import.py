@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from textual import events
+from textual.widgets import TextArea
 
 from memtui.tui.dialogs.paste import Paste
 from memtui.tui.dialogs.preview import Preview
@@ -270,8 +272,10 @@ async def test_a_pasted_list_is_imported(store):
     async with transferring(store) as (app, pilot, screen):
         await press(pilot, "p")
         assert isinstance(app.screen, Paste)
-        for key in ("[2026-01-02] - Ana paints boats.", "[2026-01-03] - The kiln is in Uferweg."):
-            app.screen.query_one("TextArea").insert(key + "\n")
+        lines = ("[2026-01-02] - Ana paints boats.", "[2026-01-03] - The kiln\x1b[2J\u202e is in Uferweg.\t")
+        app.post_message(events.Paste("\n".join(lines)))
+        await settle(pilot)
+        assert app.screen.query_one(TextArea).text.endswith("The kiln\u241b[2J is in Uferweg.\t")
         await press(pilot, "ctrl+s")
         assert flow_of(screen).step == "map"
         assert "Ana paints boats." in screen_text(app)

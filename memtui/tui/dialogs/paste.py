@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
+from memtui.engine import clean
 from memtui.tui.keys import bindings
 from memtui.tui.widgets.panel import Panel
+
+
+class _Text(TextArea):
+    """What is pasted is made harmless before it is shown; tabs stay, they may part columns."""
+
+    async def _on_paste(self, event: events.Paste) -> None:
+        event.stop()
+        event.prevent_default()
+        await super()._on_paste(events.Paste("\t".join(map(clean, event.text.split("\t")))))
 
 
 class Paste(ModalScreen[str | None]):
@@ -28,7 +39,7 @@ class Paste(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
-            area = TextArea(self._text, soft_wrap=True, show_line_numbers=False, compact=True)
+            area = _Text(self._text, soft_wrap=True, show_line_numbers=False, compact=True)
             area.cursor_blink = False
             yield area
             yield Static(Content(self._hint))
