@@ -14,6 +14,11 @@ from memtui.engine.lab.history import History
 from tests.conftest import NOW_MS, tree_hash
 
 QUESTIONS = ("Which port do I use for SSH to the bastion?", "Who owns the deploy rota?", "zebra crossing")
+SCOPES = ("global", "agent:ops", "project:atlas", "project:mango")
+
+
+def asked(question: str) -> RecallRequest:
+    return RecallRequest(question, scopes=SCOPES)
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +43,12 @@ def engine(demo: Path, tmp_path: Path) -> Engine:
 def remembered(engine: Engine, folder: Path) -> History:
     history = History(folder / "questions.db")
     for question in QUESTIONS:
-        engine.lab.remember(engine.recall(RecallRequest(question)), history)
+        engine.lab.remember(engine.recall(asked(question)), history)
     return history
 
 
 def answers(engine: Engine) -> dict[str, tuple[str, ...]]:
-    return {question: tuple(engine.recall(RecallRequest(question)).returned) for question in QUESTIONS}
+    return {question: tuple(engine.recall(asked(question)).returned) for question in QUESTIONS}
 
 
 @pytest.mark.parametrize("kind", ["delete", "archive", "text", "scope", "merge"])
@@ -57,7 +62,7 @@ def test_what_is_foretold_is_what_comes(engine: Engine, tmp_path: Path, kind: st
         "scope": lambda: engine.curate.edit([first], {"scope": "project:elsewhere", "importance": "0"}),
         "merge": lambda: engine.curate.merge([first, second], losers="delete"),
     }[kind]()
-    case = Case(case_id(QUESTIONS[0], None, None, ""), QUESTIONS[0], expected=(first,))
+    case = Case(case_id(QUESTIONS[0], SCOPES, None, ""), QUESTIONS[0], expected=(first,), scopes=SCOPES)
     untouched = tree_hash(tmp_path / "store")
     effect = engine.lab.effect(planned, [case], history)
     assert tree_hash(tmp_path / "store") == untouched

@@ -213,12 +213,9 @@ async def test_every_gate_is_on_the_ladder_at_any_size(demo_engine: Engine) -> N
                     )
 
 
-@pytest.mark.parametrize("size", SIZES[:2])
-async def test_hostile_memories_are_looked_into_harmlessly(
-    keyword_engine: Engine, size: tuple[int, int]
-) -> None:
+async def test_hostile_memories_are_looked_into_harmlessly(keyword_engine: Engine) -> None:
     async with recalling(
-        keyword_engine, size, query="what do we know about kafka [/x] \x1b[2J", recipe="pro/tool"
+        keyword_engine, (80, 24), query="what do we know about kafka [/x] \x1b[2J", recipe="pro/tool"
     ) as (app, pilot, recall):
         trace = recall.state.trace
         assert trace is not None

@@ -88,7 +88,7 @@ def decay_scores(
     frequency F = 1 - exp(-a/5), for a > 1 times 0.5 + 0.5 * exp(-gap/30), gap = mean days between uses;
     intrinsic I = importance * confidence; composite = weighted sum, the weights not normalised.
     """
-    count, created, last_active = _use(access_count, created_ms, last_accessed_ms)
+    count, created, last_active = use_of(access_count, created_ms, last_accessed_ms)
     days = np.maximum(0.0, (np.asarray(now_ms, np.float64) - last_active) / DAY_MS)
     beta = params.betas[tier]
     with np.errstate(all="ignore"):
@@ -96,7 +96,7 @@ def decay_scores(
         if loss.size and np.isnan(loss.min()):
             loss[np.isnan(loss)] = 0.0  # an infinite half-life over an infinite age: nothing is lost
         recency = np.exp(-loss)
-    frequency = _frequency(count, created, last_active)
+    frequency = frequency_of(count, created, last_active)
     intrinsic = np.asarray(importance, np.float64) * np.asarray(confidence, np.float64)
     composite = (
         params.recency_weight * recency
@@ -106,33 +106,7 @@ def decay_scores(
     return DecayScores(recency, frequency, intrinsic, composite)
 
 
-def moment_below(
-    line: float,
-    importance: ArrayLike,
-    confidence: ArrayLike,
-    tier: NDArray[Any],
-    access_count: ArrayLike,
-    created_ms: ArrayLike,
-    last_accessed_ms: ArrayLike,
-    dynamic: ArrayLike,
-    *,
-    params: DecayParams,
-) -> Floats:
-    """About when (ms) the composite of each memory falls below `line` if nobody uses it; NaN where it never does.
-
-    The formula of `decay_scores` solved for t: R = (line - wF*F - wI*I) / wR, t = (-ln R * H_eff / ln 2)^(1/beta).
-    """
-    count, created, last_active = _use(access_count, created_ms, last_accessed_ms)
-    rest = params.frequency_weight * _frequency(count, created, last_active)
-    rest += params.intrinsic_weight * np.asarray(importance, np.float64) * np.asarray(confidence, np.float64)
-    with np.errstate(all="ignore"):
-        loss = -np.log((line - rest) / params.recency_weight)
-        half_life = effective_half_life_days(importance, dynamic, params)
-        days = (loss * half_life / np.log(2)) ** (1 / params.betas[tier])
-        return np.asarray(last_active + days * DAY_MS)
-
-
-def _use(
+def use_of(
     count: ArrayLike, created_ms: ArrayLike, last_accessed_ms: ArrayLike
 ) -> tuple[Floats, Floats, Floats]:
     """Uses, creation, and when a memory was last active: used last, or made where it never was."""
@@ -140,7 +114,7 @@ def _use(
     return uses, created, np.where(uses > 0, np.asarray(last_accessed_ms, np.float64), created)
 
 
-def _frequency(count: Floats, created: Floats, last_active: Floats) -> Floats:
+def frequency_of(count: Floats, created: Floats, last_active: Floats) -> Floats:
     """How often it was used, and how regularly."""
     frequency = 1 - np.exp(-count / FREQUENCY_SCALE)
     gap = np.maximum(1.0, (last_active - created) / DAY_MS) / np.maximum(count - 1, 1)

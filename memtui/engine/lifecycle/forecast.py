@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from memtui.engine.errors import UsageError
-from memtui.engine.lifecycle.decay import DecayParams, moment_below
+from memtui.engine.lifecycle.decay import DecayParams
+from memtui.engine.lifecycle.moment import moment_below
 from memtui.engine.lifecycle.population import (
     Codes,
     Floats,
