@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from textual.app import App, ComposeResult
 from textual.content import Content
 
-from memtui.tui.paint.glyphs import UNICODE
+from memtui.tui.paint.glyphs import ASCII, UNICODE
 from memtui.tui.widgets.rows import Row, RowList
 
 
@@ -122,3 +122,16 @@ async def test_a_click_moves_and_a_second_click_opens() -> None:
         assert app.said[-1] == ("opened", "k1")
         await pilot.click(Words, offset=(4, 0))
         assert rows.key == "k1"
+
+
+async def test_the_bar_of_a_list_is_ascii_where_the_terminal_is() -> None:
+    app = Bare()
+    app.glyphs = ASCII
+    async with app.run_test(size=(40, 8)) as pilot:
+        rows = app.query_one(Words)
+        rows.focus()
+        await pilot.press("down", "down", "down", "down")
+        bar = rows.vertical_scrollbar
+        assert bar.position > 0
+        lines = bar.render_lines(bar.size.region)
+        assert "".join(segment.text for line in lines for segment in line).isascii()

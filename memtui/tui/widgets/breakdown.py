@@ -81,7 +81,7 @@ class Breakdown(Widget):
             lines = [Content(), *words, *([Content()] if words else []), *facts]
         else:
             lines = [Content(), *packed([g.short for g in gates], room), *facts]
-        return [Content.assemble(" ", line.truncate(room)) for line in lines]
+        return [Content.assemble(" ", line.truncate(room, ellipsis=True)) for line in lines]
 
 
 def _fitted(lines: Sequence[Content], height: int) -> Sequence[Content]:

@@ -45,7 +45,9 @@ class CurvePlot(Widget, can_focus=True):
             return Content()
         room = max(0, min(len(self._words), height - 9))
         lines = plot_lines(self._plot, width, height - room, host(self).glyphs)
-        return Content("\n").join([*lines, *(word.truncate(width) for word in self._words[:room])])
+        return Content("\n").join(
+            [*lines, *(word.truncate(width, ellipsis=True) for word in self._words[:room])]
+        )
 
     def _probe(self, cells: int) -> None:
         count = max(1, plot_cells(self.size.width) - 1)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBarRender
+
+from memtui.tui.host import host
+
+
+class WholeCells(ScrollBarRender):
+    """A bar that begins and ends with a cell: the blocks of a finer one are no ASCII."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "]
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "]
 
 
 class TrueScroll(ScrollView):
@@ -11,3 +23,5 @@ class TrueScroll(ScrollView):
     def watch_show_vertical_scrollbar(self, shown: bool) -> None:
         if shown:
             self.vertical_scrollbar.position = self.scroll_y
+            if not host(self).glyphs.braille:
+                self.vertical_scrollbar.renderer = WholeCells  # type: ignore[misc]

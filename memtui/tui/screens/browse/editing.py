@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine import Memory, MemtuiError, clean, one_line
 from memtui.tui.host import host
+from memtui.tui.paint.cells import crop
 from memtui.tui.screens.browse.draft import Draft, draft_of, put
 from memtui.tui.staging import Staging
 
@@ -62,7 +63,7 @@ class Editing:
             if changed is not None:
                 self._stage(changed, scopes, title)
 
-        form = EditForm(draft, scopes, info.embedder if info is not None else "", one_line(title)[:40])
+        form = EditForm(draft, scopes, info.embedder if info is not None else "", crop(one_line(title), 40))
         self._screen.app.push_screen(form, reviewed)
 
     def _stage(self, draft: Draft, scopes: Sequence[str], title: str) -> None:

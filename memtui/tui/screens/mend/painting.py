@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -197,9 +197,12 @@ def detail_rows(
         return [] if cluster is None else list(_members(cluster, state, width, glyphs, now_ms))
     if state.part == "trash":
         found = next((each for each in state.trash or () if each.id == selected), None)
-        return [] if found is None else [Row((line,)) for line in _trash_lines(found, state, width, now_ms)]
-    lines = _suspect_lines(state, selected, width, glyphs, now_ms, keys)
-    return [Row((line,)) for line in lines]
+        return [] if found is None else _inset(_trash_lines(found, state, width - 1, now_ms))
+    return _inset(_suspect_lines(state, selected, width - 1, glyphs, now_ms, keys))
+
+
+def _inset(lines: Iterable[Content]) -> list[Row]:
+    return [Row((Content.assemble(" ", line),)) for line in lines]
 
 
 def _members(cluster: Cluster, state: MendState, width: int, glyphs: Glyphs, now_ms: int) -> Iterator[Row]:

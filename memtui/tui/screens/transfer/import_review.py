@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine import MemtuiError, Progress, one_line
 from memtui.engine.transfer.rules import SWITCHABLE
-from memtui.tui.paint.numbers import full, plural
+from memtui.tui.paint.numbers import full, plural, score
 from memtui.tui.screens.transfer import record, review
 from memtui.tui.screens.transfer import state as reduce
 from memtui.tui.screens.transfer.arrange import Shape
@@ -101,7 +101,9 @@ class ReviewPart(ImportPart):
             return Heading("In the source, and as it will be stored")
         if item is None:
             return Heading("Record")
-        cosine = f"   cosine {item.match.cosine:.3f}" if item.match is not None and item.match.cosine else ""
+        cosine = (
+            f"   cosine {score(item.match.cosine)}" if item.match is not None and item.match.cosine else ""
+        )
         which = f"{review.NAMES[item.group]}{cosine}"
         return Heading(f"Record {full(item.number + 1)} of {full(plan.total)}", which)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memtui.engine import one_line
-from memtui.tui.paint.numbers import date
+from memtui.tui.paint.numbers import date, score
 from memtui.tui.screens.recall.rules import figure
 
 _KNOBS = {
@@ -69,7 +69,7 @@ def gate_number(gate: str, value: Any) -> str:
         return ""
     if gate in _GATE_TIMES and isinstance(value, int | float):
         return date(value)[:DAY_CHARS]
-    return plain(value)
+    return score(value) if isinstance(value, float) and 0 < value < 1 else plain(value)
 
 
 def change_words(knob: str, before: Any, after: Any, forth: str) -> str:

@@ -17,7 +17,7 @@ from memtui.tui.screens.recall.compare.state import Pair
 from memtui.tui.screens.recall.rules import figure
 from memtui.tui.widgets.rows import Row
 
-VALUE_CELLS, EFFECT_CELLS = 11, 8
+VALUE_CELLS, EFFECT_CELLS = 13, 8
 LANES = ("vector_ranked", "bm25_ranked", "identifier_ranked")
 """Evidence, not part of the score: their numbers do not add up to it."""
 MOST_APART = 6
@@ -88,8 +88,8 @@ def _settings(pair: Pair, found: Mapping[str, float], width: int, glyphs: Glyphs
                     fit(one_line(each.parameter.removeprefix("retrieval.")), name_cells, glyphs.ellipsis),
                     "$foreground",
                 ),
-                (right(value(each.parameter, each.a), VALUE_CELLS, glyphs.ellipsis), "$dim"),
-                (right(value(each.parameter, each.b), VALUE_CELLS, glyphs.ellipsis), "$match"),
+                (f"  {right(value(each.parameter, each.a), VALUE_CELLS - 2, glyphs.ellipsis)}", "$dim"),
+                (f"  {right(value(each.parameter, each.b), VALUE_CELLS - 2, glyphs.ellipsis)}", "$match"),
                 _signed(effect if shown else None, EFFECT_CELLS),
                 " ",
             )
