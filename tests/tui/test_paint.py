@@ -5,10 +5,11 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.content import Content
 
 from memtui.tui.paint.bars import bar, padded_bar, progress, resample, spark
 from memtui.tui.paint.braille import line_chart
-from memtui.tui.paint.cells import across, crop, fit, right
+from memtui.tui.paint.cells import across, crop, fit, right, shorten
 from memtui.tui.paint.glyphs import ASCII, UNICODE, choose
 from memtui.tui.paint.numbers import DAY, HOUR, MINUTE, age, ago, date, full, plural, score, short, size
 
@@ -156,3 +157,10 @@ def test_the_set_is_chosen_by_wish_then_by_encoding():
     assert choose({"MEMTUI_GLYPHS": "ascii"}, "utf-8") is ASCII
     assert choose({}, "UTF-8") is UNICODE
     assert choose({}, "ANSI_X3.4-1968") is ASCII
+
+
+@given(text=st.text(alphabet="ab 张梅", max_size=12), width=st.integers(0, 14))
+def test_styled_words_are_cut_where_plain_ones_are(text, width):
+    cut = shorten(Content.styled(text, "bold"), width, "~").plain
+    assert cell_len(cut) <= width
+    assert cut.replace(" ", "") == crop(text, width, "~").replace(" ", "")

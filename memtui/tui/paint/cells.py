@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rich.cells import cell_len, set_cell_size
+from textual.content import Content
 
 
 def crop(text: str, width: int, ellipsis: str = "…") -> str:
@@ -21,6 +22,13 @@ def crop_start(text: str, width: int, ellipsis: str = "…") -> str:
     while text and cell_len(text) > width - 1:
         text = text[1:]
     return ellipsis + text if width > 0 else ""
+
+
+def shorten(line: Content, width: int, ellipsis: str) -> Content:
+    """`crop` for styled words."""
+    if line.cell_length <= width:
+        return line
+    return Content.assemble(line.truncate(max(0, width - cell_len(ellipsis))), ellipsis if width > 0 else "")
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:

@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from memtui.tui.host import host
+from memtui.tui.paint.cells import shorten
 from memtui.tui.paint.waterfall import Fall, fall_rows, stacked, summary
 
 
@@ -81,7 +82,8 @@ class Breakdown(Widget):
             lines = [Content(), *words, *([Content()] if words else []), *facts]
         else:
             lines = [Content(), *packed([g.short for g in gates], room), *facts]
-        return [Content.assemble(" ", line.truncate(room, ellipsis=True)) for line in lines]
+        end = host(self).glyphs.ellipsis
+        return [Content.assemble(" ", shorten(line, room, end)) for line in lines]
 
 
 def _fitted(lines: Sequence[Content], height: int) -> Sequence[Content]:

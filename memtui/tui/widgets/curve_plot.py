@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
+from memtui.tui.paint.cells import shorten
 from memtui.tui.paint.plot import AXIS_CELLS, Plot, plot_cells, plot_lines
 
 
@@ -46,7 +47,7 @@ class CurvePlot(Widget, can_focus=True):
         room = max(0, min(len(self._words), height - 9))
         lines = plot_lines(self._plot, width, height - room, host(self).glyphs)
         return Content("\n").join(
-            [*lines, *(word.truncate(width, ellipsis=True) for word in self._words[:room])]
+            [*lines, *(shorten(word, width, host(self).glyphs.ellipsis) for word in self._words[:room])]
         )
 
     def _probe(self, cells: int) -> None:

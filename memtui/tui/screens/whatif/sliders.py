@@ -10,7 +10,7 @@ from textual.content import Content
 
 from memtui.engine import one_line
 from memtui.tui.keys import Keymap
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import crop, fit, right, shorten
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import date
 from memtui.tui.paint.slider import marks, slider
@@ -156,7 +156,7 @@ def _row(state: WhatIfState, each: Parameter, width: int, glyphs: Glyphs) -> Row
     )
     if each.inert and path not in state.tried:
         said = Content.assemble(head.stylize("$dim"), (f"no effect: {one_line(each.inert)}", "$dim"))
-        return Row((said.truncate(max(8, width - 1), ellipsis=True), *_findings(each, width, glyphs)), path)
+        return Row((shorten(said, max(8, width - 1), glyphs.ellipsis), *_findings(each, width, glyphs)), path)
     if choosing:
         return Row((_choice(head, state, each, glyphs, width), *_findings(each, width, glyphs)), path)
     now, cells = float(reduce.value(state, path) or 0), _track(width)
@@ -178,7 +178,7 @@ def _choice(head: Content, state: WhatIfState, each: Parameter, glyphs: Glyphs, 
         parts.append(
             (f"{glyphs.knob if here else glyphs.dot} {text}  ", "bold $foreground" if here else "$dim")
         )
-    return Content.assemble(head, *parts).truncate(max(8, width - 1), ellipsis=True)
+    return shorten(Content.assemble(head, *parts), max(8, width - 1), glyphs.ellipsis)
 
 
 def _flips(
@@ -206,8 +206,10 @@ def _flips(
 
 def _findings(each: Parameter, width: int, glyphs: Glyphs) -> Sequence[Content]:
     return [
-        Content.assemble("   ", (f"{glyphs.warn} ", "bold $stale"), (one_line(finding), "$stale")).truncate(
-            max(8, width - 1), ellipsis=True
+        shorten(
+            Content.assemble("   ", (f"{glyphs.warn} ", "bold $stale"), (one_line(finding), "$stale")),
+            max(8, width - 1),
+            glyphs.ellipsis,
         )
         for finding in each.findings[:1]  # the others are told when the cursor is here
     ]
