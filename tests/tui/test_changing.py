@@ -146,6 +146,8 @@ async def test_each_field_of_the_memory_under_the_cursor(tmp_path, keys, typed, 
         await press(pilot, "j")
         memory = current_id(app)
         await press(pilot, "c", keys)
+        if field == "scope":
+            await choose(pilot, app, "another scope")
         if typed is None:
             await choose(pilot, app, str(value))
         else:

@@ -292,6 +292,9 @@ async def test_only_what_browse_lists_is_looked_at_or_everything(store):
         assert "the noise filter would drop nothing" in screen_text(app)
         await press(pilot, "a")  # nothing of the list before
         assert "There is no memory here." in screen_text(app)
+        app.set_session(newer="1 new, press r")
+        await press(pilot, "r")  # looks again, at what the other writer left
+        assert app.session.newer == ""
         await press(pilot, "j", "enter")
         assert finds(app).keys == [name("hello"), name("high")]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -36,6 +37,10 @@ def value_words(value: Any, name: str = "") -> str:
     """A stored value on one line; of a field that is a time by its `name`, the time."""
     if value is None:
         return "(none)"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict | list):
+        return one_line(json.dumps(value, ensure_ascii=False))
     if name.endswith(_TIMES) and isinstance(value, int | float) and _FIRST_MS < value < _LAST_MS:
         return f"{datetime.fromtimestamp(value / 1000, UTC):%Y-%m-%d %H:%M} UTC"
     if isinstance(value, float):

@@ -19,7 +19,14 @@ TABLE: tuple[Key, ...] = (
     Key("preview.up", "k,up", "scroll up", MOVE, shown="k ↑"),
     Key("preview.page-down", "pagedown,ctrl+d,space", "page down", MOVE, shown="pgdn"),
     Key("preview.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
-    Key("change.apply", "enter", "apply", ACT, bar=10, needs="no conflicts, and no deletion to agree to"),
+    Key(
+        "change.apply",
+        "enter",
+        "apply",
+        ACT,
+        bar=10,
+        needs="no conflicts, no deletion to agree to, no staged change of the same memory",
+    ),
     Key("change.agree", "y", "delete them", ACT, bar=11, needs="a deletion of fewer than 20"),
     Key(
         "change.stage",

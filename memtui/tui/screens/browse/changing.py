@@ -130,7 +130,7 @@ class BrowseChanges(BrowsePanels):
         def plan(field: str, value: str) -> None:
             self.staging.stage(lambda engine: engine.curate.edit(ids, {field: value}), then=self._changed)
 
-        choose_change(self.app, title, engine.editable, one, plan)
+        choose_change(self.app, title, engine.editable, one, self.known_scopes(), plan)
 
     def _changed(self, outcome: Outcome) -> None:
         self.clear_marks()

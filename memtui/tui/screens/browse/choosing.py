@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from textual.app import App
-from textual.screen import ModalScreen
 
 from memtui.engine import Field, Memory
 from memtui.tui.dialogs.ask import Ask
@@ -25,6 +24,9 @@ LETTERS = {
     "valid_until": "e",
 }
 """The fields that are set to one value for many memories, and the letter that takes each at once."""
+OTHER = ""
+"""The choice of a scope that no memory has yet: it is typed."""
+_MOST_SCOPES = 30
 _YES_NO = ("yes", "no")
 _WORDS = ("category", "tier", "state", "layer")
 
@@ -47,28 +49,51 @@ def words_of(field: Field) -> tuple[str, ...]:
 
 
 def choose_change(
-    app: App[None], title: str, fields: Sequence[Field], one: Memory | None, then: Callable[[str, str], None]
+    app: App[None],
+    title: str,
+    fields: Sequence[Field],
+    one: Memory | None,
+    scopes: Sequence[str],
+    then: Callable[[str, str], None],
 ) -> None:
     """Ask for a field and its new value, then call `then(field, value)`; `one` lends its present values."""
     by_name = {each.name: each for each in fields}
 
     def value(name: str | None) -> None:
-        if name is None:
-            return
-
-        def taken(given: str | None) -> None:
-            if given is not None:
-                then(name, given)
-
-        app.push_screen(_value_dialog(f"{title}: {name}", by_name[name], one), taken)
+        if name is not None:
+            now = getattr(one, name, None)
+            present = f"{now:g}" if isinstance(now, float) else str(now) if isinstance(now, str) else ""
+            heading = f"{title}: {name.replace('_', ' ')}"
+            choose_value(app, heading, by_name[name], present, scopes, lambda given: then(name, given))
 
     app.push_screen(Pick(title, field_options(fields)), value)
 
 
-def _value_dialog(title: str, field: Field, one: Memory | None) -> ModalScreen[str | None]:
-    now = getattr(one, field.name, None)
-    present = f"{now:g}" if isinstance(now, float) else str(now) if isinstance(now, str) else ""
-    words = words_of(field)
-    if words:
-        return Pick(title, [Option(word, word) for word in words], present)
-    return Ask(title, f"Takes {field.takes}.", present)
+def choose_value(
+    app: App[None],
+    title: str,
+    field: Field,
+    present: str,
+    scopes: Sequence[str],
+    then: Callable[[str], None],
+) -> None:
+    """Ask for a new value of one field, then call `then(value)`; `scopes` are those to choose from."""
+
+    def taken(given: str | None) -> None:
+        if given is not None:
+            then(given)
+
+    def scope_taken(given: str | None) -> None:
+        if given == OTHER:
+            app.push_screen(Ask(title, f"Takes {field.takes}", present), taken)
+        else:
+            taken(given)
+
+    if field.name == "scope" and scopes:
+        options = [Option(scope, scope) for scope in scopes[:_MOST_SCOPES]]
+        options.append(Option(OTHER, "another scope", "type its name"))
+        app.push_screen(Pick(title, options, present), scope_taken)
+    elif words := words_of(field):
+        app.push_screen(Pick(title, [Option(word, word) for word in words], present), taken)
+    else:
+        app.push_screen(Ask(title, f"Takes {field.takes}", present), taken)

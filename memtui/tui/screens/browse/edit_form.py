@@ -12,13 +12,12 @@ from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from memtui.engine import LONGEST_TEXT, MemtuiError, clean, one_line
-from memtui.tui.dialogs.ask import Ask
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.numbers import full
-from memtui.tui.screens.browse.choosing import words_of
+from memtui.tui.screens.browse.choosing import choose_value
 from memtui.tui.screens.browse.draft import Draft, put, turned
 from memtui.tui.widgets.built_rows import KnobRows
 from memtui.tui.widgets.panel import Panel
@@ -27,8 +26,6 @@ from memtui.tui.widgets.ways import Ways
 
 NAME, VALUE = 13, 22
 IN_PLACE = "in_place"
-OTHER = ""
-_MOST_SCOPES = 30
 
 
 class DraftText(TextArea):
@@ -102,11 +99,20 @@ class EditForm(ModalScreen[Draft | None]):
     def on_mount(self) -> None:
         rows = self.query_one(KnobRows)
         rows.styles.height = min(len(self.draft.fields) + self.draft.versioned, 12)
-        self.query_one(Ways).say(
-            ("edit.review", "look at the change"), ("edit.external", "$EDITOR"), ("edit.close", "close")
-        )
         self._tell()
         self.query_one(DraftText).focus()
+
+    def on_descendant_focus(self) -> None:
+        """The ways are those of the part that has the keys."""
+        inside = (
+            ("rows.open", "set a field") if self.query_one(KnobRows).has_focus else ("", "tab to the fields")
+        )
+        self.query_one(Ways).say(
+            ("edit.review", "look at the change"),
+            inside,
+            ("edit.external", "$EDITOR"),
+            ("edit.close", "close"),
+        )
 
     # what there is to see
 
@@ -194,32 +200,17 @@ class EditForm(ModalScreen[Draft | None]):
             self._take(replace(draft, in_place=not draft.in_place))
         if each is None:
             return
-        if name == "scope" and self._scopes:
-            options = [Option(scope, scope) for scope in self._scopes[:_MOST_SCOPES]]
-            options.append(Option(OTHER, "another scope", "type its name"))
-            self.app.push_screen(Pick("Scope", options, draft.value(name)), self._scope_taken)
-        elif words := words_of(each):
-            options = [Option(word, word) for word in words]
-            self.app.push_screen(
-                Pick(name, options, draft.value(name)), lambda value: self._taken(name, value)
-            )
-        else:
-            self._ask(name, each.takes)
+        choose_value(
+            self.app,
+            name.replace("_", " "),
+            each,
+            draft.value(name),
+            self._scopes,
+            lambda value: self._taken(name, value),
+        )
 
-    def _ask(self, name: str, takes: str) -> None:
-        dialog = Ask(name.replace("_", " "), f"Takes {takes}.", self.draft.value(name))
-        self.app.push_screen(dialog, lambda value: self._taken(name, value))
-
-    def _scope_taken(self, value: str | None) -> None:
-        if value == OTHER:
-            each = self.draft.field("scope")
-            self._ask("scope", each.takes if each is not None else "")
-        else:
-            self._taken("scope", value)
-
-    def _taken(self, name: str, value: str | None) -> None:
-        if value is not None:
-            self._take(put(self.draft, name, value, host(self).now_ms()))
+    def _taken(self, name: str, value: str) -> None:
+        self._take(put(self.draft, name, value, host(self).now_ms()))
 
     def action_external(self) -> None:
         try:

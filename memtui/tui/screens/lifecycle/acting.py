@@ -223,7 +223,9 @@ class Acting:
             self._edit(memory, {field: value}, "fix")
 
         one = shown if shown is not None and shown.id == memory else None
-        choose_change(screen.app, "Fix", engine.editable, one, chosen)
+        stats = screen.session.stats
+        scopes = [scope for scope, _ in stats.scopes if scope] if stats is not None else []
+        choose_change(screen.app, "Fix", engine.editable, one, scopes, chosen)
 
     def _settled(self, memory: str, how: Settlement) -> None:
         """Note the decision, and go to the next card."""

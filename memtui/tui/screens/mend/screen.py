@@ -191,7 +191,9 @@ class MendScreen(MendActions):
 
     @on(StatePanel.Chosen)
     def _chosen(self, message: StatePanel.Chosen) -> None:
-        if message.choice.name == "look" and self._engine is not None:
+        if message.choice.name == "look" and self.session.newer:
+            host(self).take("retry")  # what another writer did is read first; the look follows it
+        elif message.choice.name == "look" and self._engine is not None:
             self.look()
         elif message.choice.name == "all":
             self.action_within()
