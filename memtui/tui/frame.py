@@ -51,6 +51,8 @@ class Frame(QuickScreen):
     def __init__(self) -> None:
         super().__init__()
         self.runner = Runner(self)
+        self._last: Widget | None = None
+        """What has the keyboard, or had it until it went out of sight."""
 
     def body(self) -> ComposeResult:
         """The widgets between the bars."""
@@ -73,8 +75,24 @@ class Frame(QuickScreen):
     def on_unmount(self) -> None:
         self.runner.cancel_all()
 
+    def watch_focused(self, before: Widget | None, now: Widget | None) -> None:
+        """What had the keyboard may be out of sight: keys must not go to nobody."""
+        self._last = now or before
+        self.call_after_refresh(self._in_sight)
+
+    def _in_sight(self) -> None:
+        """Give the keyboard to what had it, to what stands in its place, or to a list; never to a line of text."""
+        chain = self.focus_chain
+        if self._last is None or self.focused in chain:
+            return
+        lists = [each for each in chain if not each.check_consume_key("j", "j")]
+        near = [each for each in lists if each.parent is self._last.parent]
+        if found := [each for each in chain if each is self._last] or near or lists:
+            found[0].focus(scroll_visible=False)
+
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT, "-too-small")
+        self.call_after_refresh(self._in_sight)
 
     @property
     def session(self) -> Session:

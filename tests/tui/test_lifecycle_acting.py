@@ -10,7 +10,7 @@ import pytest
 from memtui.engine import CaseBook, Engine
 from memtui.engine.cases.case import Case
 from memtui.paths import store_state_dir
-from memtui.tui.dialogs.pick import Pick
+from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.dialogs.preview import Preview
 from memtui.tui.screens.lifecycle import state as reduce
 from memtui.tui.screens.lifecycle.screen import LifecycleScreen
@@ -48,6 +48,10 @@ async def test_a_saved_question_that_gets_lost_is_on_top_with_its_date(writable:
         assert screen_of(app).state.selected == IDS[4]
         assert "no longer recalled from 4 Sep 2026 12:0" in screen_text(app)
         check_golden("lifecycle-loss-120x36", panels(app))
+        for size in ((60, 15), (40, 9), (60, 15)):
+            await pilot.resize_terminal(*size)
+            await settle(pilot)
+        assert app.focused in app.screen.focus_chain  # its panel has no room here: another has the keyboard
 
 
 async def test_the_cases_are_asked_again_for_another_horizon_and_for_tried_settings(
@@ -174,6 +178,14 @@ async def test_what_can_be_done_is_listed_with_its_effect(writable: Engine, size
         check_golden(f"lifecycle-act-{size[0]}x{size[1]}", panels(app))
         await press(pilot, "escape")
         assert isinstance(app.screen, LifecycleScreen)
+        app.push_screen(Pick("Scope", [Option(str(n), f"用户:美惠 {n}") for n in range(60)], "40"))
+        await settle(pilot)
+        assert "▌    用户:美惠 40 " in screen_text(app)  # more than there are lines: the cursor is in sight
+        await press(pilot, "k", "k")
+        await pilot.resize_terminal(60, 15)
+        await settle(pilot)
+        assert "▌    用户:美惠 38 " in screen_text(app)
+        assert "esc close" in lines(app)[-1]
 
 
 # ---------------------------------------------------------------------------- odd rows, no rows, no store

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.geometry import Region
 from textual.reactive import reactive
 from textual.screen import ModalScreen
 from textual.style import Style
@@ -46,10 +48,17 @@ class OptionRows(Widget, can_focus=True):
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         return len(self.options)
 
+    def watch_index(self) -> None:
+        """Keep the cursor in sight where there are more options than lines."""
+        if isinstance(self.parent, Panel):
+            self.parent.scroll_to_region(Region(0, self.index, 1, 1), animate=False, force=True)
+
     def render(self) -> Content:
         cursor = host(self).glyphs.cursor
         width = max(20, self.size.width)
-        label_width = min(max((len(option.label) for option in self.options), default=8) + 2, width - 6)
+        label_width = min(
+            max((cell_len(one_line(each.label)) for each in self.options), default=8) + 2, width - 6
+        )
         lines = []
         for i, option in enumerate(self.options):
             here = i == self.index
@@ -72,6 +81,7 @@ class Pick(ModalScreen[str | None]):
 
     DEFAULT_CSS = """
     Pick Panel { width: 56; max-width: 100%; height: auto; border: round $frame-focus; padding: 0 1; }
+    Pick Panel { max-height: 100%; overflow-y: auto; scrollbar-size-vertical: 1; }
     .-narrow Pick Panel { padding: 0; }
     """
     BINDINGS = bindings("pick")
@@ -89,6 +99,9 @@ class Pick(ModalScreen[str | None]):
     def on_mount(self) -> None:
         self.query_one(Panel).headline(where="{pick.take} take   {pick.close} close")
         self.query_one(OptionRows).focus()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.query_one(OptionRows).watch_index)
 
     def on_key(self, event: events.Key) -> None:
         for option in self._options:
