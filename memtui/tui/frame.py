@@ -88,7 +88,9 @@ class Frame(QuickScreen):
         lists = [each for each in chain if not each.check_consume_key("j", "j")]
         near = [each for each in lists if each.parent is self._last.parent]
         if found := [each for each in chain if each is self._last] or near or lists:
-            found[0].focus(scroll_visible=False)
+            self.set_focus(
+                found[0], scroll_visible=False
+            )  # at once: who asks for the keyboard meanwhile has it
 
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT, "-too-small")
