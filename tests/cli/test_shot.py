@@ -10,7 +10,9 @@ from memtui.tui.shots import NARROW, SHOTS, file_name
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "screenshots"
-ON_THE_WAY = ("recall", "lifecycle-review")
+ELSEWHERE = ("recall", "lifecycle-review", "what-if")
+"""Recall's own picture is on the way to that of why-not; the others have goldens of this size. What if also scrolls
+by the flip points that were found until a key came, which its golden waits for and a picture does not."""
 STALE = "the screen has changed: `memtui shot` makes the pictures anew; look at them before you commit them"
 
 
@@ -25,8 +27,7 @@ def test_every_picture_is_there_and_no_other() -> None:
 
 
 def test_the_narrow_pictures_are_what_is_seen_today(tmp_path: Path) -> None:
-    # Recall's own picture is on the way to that of why-not; the review has a golden of this size.
-    narrow = [shot.name for shot in SHOTS if NARROW in shot.sizes and shot.name not in ON_THE_WAY]
+    narrow = [shot.name for shot in SHOTS if NARROW in shot.sizes and shot.name not in ELSEWHERE]
     made = make(tmp_path, names=narrow, size=NARROW)
     assert len(made) == len(narrow) >= 5
     for path in made:
