@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import fields
 from typing import Any
 
 from memtui.engine.js import SAFE_INTEGER
@@ -27,7 +26,7 @@ from memtui.engine.metadata import (
 LAST_SOURCES = 20
 LAST_HISTORY = 50
 FIRST_RELATIONS = 16
-_NORMALISED = tuple(field.name for field in fields(Metadata) if field.name not in ("values", "valid"))
+_NORMALISED = tuple(name for name in Metadata._fields if name not in ("values", "valid"))
 _TEXTS = ("l0_abstract", "l1_overview", "l2_content")
 _COUNTS = ("access_count", "injected_count", "bad_recall_count", "suppressed_until_turn")
 _TIMES = ("valid_until", "last_injected_at", "last_confirmed_use_at")

