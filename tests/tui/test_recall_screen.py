@@ -211,6 +211,7 @@ async def test_a_question_from_another_screen_runs_here(demo_engine: Engine) -> 
     async with running(demo_engine) as (app, pilot):
         app.post_message(AskRecall("bastion\nport"))
         await until(pilot, lambda: isinstance(app.screen, RecallScreen) and app.screen.state.phase == "done")
+        await settle(pilot)
         screen = app.screen
         assert isinstance(screen, RecallScreen)
         assert screen.state.trace.query == "bastion\nport"  # type: ignore[union-attr]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.reactive import reactive
 
@@ -107,7 +107,12 @@ class WhatIfScreen(Frame):
         rows = self.query_one(SettingRows)
         rows.repaint(self.state.key)
         rows.focus()
+        self.watch(rows, "scroll_y", self._look_for_flips, init=False)
         self._find()
+
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        self.call_after_refresh(self._look_for_flips)
 
     def session_changed(self, session: Session) -> None:
         if session.engine is not self.engine:
@@ -148,7 +153,7 @@ class WhatIfScreen(Frame):
     def _look_for_flips(self) -> None:
         """Where the list turns over: for the settings in sight, that under the cursor first."""
         trace, engine, state = self.state.trace, self.engine, self.state
-        if trace is None or self.runner.busy(FLIPS):
+        if trace is None or self.runner.busy(FLIPS) or self.runner.busy(LIST):
             return
         wanted = [reduce.parameter(state, key) for key in self.query_one(SettingRows).in_sight()]
         paths = [each.knob.path for each in wanted if each is not None and reduce.flips_wanted(state, each)]
@@ -199,6 +204,7 @@ class WhatIfScreen(Frame):
             return
         if message.slot == LIST:
             self.state = replace(self.state, running=False, error=message.error)
+            self._look_for_flips()
         if message.slot != FLIPS:
             self.flash(str(message.error), "error")
 
