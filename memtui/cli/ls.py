@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sort",
         metavar="KEY",
         default="-timestamp",
-        help="timestamp, importance, used, access, ...; - for descending",
+        help="timestamp, importance, used, access, id, text, ..., or a column of the store; - for descending",
     )
     parser.add_argument("--limit", type=int, metavar="N", help="how many (default: all with --json, else 50)")
     parser.add_argument("--offset", type=int, metavar="M", default=0, help="how many to skip")

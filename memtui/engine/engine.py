@@ -142,6 +142,7 @@ class Engine:
             embedder=self._embedder_phrase(),
             size_bytes=store.size_bytes(),
             warnings=(*(self._target.warnings if self._target else ()), *store.warnings),
+            sorts=store.sorts,
         )
 
     def _embedder_phrase(self) -> str:

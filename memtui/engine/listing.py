@@ -8,9 +8,9 @@ from typing import Any
 
 SORT_KEYS = (
     *("timestamp", "importance", "access", "used", "tier", "scope", "category", "confidence"),
-    *("state", "layer", "source", "valid_from", "valid_until", "invalidated", "suppressed"),
+    *("state", "layer", "source", "valid_from", "valid_until", "invalidated", "suppressed", "id"),
 )
-"""What a list can be ordered by, beside the dialect's own columns (`Catalog.labels`)."""
+"""What every list can be ordered by; `StoreInfo.sorts` has what a store adds to it."""
 
 
 AGES = ("0s..1d", "1d..1w", "1w..4w", "4w..26w", "26w..1000y")
@@ -23,7 +23,7 @@ class ListQuery:
 
     `filter` is a text in the filter language (spec: fields, ranges, ages, lists, globs, words);
     `scopes` narrows to exact stored scopes on top of it (None entries mean NULL), as the scope tree does.
-    `sort` is a key of `SORT_KEYS`, with a leading `-` for descending.
+    `sort` is a key of `SORT_KEYS` or of `StoreInfo.sorts`, with a leading `-` for descending.
     """
 
     filter: str = ""
@@ -99,6 +99,8 @@ class StoreInfo:
     """One phrase on where question vectors come from, or why there are none."""
     size_bytes: int
     warnings: tuple[str, ...] = ()
+    sorts: tuple[str, ...] = ()
+    """Sort keys that this store has beside `SORT_KEYS`: text, and the columns that are its own."""
     details: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -212,6 +212,7 @@ VALUE: dict[str, Callable[[Memory], float | str | None]] = {
     "valid_until": lambda m: m.valid_until_ms,
     "invalidated": lambda m: m.invalidated_at_ms,
     "suppressed": lambda m: m.metadata_values.get("suppressed_until_ms") or None,
+    "id": lambda m: m.id,
 }
 
 

@@ -60,6 +60,29 @@ class Ids:
         lower = id_or_prefix.lower()
         return np.sort(np.concatenate([self._odd(lower, exact=False), self._uuids(lower)]))
 
+    def ranks(self) -> NDArray[np.float64]:
+        """The rank of each id among all [n], equal for equal ids, NaN for NULL.
+
+        In the order of their characters, or as numbers where all are numbers.
+        """
+        n = len(self.high)
+        if not self.odd_at.size:
+            order = np.lexsort((self.low, self.high))
+            high, low = self.high[order], self.low[order]
+            risen = (high[1:] != high[:-1]) | (low[1:] != low[:-1])
+            found = np.zeros(n)
+            found[order[1:]] = np.cumsum(risen)
+            return found
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        whole = self.odd_texts if self.odd_at.size == n else pa.array(self.texts(np.arange(n)), pa.string())
+        if pc.all(pc.match_substring_regex(whole, r"\A[0-9]{1,18}\z")).as_py():
+            whole = whole.cast(pa.int64())
+        ranks: NDArray[np.float64] = pc.rank(whole, tiebreaker="dense").to_numpy().astype(np.float64)
+        ranks[whole.is_null().to_numpy(zero_copy_only=False)] = np.nan
+        return ranks
+
     def duplicated(self) -> NDArray[np.bool_]:
         """Which rows share their id with another row: bool [n]. NULL ids are no ids."""
         twice = np.zeros(len(self.high), dtype=np.bool_)

@@ -32,16 +32,17 @@ def order(catalog: Catalog, sort: str) -> Positions:
     """All positions sorted by a key of `SORT_KEYS`, `-` for descending; made once for each catalog.
 
     Equal rows stay newest first; rows without a value come last either way. A key of the metadata
-    sorts by time while that is not read. Raises `UsageError` for an unknown key.
+    sorts by time while that is not read. Any other column must have been prepared (`by_column.prepare`).
+    Raises `UsageError` for an unknown key.
     """
     key = sort.removeprefix("-")
-    if key not in SORT_KEYS and key not in catalog.labels:
-        keys = dict.fromkeys((*SORT_KEYS, *catalog.labels))
-        raise UsageError(f"Nothing is sorted by {key!r}.", fix=f"Sort by {', '.join(keys)}.")
     if key in _BY_METADATA and catalog.meta is None:
         sort = DEFAULT_SORT
     found = catalog.orders.get(sort)
     if found is None:
+        if key not in SORT_KEYS and key not in catalog.labels:
+            keys = dict.fromkeys((*SORT_KEYS, *catalog.labels))
+            raise UsageError(f"Nothing is sorted by {key!r}.", fix=f"Sort by {', '.join(keys)}.")
         found = catalog.orders[sort] = _order(catalog, sort)
     return found
 
@@ -112,7 +113,11 @@ def _order(catalog: Catalog, sort: str) -> Positions:
     key, descending = sort.removeprefix("-"), sort.startswith("-")
     if sort == DEFAULT_SORT:
         return np.arange(catalog.n, dtype=np.int64)
-    values = _values(catalog, key)
+    return sorted_positions(_values(catalog, key), descending=descending)
+
+
+def sorted_positions(values: NDArray[np.float64] | NDArray[np.float32], *, descending: bool) -> Positions:
+    """Positions by their `values` [n]; equal ones stay as they stand, NaN comes last either way."""
     return np.argsort(-values if descending else values, kind="stable")
 
 
@@ -128,6 +133,8 @@ def _values(catalog: Catalog, key: str) -> NDArray[np.float64] | NDArray[np.floa
             return _ranks(catalog.scopes)[catalog.scope_codes]
         case "category":
             return _ranks(catalog.categories)[catalog.category_codes]
+        case "id":
+            return catalog.ids.ranks()
     if key in catalog.labels:
         label = catalog.labels[key]
         return _ranks(label.values)[label.codes]

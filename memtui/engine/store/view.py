@@ -15,6 +15,7 @@ from memtui.engine.query.chips import apart
 from memtui.engine.query.compile import compile
 from memtui.engine.query.context import FilterContext
 from memtui.engine.query.parse import parse
+from memtui.engine.store.by_column import prepare
 from memtui.engine.store.catalog import Catalog, Mask, Positions
 from memtui.engine.store.facts import StoreFacts
 from memtui.engine.store.select import DEFAULT_SORT, awaits_metadata, choose, facets, in_scopes
@@ -71,7 +72,9 @@ def make_view(
     if query.scopes is not None:
         chosen = in_scopes(catalog, query.scopes)
         mask = chosen if filtered is None else filtered & chosen
-    positions = choose(catalog, mask, query.sort if ranking is None else DEFAULT_SORT)
+    sort = query.sort if ranking is None else DEFAULT_SORT
+    prepare(store, catalog, sort, on_progress, cancel)
+    positions = choose(catalog, mask, sort)
     scores = None
     if ranking is not None:
         nearest = np.argsort(-ranking.scores[positions], kind="stable")
