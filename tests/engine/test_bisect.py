@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from datetime import timedelta
 from pathlib import Path
 
+import lancedb
 import pytest
+from lancedb.index import IvfFlat
 
 from memtui.engine import RecallRequest, UsageError
 from memtui.engine.cases.bisect import TableVersion, bisect
+from memtui.engine.cases.index_gap import Held, gap, held
 from memtui.engine.engine import Engine
 from memtui.engine.store.open import open_store
 from tests.conftest import tree_hash
@@ -89,6 +94,57 @@ def test_a_version_that_was_cleaned_up_is_said_to_be_unreadable(tmp_path: Path) 
     assert any(point.disposition == "unreadable" for point in found.points)
     with pytest.raises(UsageError):
         bisect(QUESTION, "right", [], engine.recall, now_ms=NOW_MS)
+
+
+def test_an_index_that_came_later_or_took_rows_later_is_named(tmp_path: Path) -> None:
+    rows = [row(f"n{i}", f"gateway port note {i}{' and some filler' * (i % 7)}", (0, 1)) for i in range(30)]
+    folder = write_store(tmp_path, rows, dims=2)
+    grow(folder, [row("late", "the gateway port is 8443", (0, 1)), row("later", "lunch", (0, 1))])
+    lancedb.connect(folder).open_table("memories").optimize(cleanup_older_than=timedelta(days=36_500))
+    engine, versions = engine_on(folder)
+    words = RecallRequest("gateway port", recipe="pro/tool", limit=20)
+    folded = engine.lab.bisect(words, "n21")
+    assert folded.cause == "index"
+    assert folded.changed_at is not None
+    at = folded.changed_at.version
+    assert folded.sentence.endswith("; it took 2 rows into the full-text index, so words weigh otherwise")
+    assert [engine.store.pin(version).fts.unindexed_rows for version in (at - 1, at)] == [2, 0]
+
+    def look(version: int) -> Held | None:
+        return held(engine.store.pin(version), "late")
+
+    before, after = look(at - 1), look(at)
+    assert before is not None
+    assert after is not None
+    assert (before.words, after.words) == ("beside", "held")
+    said = "it took the memory into the full-text index, before the memory was read beside it"
+    assert gap(before, after) == (said, True)
+    assert gap(look(3), before) == ("", False)  # it was not there yet: no index is to be blamed
+    made = bisect(
+        words,
+        "n28",
+        versions[1:3],
+        engine.recall,
+        now_ms=NOW_MS,
+        held_at=lambda v: held(engine.store.pin(v), "n28"),
+    )
+    assert (made.cause, made.sentence.split("; ")[1]) == ("index", "it made the full-text index")
+    lancedb.connect(folder).open_table("memories").update("id = 'late'", {"importance": 0.1})
+    engine, versions = engine_on(folder)
+    said, alone = gap(look(at), look(versions[-1].version))
+    assert ("does not hold the memory" in said, alone) == (True, False)  # its row is another one, too
+
+
+def test_a_vector_index_takes_a_row_later_too(tmp_path: Path) -> None:
+    rows = [row(f"n{i}", f"note {i}", (math.cos(i), math.sin(i))) for i in range(60)]
+    folder = write_store(tmp_path, rows, dims=2, fts=False)
+    table = lancedb.connect(folder).open_table("memories")
+    table.create_index("vector", config=IvfFlat(distance_type="cosine", num_partitions=2))
+    grow(folder, [row("late", "late", (1, 0))])
+    lancedb.connect(folder).open_table("memories").optimize(cleanup_older_than=timedelta(days=36_500))
+    engine, versions = engine_on(folder)
+    seen = [held(engine.store.pin(each.version), "late") for each in versions]
+    assert [each.vectors for each in seen if each is not None] == ["beside", "held"]
 
 
 def _fields(request: RecallRequest) -> dict[str, object]:

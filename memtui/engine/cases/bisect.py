@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from memtui.engine.cases.index_gap import Held, gap
 from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.recall.request import RecallRequest
@@ -37,12 +38,13 @@ class Point:
 class Bisection:
     """What changed the rank. `cause` names it; `sentence` says it."""
 
-    cause: Literal["version", "clock", "configuration", "nothing"]
+    cause: Literal["version", "index", "clock", "configuration", "nothing"]
+    """"index": a version that left the memories alone and changed what an index holds of them."""
     sentence: str
     now: Point
     then: Point
     changed_at: Point | None
-    """The first version with today's rank, when a version is the cause."""
+    """The first version with today's rank, when a version or its index is the cause."""
     before: Point | None
     """The version before it."""
     points: tuple[Point, ...]
@@ -50,6 +52,8 @@ class Bisection:
 
 
 Ask = Callable[[RecallRequest], Any]
+HeldAt = Callable[[int], Held | None]
+"""What the indexes of a version hold of the memory."""
 
 
 def bisect(
@@ -61,6 +65,7 @@ def bisect(
     now_ms: int,
     then_ms: int | None = None,
     then_config: RecallRequest | None = None,
+    held_at: HeldAt | None = None,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> Bisection:
@@ -68,7 +73,8 @@ def bisect(
 
     `versions` oldest first. `then_ms` (default: the oldest version's time) is when it was still right: the table
     of that time is asked with today's clock, then today's table with that time's clock, then with `then_config`
-    (the request as it was configured). Raises UsageError without a version to compare with.
+    (the request as it was configured). With `held_at` a version is told from an index that held the memory later.
+    Raises UsageError without a version to compare with.
     """
     readable = [each for each in versions if then_ms is None or each.time_ms >= then_ms] or list(
         versions[-1:]
@@ -108,7 +114,11 @@ def bisect(
         changed, before = look(line[high]), look(line[low])
         points = tuple(seen[each.version] for each in line if each.version in seen)
         sentence = f"version {changed.version} changed it: {_said(before)} before, {_said(changed)} since"
-        return Bisection("version", sentence, now, before, changed, before, points)
+        told, alone = _by_index(held_at, before, changed)
+        cause: Literal["index", "version"] = "index" if alone else "version"
+        return Bisection(
+            cause, f"{sentence}; {told}" if told else sentence, now, before, changed, before, points
+        )
     moment = then_ms if then_ms is not None else line[0].time_ms
     newest = line[-1]
     aged = _point(ask, replace(request, table_version=newest.version, now_ms=moment), memory_id, newest)
@@ -135,6 +145,16 @@ def _point(ask: Ask, request: RecallRequest, memory_id: str, at: TableVersion) -
     if found is None:
         return Point(at.version, at.time_ms, None, "no candidate")
     return Point(at.version, at.time_ms, found.rank, found.disposition)
+
+
+def _by_index(held_at: HeldAt | None, before: Point, changed: Point) -> tuple[str, bool]:
+    """`gap` between the versions of two points; nothing where one of them cannot be read."""
+    if held_at is None:
+        return "", False
+    try:
+        return gap(held_at(before.version), held_at(changed.version))
+    except MemtuiError:
+        return "", False
 
 
 def _same(a: Point, b: Point) -> bool:

@@ -161,8 +161,12 @@ class Lab:
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
     ) -> Bisection:
-        """What changed the rank of one memory: a version, the clock, the settings; see `cases.bisect.bisect`."""
+        """What changed the rank of one memory: a version, its indexes, the clock, the settings.
+
+        See `cases.bisect.bisect`.
+        """
         from memtui.engine.cases.bisect import bisect
+        from memtui.engine.cases.index_gap import held
 
         return bisect(
             request,
@@ -172,6 +176,7 @@ class Lab:
             now_ms=self._engine.now_ms,
             then_ms=then_ms,
             then_config=then_config,
+            held_at=lambda version: held(self._engine.store.pin(version), memory_id),
             on_progress=on_progress,
             cancel=cancel,
         )

@@ -1,4 +1,4 @@
-"""The state of a table's full-text index."""
+"""The state of a table's indexes on text and vectors."""
 
 from __future__ import annotations
 
@@ -49,3 +49,13 @@ def fts_status(table: Any, column: str, where: str) -> FtsStatus:
                 readable=details is not None,
             )
     return FtsStatus(exists=False)
+
+
+def vector_index_rows(table: Any, column: str | None, where: str) -> tuple[int, int] | None:
+    """Rows that the index on the vector column holds, and those beside it; None without such an index."""
+    with explained(where):
+        indices = table.list_indices()
+    for index in indices:
+        if index.index_type != "FTS" and list(index.columns) == [column]:
+            return index.num_indexed_rows or 0, index.num_unindexed_rows or 0
+    return None
