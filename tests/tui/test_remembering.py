@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import lancedb
 import pytest
 
 from memtui.engine import ListQuery
@@ -46,15 +47,19 @@ async def filtered(pilot: Any, text: str) -> None:
 
 
 async def test_the_list_comes_back_as_it_was_left(store):
+    lancedb.connect(store).open_table("memories").add_columns({"my rank": "8 - length(text)"})
     async with browsing(store) as (app, pilot):
         await filtered(pilot, "number")
+        await press(pilot, "s", *["down"] * 30, "enter")
         await press(pilot, "S", "greater_than_sign", "right_square_bracket", "right_square_bracket")
     async with browsing(store) as (app, pilot):
         wish = browse(app).wish
-        assert wish.query == ListQuery(filter="number", sort="timestamp")
+        assert wish.query == ListQuery(filter="number", sort="-my rank")
         assert (wish.shape.nudge, wish.shape.detail) == (3, False)
         assert "number" in screen_text(app).split("\n")[1]
-        assert listing(app).sort == "timestamp"
+        assert listing(app).sort == "-my rank"
+        assert "my rank▼" in screen_text(app)
+        assert "-5 Note number" in screen_text(app)
 
 
 async def test_another_store_has_a_state_of_its_own(store, tmp_path):
@@ -155,3 +160,6 @@ def test_a_file_that_makes_no_sense_is_the_start(values):
 def test_what_is_kept_is_read_again():
     query = ListQuery('scope:"a b" ~deploys', scopes=("global", None), sort="tier")
     assert kept.read_query(json.loads(json.dumps(kept.query_values(query)))) == query
+    own = json.loads(json.dumps(kept.query_values(ListQuery(sort="-rank"))))
+    assert kept.read_query(own, ("text", "rank")).sort == "-rank"
+    assert kept.read_query(own, ("text",)).sort == "-timestamp", "the column is no longer there"

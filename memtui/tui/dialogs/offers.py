@@ -72,7 +72,7 @@ def _views(screen: Screen[object]) -> list[Entry]:
     info = host(screen).session.info
     if info is None:
         return []
-    views = read_views(host(screen).ui_state(info.uri).read().get("views"))
+    views = read_views(host(screen).ui_state(info.uri).read().get("views"), info.sorts)
     return [
         Entry(
             "VIEWS",

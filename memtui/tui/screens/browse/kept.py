@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,14 +29,14 @@ def query_values(query: ListQuery) -> dict[str, Any]:
     return {"filter": text, "scopes": scopes, "sort": query.sort}
 
 
-def read_query(values: Any) -> ListQuery:
-    """The query that was kept; whatever makes no sense in it is as at the start."""
+def read_query(values: Any, sorts: Sequence[str] = ()) -> ListQuery:
+    """The query that was kept; whatever makes no sense in it is as at the start. `sorts` as in `StoreInfo`."""
     found = values if isinstance(values, dict) else {}
     text, sort, scopes = found.get("filter"), found.get("sort"), found.get("scopes")
     query = ListQuery()
     if isinstance(text, str) and len(text) <= LONGEST_FILTER:
         query = replace(query, filter=text)
-    if isinstance(sort, str) and sort.removeprefix("-") in SORT_KEYS:
+    if isinstance(sort, str) and sort.removeprefix("-") in (*SORT_KEYS, *sorts):
         query = replace(query, sort=sort)
     if isinstance(scopes, list) and scopes and all(each is None or isinstance(each, str) for each in scopes):
         query = replace(query, scopes=tuple(scopes))
@@ -50,10 +50,10 @@ def wish_values(wish: Wish) -> dict[str, Any]:
     return {**query_values(wish.query), **panels}
 
 
-def read_wish(values: Any) -> Wish:
+def read_wish(values: Any, sorts: Sequence[str] = ()) -> Wish:
     """The list and the panels as they were left."""
     found = values if isinstance(values, dict) else {}
-    wish = Wish(read_query(found))
+    wish = Wish(read_query(found, sorts))
     wider = found.get("wider")
     return replace(
         wish,
@@ -82,12 +82,12 @@ def with_filter_first(filters: tuple[str, ...], text: str) -> tuple[str, ...]:
     return (text, *(each for each in filters if each != text))[:MOST_FILTERS]
 
 
-def read_views(values: Any) -> dict[str, View]:
+def read_views(values: Any, sorts: Sequence[str] = ()) -> dict[str, View]:
     """The saved views by name, in the order of their names."""
     if not isinstance(values, dict):
         return {}
     return {
-        each: read_query(values[each])
+        each: read_query(values[each], sorts)
         for each in sorted(values, key=str.casefold)[:MOST_VIEWS]
         if each and view_name(each) == each
     }

@@ -9,6 +9,7 @@ from typing import Any
 
 from textual import on
 
+from memtui.engine import StoreInfo
 from memtui.tui.dialogs.ask import Ask
 from memtui.tui.dialogs.entry import Entry
 from memtui.tui.dialogs.pick import Option, Pick
@@ -18,7 +19,7 @@ from memtui.tui.screens.browse import kept
 from memtui.tui.screens.browse.filter_bar import FilterBar
 from memtui.tui.screens.browse.filtering import check
 from memtui.tui.screens.browse.naming import BrowseNames
-from memtui.tui.screens.browse.state import Wish, scopes_phrase, sort_name
+from memtui.tui.screens.browse.state import Wish, known_sort, scopes_phrase, sort_name
 from memtui.ui_state import UiState, Values
 
 KEEP = "keep"
@@ -31,20 +32,23 @@ class BrowseMemory(BrowseNames):
     def __init__(self) -> None:
         super().__init__()
         self._file: UiState | None = None
+        self._sorts: tuple[str, ...] = ()
         self.views: dict[str, kept.View] = {}
 
     # coming back to a store
 
-    def come_back(self, uri: str) -> None:
+    def come_back(self, info: StoreInfo) -> None:
         """A store was opened: show it as it was left, unless something else is asked for already."""
-        file = host(self).ui_state(uri)
+        self.wish = known_sort(self.wish, info)
+        self._sorts = info.sorts
+        file = host(self).ui_state(info.uri)
         if self._file is not None and self._file.path == file.path:
             return
         first, self._file = self._file is None, file
         values = file.read()
-        self.views = kept.read_views(values.get("views"))
+        self.views = kept.read_views(values.get("views"), info.sorts)
         self.query_one(FilterBar).history = kept.read_filters(values.get("filters"))
-        left = kept.read_wish(values.get("browse"))
+        left = kept.read_wish(values.get("browse"), info.sorts)
         if first and self.wish != Wish():
             asked = self.wish.query
             sort = left.query.sort if asked.sort == Wish().query.sort else asked.sort
@@ -136,7 +140,8 @@ class BrowseMemory(BrowseNames):
         self.views = change(self.views)
 
         def edit(values: Values) -> None:
-            values["views"] = kept.view_values(change(kept.read_views(values.get("views"))))
+            saved = kept.read_views(values.get("views"), self._sorts)
+            values["views"] = kept.view_values(change(saved))
 
         self._keep(edit)
         self.name_panels()

@@ -7,15 +7,17 @@ from typing import Literal
 
 from memtui.engine import Memory, one_line
 from memtui.tui.paint.bars import padded_bar
-from memtui.tui.paint.cells import fit, right
+from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import age, score, short
+from memtui.tui.paint.numbers import age, date, score, short
 from memtui.tui.theme.tokens import brightness, category_code, category_style, scope_style, tier_style
 
 Piece = tuple[str, str]
 """Text and style; the style is a string of tokens such as `bold $tier-core`."""
 
-Name = Literal["near", "flag", "tier", "cat", "imp", "text", "scope", "conf", "age", "used", "n", "source"]
+Name = Literal[
+    "near", "flag", "tier", "cat", "imp", "text", "scope", "conf", "age", "used", "n", "source", "by"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,16 @@ AGE = Column("age", "age", 4, "timestamp")
 USED = Column("used", "used", 4, "used")
 COUNT = Column("n", "n", 4, "access")
 SOURCE = Column("source", "source", 12, "source")
+TEXT_SORT = "text"
+BY_WIDTH = 10
+"""The column of what the list is sorted by, where no other shows it."""
 LEAST_TEXT = 24
 """The text column is never narrower than this: other columns give way first."""
 
 
 def columns(width: int, sort: str) -> tuple[Column, ...]:
     """The columns that fit into `width` cells; the one that is sorted by is always among them (`~`: similarity)."""
-    key = sort.lstrip("-")
+    key = sort.removeprefix("-")
     shown = [FLAG, TIER, CATEGORY, IMPORTANCE, AGE if key == "timestamp" else USED, COUNT]
     if key == "~":
         shown.append(NEAR)
@@ -55,6 +60,9 @@ def columns(width: int, sort: str) -> tuple[Column, ...]:
     by_key = {column.sort: column for column in (SCOPE, CONFIDENCE, AGE, USED, SOURCE)}
     if key in by_key and by_key[key] not in shown:
         shown.append(by_key[key])
+    elif key not in ("~", TEXT_SORT, *(column.sort for column in shown)):
+        head = {"valid_from": "valid from", "valid_until": "valid until"}.get(key, one_line(key))
+        shown.append(Column("by", crop(head, BY_WIDTH - 1, ""), BY_WIDTH, key))
     for column in (SOURCE, CONFIDENCE, COUNT, IMPORTANCE, CATEGORY):
         if _room(shown, width) >= LEAST_TEXT:
             break
@@ -66,6 +74,7 @@ def columns(width: int, sort: str) -> tuple[Column, ...]:
         "tier",
         "cat",
         "imp",
+        "by",
         "text",
         "scope",
         "source",
@@ -74,7 +83,7 @@ def columns(width: int, sort: str) -> tuple[Column, ...]:
         "used",
         "n",
     )
-    shown.append(Column("text", "memory", max(1, _room(shown, width))))
+    shown.append(Column("text", "memory", max(1, _room(shown, width)), TEXT_SORT))
     return tuple(sorted(shown, key=lambda column: order.index(column.name)))
 
 
@@ -85,7 +94,7 @@ def _room(shown: list[Column], width: int) -> int:
 
 def heading(shown: tuple[Column, ...], sort: str, glyphs: Glyphs) -> list[Piece]:
     """The line of headings; the one that is sorted by carries an arrow."""
-    key, falling = sort.lstrip("-"), sort.startswith("-")
+    key, falling = sort.removeprefix("-"), sort.startswith("-")
     pieces: list[Piece] = [(" ", "")]
     for column in shown:
         text, style = column.head, "$dim"
@@ -169,6 +178,32 @@ def _cell(memory: Memory, column: Column, now_ms: int, glyphs: Glyphs, near: flo
             return right(short(memory.access_count), width), "$dim"
         case "source":
             return fit(one_line(memory.source or "-"), width, glyphs.ellipsis), "$dim"
+        case "by":
+            return _sorted_value(memory, column.sort, width, glyphs), "$dim"
+
+
+def _sorted_value(memory: Memory, key: str, width: int, glyphs: Glyphs) -> str:
+    """What a memory is sorted by, as one cell: numbers to the right, times as days."""
+    match key:
+        case "id" | "state" | "layer":
+            value = getattr(memory, key)
+        case "valid_from":
+            value = date(memory.valid_from_ms)[:width]
+        case "valid_until":
+            value = date(memory.valid_until_ms)[:width]
+        case "invalidated":
+            value = date(memory.invalidated_at_ms)[:width]
+        case "suppressed":
+            until = memory.metadata_values.get("suppressed_until_ms")
+            value = date(until if isinstance(until, (int, float)) else None)[:width]
+        case _:
+            value = memory.extra.get(key)
+    if isinstance(value, bool):
+        value = "yes" if value else "no"
+    if isinstance(value, (int, float)):
+        said = f"{value:.{width - 3}g}" if isinstance(value, float) else f"{value}"
+        return right(said, width, glyphs.ellipsis)
+    return fit("-" if value is None else one_line(str(value)), width, glyphs.ellipsis)
 
 
 def flag(memory: Memory, glyphs: Glyphs) -> Piece:

@@ -37,11 +37,11 @@ from memtui.tui.screens.browse.near_list import NearRows
 from memtui.tui.screens.browse.nearby import BrowseNear
 from memtui.tui.screens.browse.scope_pane import ScopePane
 from memtui.tui.screens.browse.state import (
-    SORTS,
     cleared,
     reversed_order,
     shaped,
     sorted_by,
+    sorts_of,
     with_filter,
     with_scopes,
     with_sort,
@@ -96,7 +96,7 @@ class BrowseScreen(BrowseNear):
         elif session.revision != self._revision:
             self._revision = session.revision
             if session.info is not None:
-                self.come_back(session.info.uri)
+                self.come_back(session.info)
             self.ask(keep_cursor=self.answer is not None)
         elif self.answer is not None:
             self.name_panels()
@@ -309,13 +309,13 @@ class BrowseScreen(BrowseNear):
         return True
 
     def action_sort(self) -> None:
-        options = [Option(key, name, hint, letter) for key, name, hint, letter in SORTS]
+        options = [Option(*each) for each in sorts_of(self.session.info)]
 
         def take(key: str | None) -> None:
             if key is not None:
                 self.want(sorted_by(self.wish, key))
 
-        self.app.push_screen(Pick("Sort by", options, self.wish.query.sort.lstrip("-")), take)
+        self.app.push_screen(Pick("Sort by", options, self.wish.query.sort.removeprefix("-")), take)
 
     def action_reverse(self) -> None:
         self.want(reversed_order(self.wish))
@@ -347,8 +347,8 @@ class BrowseScreen(BrowseNear):
             Entry("COMMANDS", f"Mend: {name}", partial(self.action_mend, part)) for part, name in PARTS
         ]
         entries = [
-            Entry("COMMANDS", f"Sort by {name}", partial(self._sort_now, key), hint)
-            for key, name, hint, _ in SORTS
+            Entry("COMMANDS", f"Sort by {one_line(name)}", partial(self._sort_now, key), hint)
+            for key, name, hint, _ in sorts_of(self.session.info)
         ]
         if self.session.open:
             entries += [*mending, *self.view_entries()]

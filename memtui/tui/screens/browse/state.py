@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from memtui.engine import Facets, ListQuery, ListView
+from memtui.engine import Facets, ListQuery, ListView, StoreInfo, one_line
+from memtui.engine.listing import SORT_KEYS
 from memtui.tui.layout import BrowseShape
 
 SORTS = (
@@ -23,11 +24,15 @@ SORTS = (
     ("valid_until", "valid until", "what expires first", "v"),
     ("invalidated", "invalidated", "when another took its place", "d"),
     ("suppressed", "suppressed until", "what recall leaves out longest", "p"),
+    ("id", "id", "by its characters", "y"),
 )
 """Sort key, name, explanation, letter in the chooser."""
 
-RISING = ("scope", "category", "state", "layer", "source", "valid_until")
-"""Keys that start with the smallest; the others start with the largest (newest, most used)."""
+FALLING = (
+    *("timestamp", "used", "access", "importance", "confidence", "tier"),
+    *("valid_from", "invalidated", "suppressed"),
+)
+"""Keys that start with the largest (newest, most used); the others start with the smallest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +91,24 @@ def cleared(wish: Wish) -> Wish:
 
 def sorted_by(wish: Wish, key: str) -> Wish:
     """Order by `key`; by the same key again, the other way round."""
-    if wish.query.sort.lstrip("-") == key:
+    if wish.query.sort.removeprefix("-") == key:
         return reversed_order(wish)
-    return with_sort(wish, key if key in RISING else f"-{key}")
+    return with_sort(wish, f"-{key}" if key in FALLING else key)
+
+
+def sorts_of(info: StoreInfo | None) -> tuple[tuple[str, str, str, str], ...]:
+    """As `SORTS`, with what the store has beside these."""
+    hints = {"text": ("by how it begins", "b")}
+    own = (
+        (key, key, *hints.get(key, ("a column of this store", ""))) for key in (info.sorts if info else ())
+    )
+    return (*SORTS, *own)
+
+
+def known_sort(wish: Wish, info: StoreInfo) -> Wish:
+    """The same list, in the order of the start where this store has no such column."""
+    known = wish.query.sort.removeprefix("-") in (*SORT_KEYS, *info.sorts)
+    return wish if known else with_sort(wish, Wish().query.sort)
 
 
 def reversed_order(wish: Wish) -> Wish:
@@ -101,7 +121,8 @@ def sort_name(sort: str) -> str:
     """The order in words; `~` is by similarity to the words of the filter."""
     if sort == "~":
         return "similarity"
-    return next((name for key, name, _, _ in SORTS if key == sort.lstrip("-")), sort.lstrip("-"))
+    key = sort.removeprefix("-")
+    return next((name for each, name, _, _ in SORTS if each == key), one_line(key))
 
 
 def shaped(wish: Wish, **changes: object) -> Wish:
