@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
 from memtui.cli.store import open_for
 from memtui.engine import RecallRequest
 from memtui.engine.config_file import read_config
+
+if TYPE_CHECKING:
+    from memtui.engine.cases.bisect import Point
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,10 +46,20 @@ def run(args: argparse.Namespace) -> int:
     print_text(found.sentence + "\n")
     print_table(
         [
-            (p.version, moment(p.time_ms), p.rank if p.rank is not None else "-", p.disposition)
+            (p.version, moment(p.time_ms), p.rank if p.rank is not None else "-", _became(p))
             for p in found.points
         ],
         ("version", "written", "rank", "what became of it"),
         right_aligned=(0, 2),
     )
     return 0
+
+
+def _became(point: Point) -> str:
+    from memtui.engine.cases.bisect import dropped_by
+
+    return (
+        point.disposition
+        if point.disposition in ("returned", "no candidate", "unreadable")
+        else dropped_by(point)
+    )

@@ -234,9 +234,11 @@ def _print(report: Report) -> None:
         print_text(
             f"\n{report.paired.verdict}: B better in {report.paired.better}, worse in {report.paired.worse}"
         )
+        if report.flips:
+            print_text("  nDCG less the share of rejected ones, A -> B")
         for flip in report.flips:
             print_text(f"  {_number(flip.a)} -> {_number(flip.b)}  {flip.case.query}")
-    print_text("")
+    print_text("\nnDCG (1 where nothing should come back and nothing did)")
     for answer in report.answers:
         note = (
             f"  ! {answer.error}"

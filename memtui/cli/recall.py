@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from memtui.cli.output import print_json, print_text
 from memtui.cli.question import add_question_options, request_of
+from memtui.cli.show import moment
 from memtui.cli.store import open_for
 from memtui.engine import MemtuiError, RecallRequest, UsageError
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, Injection, Trace, WordsMet
+    from memtui.engine import Candidate, Engine, Injection, Trace, WordsMet
 
 _BATCH_KEYS = (
     "query", "query_vector", "recipe", "config", "source", "now_ms", "scopes", "category", "limit", "lanes", "agent",
@@ -168,11 +169,8 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
         lines += [_stage_line(stage) for stage in trace.stages]
         dropped = [c for c in trace.candidates if c.rank is None]
         for candidate in dropped if explain else dropped[:5]:
-            limit = f", limit {candidate.limit:.4g}" if candidate.limit is not None else ""
-            score = f"{candidate.score:.4f}" if candidate.score is not None else "-"
-            lines.append(
-                f"    {candidate.reason:<14} {score}{limit}  {candidate.id}  {trace.memories[candidate.id].title[:60]}"
-            )
+            title = trace.memories[candidate.id].title[:60]
+            lines.append(f"    {candidate.reason:<14} {_missed(candidate)}  {candidate.id}  {title}")
     badge = (
         "adds up"
         if trace.proof.recomputed
@@ -192,15 +190,32 @@ def _words_line(met: WordsMet) -> str:
     return f"{about:<21} {met.score:.4f}  {', '.join(pairs)}"
 
 
+def _missed(candidate: Candidate) -> str:
+    """The score of a dropped memory and the limit that it missed; a time where the gate looks at times."""
+    score = f"{candidate.score:.4f}" if candidate.score is not None else "-"
+    gate = candidate.steps[-1].inputs if candidate.steps else {}
+    if candidate.reason == "expired" and isinstance(gate.get("value"), int | float):
+        return f"{score}, since {moment(gate['value'])}"
+    if candidate.reason == "suppressed" and isinstance(gate.get("limit"), int | float):
+        return f"{score}, until {moment(gate['limit'])}"
+    return score if candidate.limit is None else f"{score}, limit {candidate.limit:.4g}"
+
+
 def _step_line(step: Any) -> str:
     before = "     -" if step.before is None else f"{step.before:.4f}"
     after = "dropped" if step.after is None else f"{step.after:.4f}"
     inputs = "  ".join(
-        f"{k}={v:.4g}" if isinstance(v, float) else f"{k}={v}"
-        for k, v in step.inputs.items()
-        if v is not None
+        _input(name, value)
+        for name, value in step.inputs.items()
+        if value is not None and not isinstance(value, list | tuple | dict)
     )
     return f"{step.stage:<21} {before} -> {after}  #{step.rank_after or '-'}  {step.rule}  {inputs}"
+
+
+def _input(name: str, value: Any) -> str:
+    if name.endswith("_ms") and isinstance(value, int | float):
+        return f"{name.removesuffix('_ms')}={moment(value)}"
+    return f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}"
 
 
 def _stage_line(stage: Any) -> str:

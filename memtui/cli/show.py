@@ -27,14 +27,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def moment(ms: int | None) -> str:
+def moment(ms: float | None) -> str:
     """A time in UTC, `-` where there is none or it is out of range."""
     if not ms:
         return "-"
     try:
         return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
     except (OverflowError, ValueError, OSError):
-        return f"{ms} ms"
+        return f"{ms:.0f} ms"
 
 
 def render(memory: Memory) -> str:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.cli.output import print_json, print_text
 from memtui.cli.question import add_question_options, request_of
+from memtui.cli.show import moment
 from memtui.cli.store import open_for
+from memtui.engine.lab.verdict import TIMES
 
 if TYPE_CHECKING:
-    from memtui.engine import Rung, Verdict
+    from memtui.engine import Counterfactual, Rung, Verdict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,10 +51,7 @@ def render(verdict: Verdict) -> str:
         for change in verdict.changes:
             sure = "" if change.confirmed else "  (estimated)"
             note = f"  {change.note}" if change.note else ""
-            lines.append(
-                f"  {change.knob:<28} {_value(change.before)} -> {_value(change.after)}"
-                f"  to number {change.rank}{note}{sure}"
-            )
+            lines.append(f"  {change.knob:<28} {_turned(change)}  to number {change.rank}{note}{sure}")
     elif not verdict.returned and verdict.gate != "unknown_id":
         lines += ["", "no single change was found that brings it back"]
     if verdict.powerless:
@@ -70,11 +69,22 @@ def _rung(rung: Rung) -> str:
     return f"  {mark if rung.applies else '.'} {rung.gate.replace('_', ' '):<16} {rung.sentence}{aside}"
 
 
-def _value(value: Any) -> str:
+def _turned(change: Counterfactual) -> str:
+    """From what it is to what it would have to be."""
+    if change.knob == "memory.twin":
+        return f"{change.before} forgotten"
+    return f"{_value(change.knob, change.before)} -> {_value(change.knob, change.after)}"
+
+
+def _value(knob: str, value: Any) -> str:
+    if knob in TIMES:
+        return moment(value) if value else "none"
+    if value is None and knob in ("scopes", "category"):
+        return "any"
     if value is None:
         return "none"
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "none"
-    return str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

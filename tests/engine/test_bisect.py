@@ -68,6 +68,7 @@ def test_the_clock_that_expired_it_is_found(tmp_path: Path) -> None:
     assert found.cause == "clock"
     assert found.then.rank == 1
     assert found.now.rank is None
+    assert found.sentence.endswith("dropped by rerank input (expired) now, on the same rows")
 
 
 def test_the_configuration_is_blamed_last_and_nothing_when_nothing_changed(tmp_path: Path) -> None:

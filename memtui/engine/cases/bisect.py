@@ -32,6 +32,8 @@ class Point:
     rank: int | None
     disposition: str
     """"returned", the stage that dropped it, "no candidate", or "unreadable"."""
+    reason: str = ""
+    """The gate of that stage; empty where nothing dropped it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +146,8 @@ def _point(ask: Ask, request: RecallRequest, memory_id: str, at: TableVersion) -
     found = next((each for each in trace.candidates if each.id == memory_id), None)
     if found is None:
         return Point(at.version, at.time_ms, None, "no candidate")
-    return Point(at.version, at.time_ms, found.rank, found.disposition)
+    reason = "" if found.rank is not None else found.reason
+    return Point(at.version, at.time_ms, found.rank, found.disposition, reason)
 
 
 def _by_index(held_at: HeldAt | None, before: Point, changed: Point) -> tuple[str, bool]:
@@ -164,6 +167,11 @@ def _same(a: Point, b: Point) -> bool:
 def _said(point: Point) -> str:
     if point.rank is not None:
         return f"rank {point.rank}"
-    return {"no candidate": "not a candidate", "unreadable": "unreadable"}.get(
-        point.disposition, f"dropped by {point.disposition.replace('_', ' ')}"
-    )
+    known = {"no candidate": "not a candidate", "unreadable": "unreadable"}
+    return known.get(point.disposition) or dropped_by(point)
+
+
+def dropped_by(point: Point) -> str:
+    """The stage that dropped the memory, and its gate where that has another name."""
+    stage, gate = point.disposition.replace("_", " "), point.reason.replace("_", " ")
+    return f"dropped by {stage}" + (f" ({gate})" if gate not in ("", stage) else "")

@@ -26,6 +26,11 @@ GATES = (
 )
 """In the order in which a ladder stands: what the memory is, whether it is found, what is made of it."""
 
+TIMES = frozenset(
+    {"now_ms", "memory.suppressed_until", "memory.valid_until", "memory.invalidated_at", "memory.touch"}
+)
+"""Knobs whose values are moments, in milliseconds; 0 and None are none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rung:

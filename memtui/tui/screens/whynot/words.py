@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memtui.engine import one_line
+from memtui.engine.lab.verdict import TIMES
 from memtui.tui.paint.numbers import date, score
 from memtui.tui.screens.recall.rules import figure
 
@@ -27,7 +28,6 @@ _KNOBS = {
 }
 MEMORY = "memory."
 """What knobs on the memory's side begin with."""
-_TIMES = ("now_ms", "memory.suppressed_until", "memory.valid_until", "memory.invalidated_at", "memory.touch")
 _GATE_TIMES = ("inactive", "expired", "suppressed")
 DAY_CHARS = 10
 """Of a date, without its time."""
@@ -79,7 +79,7 @@ def change_words(knob: str, before: Any, after: Any, forth: str) -> str:
         return f"add {new[len(old) :].strip()}" if new.startswith(old) else new
     if knob == "memory.twin":
         return "forget it"
-    if knob in _TIMES:
+    if knob in TIMES:
         return f"{_moment(before)} {forth} {_moment(after)}"
     return f"{plain(before)} {forth} {plain(after)}"
 

@@ -93,7 +93,11 @@ def what_became(point: Point) -> str:
     if point.rank is not None:
         return "came back"
     known = {"no candidate": "no search found it", "unreadable": "this version cannot be asked"}
-    return known.get(point.disposition) or f"dropped by {one_line(point.disposition).replace('_', ' ')}"
+    if point.disposition in known:
+        return known[point.disposition]
+    from memtui.engine.cases.bisect import dropped_by
+
+    return one_line(dropped_by(point))
 
 
 def stops(found: Bisection) -> list[Stop]:
