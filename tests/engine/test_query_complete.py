@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.query.ast import Span
-from memtui.engine.query.complete import Completion, Proposal, complete
+from memtui.engine.query.compile import compile
+from memtui.engine.query.complete import MOST, Completion, Proposal, complete
+from memtui.engine.query.errors import FilterError
 from memtui.engine.query.fields import FIELDS
 from memtui.engine.query.parse import parse
 from tests.engine.query_world import World, world
@@ -88,12 +90,35 @@ def test_values_of_the_store_with_their_counts(peer: World) -> None:
     }
 
 
+def test_keys_of_the_metadata_are_completed_and_filtered_by(peer: World) -> None:
+    whole = [memory.metadata_values for memory in peer.memories if memory.metadata_valid]
+    having = Counter(key for values in whole for key in values)
+    assert peer.catalog.meta is not None
+    assert set(peer.catalog.meta.keys) == set(having)
+    found = [p.insert for p in complete("meta:", 5, peer.context()).proposals]
+    assert [having[key] for key in found] == [number for _, number in having.most_common(MOST)]
+    assert [p.insert for p in complete("l0_", 3, peer.context()).proposals] == ["meta:l0_abstract"]
+    for text, wanted in (
+        ("meta:fact_key", lambda values: values.get("fact_key") is not None),
+        ("meta:tier=CORE", lambda values: values.get("tier") == "core"),
+        ("meta:access_count=0", lambda values: values.get("access_count") == 0),
+        ("meta!=source=manual", lambda values: values.get("source") != "manual"),
+        ("meta:tier=nothing", lambda values: False),
+    ):
+        mask = compile(parse(text), peer.context(facts=peer.facts), text=text)
+        assert mask.tolist() == [wanted(memory.metadata_values) for memory in peer.memories], text
+    with pytest.raises(FilterError) as wrong:
+        compile(parse("meta:fact_kez"), peer.context(facts=peer.facts))
+    assert wrong.value.corrected == "meta:fact_key"
+
+
 def test_half_a_scope_becomes_a_whole_term(peer: World) -> None:
     found = complete("agent", 5, peer.context())
     assert {p.insert for p in found.proposals} == {
         "scope:agent:main",
         "scope:agent:ops",
         "scope:agent:reviewer",
+        "meta:agentId",
     }
 
 

@@ -82,6 +82,15 @@ def source_mask(asking: Asking, value: Text) -> Mask:
     return spread(label.codes, label.values, lambda source: _same(source, value.text))
 
 
+def metadata_mask(asking: Asking, value: Text) -> Mask:
+    """Rows whose metadata has the key, or the value behind its =; a key that no row has is an error."""
+    mask = asking.provided("meta", value.text, whole_field=True)
+    if not mask.any() and (meta := asking.catalog.meta) is not None:
+        key = Text(value.text.partition("=")[0], span=value.span)
+        check_known(asking, key, "metadata key", meta.keys)
+    return mask
+
+
 def check_known(asking: Asking, value: Text, what: str, known: Sequence[str]) -> None:
     """Raise FilterError with the nearest of the `known` words when `value` is none of them."""
     if any(_same(each, value.text) for each in known):

@@ -106,7 +106,7 @@ def _terms(written: str, context: FilterContext | None) -> list[Proposal]:
         return []
     return [
         Proposal(f"{name}:{literal(value)}", describe(name, value), count)
-        for name in ("tier", "is", "has", "state", "cat", "scope")
+        for name in ("tier", "is", "has", "state", "cat", "scope", "meta")
         for value, count in known_values(name, context)
         if value.lower().startswith(written)
     ][:MOST]
@@ -149,6 +149,9 @@ def known_values(name: str, context: FilterContext | None) -> list[tuple[str, in
     if context is not None and name in context.catalog.labels:
         label = context.catalog.labels[name]
         return list(_counted(label.codes, label.values).items())
+    if name == "meta":
+        meta = context.catalog.meta if context is not None else None
+        return [(key, None) for key in (meta.keys if meta is not None else ())]
     if context is not None and context.provides(name):
         assert context.facts is not None
         return [(each, None) for each in context.facts.values(name)]

@@ -87,6 +87,7 @@ _ALL = (
     FieldSpec("state", (), "choice", "confirmed, pending or archived", "state:pending", STATES),
     FieldSpec("layer", (), "choice", "durable, working, reflection or archive", "layer:durable", LAYERS),
     FieldSpec("source", (), "text", "where it came from", "source:manual"),
+    FieldSpec("meta", ("metadata", "key"), "text", "key of the metadata, or key=value", "meta:speaker=Ana"),
 )
 
 FIELDS = {spec.name: spec for spec in _ALL}

@@ -12,7 +12,7 @@ from memtui.engine.memory import LAYERS, STATES, TIERS
 from memtui.engine.query import ast
 from memtui.engine.query.asking import Asking
 from memtui.engine.query.ast import Field, Node, Number, Range, Text, Value
-from memtui.engine.query.coded import category_mask, scope_mask, source_mask
+from memtui.engine.query.coded import category_mask, metadata_mask, scope_mask, source_mask
 from memtui.engine.query.conditions import carried_mask, condition_mask
 from memtui.engine.query.context import FilterContext
 from memtui.engine.query.errors import FilterError
@@ -125,4 +125,5 @@ _DECIDE: dict[str, Callable[[Asking, Field, Value], Mask]] = {
     "state": _state,
     "layer": _layer,
     "source": lambda asking, term, value: source_mask(asking, _text(value)),
+    "meta": lambda asking, term, value: metadata_mask(asking, _text(value)),
 }

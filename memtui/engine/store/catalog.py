@@ -71,6 +71,8 @@ class Meta:
     invalidated_at: Times
     suppressed_until: Times
     flags: NDArray[np.uint8]
+    keys: tuple[str, ...] = ()
+    """Keys of the metadata, the most frequent first, as a sample of the rows has them."""
 
     def __post_init__(self) -> None:
         _freeze(self)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,12 +39,13 @@ class StoreFacts:
 
     def provides(self) -> frozenset[str]:
         """The terms it decides."""
-        return frozenset(self._decisions())
+        return frozenset([*self._decisions(), *(["meta"] if self._pin.dialect.columns.metadata else [])])
 
     def rows(self, field: str, value: str) -> Mask:
         """The rows of which `field:value` is true: bool [n] in catalog order; looked for once in each version."""
         term = f"{field}:{value}"
-        return self._pin.derived(("fact", term, self._catalog.n), self._decisions()[term])
+        decide = partial(self._keyed, value) if field == "meta" else self._decisions()[term]
+        return self._pin.derived(("fact", term, self._catalog.n), decide)
 
     def values(self, field: str) -> tuple[str, ...]:
         """No field with free values is decided here."""
@@ -118,6 +121,19 @@ class StoreFacts:
             ]
         return mask
 
+    def _keyed(self, wanted: str) -> Mask:
+        """Rows whose metadata has the key `wanted` (and not null), or behind a = its value, in any case."""
+        from memtui.engine.metadata import parse_object
+
+        column = self._pin.dialect.columns.metadata
+        assert column is not None
+        key, asked, value = wanted.partition("=")
+        mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        for at, texts in self._batches(column):
+            found = (parse_object(raw)[0].get(key) for raw in texts.to_pylist())
+            mask[at] = [each is not None and (not asked or _same(each, value)) for each in found]
+        return mask
+
     def _batches(self, column: str, rows: int = WINDOW) -> Iterator[tuple[Positions, Any]]:
         done = 0
         for batch in self._pin.read_through([column], rows=rows):
@@ -128,3 +144,9 @@ class StoreFacts:
             done += batch.num_rows
             if self._on_progress:
                 self._on_progress(Progress("Looking through the memories", done, self._catalog.n))
+
+
+def _same(stored: Any, value: str) -> bool:
+    """Whether a value of the metadata reads like this: texts as they are, all others as JSON writes them."""
+    text = stored if isinstance(stored, str) else json.dumps(stored, ensure_ascii=False)
+    return text.strip().casefold() == value.strip().casefold()

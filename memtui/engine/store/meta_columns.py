@@ -6,13 +6,14 @@ goes through `metadata.normalise` one by one, so both ways agree by construction
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memtui.engine.memory import LAYERS, STATES, TIERS
-from memtui.engine.metadata import DEFAULT_CONFIDENCE, normalise
+from memtui.engine.metadata import DEFAULT_CONFIDENCE, normalise, parse_object
 from memtui.engine.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store import meta_json, meta_rules
 from memtui.engine.store.catalog import (
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 
 _TEXTS_AT_ONCE = 4_096
 _COUNT_MAX = 2**32 - 1
+_FIRST_SAMPLED, _SAMPLED = 1_024, 64
+"""Rows of the first batch, and of every later one, of which the keys are looked at."""
+_MOST_KEYS, _LONGEST_KEY = 500, 80
 Rows = NDArray[np.int64]
 
 
@@ -81,12 +85,14 @@ class _Reader:
         self._confidence = np.zeros(n, dtype=np.float32)
         self._last_accessed = np.zeros(n)
         self._valid_from = np.zeros(n)
+        self._keys: Counter[str] = Counter()
         self._valid_until, self._invalidated_at, self._suppressed_until = (_Sparse(n) for _ in range(3))
 
     def add(self, batch: pa.RecordBatch) -> None:
         row_ids = batch.column("_rowid").to_numpy()
         at = positions_of(self._catalog, row_ids)
         raw = batch.column(self._pin.dialect.columns.metadata)
+        self._sample(raw.slice(0, _SAMPLED if self._keys else _FIRST_SAMPLED).to_pylist())
         plain = np.flatnonzero(meta_json.plain_rows(raw))
         odd = np.ones(len(raw), dtype=np.bool_)
         for piece, rows in meta_json.parse(raw.take(_arrow(plain))):
@@ -113,11 +119,17 @@ class _Reader:
             invalidated_at=self._invalidated_at.times,
             suppressed_until=self._suppressed_until.times,
             flags=self._flags,
+            keys=tuple(key for key, _ in self._keys.most_common(_MOST_KEYS)),
         )
 
     def source(self) -> Coded:
         """Where each row came from."""
         return self._source.coded()
+
+    def _sample(self, raw: list[str | None]) -> None:
+        for each in raw:
+            values, valid = parse_object(each)
+            self._keys.update(key for key in values if valid and 0 < len(key) <= _LONGEST_KEY)
 
     def _in_columns(self, rows: pa.StructArray, at: Rows) -> NDArray[np.bool_]:
         """Normalise rows in columns; returns which of them still need to go one by one."""
