@@ -187,7 +187,7 @@ class BrowseScreen(BrowseNear):
 
         def take() -> None:
             if self.focused in (None, panel, listing):
-                (panel if self.has_class("-state") else listing).focus()
+                self.set_focus(panel if self.has_class("-state") else listing)  # later it may be another's
 
         self.call_after_refresh(take)  # what is not displayed yet takes no keyboard
 
