@@ -58,14 +58,17 @@ def _working() -> bool:
     return bool(app.workers) or not all(rows.settled for rows in app.screen.query(MemoryList))
 
 
-def _nothing_drawn(screen: QuickScreen) -> None:
+_drawn = Screen._compositor_refresh
+
+
+def _nothing_drawn(screen: Screen[Any]) -> None:
     """In place of painting for a terminal that is not there: a test has drawn what it looks at.
 
     Two fifths of a test's time went into frames that nobody saw.
     """
     app = screen.app
     if not app.is_headless or app.is_inline or screen is not app.screen:
-        Screen._compositor_refresh(screen)
+        _drawn(screen)
         return
     screen._compositor._dirty_regions.clear()
     screen._dirty_widgets.clear()
@@ -87,4 +90,6 @@ def install() -> None:
     for module in (textual.app, textual.pilot):
         module.wait_for_idle = at_rest  # type: ignore[attr-defined]
     Pilot._wait_for_screen = _handled  # type: ignore[method-assign]
-    QuickScreen._compositor_refresh = _nothing_drawn  # type: ignore[method-assign]
+    for kind in QuickScreen.__mro__:
+        if "_compositor_refresh" in vars(kind):
+            kind._compositor_refresh = _nothing_drawn  # type: ignore[attr-defined]
