@@ -51,7 +51,7 @@ def render(memory: Memory) -> str:
         ("importance", memory.importance),
         ("confidence", memory.confidence),
         ("created", moment(memory.timestamp_ms)),
-        ("last used", moment(memory.last_accessed_ms)),
+        ("last used", _last_used(memory)),
         ("used", None if memory.access_count is None else f"{memory.access_count} times"),
         ("source", memory.source),
         (
@@ -92,3 +92,9 @@ def render(memory: Memory) -> str:
     if not memory.metadata_valid:
         lines += ["", f"! the metadata is not a JSON object: {(memory.metadata or '')[:200]}"]
     return "\n".join(lines)
+
+
+def _last_used(memory: Memory) -> str | None:
+    if memory.access_count is None:
+        return None
+    return moment(memory.last_used_ms) if memory.last_used_ms else "never"

@@ -65,6 +65,12 @@ class Memory:
     """Columns that the dialect does not know, and dialect-only ones (agentId, trust_tier, ...)."""
 
     @property
+    def last_used_ms(self) -> int:
+        """When it was last used, 0 for never: its program writes the creation there until then."""
+        touched = self.access_count or self.last_accessed_ms > self.timestamp_ms
+        return self.last_accessed_ms if touched else 0
+
+    @property
     def title(self) -> str:
         """The text on one line."""
         return " ".join(self.text.split())

@@ -12,6 +12,7 @@ import pytest
 from memtui.engine import Engine, MemtuiError, UsageError, open_engine
 from memtui.engine.errors import ConfigError
 from memtui.engine.lifecycle.board import BoardAsk
+from memtui.engine.lifecycle.cloud import OF_EACH_TIER
 from memtui.engine.lifecycle.reality import find_reality
 from memtui.engine.lifecycle.settings import resolve_settings, with_changes
 from tests.conftest import NOW_MS
@@ -363,3 +364,15 @@ def test_dreaming_decides_what_is_said_of_tiers(peer: Engine):
     assert "memories that no one will move" in titles({"dreaming": {"enabled": False}})
     assert "memories that dreaming will not move" in titles({"dreaming": {"enabled": True}})
     assert not titles(None) & {"memories that no one will move", "memories that dreaming will not move"}
+
+
+def test_the_cloud_is_made_of_memories_of_every_tier(peer: Engine):
+    board = peer.lifecycle.board(BoardAsk(), texts=False)
+    cloud, numbers = board.cloud, ("tier", "composite", "recency", "boost")
+    there = {tuple(each[name] for name in numbers) for each in peer.lifecycle.rows()}
+    drawn = list(zip(cloud.tiers, cloud.composite, cloud.recency, cloud.boost, strict=True))
+    assert set(drawn) <= there
+    assert set(cloud.tiers) == {facts.tier for facts in board.tiers if facts.rows}
+    for facts in board.tiers:
+        assert min(OF_EACH_TIER, facts.rows) * 0.9 <= cloud.tiers.count(facts.tier) <= OF_EACH_TIER
+    assert min(cloud.days) >= 0, "rows of the future and without a time are left out"

@@ -69,6 +69,18 @@ def test_a_label_steps_aside_for_an_upright_line():
     assert crossed.index("stale") > free.index("stale")
 
 
+@pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
+def test_a_cloud_lies_behind_the_curves_and_shows_the_most_frequent_mark(glyphs):
+    marks = [glyphs.tier(tier) for tier in ("core", "working", "peripheral")]
+    many = tuple(Spot(0.5, 0.9, mark, "$x") for mark in (marks[0], marks[1], marks[1]))
+    more = (Spot(0.9, 0.2, marks[2], "$x"), Spot(1.2, 0.2, "?", "$x"), Spot(0.2, math.nan, "?", "$x"))
+    lines = text(Plot((), 100, cloud=(*many, *more)), 60, 14, glyphs)
+    drawn = "".join(line[6:] for line in lines[:-2])
+    assert drawn.split() == [marks[1], marks[2]]
+    line = Curve((0.9, 0.9), "$x", letter="*")
+    assert marks[1] not in text(Plot((line,), 100, cloud=many), 60, 14, glyphs)[1]
+
+
 def test_what_is_not_finite_breaks_the_line():
     whole = dots(text(Plot((Curve((0.5,) * 50, "$x"),), 10)))
     broken = dots(text(Plot((Curve((0.5,) * 20 + (math.nan,) * 10 + (0.5,) * 20, "$x"),), 10)))

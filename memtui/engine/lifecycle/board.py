@@ -46,6 +46,17 @@ class TierFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Cloud:
+    """Single memories of the population, one place in each of these a memory; `days` since the last use."""
+
+    tiers: tuple[str, ...] = ()
+    days: tuple[float, ...] = ()
+    composite: tuple[float, ...] = ()
+    recency: tuple[float, ...] = ()
+    boost: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Board:
     """The population at one moment, the plan, and the forecast from there on."""
 
@@ -70,6 +81,8 @@ class Board:
     """Crossings within the horizon, of memories that recall can return."""
     crossings: tuple[Crossing, ...]
     """The earliest first; at most `BoardAsk.listed`."""
+    cloud: Cloud = field(default_factory=Cloud, repr=False)
+    """Some memories of each tier, to be drawn beside the curves."""
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The text on one line of every memory in `moves` and `crossings`."""
     ms: float = 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from memtui.engine.errors import UsageError
 from memtui.engine.lifecycle.board import BINS, Board, BoardAsk, TierFacts
+from memtui.engine.lifecycle.cloud import cloud_of
 from memtui.engine.lifecycle.forecast import Forecast, forecast, horizon
 from memtui.engine.lifecycle.moves import KINDS, Crossing, Kind, TierMove
 from memtui.engine.lifecycle.plan import Plan, flows_of, make_plan, moves_of
@@ -86,6 +87,7 @@ def make_board(
         moves=tuple(_clearest(plan, catalog, traits, scored, settings, chosen, ask.listed)),
         counts=counts,
         crossings=crossings,
+        cloud=cloud_of(traits, scored, at_ms),
     )
 
 

@@ -72,6 +72,7 @@ def make_life(
         lines=lines_of(one, scored, decay, now_ms),
         created_ms=int(one.created[0]),
         last_used_ms=int(last),
+        used=bool(one.uses[0] > 0),
         composite=float(scored.composite[0]),
         recency=float(scored.recency[0]),
         boost=float(scored.boost[0]),

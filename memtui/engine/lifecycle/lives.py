@@ -78,6 +78,8 @@ class Life:
     """Every number, in the order in which they build on each other."""
     created_ms: int
     last_used_ms: int
+    """Its creation, where it was never used."""
+    used: bool
     composite: float
     recency: float
     boost: float

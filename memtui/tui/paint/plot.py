@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -62,6 +63,8 @@ class Plot:
     spots: tuple[Spot, ...] = ()
     upright: tuple[tuple[float, str], ...] = ()
     """Place and style of vertical lines: now, a probe."""
+    cloud: tuple[Spot, ...] = ()
+    """Points behind everything else; of those in one cell, the most frequent mark is drawn."""
 
 
 def plot_cells(width: int) -> int:
@@ -75,6 +78,7 @@ def plot_lines(plot: Plot, width: int, height: int, glyphs: Glyphs = UNICODE) ->
     if cells < 8 or rows < 3:
         return [Content.styled(fit("no room for a curve", max(0, width)), "$dim")]
     grid = [[(" ", "")] * cells for _ in range(rows)]
+    _draw_cloud(grid, plot.cloud, plot.top)
     taken = [_column(place, cells) for place, _ in plot.upright]
     for level in plot.levels:
         _draw_level(grid, level, plot.top, taken, glyphs)
@@ -103,6 +107,16 @@ def _column(place: float, cells: int) -> int:
 def _row(value: float, top: float, rows: int) -> int:
     share = min(1.0, max(0.0, value / top)) if isfinite(value) and top > 0 else 0.0
     return round((1 - share) * (rows - 1))
+
+
+def _draw_cloud(grid: list[list[tuple[str, str]]], cloud: Sequence[Spot], top: float) -> None:
+    cells = Counter(
+        (_row(spot.value, top, len(grid)), _column(spot.x, len(grid[0])), spot.mark, spot.style)
+        for spot in cloud
+        if 0 <= spot.x <= 1 and isfinite(spot.value)
+    )
+    for (y, x, mark, style), _ in reversed(cells.most_common()):
+        grid[y][x] = (mark, style)
 
 
 def _draw_level(

@@ -167,7 +167,7 @@ def _times(memory: Memory, width: int, now_ms: int, zone: tzinfo | None) -> Iter
     if memory.access_count is not None:
         times = "time" if memory.access_count == 1 else "times"
         yield from _row("used", f"{full(memory.access_count)} {times}", width)
-        last = moment(memory.last_accessed_ms) if memory.last_accessed_ms else Content.styled("never", "$dim")
+        last = moment(memory.last_used_ms) if memory.last_used_ms else Content.styled("never", "$dim")
         yield from _row("last used", last, width)
     if memory.valid_from_ms and memory.valid_from_ms != memory.timestamp_ms:
         yield from _row("valid from", moment(memory.valid_from_ms), width)

@@ -173,7 +173,7 @@ def _cell(memory: Memory, column: Column, now_ms: int, glyphs: Glyphs, near: flo
         case "age":
             return right(age(memory.timestamp_ms, now_ms), width), "$dim"
         case "used":
-            return right(age(memory.last_accessed_ms, now_ms), width), "$dim"
+            return right(age(memory.last_used_ms, now_ms), width), "$dim"
         case "n":
             return right(short(memory.access_count), width), "$dim"
         case "source":

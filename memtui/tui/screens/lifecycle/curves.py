@@ -8,7 +8,7 @@ from textual.content import Content
 
 from memtui.engine import Crossing, Life, Remedy, one_line
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import DAY, score
+from memtui.tui.paint.numbers import DAY, full, score
 from memtui.tui.paint.plot import DASHED, DOTTED, SOLID, Curve, Level, Plot, Spot, ceiling
 from memtui.tui.screens.lifecycle.state import LifecycleState
 from memtui.tui.screens.lifecycle.words import MEASURES, day
@@ -29,8 +29,8 @@ def legend(glyphs: Glyphs, *, short: bool = False) -> Content:
     return Content("  ").join(parts)
 
 
-def plot_of(state: LifecycleState, now_ms: int, glyphs: Glyphs) -> Plot | None:
-    """What to draw for the chosen memory; None before its life is known."""
+def plot_of(state: LifecycleState, now_ms: int, glyphs: Glyphs, *, cloud: bool = False) -> Plot | None:
+    """What to draw for the chosen memory, with a `cloud` also the others; None before its life is known."""
     life = state.life
     if life is None:
         return None
@@ -51,7 +51,8 @@ def plot_of(state: LifecycleState, now_ms: int, glyphs: Glyphs) -> Plot | None:
             for value, at in zip(remedy.curve, life.at_ms, strict=True)
         )
         curves.append(Curve(later, "$delta-up", SOLID, "+"))
-    values = [value for curve in curves for value in curve.values]
+    others = _cloud(state, model.days, glyphs) if cloud else ()
+    values = [*(value for curve in curves for value in curve.values), *(spot.value for spot in others)]
     levels = []
     if measure == "composite":
         levels.append(Level(model.stale_line, "$stale", " stale "))
@@ -71,6 +72,19 @@ def plot_of(state: LifecycleState, now_ms: int, glyphs: Glyphs) -> Plot | None:
         tuple(levels),
         (Spot(place, now_value, glyphs.knob, "bold $foreground"),) if 0 <= place <= 1 else (),
         tuple(upright),
+        others,
+    )
+
+
+def _cloud(state: LifecycleState, days: float, glyphs: Glyphs) -> tuple[Spot, ...]:
+    """The memories of the board where they stand: days since the last use against the measure, by tier."""
+    if state.board is None or days <= 0:
+        return ()
+    cloud = state.board.cloud
+    return tuple(
+        Spot(since / days, value, glyphs.tier(tier), f"dim ${TIER_TOKENS[tier]}")
+        for tier, since, value in zip(cloud.tiers, cloud.days, getattr(cloud, state.measure), strict=True)
+        if since <= days
     )
 
 
@@ -90,8 +104,8 @@ def probe_words(state: LifecycleState, glyphs: Glyphs) -> Content:
     return Content("  ").join(parts)
 
 
-def below(state: LifecycleState, now_ms: int, glyphs: Glyphs) -> tuple[Content, ...]:
-    """Words under the plot: which memory, what half-life means, what will happen to it."""
+def below(state: LifecycleState, now_ms: int, glyphs: Glyphs, *, others: int = 0) -> tuple[Content, ...]:
+    """Words under the plot: which memory, what half-life means, what will happen to it; how many `others` there are."""
     life = state.life
     if life is None:
         return ()
@@ -117,15 +131,20 @@ def below(state: LifecycleState, now_ms: int, glyphs: Glyphs) -> tuple[Content, 
     meant = Content.styled(
         f" half after {_d(own.half_days)}; 1/e, the article's half-life, after {_d(own.fold_days)}", "$dim"
     )
-    return (who, what, meant)
+    if not others or state.board is None:
+        return (who, what, meant)
+    marks = " ".join(glyphs.tier(tier) for tier in TIER_TOKENS)
+    drawn = f" {marks}  {full(others)} of {full(state.board.rows)} memories at the days since their last use"
+    return (who, what, meant, Content.styled(drawn, "$dim"))
 
 
 def axis_words(life: Life | None) -> str:
     """What the axis counts, and where the half-life lies on it in both meanings."""
     if life is None:
         return "days since the last use"
+    since = "the last use" if life.used else "written, never used"
     own = next(tier for tier in life.model.tiers if tier.tier == life.tier)
-    return f"days since the last use: half {_d(own.half_days)}, 1/e {_d(own.fold_days)}"
+    return f"days since {since}: half {_d(own.half_days)}, 1/e {_d(own.fold_days)}"
 
 
 def _with(remedy: Remedy, life: Life, now_ms: int) -> Content:

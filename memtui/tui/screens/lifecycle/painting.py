@@ -112,8 +112,10 @@ class Painting:
 
     def _curves(self, state: LifecycleState) -> None:
         screen, glyphs = self._screen, self._glyphs
-        plot = curves.plot_of(state, screen.now_ms, glyphs)
-        screen.query_one(CurvePlot).show(plot, curves.below(state, screen.now_ms, glyphs), state.probe)
+        plot = curves.plot_of(state, screen.now_ms, glyphs, cloud=self._kind() == "wide")
+        others = len(plot.cloud) if plot is not None else 0
+        words = curves.below(state, screen.now_ms, glyphs, others=others)
+        screen.query_one(CurvePlot).show(plot, words, state.probe)
         probed = curves.probe_words(state, glyphs)
         self._panel("curves").headline(
             what=f"{TITLES['curves']}, {MEASURES[state.measure]}",
