@@ -73,6 +73,7 @@ def opener(environ: Mapping[str, str], cwd: Path, **options: Any) -> Opener:
         given = {"state": state_dir(environ), **options}
         if target == DEMO:
             target = str(_demo_store(environ, now))
+        if target is not None and _is_demo(target, environ):
             given["writable"] = True
         elif target is None:
             unsure = _look(environ, cwd, options.get("settings"))
@@ -107,6 +108,14 @@ def _demo_store(environ: Mapping[str, str], now: Clock) -> Path:
     from memtui.paths import cache_dir
 
     return build_demo(demo_folder(cache_dir(environ)), now_ms=now())
+
+
+def _is_demo(target: str, environ: Mapping[str, str]) -> bool:
+    """Whether a target is the demo store's folder: it may be opened by its path, too, after a switch of tables."""
+    from memtui.engine.demo import demo_folder
+    from memtui.paths import cache_dir
+
+    return target == str(demo_folder(cache_dir(environ)))
 
 
 def default_now() -> int:

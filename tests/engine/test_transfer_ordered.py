@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import tempfile
 from pathlib import Path
 
@@ -46,6 +47,15 @@ def test_rows_come_in_the_order_asked_for_and_nothing_is_left_behind(
     missing = np.append(chance.permutation(stored), np.uint64(2**40))
     with pytest.raises(MemtuiError, match="vanished"):
         list(in_order(pin, missing, NAMES, 200))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))  # a disk that is full after so many bytes
+    try:
+        with pytest.raises(MemtuiError, match=r"no room in .*work") as refused:
+            list(in_order(pin, order, NAMES, 200))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "TMPDIR" in refused.value.fix
+    assert not any((tmp_path / "work").iterdir())
 
 
 def test_a_line_is_what_json_makes_of_its_row(tmp_path: Path) -> None:

@@ -7,10 +7,11 @@ import sys
 import threading
 from pathlib import Path
 
-from memtui.engine import StoreNotFoundError
+from memtui.engine import CancelToken, StoreNotFoundError
 from memtui.tui.dialogs.ask import Ask
-from memtui.tui.opening import NothingFound, SeveralFound
+from memtui.tui.opening import NothingFound, SeveralFound, opener
 from memtui.tui.widgets.state_panel import StatePanel
+from tests.engine.transfer_stores import memory, own_store
 from tests.tui.driving import lines, make_app, press, running, screen_text, settle, type_text, until
 from tests.tui.memory_engine import MemoryEngine
 
@@ -151,3 +152,13 @@ async def test_a_terminal_that_is_too_small_says_what_it_needs():
         await pilot.resize_terminal(80, 24)
         await settle(pilot)
         assert "─ Store " in screen_text(app)
+
+
+def test_the_demo_store_may_be_changed_when_it_is_opened_by_its_path_too(tmp_path):
+    environ = {"MEMTUI_CACHE_DIR": str(tmp_path), "MEMTUI_STATE_DIR": str(tmp_path / "state")}
+    for name, verdict in (("demo", "ok"), ("other", "read-only")):
+        folder = own_store(tmp_path / name, [memory(1, "The kiln is in Uferweg.")])
+        engine = opener(environ, tmp_path, writable=False)(
+            str(folder), lambda: 0, lambda progress: None, CancelToken()
+        )
+        assert engine.curate.access.verdict == verdict

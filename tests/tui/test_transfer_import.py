@@ -268,6 +268,32 @@ async def test_a_path_that_is_not_there(store):
         assert flow_of(screen).step == "source"
 
 
+async def test_a_folder_is_taken_when_it_is_a_source_and_bare_texts_need_no_mapping(store):
+    inside = store.parent / "notes" / "texts"
+    inside.mkdir(parents=True)
+    (inside / "texts.json").write_text(json.dumps(["Ash lives in Uferweg.", "The kiln is hot."]), "utf-8")
+    (store.parent / "work").mkdir()
+    markdown(store.parent / "work")
+    async with transferring(store, task="import") as (app, pilot, screen):
+        screen.put_line("notes")
+        await settle(pilot)
+        await press(pilot, "enter")
+        assert screen.query_one(PathLine).value == "notes/"  # on the way to somewhere
+        screen.put_line("work")
+        await settle(pilot)
+        await press(pilot, "enter")
+        assert flow_of(screen).step == "map"
+        assert KILNS[0][:20] in screen_text(app)
+        await press(pilot, "backspace")
+        screen.put_line("notes/texts/texts.json")
+        await settle(pilot)
+        await steps(pilot, ["enter", "n"])
+        assert [item.text for item in flow_of(screen).state.page.items] == [
+            "Ash lives in Uferweg.",
+            "The kiln is hot.",
+        ]
+
+
 async def test_a_pasted_list_is_imported(store):
     async with transferring(store) as (app, pilot, screen):
         await press(pilot, "p")

@@ -126,6 +126,8 @@ async def test_mending_shows_every_row_writes_one_entry_and_is_taken_back(old, t
         await press(pilot, key)
         assert screen.flow.step == "report", screen_text(app)
         assert f"{rows} memories changed (entry 1)" in said(screen)
+        assert "Every row that was changed" in screen_text(app)
+        assert " ~ " in screen_text(app)
         after = rows_of(opened(old, old.parent / "state"))
         assert sum(before[each] != after[each] for each in before) == rows
         await press(pilot, "u")

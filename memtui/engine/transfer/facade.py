@@ -93,10 +93,11 @@ class Transfer:
 
         source = detect_all(request)[0]
         found, now = source.format, self._now()
-        if not found.maps:
+        options = ReadOptions(now_ms=now, encoding=request.encoding)
+        columns, rows = sample_of(source, options) if found.maps else ([], [])
+        if not columns:  # a known format, or bare texts: there is nothing to map
             first = glimpse(source, request, now)
             return Preview(found.name, found.title, source.evidence, maps=False, glimpse=first)
-        columns, rows = sample_of(source, ReadOptions(now_ms=now, encoding=request.encoding))
         mapping = dict(request.mapping) or guess(columns, rows, now)
         samples = tuple(tuple(_shown(row.get(column)) for column in columns) for row in rows[:20])
         seen = glimpse(source, replace(request, mapping=mapping), now) if "text" in mapping else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,8 @@ def in_order(pin: Pin, row_ids: NDArray[np.uint64], names: Sequence[str], many: 
     """The rows with these ids in their order, at most `many` at a time, with the columns `names`.
 
     Rows that lie all over the table are copied to a temporary file first and picked from there: reading them
-    where they lie would read everything many times. Raises MemtuiError when some are no longer there, OSError
-    when there is no room for the copy.
+    where they lie would read everything many times. Raises MemtuiError when some are no longer there, and when
+    there is no room for the copy.
     """
     if len(row_ids) <= many or not _scattered(row_ids, many):
         for start in range(0, len(row_ids), many):
@@ -36,8 +37,24 @@ def in_order(pin: Pin, row_ids: NDArray[np.uint64], names: Sequence[str], many: 
             _check_whole(table.num_rows, len(part))
             yield table
         return
-    with tempfile.TemporaryDirectory(prefix="memtui-export-") as folder:
-        yield from _copied(pin, row_ids, names, many, Path(folder) / "rows.arrow")
+    with _room():
+        folder = tempfile.TemporaryDirectory(prefix="memtui-export-")
+    with folder as name:
+        yield from _copied(pin, row_ids, names, many, Path(name) / "rows.arrow")
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """A temporary folder that takes nothing more, in words."""
+    try:
+        yield
+    except OSError as error:
+        place = tempfile.tempdir or "the temporary folder"
+        raise MemtuiError(
+            f"There is no room in {place} to bring the rows into order: {error.strerror or error}.",
+            fix="Make room there, or name another folder in TMPDIR; nothing was kept.",
+            details=str(error),
+        ) from error
 
 
 def _scattered(row_ids: NDArray[np.uint64], many: int) -> bool:
@@ -64,7 +81,7 @@ def _copied(
     """Of each row its number in the file."""
     done = 0
     schema = _kept(pin, names)
-    with _file(path, schema) as file:
+    with _room(), _file(path, schema) as file:
         for batch in pin.read_through(list(names), rows=many):
             ids = batch.column("_rowid").to_numpy()
             place = np.minimum(np.searchsorted(ascending, ids), len(ascending) - 1)

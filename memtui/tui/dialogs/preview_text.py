@@ -44,7 +44,7 @@ def value_words(value: Any, name: str = "") -> str:
     if name.endswith(_TIMES) and isinstance(value, int | float) and _FIRST_MS < value < _LAST_MS:
         return f"{datetime.fromtimestamp(value / 1000, UTC):%Y-%m-%d %H:%M} UTC"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.15g}"
     return one_line(str(value)) or "(empty)"
 
 
@@ -95,7 +95,7 @@ def _head(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs) -> 
     if plan.changes:
         reasons = Counter(each.why for each in plan.changes if each.op == "delete")
         whys = [_reason(why, n) for why, n in reasons.items()] if len(reasons) > 1 else []
-        scopes = [f"{one_line(scope or '(none)')} {full(n)}" for scope, n in plan.by_scope]
+        scopes = [f"{value_words(scope)} {full(n)}" for scope, n in plan.by_scope]
         for words in (whys, scopes):
             if words:
                 lines += heading(crop(", ".join(words), width - 2, glyphs.ellipsis), "$dim")

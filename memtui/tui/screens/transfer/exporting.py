@@ -112,7 +112,7 @@ class Export(Flow):
         return {
             "what": "The store is only read. An empty filter is every memory.",
             "form": "{transfer.next} goes on to where it is written.",
-            "place": "{transfer.write} writes it: the file is there whole or not at all.",
+            "place": "{path.take} takes the path, then {transfer.write} writes it: whole or not at all.",
         }.get(self.state.step, "")
 
     def missing(self) -> str:
@@ -228,7 +228,6 @@ class Export(Flow):
             self.next()
         else:
             self.screen.focus_list("b")
-            self.screen.flash("{transfer.write} writes it.", "note")
 
     def pasted(self, text: str) -> None:
         self.screen.put_line(" ".join(text.split()))

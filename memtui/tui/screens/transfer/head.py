@@ -31,18 +31,42 @@ def head_line(title: str, steps: Sequence[str], step: str, about: str, width: in
     line = Content.assemble(" ", lead, rule.join(parts))
     room = width - line.cell_length - 3
     if about and room >= 8:
-        said = crop(one_line(about), room, glyphs.ellipsis)
+        said = _shortened(one_line(about), room, glyphs)
         gap = width - line.cell_length - Content(said).cell_length - 1
         line = Content.assemble(line, " " * gap, (said, "$dim"))
     return line
 
 
+def _shortened(about: str, room: int, glyphs: Glyphs) -> str:
+    """`about` in `room` cells: the name that it begins with is cut before the numbers behind it."""
+    name, comma, rest = about.partition(", ")
+    left = room - Content(comma + rest).cell_length
+    if Content(about).cell_length <= room or left < 8:
+        return crop(about, room, glyphs.ellipsis)
+    return crop(name, left, glyphs.ellipsis) + comma + rest
+
+
 def foot_lines(advice: str, missing: str, width: int, rows: int, glyphs: Glyphs) -> list[Content]:
-    """Advice above what is missing; what is missing alone where there is one row."""
+    """Advice above what is missing, wrapped where there is room; what is missing comes before advice."""
     lines = []
     if missing:
-        text = crop(one_line(missing), width - 4, glyphs.ellipsis)
-        lines.append(Content.assemble((f" {glyphs.warn} ", "bold $stale"), (text, "$foreground")))
+        lead = (f" {glyphs.warn} ", "bold $stale")
+        lines = _wrapped(lead, missing, "$foreground", width, rows, glyphs)
     if advice and len(lines) < rows:
-        lines.insert(0, Content.styled(f" {crop(one_line(advice), width - 2, glyphs.ellipsis)}", "$dim"))
+        lines = _wrapped(" ", advice, "$dim", width, rows - len(lines), glyphs) + lines
     return lines
+
+
+def _wrapped(
+    lead: str | tuple[str, str], text: str, style: str, width: int, rows: int, glyphs: Glyphs
+) -> list[Content]:
+    """`text` behind `lead`, in at most `rows` lines."""
+    first = Content.assemble(lead)
+    room = max(8, width - first.cell_length - 1)
+    wrapped = [line.plain for line in Content(one_line(text)).wrap(room)]
+    shown = wrapped[: rows - 1] + [crop(" ".join(wrapped[rows - 1 :]), room, glyphs.ellipsis)]
+    return [
+        Content.assemble(first if at == 0 else " " * first.cell_length, (line, style))
+        for at, line in enumerate(shown)
+        if line
+    ]

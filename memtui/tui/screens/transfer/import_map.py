@@ -27,7 +27,8 @@ class MapPart(ImportPart):
     slots = ("preview",)
 
     def shape(self) -> Shape:
-        return Shape("two", said=self.said() is not None, side_rows=9)
+        failed = self.state.preview is None and self.state.error is not None
+        return Shape("two", said=self.said() is not None, side_rows=4 if failed else 9)
 
     def said(self) -> State | None:
         if self.state.preview is not None:
@@ -50,6 +51,9 @@ class MapPart(ImportPart):
         return Heading("The first records", which, where[:90])
 
     def advice(self) -> str:
+        if self.state.preview is None:
+            failed = "{transfer.back} chooses another file; format, on the list, says what this one is."
+            return failed if self.state.error is not None else ""
         return "{transfer.next} makes the plan: every record is read and compared; nothing is written."
 
     def missing(self) -> str:
@@ -87,6 +91,9 @@ class MapPart(ImportPart):
 
     def chosen(self, name: str) -> None:
         self.back()
+
+    def goes_on(self) -> bool:
+        return self.state.preview is not None
 
     def next(self) -> None:
         if self.state.preview is not None and not self.missing():

@@ -60,7 +60,7 @@ class RunPart(ImportPart):
             return []
         replaced = state.replaced
         added = state.taken - replaced
-        left = plan.total - state.taken
+        left = sum(reduce.left(state)[group] for group in GROUPS)
         facts: list[tuple[str, str | Content]] = [
             ("added", plural(added, "memory", "memories")),
             ("replaced", plural(replaced, "memory", "memories")),

@@ -22,7 +22,7 @@ PASTE = "A list that an assistant printed, or Markdown: one memory a line. Nothi
 class SourcePart(ImportPart):
     """A path typed with completion, dropped, or chosen from the folder; or a pasted text."""
 
-    slots = ("places", "look", "paste")
+    slots = ("places", "look", "take", "paste")
 
     def shape(self) -> Shape:
         return Shape("two", line=True, side_rows=min(8, max(3, len(self.state.places) + 1)))
@@ -84,9 +84,18 @@ class SourcePart(ImportPart):
             )
             self.set(found=Found(text, error=error))
         elif paths[0].is_dir() and not text.rstrip().endswith("/"):
-            self.screen.put_line(text.rstrip() + "/")
+            self.work("take", lambda _, stop: (text, paths, self._look(text)))
         else:
             self._begin(paths)
+
+    def _took_folder(self, text: str, paths: Sequence[Path], found: Found | None) -> None:
+        """A folder that is a source itself is taken; any other is gone into."""
+        if text != self.state.typed:
+            return
+        if found is not None and found.sources:
+            self._begin(paths)
+        else:
+            self.screen.put_line(text.rstrip() + "/")
 
     def completed(self) -> None:
         places, text = self.state.places, self.state.typed
@@ -123,6 +132,8 @@ class SourcePart(ImportPart):
             text, places = value
             if text == self.state.typed:
                 self.set(places=places, listed=text)
+        elif slot == "take":
+            self._took_folder(*value)
         elif slot == "paste":
             self._begin((value,))
         elif value is None or (isinstance(value, Found) and value.typed == self.state.typed):

@@ -118,8 +118,9 @@ class Mend(Flow):
         if state.step == "review":
             if panel == "a":
                 return Heading("Plan", where="nothing is written")
-            count = plural(len(state.plan.changes), "memory", "memories") if state.plan is not None else ""
-            return Heading("Every row that changes", count)
+            return Heading("Every row that changes", self.about())
+        if panel == "b":
+            return Heading("Every row that was changed", self.about())
         return Heading("Done" if not state.undone else "Taken back")
 
     def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
@@ -133,12 +134,13 @@ class Mend(Flow):
         if state.step == "review":
             return self._plan_rows(panel, width)
         outcome = state.outcome
-        if outcome is None or panel == "b":
-            return [
-                row
-                for each in (outcome.warnings if outcome else ())
-                for row in warning_rows(each, width, glyphs)
-            ]
+        if outcome is None:
+            return []
+        if panel == "b":
+            known = state.plan.warnings if state.plan is not None else ()
+            new = [each for each in outcome.warnings if each not in known]
+            warned = [row for each in new for row in warning_rows(each, width, glyphs)]
+            return [*warned, *(plan_rows(state.plan, (), width, glyphs) if state.plan is not None else [])]
         rows = [
             fact_row("changed", plural(outcome.changed, "memory", "memories"), width, glyphs),
             fact_row("journal", f"entry {full(outcome.entry)}", width, glyphs),
@@ -157,7 +159,9 @@ class Mend(Flow):
             if plan is None:
                 return []
             if not plan.changes:
-                found = text_rows("Nothing to mend: every row is as it should be.", width, "$ok")
+                if not plan.warnings:
+                    return text_rows("Nothing to mend: every row is as it should be.", width, "$ok")
+                found = text_rows("There is nothing to write; these stay as they are:", width)
                 return [*found, *(row for each in plan.warnings for row in warning_rows(each, width, glyphs))]
             return plan_rows(plan, (), width, glyphs)
         if plan is None:
@@ -176,6 +180,8 @@ class Mend(Flow):
         if self.state.step == "review" and self.state.plan is not None and self.state.plan.changes:
             key = "{transfer.stopped}, when the agent is stopped," if self._confirm else "{transfer.write}"
             return f"{key} writes it; {{transfer.undo}} takes it back afterwards."
+        if self.state.step == "review" and self.state.plan is not None:
+            return "There is nothing to write. {transfer.back} goes back."
         return (
             "{transfer.next} plans it: the store is read through, nothing is written."
             if self.state.step == "what"
@@ -202,13 +208,13 @@ class Mend(Flow):
         assert plan is not None
         shown: ChangeSet = plan
 
-        def write(report: OnProgress, stop: CancelToken) -> Outcome:
+        def write(report: OnProgress, stop: CancelToken) -> tuple[ChangeSet, Outcome]:
             made = self.plan(report, stop, dry=False) if asks else shown
             stop.check()
             outcome = engine.curate.apply(made, confirmed=True)
             if outcome.entry is not None:
                 engine.transfer.applied(made.action)
-            return outcome
+            return made, outcome
 
         self.state = replace(self.state, error=None, pace=Pace())
         self.work("run", write)
@@ -230,14 +236,12 @@ class Mend(Flow):
             self.set(step=step, error=error, pace=Pace())
         elif slot == "plan":
             self.set(plan=value, pace=Pace())
-        elif value.entry is None:
+        elif (outcome := value[1]).entry is None:
             self.set(error=MemtuiError("There was nothing to write."))
         else:
-            self.set(step="report", outcome=value, pace=Pace())
-            host(self.screen).take(
-                "changed",
-                f"{plural(value.changed, 'memory', 'memories')} changed (entry {full(value.entry)})",
-            )
+            self.set(step="report", plan=value[0], outcome=outcome, pace=Pace())
+            changed = plural(outcome.changed, "memory", "memories")
+            host(self.screen).take("changed", f"{changed} changed (entry {full(outcome.entry)})")
 
     def failed(self, slot: str, error: MemtuiError) -> None:
         self.set(error=error, pace=Pace())

@@ -112,6 +112,8 @@ class Reembed(Flow):
         return reembed_rows.switch_rows(state, panel, width, glyphs, forbidden=self.forbidden)
 
     def advice(self) -> str:
+        if self.busy("run") or self.busy("rehearse") or self.busy("switch"):
+            return ""
         measure = "" if self._offline else " {transfer.measure} measures the time: a few texts are sent out."
         rehearse = "{transfer.write} rehearses on a sample; " if self._cases() else ""
         return {
@@ -214,8 +216,7 @@ class Reembed(Flow):
             self.set(step="switch", made=value, pace=Pace())
             self.screen.flash(f"{plural(value.rows, 'memory', 'memories')} embedded and verified")
         else:
-            said = f"{value.model} is the store's model now; Transfer offers the way back"
-            self.screen.flash(said)
+            self.screen.flash(f"{value.model} is the store's model now; the way back is listed here")
             host(self.screen).take("store", value.store)
 
     def failed(self, slot: str, error: MemtuiError) -> None:
@@ -259,15 +260,16 @@ class Reembed(Flow):
 
         def took(name: str) -> None:
             if name == "?":
-                self._ask("model")
+                self._ask("model", "")
             else:
                 self._take("model", name)
 
         self.pick("The new model", options, self.state.model, took)
 
-    def _ask(self, key: str) -> None:
+    def _ask(self, key: str, now: str | None = None) -> None:
         title, hint = _ASKS[key]
-        now = getattr(self.state, key) or (str(self._destination()) if key == "place" else "")
+        if now is None:
+            now = getattr(self.state, key) or (str(self._destination()) if key == "place" else "")
         self.ask(title, hint, now, lambda text: self._take(key, text))
 
     def _take(self, key: str, text: str) -> None:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 FORMATS_SHOWN = (
     ("memtui", "JSON lines and Parquet, with everything"),
-    ("LanceDB", "a store of memory-lancedb-pro, memory-lancedb, openclaw-mem-engine, memtui"),
+    ("LanceDB", "stores of memory-lancedb(-pro), openclaw-mem-engine, memtui"),
     ("plugin export", "memory-lancedb-pro's JSON, openclaw-mem-engine's JSON lines"),
-    ("Markdown", "MEMORY.md, daily files, workspaces, mirrors, Obsidian, basic-memory"),
-    ("others", "memory-core SQLite, mem0, Letta, ChatGPT, Claude, a pasted list"),
-    ("tables", "CSV, Parquet, JSON of any program: columns are mapped in the next step"),
+    ("Markdown", "MEMORY.md, daily files, mirrors, Obsidian, basic-memory"),
+    ("others", "memory-core SQLite, mem0, Letta, ChatGPT, Claude, pasted lists"),
+    ("tables", "CSV, Parquet, JSON of any program; you map the columns"),
 )
 COLUMN_CELLS = 24
 
