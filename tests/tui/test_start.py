@@ -156,9 +156,9 @@ async def test_a_terminal_that_is_too_small_says_what_it_needs():
 
 def test_the_demo_store_may_be_changed_when_it_is_opened_by_its_path_too(tmp_path):
     environ = {"MEMTUI_CACHE_DIR": str(tmp_path), "MEMTUI_STATE_DIR": str(tmp_path / "state")}
-    for name, verdict in (("demo", "ok"), ("other", "read-only")):
+    for name, writable in (("demo", True), ("other", False)):
         folder = own_store(tmp_path / name, [memory(1, "The kiln is in Uferweg.")])
         engine = opener(environ, tmp_path, writable=False)(
             str(folder), lambda: 0, lambda progress: None, CancelToken()
         )
-        assert engine.curate.access.verdict == verdict
+        assert engine.curate.writable is writable
