@@ -322,3 +322,33 @@ def test_stores_of_memtui_are_asked_by_it(tmp_path: Path) -> None:
     engine = open_engine(store, now=lambda: NOW_MS, environ={}, cwd=tmp_path)
     assert engine.default_recipe == "memtui"
     assert engine.recall(RecallRequest(query="What is the boat called?")).recipe == "memtui"
+
+
+def test_metadata_that_was_encoded_twice_is_read_here_and_not_by_the_plugin(tmp_path: Path) -> None:
+    told = [
+        ("When does the choir sing?", {"speaker": "Ana", "session": "s1"}),
+        ("On Thursday at eight.", {"speaker": "Bo", "session": "s1"}),
+        ("The old plan of the choir", {"state": "archived"}),
+    ]
+    rows = [
+        row(f"m{at}", text, (1.0, at / 10), age=9 - at, metadata=json.dumps(json.dumps(values)))
+        for at, (text, values) in enumerate(told)
+    ]
+    rows.append(row("plain", "A choir needs a conductor", (0.5, 0.5), metadata='"just words"'))
+    bench = Bench(open_store(write_store(tmp_path / "twice", rows, dims=2)), NOW_MS, None)
+    found = ask(bench, "What did Bo say of the choir?", query_vector=[1.0, 0.0])
+    assert found.pool.rows[0].metadata.valid
+    assert [each.metadata.values.get("speaker") for each in found.pool.rows if each.id == "m1"] == ["Bo"]
+    assert "speaker" in {record.name for record in found.records}
+    assert {each.id: each.reason for each in found.candidates}["m2"] == "state"
+    assert found.findings == (
+        "metadata is encoded twice in 3 rows: read here as what it holds, by the plugin not at all.",
+    )
+    again = ask(bench, "What did Bo say of the choir?", query_vector=[1.0, 0.0], config={"memtui": {}})
+    assert again.returned == found.returned
+    plugin = recall(RecallRequest(query="choir", recipe="pro/tool", query_vector=[1.0, 0.0]), bench)
+    assert not plugin.pool.rows[0].metadata.valid
+    assert "metadata is encoded twice in 3 candidates: the plugin reads nothing of it." in plugin.findings
+    lab = open_engine(tmp_path / "twice", now=lambda: NOW_MS, environ={}, cwd=tmp_path).lab
+    verdict = lab.why_not_in(found, "m2", changes=False)
+    assert verdict.gate == "state"

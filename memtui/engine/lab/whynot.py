@@ -10,7 +10,7 @@ from memtui.engine.lab import gate_words
 from memtui.engine.lab.forced import force
 from memtui.engine.lab.ladder import Evidence, climb
 from memtui.engine.lab.moves import Move, moves, powerless
-from memtui.engine.lab.other_recipes import climb_other, other_moves, other_powerless
+from memtui.engine.lab.other_recipes import OWN_RECIPE, climb_other, other_moves, other_powerless
 from memtui.engine.lab.ranks import NO_WORDS, Ranking, VectorRank, WordRank
 from memtui.engine.lab.verdict import Rung, Verdict
 from memtui.engine.lab.whatif import Ask, memory_of, what_if
@@ -19,6 +19,7 @@ from memtui.engine.recall.builtin import DEFAULT_AGENT
 from memtui.engine.recall.rows import Row, rows_of
 from memtui.engine.recall.run import Run
 from memtui.engine.recall.search import read_columns, scope_filter
+from memtui.engine.recall.twice import once
 
 if TYPE_CHECKING:
     from memtui.engine.recall.plan import Plan
@@ -73,7 +74,7 @@ def _other(trace: Trace, found: Found, ranking_of: RankingOf) -> Inquiry:
     """A recipe with stages of its own."""
     ranking = ranking_of(trace.table_version)
     considered = ranking.considered(trace.filters.get("scopes"), trace.now_ms)
-    row = found.row
+    row = once(found.row) if trace.recipe == OWN_RECIPE else found.row
     by_vector = ranking.by_vector(found.row_id, row.vector, trace.query_vector, considered)
     by_words = ranking.by_words(
         found.row_id, row.text, trace.bm25_query or trace.query, trace.filters.get("scopes"), considered

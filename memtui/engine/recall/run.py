@@ -22,6 +22,7 @@ from memtui.engine.recall.runners import RUNNERS
 from memtui.engine.recall.setting import RerankAnswer, Route, Setting
 from memtui.engine.recall.through import OnStage, pool_of, run_stages
 from memtui.engine.recall.trace import StageSummary
+from memtui.engine.recall.twice import unread
 
 if TYPE_CHECKING:
     from memtui.engine.memory import Memory
@@ -203,7 +204,7 @@ class Run:
             records=tuple(records),
             operations=tuple(self.operations),
             warnings=tuple(dict.fromkeys(self.warnings)),
-            findings=plan.findings(),
+            findings=plan.findings() + (() if plan.plain else unread(pool.rows)),
             total_ms=(self.outside.clock() - self.started) * 1000,
             neighbors=neighbors,
             load_memories=self._memories,

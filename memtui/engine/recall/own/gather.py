@@ -127,7 +127,7 @@ class Gathering:
                     gain[other] = gain.get(other, 0.0) + weight * float(flow.score[index])
         wanted = sorted(memory_id for memory_id, score in gain.items() if score > bar)
         stored = self.search.outside.rows_by_id(wanted) if wanted else {}
-        rows = [row for each in stored.values() if (row := self.search.outside.read(each)) is not None]
+        rows = [row for each in stored.values() if (row := self.search.read(each)) is not None]
         return [row for row in rows if not self.search.gate(row)]
 
     def _rarity(self, word: str) -> float:
@@ -145,7 +145,7 @@ class Gathering:
         wanted = sorted({name for name in names if name is not None} - known.keys())
         outside = self.search.outside
         stored = outside.rows_by_id(wanted) if wanted else {}
-        known |= {memory_id: outside.read(row) for memory_id, row in stored.items()}
+        known |= {memory_id: self.search.read(row) for memory_id, row in stored.items()}
         earlier = [None if name is None else known.get(name) for name in names]
         return [None if row is None or self.search.gate(row) else row for row in earlier]
 

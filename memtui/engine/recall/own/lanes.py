@@ -13,6 +13,7 @@ from memtui.engine.recall.outside import Outside
 from memtui.engine.recall.pool import Dropped, Floats, Hit
 from memtui.engine.recall.rows import Row, Rows, rows_of
 from memtui.engine.recall.search import Found, read_columns, scope_filter
+from memtui.engine.recall.twice import once
 from memtui.engine.store import sql
 
 SLACK = 2
@@ -50,6 +51,11 @@ class Search:
             return self.scope_where
         stored = dict.fromkeys((self.category, *filter_candidates(self.category)))
         return sql.both(self.scope_where, sql.is_in(column, stored))
+
+    def read(self, stored: Row) -> Row | None:
+        """The row as this recipe reads it, None where a change takes it away."""
+        row = self.outside.read(stored)
+        return None if row is None else once(row)
 
     def gate(self, row: Row) -> str:
         """The gate that a row does not pass: inactive, expired, state, category; empty when it passes all."""
@@ -132,7 +138,7 @@ def by_identifier(search: Search, wanted: Sequence[str]) -> Lane:
         return read
 
     stored = search.outside.asked(("identifiers", where), "the text has to be looked for to the letter", read)
-    rows = [row for each in stored if (row := search.outside.read(each)) is not None]
+    rows = [row for each in stored if (row := search.read(each)) is not None]
     held = [(sum(token.lower() in row.text.lower() for token in wanted), row) for row in rows]
     held.sort(key=lambda pair: (-pair[0], -pair[1].timestamp_ms))
     found = Found([row for _, row in held], [float(count) for count, _ in held], len(held) + 1)
@@ -195,7 +201,7 @@ def _walk(
     dropped: list[Dropped] = []
     taken: set[str] = set()
     for stored, value in found:
-        row = search.outside.read(stored)
+        row = search.read(stored)
         if row is None or row.id in taken:
             continue
         taken.add(row.id)

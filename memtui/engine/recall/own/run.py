@@ -108,7 +108,7 @@ class _Own:
             records=tuple(records),
             operations=tuple(self.operations),
             warnings=tuple(dict.fromkeys(self.warnings)),
-            findings=self.findings,
+            findings=self.findings + self._twice(gathering.known.twice),
             total_ms=(self.outside.clock() - self.started) * 1000,
             load_memories=self._memories,
             table_version=self.pin.version,
@@ -116,6 +116,16 @@ class _Own:
             query_vector=gathering.vector,
             outside=self.outside,
             prover=prove_own,
+        )
+
+    @staticmethod
+    def _twice(rows: int) -> tuple[str, ...]:
+        """What is to be known of metadata that was encoded twice."""
+        if not rows:
+            return ()
+        count = "1 row" if rows == 1 else f"{rows:,} rows"
+        return (
+            f"metadata is encoded twice in {count}: read here as what it holds, by the plugin not at all.",
         )
 
     def _gather(self) -> Gathering:

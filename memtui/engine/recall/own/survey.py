@@ -14,6 +14,7 @@ import numpy as np
 
 from memtui.engine.metadata import coerce_timestamp
 from memtui.engine.recall.own.clean_question import words_of
+from memtui.engine.recall.twice import unwrapped
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +29,8 @@ FEW = 50
 SPEAKER = "speaker"
 SESSIONS = ("session", "session_id", "sessionId", "source_session")
 """Metadata keys that name the session, the first one present counts."""
-_TELLING = '"(?:speaker|session|session_id|sessionId|source_session)"'
+_TELLING = r'"(?:speaker|session|session_id|sessionId|source_session)\\?"|^\s*"'
+"""Metadata with such a key, plain or within a JSON string, and any that is a JSON string."""
 
 Around = tuple[str | None, str | None]
 """The ids of the memories before and after."""
@@ -76,6 +78,8 @@ class Survey:
     """Years in which there are memories."""
     speakers: tuple[str, ...]
     chains: Chains
+    twice: int = 0
+    """Rows whose metadata was encoded twice."""
 
     def share(self, word: str) -> float:
         """The part of the rows that contain a word (lower case); 0 where there are too few rows to tell."""
@@ -104,6 +108,7 @@ class _Reading:
     counts: Counter[str] = field(default_factory=Counter)
     years: set[int] = field(default_factory=set)
     speakers: set[str] = field(default_factory=set)
+    twice: int = 0
     members: list[tuple[int, int, str]] = field(default_factory=list)
     """(session number, time, id) in storage order."""
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -133,6 +138,7 @@ def _survey(pin: Pin, where: str | None, check: Callable[[], None]) -> Survey:
         tuple(sorted(reading.years)),
         tuple(sorted(reading.speakers)),
         chains,
+        reading.twice,
     )
 
 
@@ -142,7 +148,8 @@ def _read(reading: _Reading, batch: pa.RecordBatch, dialect: Dialect) -> None:
     sampled = set(range(first, batch.num_rows, reading.stride))
     reading.seen += batch.num_rows
     speakers: dict[int, str] = {}
-    for at, values in _telling(batch, columns.metadata):
+    for at, values, twice in _telling(batch, columns.metadata):
+        reading.twice += twice
         speakers[at] = text_of(values, (SPEAKER,))
         reading.speakers |= {speakers[at]} - {""}
         if session := text_of(values, SESSIONS):
@@ -160,8 +167,8 @@ def _read(reading: _Reading, batch: pa.RecordBatch, dialect: Dialect) -> None:
             reading.years.add(year)
 
 
-def _telling(batch: pa.RecordBatch, column: str | None) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """The rows whose metadata names a speaker or a session, with the metadata."""
+def _telling(batch: pa.RecordBatch, column: str | None) -> Iterator[tuple[int, Mapping[str, Any], bool]]:
+    """The rows whose metadata names a speaker or a session, or was encoded twice; the metadata; whether it was."""
     if column is None:
         return
     import pyarrow as pa
@@ -172,12 +179,14 @@ def _telling(batch: pa.RecordBatch, column: str | None) -> Iterator[tuple[int, M
         return
     telling = pc.match_substring_regex(stored, _TELLING).fill_null(False).to_numpy(zero_copy_only=False)
     for at in np.flatnonzero(telling).tolist():
+        raw = stored[at].as_py()
+        inner = unwrapped(raw)
         try:
-            values = json.loads(stored[at].as_py())
+            values = json.loads(inner or raw)
         except (ValueError, RecursionError):
             continue
         if isinstance(values, dict):
-            yield at, values
+            yield at, values, inner is not None
 
 
 def _time(batch: pa.RecordBatch, at: int, dialect: Dialect) -> int:
