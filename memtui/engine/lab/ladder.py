@@ -166,7 +166,7 @@ def _category(e: Evidence) -> Answer:
 def _state(e: Evidence) -> Answer:
     meta = e.row.metadata
     passed = meta.state == "confirmed" and meta.memory_layer not in ("archive", "reflection")
-    value = meta.state if meta.state != "confirmed" else meta.memory_layer
+    value = meta.state if passed or meta.state != "confirmed" else meta.memory_layer
     return passed, value, "confirmed", {"state": meta.state, "layer": meta.memory_layer}
 
 

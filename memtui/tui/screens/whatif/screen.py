@@ -365,8 +365,8 @@ class WhatIfScreen(Frame):
         if self.state.zoom:
             self.state = replace(self.state, zoom="")
             return
-        trace = self.state.trace
         answers = self.state.answers if self.state.found is not None else {}
+        trace = self.state.trace if answers else self.state.base  # that of the question as it is set
         self.dismiss()
         if trace is not None:
             self._taken(answers, trace)

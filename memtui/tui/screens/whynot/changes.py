@@ -8,6 +8,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import Counterfactual, Powerless, Verdict, one_line
+from memtui.engine.lab.verdict import TIMES
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import fit
 from memtui.tui.paint.glyphs import Glyphs
@@ -61,7 +62,8 @@ def _how_much(change: Counterfactual, width: int, glyphs: Glyphs) -> Content:
     told = []
     if on_the_memory(change.knob):
         told.append("of the memory")
-    if change.one_less is not None and not on_the_memory(change.knob) and change.one_less != change.before:
+    turned = change.knob not in TIMES and not on_the_memory(change.knob)
+    if turned and change.one_less is not None and change.one_less != change.before:
         told.append(f"{plain(change.one_less)} does not")
     if change.note:
         told.append(one_line(change.note))
@@ -69,7 +71,7 @@ def _how_much(change: Counterfactual, width: int, glyphs: Glyphs) -> Content:
         "one word"
         if change.knob == "query"
         else "a switch"
-        if change.size >= 1 and change.one_less is None
+        if change.size >= 1 and (change.one_less is None or change.knob in TIMES)
         else f"{change.size:.0%} of its range"
     )
     line = Content.assemble(

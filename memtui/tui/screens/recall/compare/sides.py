@@ -36,7 +36,7 @@ SHOWN_CHANGES = 2
 """Changes that a title names; more are counted."""
 
 
-OWN = ("own", "the same as it is set", "without the settings, the time or the version that were tried", "o")
+OWN = ("own", "the same as it is set", "without what was tried", "o")
 
 
 def ways(a: Side) -> tuple[tuple[str, str, str, str], ...]:
