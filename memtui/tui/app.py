@@ -141,7 +141,7 @@ class MemtuiApp(KeyedApp):
     def on_run_finished(self, message: RunFinished) -> None:
         self._store.finished(message)
         if self._steady is not None and self.session.phase == "ready":
-            self._steady.loaded(self.session.target)
+            self._steady.loaded()
         if self.session.target == DEMO and self.session.phase == "ready":
             self._guide.offer()
 

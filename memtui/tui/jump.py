@@ -12,11 +12,12 @@ from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.geometry import Offset
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.style import Style
 from textual.widgets import Static
 
 from memtui.tui.keys import bindings
+from memtui.tui.quick import QuickModal
 from memtui.tui.widgets.panel import Panel
 
 LETTERS = "asdfghjklwertyuiopzxcvbnmq"
@@ -88,7 +89,7 @@ def _gone(focus: Callable[[], object], go: Callable[[], object]) -> Callable[[],
     return both
 
 
-class Jump(ModalScreen[None]):
+class Jump(QuickModal[None]):
     """The labels over the screen below; any other key closes it."""
 
     DEFAULT_CSS = """

@@ -1,43 +1,80 @@
-"""No pauses: screens are imported before they are asked for, and the garbage collector sees nothing that stays.
+"""No pauses: screens are imported before they are asked for, and the garbage collector works when no key waits.
 
-Importing a screen, or looking through all the modules and tables that were loaded, takes a tenth of a second, in which
-no key is heard.
+Importing a screen, or a round of the collector through everything that was loaded, takes a tenth of a second, in which
+no key is heard. So whole rounds never come by themselves. They are made between keys, over what is new, which is then
+left alone; and once more over everything when nobody has touched the program for a while.
 """
 
 from __future__ import annotations
 
 import gc
 from threading import Event
-from typing import Any
+from time import monotonic
 
-from textual.app import App
+from textual.timer import Timer
 
 from memtui.tui.ahead import load_all
+from memtui.tui.quick import QuickApp
 
-AFTER_S = 1.0
-"""A new screen has filled its panels by then."""
+LOOK_S = 0.2
+"""How often to see whether there is something to tidy up."""
+ROUNDS = 4
+"""So many of the collector's own, smaller rounds, and there is: about 28,000 new objects."""
+MOST = 30_000
+"""More objects than this are not looked through at once: a few milliseconds."""
+UNTOUCHED_S = 20.0
+"""Nobody is at the keyboard, who would wait for a round over everything."""
+GROWN = 100_000
+"""New objects that were left alone are worth such a round, as is a store that was left."""
+NEVER = 1_000_000
 
 
 class Steady:
-    """Loads what will be needed, and freezes what has been loaded: once a store is open, once for every screen."""
+    """Loads what will be needed, and keeps the collector out of the way of keys while the app runs."""
 
-    def __init__(self, app: App[Any]) -> None:
+    def __init__(self, app: QuickApp) -> None:
         self._app = app
-        self._seen: set[str] = set()
         self._stop = Event()
+        self._before = gc.get_threshold()
+        self._timer: Timer | None = None
+        self._kept = 0
+        """Objects left alone since everything was last looked through."""
+        self._left = False
 
     def begin(self) -> None:
         """The app runs now: everything that was imported for it stays, and what may be asked for next is."""
         gc.freeze()
+        self._app.touched = monotonic()
+        young, middle, _ = self._before
+        gc.set_threshold(young, middle, NEVER)
+        self._timer = self._app.set_interval(LOOK_S, self.tidy)
         self._app.run_worker(lambda: load_all(self._stop), thread=True, group="ahead", exit_on_error=False)
-        self._app.mode_change_signal.subscribe(self._app, self.loaded)
 
     def end(self) -> None:
-        """The app goes."""
+        """The app goes: the collector is as it was."""
         self._stop.set()
+        if self._timer is not None:
+            self._timer.stop()
+            gc.set_threshold(*self._before)
+            gc.unfreeze()
 
-    def loaded(self, what: str) -> None:
-        """Something of this name was loaded and will stay."""
-        if what not in self._seen:
-            self._seen.add(what)
-            self._app.set_timer(AFTER_S, gc.freeze)
+    def loaded(self) -> None:
+        """A store was opened, or read again: what was read before is no longer needed."""
+        self._left = True
+
+    def tidy(self) -> None:
+        """Look through what is new, or, when nobody waits, through everything."""
+        if gc.get_count()[2] >= ROUNDS:
+            self._new()
+        elif (self._left or self._kept > GROWN) and monotonic() - self._app.touched > UNTOUCHED_S:
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+            self._kept, self._left = 0, False
+
+    def _new(self) -> None:
+        many = len(gc.get_objects(generation=2)) > MOST
+        gc.collect(1 if many else 2)
+        if many or len(self._app.screen_stack) == 1:  # a dialog goes soon, and with it what was made for it
+            self._kept += len(gc.get_objects(generation=2))
+            gc.freeze()

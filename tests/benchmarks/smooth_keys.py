@@ -21,7 +21,6 @@ from textual import events
 
 from memtui.tui.app import MemtuiApp
 from memtui.tui.opening import opener
-from memtui.tui.steady import AFTER_S
 
 NOW_MS = 1_788_264_000_000
 
@@ -148,8 +147,6 @@ async def drive(folder: str, keys: int) -> dict[str, Any]:
             await opened(app, turns, stop)
             screen = app.screen
             first = turns.taken()
-            if not stop.opened:
-                await asyncio.sleep(AFTER_S * 1.2)
             for key in islice(cycle(stop.keys), keys):
                 await press(app, turns, stop.name, key)
             await at_work(app)

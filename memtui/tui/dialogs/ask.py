@@ -5,15 +5,15 @@ from __future__ import annotations
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from memtui.tui.keys import bindings
+from memtui.tui.quick import QuickModal
 from memtui.tui.widgets.line import Line
 from memtui.tui.widgets.panel import Panel
 
 
-class Ask(ModalScreen[str | None]):
+class Ask(QuickModal[str | None]):
     """A title, a hint and an input; returns the text, None when closed or empty."""
 
     DEFAULT_CSS = """

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from memtui.engine import one_line
@@ -16,6 +15,7 @@ from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.numbers import full
+from memtui.tui.quick import QuickModal
 from memtui.tui.widgets.line import Line
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
@@ -57,7 +57,7 @@ class ItemRows(RowList):
         )
 
 
-class Find(ModalScreen[str | None]):
+class Find(QuickModal[str | None]):
     """Returns the value of the item taken, None when closed. `empty` is said when there is nothing to choose from."""
 
     DEFAULT_CSS = """

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widgets import Input
 
 from memtui.tui.host import host
@@ -16,6 +16,7 @@ from memtui.tui.keys import ACT, BY_ID, FIND, GO, MOVE, VIEW, Key, bindings
 from memtui.tui.keys.places import ANY_SCREEN, is_screen, place
 from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.paint.cells import fit
+from memtui.tui.quick import QuickModal
 from memtui.tui.refusal import refusal
 from memtui.tui.widgets.built_rows import BuiltRows
 from memtui.tui.widgets.line import Line
@@ -79,7 +80,7 @@ def help_title(screen: Screen[object]) -> str:
     return f"{place(around).title}, {title[0].lower()}{title[1:]}" if shared else title
 
 
-class HelpOverlay(ModalScreen[None]):
+class HelpOverlay(QuickModal[None]):
     """All keys of the focused panel, its screen and the app, grouped; `/` searches them."""
 
     DEFAULT_CSS = """

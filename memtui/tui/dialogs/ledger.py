@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
@@ -15,6 +14,7 @@ from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.waterfall import number
+from memtui.tui.quick import QuickModal
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
 
@@ -123,7 +123,7 @@ class LedgerRows(RowList):
         return [Row((line,)) for line in (*lines, *self.page.below(width))]
 
 
-class Ledger(ModalScreen[str]):
+class Ledger(QuickModal[str]):
     """Walks through the ledgers of `ids`; returns the id that was shown last."""
 
     DEFAULT_CSS = """

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input
 
 from memtui.engine import CancelToken, ListQuery, Memory, UsageError, one_line
@@ -18,6 +17,7 @@ from memtui.tui.keys import bindings
 from memtui.tui.messages import RunFailed, RunFinished
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.numbers import age, full
+from memtui.tui.quick import QuickModal
 from memtui.tui.runner import Report, Runner
 from memtui.tui.theme.tokens import category_style, scope_style, tier_style
 from memtui.tui.widgets.line import Line
@@ -88,7 +88,7 @@ class MemoryRows(RowList):
         )
 
 
-class MemoryPick(ModalScreen[str | None]):
+class MemoryPick(QuickModal[str | None]):
     """Returns the id of the memory taken, None when closed."""
 
     DEFAULT_CSS = """

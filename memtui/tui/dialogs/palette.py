@@ -7,7 +7,7 @@ from collections import Counter
 from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Input
 
@@ -18,6 +18,7 @@ from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.layout import NORMAL_WIDTH, WIDE_WIDTH
 from memtui.tui.messages import RunFailed, RunFinished
+from memtui.tui.quick import QuickModal
 from memtui.tui.runner import Runner
 from memtui.tui.widgets.line import Line
 from memtui.tui.widgets.panel import Panel
@@ -39,7 +40,7 @@ _WAYS = "enter run   {palette.group} next group   {palette.close} close"
 _WAYS = "enter run   {palette.group} next group   {palette.close} close"
 
 
-class Palette(ModalScreen[None]):
+class Palette(QuickModal[None]):
     """An input and the ranked rows; Enter runs the highlighted one on the screen below."""
 
     DEFAULT_CSS = """

@@ -5,11 +5,11 @@ from __future__ import annotations
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from memtui.engine import clean
 from memtui.tui.keys import bindings
+from memtui.tui.quick import QuickModal
 from memtui.tui.widgets.panel import Panel
 
 
@@ -22,7 +22,7 @@ class _Text(TextArea):
         await super()._on_paste(events.Paste("\t".join(map(clean, event.text.split("\t")))))
 
 
-class Paste(ModalScreen[str | None]):
+class Paste(QuickModal[str | None]):
     """A title, a hint and a text; returns it, None when closed or empty."""
 
     DEFAULT_CSS = """

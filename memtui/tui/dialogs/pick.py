@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.geometry import Region
 from textual.reactive import reactive
-from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widget import Widget
 
@@ -19,6 +18,7 @@ from memtui.engine import one_line
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop, fit
+from memtui.tui.quick import QuickModal
 from memtui.tui.widgets.panel import Panel
 
 
@@ -76,7 +76,7 @@ class OptionRows(Widget, can_focus=True):
         return Content("\n").join(lines)
 
 
-class Pick(ModalScreen[str | None]):
+class Pick(QuickModal[str | None]):
     """Shows the options and returns the value taken, None when closed."""
 
     DEFAULT_CSS = """

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from memtui.engine import ChangeSet, MemtuiError, Progress, one_line
@@ -18,6 +17,7 @@ from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 from memtui.tui.paint.numbers import full, plural
+from memtui.tui.quick import QuickModal
 from memtui.tui.runner import Report, Runner
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
@@ -65,7 +65,7 @@ class PreviewRows(RowList, inherit_bindings=False):
         return plan_rows(self.plan, self.notes, width, host(self).glyphs)
 
 
-class Preview(ModalScreen[Answer | None]):
+class Preview(QuickModal[Answer | None]):
     """Shows a change set; returns the answer, None when nothing is to be changed.
 
     `stop_agent`: why the agent has to be stopped first, empty when it need not be. `forcible`: the rows that

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from memtui.engine import one_line
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import fit, right
 from memtui.tui.paint.numbers import full
+from memtui.tui.quick import QuickModal
 from memtui.tui.theme.tokens import scope_style
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
@@ -76,7 +76,7 @@ class ScopeRows(RowList):
         self.screen.dismiss(tuple(self.chosen))
 
 
-class ScopePick(ModalScreen[tuple[str, ...] | None]):
+class ScopePick(QuickModal[tuple[str, ...] | None]):
     """Returns the chosen scopes, an empty tuple for no filter, None when closed."""
 
     DEFAULT_CSS = """

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from memtui.engine import one_line
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
-from memtui.tui.paint.cells import fit
+from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.quick import QuickModal
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
 
@@ -68,7 +68,7 @@ def _line(line: Line, name_cells: int, value_cells: int, width: int, glyphs: Gly
         " ",
         (fit(line.name, name_cells), "$dim"),
         (value, "$foreground"),
-        (line.meaning if not long and room >= 12 else "", "$dim"),
+        (crop(line.meaning, room, glyphs.ellipsis) if not long and room >= 12 else "", "$dim"),
     )
     return content.truncate(width - 1)
 
@@ -84,7 +84,7 @@ class SheetRows(RowList):
         return [Row((line,)) for line in sheet_lines(*self._parts, width, host(self).glyphs)]
 
 
-class Sheet(ModalScreen[None]):
+class Sheet(QuickModal[None]):
     """Shows the sheet until it is closed."""
 
     DEFAULT_CSS = """

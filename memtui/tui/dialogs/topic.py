@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Markdown
 
 from memtui.help import Topic
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
+from memtui.tui.quick import QuickModal
 from memtui.tui.widgets.panel import Panel
 
 
@@ -31,7 +31,7 @@ class TopicText(VerticalScroll, can_focus=True):
         self.scroll_end(animate=False)
 
 
-class TopicView(ModalScreen[None]):
+class TopicView(QuickModal[None]):
     """Shows a topic with the keys that are in force."""
 
     DEFAULT_CSS = """

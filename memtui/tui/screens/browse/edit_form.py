@@ -8,7 +8,6 @@ from dataclasses import replace
 from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
 from memtui.engine import LONGEST_TEXT, MemtuiError, clean, one_line
@@ -17,6 +16,7 @@ from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.numbers import full
+from memtui.tui.quick import QuickModal
 from memtui.tui.screens.browse.choosing import choose_value
 from memtui.tui.screens.browse.draft import Draft, put, turned
 from memtui.tui.widgets.built_rows import KnobRows
@@ -70,7 +70,7 @@ class EditNotes(Static):
         self.display = bool(words)
 
 
-class EditForm(ModalScreen[Draft | None]):
+class EditForm(QuickModal[Draft | None]):
     """The draft in, the changed draft out; None when it was closed.
 
     `scopes` are those of the store, most used first; `embedder` is the one that makes new vectors, in words.

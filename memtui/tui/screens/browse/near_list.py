@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 
 from memtui.engine import one_line
 from memtui.tui.host import host
@@ -18,6 +17,7 @@ from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import score
+from memtui.tui.quick import QuickModal
 from memtui.tui.theme.tokens import brightness, scope_style, tier_style
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.rows import Row, RowList
@@ -98,7 +98,7 @@ class NearRows(RowList):
 Wanted = tuple[Literal["show", "merge"], str]
 
 
-class Near(ModalScreen[Wanted | None]):
+class Near(QuickModal[Wanted | None]):
     """The neighbours where the screen has no room for their panel; returns what is to be done with which."""
 
     DEFAULT_CSS = """

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import ModalScreen
 
 from memtui.engine import InjectionSettings, MemtuiError, one_line
 from memtui.engine.lab.injected import Mode
@@ -18,6 +17,7 @@ from memtui.tui.messages import RunFailed, RunFinished
 from memtui.tui.paint.bars import progress as progress_bar
 from memtui.tui.paint.cells import crop
 from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.quick import QuickModal
 from memtui.tui.runner import Runner
 from memtui.tui.widgets.built_rows import BuiltRows
 from memtui.tui.widgets.panel import Panel
@@ -82,7 +82,7 @@ def headline(found: Injection, glyphs: Glyphs) -> Content:
     )
 
 
-class Injected(ModalScreen[None]):
+class Injected(QuickModal[None]):
     """Shows the block of one recall, and how it changes with the plugin's injection settings."""
 
     DEFAULT_CSS = """

@@ -1,0 +1,84 @@
+"""The garbage collector: never in the way of a key, and nothing stays for ever."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Iterator
+
+import pytest
+from textual.screen import Screen
+
+from memtui.tui.quick import QuickApp
+from memtui.tui.steady import NEVER, ROUNDS, UNTOUCHED_S, Steady
+
+
+class Ring:
+    """Something that only the collector can clear away."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+
+def grown_up() -> tuple[Ring, weakref.ref[Ring]]:
+    """A ring that the collector's smaller rounds no longer look at."""
+    ring = Ring()
+    gc.collect(1)
+    return ring, weakref.ref(ring)
+
+
+def until_due() -> None:
+    """Make objects that stay, until the collector's own rounds say that there is something to look at."""
+    kept: list[list[object]] = []
+    while gc.get_count()[2] < ROUNDS:
+        kept.append([kept])
+    kept.clear()
+
+
+@pytest.fixture
+def thresholds() -> Iterator[tuple[int, int, int]]:
+    """The collector is left as it was found."""
+    before = gc.get_threshold()
+    yield before
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+async def test_the_collector_works_between_keys_and_leaves_nothing_behind(
+    thresholds: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtui.tui.steady.LOOK_S", 3600)  # the test looks
+    app = QuickApp()
+    steady = Steady(app)
+    steady._stop.set()  # nothing is loaded ahead meanwhile
+    async with app.run_test(size=(20, 5)):
+        steady.begin()
+        assert gc.get_threshold() == (*thresholds[:2], NEVER)
+
+        ring, gone = grown_up()
+        del ring
+        until_due()
+        assert gone() is not None, "a whole round came by itself"
+        steady.tidy()
+        assert gone() is None
+
+        held, left = grown_up()
+        until_due()
+        steady.tidy()
+        frozen = gc.get_freeze_count()
+        await app.push_screen(Screen[None]())
+        until_due()
+        steady.tidy()
+        assert gc.get_freeze_count() <= frozen, "what a dialog made is left alone"
+        await app.pop_screen()
+
+        del held
+        steady.loaded()
+        steady.tidy()
+        assert left() is not None, "everything was looked through while somebody was there"
+        app.touched -= UNTOUCHED_S + 1
+        steady.tidy()
+        assert left() is None
+    steady.end()
+    assert gc.get_threshold() == thresholds
+    assert not gc.get_freeze_count()
