@@ -233,11 +233,11 @@ class _Shift:
             return Conflict(
                 each, "refused", "The journal keeps too little of it to make it again: import it again."
             )
-        shown = self._shown(row)
+        shown = self._shown(self._values(table), at)
         return Change(each, "add", {}, shown, title=_title(shown), scope=shown.get("scope"), row=row)
 
     def _delete(self, each: str, now: _Values, at: int) -> Change:
-        shown = self._shown(now.table.slice(at, 1))
+        shown = self._shown(now, at)
         text, scope = self.writer.dialect.columns.text, self.writer.dialect.columns.scope
         expects = {name: now.value(name, at) for name in (text, scope) if name}
         edit = Edit(expects=expects)
@@ -256,12 +256,12 @@ class _Shift:
             {each.field: each.before for each in differences},
         )
         edit = Edit({name: old.value(name, at) for name in names}, vector=old.vector(at) if vector else None)
-        return Change(each, "edit", *shown, title=_title(self._shown(table.slice(at, 1))), edit=edit)
+        return Change(each, "edit", *shown, title=_title(self._shown(old, at)), edit=edit)
 
-    def _shown(self, row: pa.Table) -> dict[str, Any]:
-        hidden = self.writer.dialect.columns.vector
-        values = row.to_pylist()[0]
-        return {name: value for name, value in values.items() if name not in (ID, hidden)}
+    def _shown(self, values: _Values, at: int) -> dict[str, Any]:
+        """What a person reads of a row: everything but its id and its vector."""
+        hidden = (ID, self.writer.dialect.columns.vector)
+        return {name: values.listed(name, at) for name in values.table.schema.names if name not in hidden}
 
 
 class _Values:
@@ -270,12 +270,23 @@ class _Values:
     def __init__(self, table: pa.Table) -> None:
         self.table = table
         self._columns: dict[str, list[Any]] = {}
+        self._lists: dict[str, list[Any]] = {}
 
     def value(self, column: str, at: int) -> Any:
         """The value; a vector as its bytes."""
-        if column not in self._columns:
-            self._columns[column] = comparable(self.table.column(column).combine_chunks())
-        return self._columns[column][at]
+        return self._column(column)[at]
+
+    def listed(self, column: str, at: int) -> Any:
+        """The value; a vector as its numbers."""
+        if column not in self._lists:
+            found = self.table.column(column)
+            self._lists[column] = found.to_pylist() if _is_vector(found.type) else self._column(column)
+        return self._lists[column][at]
+
+    def _column(self, name: str) -> list[Any]:
+        if name not in self._columns:
+            self._columns[name] = comparable(self.table.column(name).combine_chunks())
+        return self._columns[name]
 
     def vector(self, at: int) -> Any:
         """The vector of a row: float32 [dims], REMOVED for a NULL."""
