@@ -153,7 +153,9 @@ def _print(document: Mapping[str, Any], done: ChangeSet | Outcome, args: argpars
     elif entry is None:
         print_text("nothing to change")
     else:
-        print_text(f"{count} changed; take it back with: memtui undo {entry}")
+        final = getattr(done, "final", False)
+        back = "this cannot be taken back" if final else f"take it back with: memtui undo {entry}"
+        print_text(f"{count} changed; {back}")
     if receipt := document.get("receipt"):
         print_text(f"receipt: {receipt['file']} ({_left(receipt)})")
 

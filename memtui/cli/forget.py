@@ -1,4 +1,4 @@
-"""`memtui forget`: archive memories, delete them, or delete them with every trace."""
+"""`memtui forget`: archive memories, delete them, delete them with every trace, or take only their past."""
 
 from __future__ import annotations
 
@@ -24,6 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also from the table's older versions, its index and memtui's journal; with --hard, cannot be undone",
     )
+    parser.add_argument(
+        "--past",
+        action="store_true",
+        help="keep the memories as they are, and take what older versions and the journal hold of them "
+        "(after masking a secret); cannot be undone",
+    )
     parser.add_argument("--with-pinned", action="store_true", help="pinned memories too, with --where")
     add_safety_arguments(parser)
     add_effect_argument(parser)
@@ -31,7 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Forget."""
+    if args.past and (args.hard or args.shrink_history):
+        raise UsageError("--past keeps the memories; --hard deletes them.", fix="Give one of them.")
     engine = open_to_change(args)
+    if args.past:
+        return carry_out(engine, engine.curate.past(chosen_ids(engine, args)), args)
     ids = _ids(engine, args)
     planned = engine.curate.forget(
         ids,

@@ -38,7 +38,7 @@ PLAN, APPLY, STAGE = "plan", "apply", "stage"
 SLOW_S = 0.4
 """A plan that is there sooner needs no word that it is being made."""
 _DONE = {"undo": "taken back", "redo": "made again", "restore": "brought back"}
-_DONE |= {"merge": "merged", "forget": "forgotten"}
+_DONE |= {"merge": "merged", "forget": "forgotten", "clean": "without a past now"}
 
 
 class Staging(Widget):
@@ -212,7 +212,7 @@ class Staging(Widget):
     # agreeing and writing
 
     def _show(self, planned: ChangeSet, notes: Sequence[str]) -> None:
-        from memtui.tui.dialogs.preview import Preview
+        from memtui.tui.dialogs.preview import Preview, only_past
         from memtui.tui.dialogs.staged_set import StagedSet
 
         asked = self._asked
@@ -221,7 +221,7 @@ class Staging(Widget):
         stop = access.reason if access.verdict == "confirm" else ""
         engine = asked.engine
         said = [note for note in (*notes, access.warning) if note]
-        effect = None if planned.conflicts else partial(effect_on_recall, engine)
+        effect = None if planned.conflicts or only_past(planned) else partial(effect_on_recall, engine)
         if asked.collected:
             preview: Preview = StagedSet(
                 planned,
@@ -236,7 +236,7 @@ class Staging(Widget):
             return
         on_top = words_on_top(engine, planned)
         if on_top and planned.shrinks:
-            self._say("They have staged changes: apply or drop those before every trace is deleted.", "error")
+            self._say("They have staged changes: apply or drop those before their history goes.", "error")
             return
         if on_top:
             said.insert(0, on_top)
@@ -340,7 +340,11 @@ class Staging(Widget):
         """The flash line of a written change: what, its entry, how it is taken back, what is new to know."""
         if outcome.entry is None:
             return "Nothing had to be written; the journal knows it now."
-        done = f"{plural(outcome.changed, 'memory', 'memories')} {_DONE.get(outcome.action, 'changed')}"
+        archived = outcome.action == "forget" and all(each.op == "edit" for each in outcome.changes)
+        verb = "archived" if archived else _DONE.get(outcome.action, "changed")
+        done = f"{plural(outcome.changed, 'memory', 'memories')} {verb}"
+        if outcome.final:
+            return f"{done} (entry {full(outcome.entry)}); this cannot be taken back"
         undone = outcome.action == "undo"
         id = self._undo or "browse.undo"
         cap = host(self).keys.cap(id.replace("undo", "redo") if undone else id)

@@ -81,6 +81,7 @@ def test_edit_prints_the_agreed_document_and_undo_takes_it_back(db: Path, capsys
         ("forget", uuid(2)),
         ("forget", uuid(2), "--hard"),
         ("forget", uuid(2), "--hard", "--shrink-history"),
+        ("forget", uuid(2), "--past"),
         ("merge", uuid(2), uuid(3)),
         ("merge", uuid(2), uuid(3), "--losers", "delete"),
     ],
@@ -102,7 +103,8 @@ def test_a_dry_run_shows_the_same_and_writes_nothing(
 
 def test_what_destroys_needs_a_yes(db: Path, capsys: Capture) -> None:
     before = tree_hash(db)
-    for words in (("forget", uuid(2), "--hard"), ("merge", uuid(2), uuid(3), "--losers", "delete")):
+    merge = ("merge", uuid(2), uuid(3), "--losers", "delete")
+    for words in (("forget", uuid(2), "--hard"), ("forget", uuid(2), "--past"), merge):
         code, document, err = call(capsys, db, *words)
         assert code == 3
         assert document["entry"] is None

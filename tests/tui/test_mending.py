@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from memtui.engine.secrets import find_secrets
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.screens.browse.filtering import choosing
 from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.mend.lists import Finds
@@ -210,6 +212,34 @@ async def test_masking_needs_an_embedder_and_says_so(store):
         await press(pilot, "m", "s", "m")
         assert "embed" in (said(app) or screen_text(app))
         assert version_of(store) == 3
+
+
+async def test_a_secret_is_masked_and_its_history_removed_while_the_memory_stays(demo_store, tmp_path):
+    copy = Path(shutil.copytree(demo_store, tmp_path / "demo"))
+    async with browsing(copy) as (app, pilot):
+        await press(pilot, "m", "s")
+        texts = {key: str(row_of(copy, key)["text"]) for key in finds(app).keys}
+        memory, text = next((key, text) for key, text in texts.items() if find_secrets(text))
+        secret = next(text[each.start : each.end] for each in find_secrets(text))
+        await press(pilot, *["j"] * finds(app).keys.index(memory), "m")
+        assert "H takes it out" in screen_text(app)
+        await press(pilot, "enter")
+        assert "1 memory changed" in said(app)
+        await steps(pilot, "H", "enter")
+        assert isinstance(app.screen, Preview), "enter never destroys"
+        assert "1 memory: history removed" in screen_text(app)
+        await press(pilot, "y")
+        assert isinstance(app.screen, Sheet)
+        shown = " ".join(screen_text(app).split())
+        assert "the memory stays" in shown
+        assert "older versions not found" in shown
+        await press(pilot, "escape")
+        assert "1 memory without a past now (entry 2); this cannot be taken back" in said(app)
+        await press(pilot, "u")
+        assert "removed for good" in said(app)
+    assert "REDACTED" in str(row_of(copy, memory)["text"])
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(secret.encode() in path.read_bytes() for path in files)
 
 
 async def test_read_only_everything_is_found_and_nothing_is_changed(store):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memtui.engine.curate.apply import Bench, apply
-from memtui.engine.curate.changes import ChangeSet, Outcome
+from memtui.engine.curate.changes import CLEAN, ChangeSet, Outcome
 from memtui.engine.curate.copies import put_back, take_out
 from memtui.engine.curate.recover import INTERRUPTED
 from memtui.engine.curate.staged import SEVERAL
@@ -17,6 +17,15 @@ def carry_out(change_set: ChangeSet, bench: Bench, *, confirmed: bool, store: st
 
     Raises RefusedError for a set that destroys and was not `confirmed`; see `apply` for the rest.
     """
+    if change_set.action == CLEAN and not confirmed:
+        raise RefusedError(
+            f"{change_set.title}: that cannot be taken back; nothing was changed.",
+            fix="Look at it with --dry-run, then repeat with --yes.",
+        )
+    if change_set.action == CLEAN:
+        from memtui.engine.curate.past import apply_past
+
+        return apply_past(change_set, bench, confirmed=confirmed, store=store)
     if change_set.destroys and not confirmed:
         gone = sum(each.op == "delete" for each in change_set.changes) or len(change_set.purges)
         raise RefusedError(

@@ -7,6 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Op = Literal["edit", "add", "delete"]
+CONTENTS_REMOVED = "contents removed"
+"""What a receipt says of a journal that holds nothing of its memories any more."""
+CLEAN = "clean"
+"""The action that takes the past of memories and leaves them as they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ class ChangeSet:
     """
 
     action: str
-    """edit, forget, restore, merge, undo, redo."""
+    """edit, forget, restore, merge, undo, redo, clean."""
     title: str
     """One line: what it does, "3 memories: scope to agent:main"."""
     changes: tuple[Change, ...]
@@ -108,7 +112,7 @@ class ChangeSet:
     copies: tuple[Mapping[str, Any], ...] = ()
     """Of a forget: where else the text stands; the lines of mirrors go with it, backups and notes stay."""
     shrinks: bool = False
-    """Of a forget: old versions of the table and what the journal holds of these memories go, too."""
+    """Of a forget or a clean: old versions of the table and what the journal holds of these memories go, too."""
     purges: tuple[str, ...] = ()
     """Of a forget that shrinks: memories deleted before, whose traces go."""
     undoes: int | None = None
@@ -179,6 +183,11 @@ class Outcome:
     version_after: int = 0
     receipt: Mapping[str, Any] | None = None
     """Of a forget: ids and hashes of what went, and where it was looked for afterwards."""
+
+    @property
+    def final(self) -> bool:
+        """Whether it can never be taken back: the journal holds nothing of it."""
+        return self.receipt is not None and self.receipt["journal"] == CONTENTS_REMOVED
 
     @property
     def changed(self) -> int:

@@ -208,6 +208,12 @@ class Curator:
             mirrors=mirror_folders(self._found),
         )
 
+    def past(self, ids: Sequence[str]) -> ChangeSet:
+        """Plan to take what older versions and the journal hold of memories that stay; see `plan_past`."""
+        from memtui.engine.curate.past import plan_past
+
+        return plan_past(self._bureau(), ids, self._made_journal(), mirror_folders(self._found))
+
     def restore(self, ids: Sequence[str]) -> ChangeSet:
         """Plan to bring memories back from the trash; see `plan_restore`."""
         from memtui.engine.curate.restore import plan_restore

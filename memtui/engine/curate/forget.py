@@ -156,9 +156,11 @@ def _warnings(
     if stay := [copy for copy in copies if not copy.goes]:
         notes.append(f"{len(stay)} copies in other files stay: see where.")
     if shrink:
-        notes.append("The whole table loses its older versions, and these memories cannot be brought back.")
+        what = "this memory" if len(changes) == 1 else "these memories"
+        notes.append(f"The whole table loses its older versions, and {what} cannot be brought back.")
     elif changes:
-        notes.append("Older versions of the table hold them until the agent's clean-up (about 14 days).")
+        what = "it" if len(changes) == 1 else "them"
+        notes.append(f"Older versions of the table hold {what} until the agent's clean-up (about 14 days).")
     return notes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from memtui.engine.curate.changes import CLEAN
 from memtui.engine.curate.recover import INTERRUPTED, plan_revert
 from memtui.engine.curate.undo import plan_shift
 from memtui.engine.errors import RefusedError
@@ -24,13 +25,17 @@ def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Coll
     """
     if number is None:
         applied = journal.entries(states=("applied",))
-        entry = next((each for each in applied if each.action not in REVERSALS), None)
+        entry = next((each for each in applied if each.action not in (*REVERSALS, CLEAN)), None)
         if entry is None:
             raise RefusedError("There is nothing to undo.", fix="See what was changed with: memtui journal.")
     else:
         entry = journal.entry(number)
     if entry.state == INTERRUPTED:
         return plan_revert(entry, journal, writer)
+    if entry.action == CLEAN:
+        raise RefusedError(
+            f"Entry {entry.entry} removed history: that cannot be taken back.", fix="Nothing was changed."
+        )
     if entry.action == "undo":
         return plan_redo(journal, writer, entry.entry, forced)
     if entry.action == "redo" and entry.undoes is not None:

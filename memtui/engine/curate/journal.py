@@ -99,18 +99,22 @@ class Journal:
         detail: Mapping[str, Any] | None = None,
         count: int | None = None,
         added: pa.RecordBatchReader | None = None,
+        done: int | None = None,
     ) -> int:
         """Write down what is about to be done, safe against a crash and a power cut; the entry's number.
 
         `count` is how many memories it is about, where they are too many to be listed one by one; `added` their
-        rows, where they are too many to be held at once.
+        rows, where they are too many to be held at once. `done` is the version after it, of what is done already.
         """
         shown = _dump([[each.before, each.after] for each in changes]).encode("ascii")
         with self._file.writing() as db:
             entry = db.execute(
-                "INSERT INTO entries (time_ms, action, title, state, rows, version_before, undoes, detail)"
-                " VALUES (?, ?, ?, 'intended', ?, ?, ?, ?)",
-                (time_ms, action, title, count or len(changes), version_before, undoes, _dump(detail or {})),
+                "INSERT INTO entries (time_ms, action, title, state, rows, version_before, version_after,"
+                " undoes, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(time_ms, action, title, INTENDED if done is None else "applied"),
+                    *(count or len(changes), version_before, done, undoes, _dump(detail or {})),
+                ),
             ).lastrowid
             assert entry is not None
             rows = ((entry, n, each.id, each.op) for n, each in enumerate(changes))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.curate.changes import CONTENTS_REMOVED
 from memtui.engine.curate.rows import ID
 from memtui.engine.errors import MemtuiError
 from memtui.engine.store import sql
@@ -53,7 +54,7 @@ def make_receipt(
         "store": store,
         "mode": "history shrunk" if change_set.shrinks else "deleted",
         "memories": [
-            {"id": each.id, "text_sha256": _hash(texts[each.id]), "why": each.why}
+            {"id": each.id, "text_sha256": hashed(texts[each.id]), "why": each.why}
             for each in change_set.changes
             if each.id in texts
         ]
@@ -71,13 +72,13 @@ def make_receipt(
         "copies_left": [
             each for each, whole in zip(kept, change_set.copies, strict=True) if not whole["goes"]
         ],
-        "journal": "contents removed" if change_set.shrinks else f"kept, undo with entry {entry}",
+        "journal": CONTENTS_REMOVED if change_set.shrinks else f"kept, undo with entry {entry}",
     }
 
 
-def write_receipt(folder: Path, receipt: Mapping[str, Any]) -> Path:
-    """Write the receipt into `folder`; its name has the entry and the time."""
-    path = folder / f"forget-{receipt['entry'] or 'traces'}-{receipt['time_ms']}.json"
+def write_receipt(folder: Path, receipt: Mapping[str, Any], kind: str = "forget") -> Path:
+    """Write the receipt into `folder`; its name has its `kind`, the entry and the time."""
+    path = folder / f"{kind}-{receipt['entry'] or 'traces'}-{receipt['time_ms']}.json"
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
@@ -112,5 +113,6 @@ def _by_index(pin: Pin, text: str) -> list[str]:
     return found
 
 
-def _hash(text: str) -> str:
+def hashed(text: str) -> str:
+    """A text as a receipt names it."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

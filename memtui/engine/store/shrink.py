@@ -69,7 +69,10 @@ def shrink(table: Any, place: Place, where: str, *, stable_row_ids: bool, unveri
 
 
 def _rebuilt(table: Any, index: Any) -> None:
-    """Build an index anew as it was; raises when its format is another one afterwards."""
+    """Build an index anew as it was; raises when its format is newer than it was: its program may not read it.
+
+    An older one is read by all: memtui asks for the oldest (see `store.lance`).
+    """
     from lancedb import index as kinds
 
     column = index.columns[0]
@@ -97,9 +100,9 @@ def _rebuilt(table: Any, index: Any) -> None:
         return  # an index of vectors holds neither ids nor words
     table.create_index(column, config=config, replace=True, name=index.name)
     now = next(each for each in table.list_indices() if each.name == index.name)
-    if getattr(now, "index_version", None) != getattr(index, "index_version", None):
+    if (getattr(now, "index_version", None) or 0) > (getattr(index, "index_version", None) or 0):
         raise MemtuiError(
-            f"The index {index.name} was rebuilt in another format.",
+            f"The index {index.name} was rebuilt in a newer format.",
             fix="Let the agent's program rebuild it before it is used.",
         )
 

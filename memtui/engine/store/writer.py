@@ -130,12 +130,16 @@ class Writer:
         stable = self.dialect.name == "memtui"
         return shrink(self._table, self._place, self.where, stable_row_ids=stable, unverified=unverified)
 
+    def versions(self) -> list[int]:
+        """Every version that can still be read, the oldest first."""
+        with explained(self.where):
+            return sorted(int(each["version"]) for each in self._table.list_versions())
+
     def traces(self, ids: Sequence[str], texts: Sequence[str]) -> Traces:
         """Where rows with these ids are still found: in which versions, and as bytes in which files."""
         from memtui.engine.store.shrink import Traces, files_with
 
-        with explained(self.where):
-            numbers = [int(each["version"]) for each in self._table.list_versions()]
+        numbers = self.versions()
         condition = sql.is_in(self.dialect.columns.id, ids)
         held = [number for number in numbers if self.at(number).table.count_rows(condition)]
         if self._place.folder is None:

@@ -46,6 +46,11 @@ class Answer:
     row: str = ""
 
 
+def only_past(plan: ChangeSet) -> bool:
+    """Whether nothing goes but the history of memories that stay."""
+    return plan.shrinks and not deletions(plan)
+
+
 def deletions(plan: ChangeSet) -> int:
     """How many memories go for good with it; 0 for a change that destroys nothing."""
     gone = sum(each.op == "delete" for each in plan.changes) + len(plan.purges)
@@ -148,6 +153,8 @@ class Preview(QuickModal[Answer | None]):
             ways += [("change.apply", "deletes them")] if self._typed == self._count else []
         elif agent:
             ways.append(("change.stopped", f"{agent}{'delete' if gone else 'apply'}"))
+        elif only_past(plan):
+            ways.append(("change.agree", "remove the history"))
         elif gone:
             ways.append(("change.agree", f"delete {plural(gone, 'memory', 'memories')}"))
         else:
@@ -167,12 +174,13 @@ class Preview(QuickModal[Answer | None]):
         return not self.plan.conflicts and len(self.plan.changes) > 1 and bool(self._rows.key)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        plan, gone, stop = self.plan, deletions(self.plan), bool(self._stop_agent)
+        plan, stop = self.plan, bool(self._stop_agent)
+        gone = bool(deletions(plan)) or only_past(plan)
         typed = not self._count or self._typed == self._count
         ready = self._clean and self._staging != "only"
         able = {
             "apply": ready and ((not gone and not stop) or (bool(self._count) and typed)),
-            "agree": ready and bool(gone) and not self._count and not stop,
+            "agree": ready and gone and not self._count and not stop,
             "stopped": ready and stop and not self._count,
             "stage": self._clean and bool(self._staging),
             "leave_out": bool(plan.conflicts) and bool(plan.changes),

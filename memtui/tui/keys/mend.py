@@ -60,6 +60,13 @@ TABLE: tuple[Key, ...] = (
         help="out of the table's history and the journal, too: for secrets; no undo",
     ),
     Key("mend.mask", "m", "mask", ACT, bar=23, help="put [REDACTED] in the place of the secret"),
+    Key(
+        "mend.past",
+        "H",
+        "remove the history",
+        ACT,
+        help="of what was masked last, or the marked: older versions and the journal lose it; no undo",
+    ),
     Key("mend.reveal", "v", "reveal", VIEW, bar=24, help="show the secret of this memory until you move on"),
     Key("mend.restore", "R", "bring back", ACT, bar=25, help="the marked, or the one under the cursor"),
     Key("mend.browse", "b", "show in Browse", GO, bar=60),

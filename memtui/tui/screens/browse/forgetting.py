@@ -13,7 +13,7 @@ from memtui.tui.paint.numbers import full, plural
 if TYPE_CHECKING:
     from memtui.tui.frame import Frame
 
-ARCHIVE, DELETE, SHRINK = "archive", "delete", "shrink"
+ARCHIVE, DELETE, SHRINK, PAST = "archive", "delete", "shrink", "past"
 
 
 def ways(able_to_archive: bool) -> list[Option]:
@@ -23,6 +23,7 @@ def ways(able_to_archive: bool) -> list[Option]:
         *archive,
         Option(DELETE, "delete", "undo brings it back", "d"),
         Option(SHRINK, "delete every trace", "history shrunk, no undo", "t"),
+        Option(PAST, "only its past", "stays; older texts go, no undo", "p"),
     ]
 
 
@@ -41,8 +42,12 @@ def forget(screen: Frame, ids: Sequence[str], done: Callable[[Outcome], None], *
     def taken(way: str | None) -> None:
         if way is not None:
             screen.staging.stage(
-                lambda engine: engine.curate.forget(
-                    ids, hard=way != ARCHIVE, shrink=way == SHRINK, spare_pinned=not named
+                lambda engine: (
+                    engine.curate.past(ids)
+                    if way == PAST
+                    else engine.curate.forget(
+                        ids, hard=way != ARCHIVE, shrink=way == SHRINK, spare_pinned=not named
+                    )
                 ),
                 then=written,
             )
@@ -54,8 +59,10 @@ def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
     """What was verified after a forget, and where its receipt is."""
     found, searched = receipt["found"], receipt["searched"]
     gone = plural(len(receipt["memories"]), "memory", "memories")
+    stays = any(each["why"] == "stays" for each in receipt["memories"])
+    what = f"{gone}: {receipt['mode']}" if stays else f"{gone} forgotten ({receipt['mode']})"
     intro = [
-        f"{gone} forgotten ({receipt['mode']}). The receipt holds ids and hashes, no text:",
+        f"{what}. The receipt holds ids and hashes, no text:",
         str(receipt["file"]),
     ]
     older = found["versions"]
@@ -78,7 +85,7 @@ def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
     sections = [Section("LOOKED FOR AFTERWARDS", tuple(lines))]
     sections += [Section("COPIES THAT STAY IN OTHER FILES", tuple(left))] if left else []
     sections += [Section("OTHER MEMORIES WITH THE SAME TEXT", tuple(twins))] if twins else []
-    return Sheet("Forgotten", intro, warnings, sections)
+    return Sheet("History removed" if stays else "Forgotten", intro, warnings, sections)
 
 
 def _nowhere(places: Sequence[Any]) -> str:

@@ -29,6 +29,7 @@ _OF_PART: dict[str, tuple[Part, ...]] = {
     **dict.fromkeys(("losers", "survivor", "text", "skip"), ("duplicates",)),
     **dict.fromkeys(("archive", "forget", "mark_sure"), ("noise", "secrets")),
     "mask": ("secrets",),
+    "past": ("secrets",),
     "every_trace": ("noise", "secrets"),
     "reveal": ("secrets",),
     "restore": ("trash",),
@@ -45,6 +46,8 @@ class MendActions(Frame):
         super().__init__()
         self.own = False
         """The store is about to be read anew because of a change made here."""
+        self._lately: tuple[str, ...] = ()
+        """What was masked last: no longer in the list, but its past may still be taken."""
 
     @property
     def finds(self) -> Finds:
@@ -240,8 +243,24 @@ class MendActions(Frame):
     def action_mask(self) -> None:
         ids = self._taken()
         if ids:
-            cap = host(self).keys.cap("mend.every-trace")
-            self.staging.stage(lambda engine: masked(engine, ids, cap), then=self._gone)
+            cap = host(self).keys.cap("mend.past")
+            self.staging.stage(lambda engine: masked(engine, ids, cap), then=self._masked)
+
+    def _masked(self, outcome: Outcome) -> None:
+        self._lately = tuple(change.id for change in outcome.changes)
+        self._gone(outcome)
+
+    def action_past(self) -> None:
+        """Of what was masked last, or of what is chosen: the history and the journal forget what it was before."""
+        ids = self._lately or self._taken()
+        if ids:
+            self.staging.stage(lambda engine: engine.curate.past(ids), then=self._past_gone)
+
+    def _past_gone(self, outcome: Outcome) -> None:
+        self._lately = ()
+        self.own = True
+        if outcome.receipt is not None:
+            self.app.push_screen(receipt_sheet(outcome.receipt, outcome.warnings))
 
     def action_every_trace(self) -> None:
         ids = self._taken()
@@ -271,7 +290,7 @@ class MendActions(Frame):
         )
 
     def _undone(self, outcome: Outcome) -> None:
-        self.own = True
+        self.own, self._lately = True, ()
         self.show(reduce.undone(self.state, frozenset(change.id for change in outcome.changes)))
 
     def action_redo(self) -> None:

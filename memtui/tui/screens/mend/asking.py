@@ -34,15 +34,15 @@ def trash(engine: Engine, token: CancelToken) -> Any:
     return tuple(sorted(found, key=lambda each: -each.when_ms))
 
 
-def masked(engine: Engine, ids: Sequence[str], every_trace: str) -> tuple[ChangeSet, tuple[str, ...]]:
+def masked(engine: Engine, ids: Sequence[str], past: str) -> tuple[ChangeSet, tuple[str, ...]]:
     """Plan to put a mark in the place of every secret in the texts of these memories, and say what that leaves.
 
-    `every_trace` is the key that takes the memory out of the history, too.
+    `past` is the key that takes it out of the history, too.
     """
     texts = {each: mask(memory.raw_text)[0] for each, memory in engine.memories(ids).items()}
     stays = (
         "The secret stays in older versions of the table, and in the journal for undo."
-        f" {every_trace} in Mend deletes the memory with every trace. A key that leaked: change it where it is used."
+        f" {past} takes it out of both afterwards, and the memory stays. A key that leaked: change it where it is used."
     )
     return engine.curate.texts(texts, in_place=True), (stays,)
 
