@@ -131,6 +131,20 @@ def test_a_thousand_what_ifs_equal_full_recalls(engine: Engine, half: int) -> No
     assert from_memory > WHAT_IFS / 2 * 0.6
 
 
+def test_rows_that_score_the_same_come_in_the_order_of_a_recall_that_is_made_anew(tmp_path: Path) -> None:
+    rng = random.Random(0)
+    texts = [f"proj:atlas port {rng.randint(0, 6)} {'pad ' * rng.randint(0, 3)}" for _ in range(300)]
+    made = [row(f"r{n}", text, (1, 0)) for n, text in enumerate(texts)]
+    engine = Engine(open_store(write_store(tmp_path / "store", made, dims=2)), now=lambda: NOW_MS)
+    ask = Ask(engine.bench())
+    trace = engine.recall(RecallRequest("proj:atlas port", recipe="pro/tool", limit=10))
+    for pool in (1, 2, 3, 5, 9):
+        changes = {"limit": 1, "retrieval.candidatePoolSize": pool}
+        found = what_if(trace, changes, ask)
+        assert not found.asked
+        assert_equal(found.trace, engine.recall(changed_request(trace, changes)))
+
+
 def test_a_parameter_that_needs_another_search_says_so(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, scopes=["global"]))
     lab = engine.lab

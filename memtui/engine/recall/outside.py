@@ -123,10 +123,17 @@ class Outside:
         )
 
     def by_words(self, text: str, *, k: int, where: str | None) -> Found:
-        """See `search.by_words`."""
-        return self._search(
-            ("words", text, where), "words", k, lambda: search.by_words(self.pin, text, k=k, where=where)
-        )
+        """See `search.by_words`.
+
+        Asked for as many as any search of the plugin takes: the engine's order of equal rows depends on how many
+        are asked for, and a recall from memory has to come out as one that is made anew.
+        """
+        most = max(k, search.FETCH_CAP)
+
+        def ask() -> Found:
+            return search.by_words(self.pin, text, k=most, where=where)
+
+        return self._search(("words", text, where, most), "words", k, ask)
 
     def by_substring(self, text: str, *, where: str | None) -> Found:
         """See `search.by_substring`."""

@@ -97,7 +97,10 @@ def nearest_exact(table: Table, query: Floats, *, where: str | None) -> Found:
 
 
 def by_words(table: Table, text: str, *, k: int, where: str | None) -> Found:
-    """The `k` best rows for the words of `text` by the full-text index; raises MemtuiError where there is none."""
+    """The `k` best rows for the words of `text` by the full-text index; raises MemtuiError where there is none.
+
+    Which of equal rows come first, and which stand at the cut, depends on `k`.
+    """
     found = table.fts_search(text, k=k, where=where, columns=read_columns(table.dialect))
     return Found(Rows(found, table.dialect), found.column("_score").to_pylist(), k)
 
