@@ -102,7 +102,7 @@ async def test_flip_points_are_drawn_and_the_next_one_is_a_key_away(demo_engine:
 async def test_knobs_without_effect_say_so_and_change_nothing(demo_engine: Engine) -> None:
     async with trying(demo_engine, (200, 50)) as (app, pilot, screen):
         text = screen_text(app)
-        assert "no effect: this knob has no effect for agents" in text
+        assert "no effect: agents never read it" in text
         assert "it rejects nothing here" in text
         assert "has no API key" in text
         await on(pilot, screen, "retrieval.recencyWeight")

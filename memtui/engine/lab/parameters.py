@@ -116,7 +116,7 @@ def _tier_knob(trace: Trace, key: str) -> str:
 
 def _age_knob(trace: Trace, config: dict[str, Any], key: str) -> str:
     if trace.config.get("decay") is not None:
-        return "this knob has no effect for agents: it is used only without a decay engine (CLI search)"
+        return "agents never read it, only the command line does, which has no decay engine"
     if key == "recencyHalfLifeDays" and not config["recencyWeight"]:
         return "recencyWeight is 0"
     if key == "recencyWeight" and not config["recencyHalfLifeDays"]:

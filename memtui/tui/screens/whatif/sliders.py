@@ -188,6 +188,8 @@ def _flips(
     strip = state.strips.get(each.knob.path)
     if strip is None:
         return Content()
+    if not strip.flips and not strip.unknown:
+        return Content.assemble(" " * indent, ("the same everywhere", "$dim"))
     points = [
         (flip.after, glyphs.dot if flip.reordered else glyphs.up, "$dim" if flip.reordered else "$stale")
         for flip in strip.flips
@@ -195,11 +197,7 @@ def _flips(
     unknown = [((a + b) / 2, "?", "$faint") for a, b in strip.unknown]
     line = Content.assemble(" " * indent, marks([*unknown, *points], strip.low, strip.high, cells))
     low, high = strip.safe
-    said = (
-        "the same everywhere"
-        if not strip.flips and not strip.unknown
-        else f"same {figure(low)} to {figure(high)}"
-    )
+    said = f"same {figure(low)} to {figure(high)}"
     room = width - line.cell_length - 2
     return Content.assemble(line, " ", (said if len(said) <= room else "", "$dim"))
 
