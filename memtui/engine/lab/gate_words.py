@@ -9,6 +9,8 @@ from typing import Any
 Facts = Mapping[str, Any]
 NOT_ASKED = "This recipe does not ask."
 UNKNOWN = "Not known: the memory never came that far."
+SHARES_NONE = "it shares no word with the question"
+"""Why a memory has no rank by words."""
 
 
 def score(value: float | None) -> str:
@@ -57,7 +59,8 @@ def _inactive(value: Any, limit: Any, f: Facts) -> str:
 
 def _pool(value: Any, limit: Any, f: Facts) -> str:
     told = [_lane(name, lane, limit, f) for name, lane in f["lanes"].items()]
-    if "question_words" in f and "bm25" in f["lanes"] and f["lanes"]["bm25"]["rank"] is None:
+    bm25 = f["lanes"].get("bm25")
+    if "question_words" in f and bm25 and bm25["rank"] is None and not _shares_none(bm25, f):
         told.append(_words(f))
     if f.get("in_index") is False:
         told.append(
@@ -68,11 +71,17 @@ def _pool(value: Any, limit: Any, f: Facts) -> str:
 
 def _lane(name: str, lane: Facts, limit: Any, f: Facts) -> str:
     what = "By vector" if name == "vector" else "By words"
+    if lane["rank"] is None and _shares_none(lane, f):
+        return f"{what}: it has none of the question's words ({', '.join(f['question_words'])})."
     if lane["rank"] is None:
         return f"{what}: {lane['why']}."
     ahead = lane.get("inactive_ahead", 0)
     hidden = f", behind {ahead} superseded rows of {f['fetched']} that are read" if ahead else ""
     return f"{what} it is number {lane['rank']:,} of {lane['of']:,}{hidden}; the pool takes {limit}."
+
+
+def _shares_none(lane: Facts, f: Facts) -> bool:
+    return lane["why"] == SHARES_NONE and bool(f.get("question_words"))
 
 
 def _words(f: Facts) -> str:

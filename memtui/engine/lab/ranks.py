@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memtui.engine.lab.gate_words import SHARES_NONE
 from memtui.engine.recall.lanes import logistic
 from memtui.engine.recall.search import scope_filter
 from memtui.engine.store.build import build_catalog
@@ -159,7 +160,7 @@ class Ranking:
         row_ids, raw = found.column("_rowid").to_numpy(), found.column("_score").to_numpy()
         at = np.flatnonzero(row_ids == row_id)
         if not at.size:
-            why = "it shares no word with the question" if not shared else "the index does not find it"
+            why = SHARES_NONE if not shared else "the index does not find it"
             return WordRank(None, len(row_ids), 0, None, None, asked, shared, None, why)
         places, first = positions_of(self.catalog, row_ids), int(at[0])
         active = considered.active[places]
