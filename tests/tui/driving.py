@@ -10,8 +10,10 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
+from textual._context import visible_screen_stack
 from textual.app import App
 from textual.pilot import Pilot
+from textual.strip import Strip
 from textual.worker import WorkerCancelled
 
 from memtui.tui.app import MemtuiApp
@@ -111,8 +113,13 @@ async def type_text(pilot: Pilot[None], text: str) -> None:
 
 def screen_text(app: App[Any]) -> str:
     """The screen as lines of text, without trailing spaces."""
-    strips = app.screen._compositor.render_strips()
-    return "\n".join(strip.text.rstrip() for strip in strips)
+    return "\n".join(strip.text.rstrip() for strip in drawn(app))
+
+
+def drawn(app: App[Any]) -> list[Strip]:
+    """The screen as it would be painted now, with what shines through a dialog."""
+    visible_screen_stack.set(app._background_screens)
+    return app.screen._compositor.render_strips()
 
 
 def lines(app: App[Any]) -> list[str]:

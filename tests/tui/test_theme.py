@@ -19,7 +19,7 @@ from memtui.tui.theme.tokens import (
     defaults,
     scope_style,
 )
-from tests.tui.driving import lines, press, running, screen_text, until
+from tests.tui.driving import drawn, lines, press, running, screen_text, until
 from tests.tui.memory_engine import MemoryEngine
 
 SHIPPED = load_themes(search_path())
@@ -139,7 +139,7 @@ async def test_switching_the_theme_repaints_the_rows_of_the_list():
         await press(pilot, "2")
 
         def colours() -> set[str]:
-            strips = app.screen._compositor.render_strips()
+            strips = drawn(app)
             return {str(segment.style.bgcolor) for strip in strips for segment in strip if segment.style}
 
         before = colours()
@@ -152,7 +152,7 @@ OWN = 'name = "mine"\n[base]\nprimary = "{primary}"\nbackground = "{background}"
 
 
 def backgrounds(app) -> set[str]:
-    strips = app.screen._compositor.render_strips()
+    strips = drawn(app)
     return {segment.style.bgcolor.name for strip in strips for segment in strip if segment.style}
 
 
@@ -179,7 +179,7 @@ async def test_without_colour_the_cursor_the_mark_and_the_tiers_are_still_there(
     monkeypatch.setenv("NO_COLOR", "1")
     async with running(MemoryEngine(50), (80, 24), look=Look(theme=name)) as (app, pilot):
         await press(pilot, "2", "space")
-        strips = app.screen._compositor.render_strips()
+        strips = drawn(app)
         background = app.styles.background
         seen = [part for strip in strips for part in strip.apply_filter(app._filters[-1], background)]
         assert all(part.style is None or _without_hue(part.style) for part in seen)

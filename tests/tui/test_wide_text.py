@@ -10,7 +10,7 @@ from rich.cells import cell_len
 from memtui.engine import Engine, clean, open_engine
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
-from tests.tui.driving import lines, press, running, settle, until
+from tests.tui.driving import drawn, lines, press, running, settle, until
 
 TEXTS = {
     "Chinese": "会议记录：部署窗口在星期二和星期四，十点到十五点，请不要在星期五部署到生产环境，除非有功能开关。",
@@ -55,7 +55,7 @@ async def test_no_script_moves_a_column(world, size):
             if "at" in keys:
                 await until(pilot, lambda: any("MEMORIES" in line for line in lines(app)))
             await settle(pilot)
-            strips = app.screen._compositor.render_strips()
+            strips = drawn(app)
             assert {strip.cell_length for strip in strips} == {size[0]}
             assert {cell_len(strip.text) for strip in strips} == {size[0]}, keys
             await press(pilot, *(("escape",) if "at" in keys else ()))
