@@ -95,7 +95,7 @@ class InParts(Unhurried, _AnyScreen):
         app = self.app
         in_parts = isinstance(app, QuickApp) and app.in_parts
         if not in_parts or app.screen is not self or self._prepared():
-            super()._compositor_refresh()
+            self._paint_now()
         else:
             self._preparing = True
             self.call_next(self._show_when_prepared)
@@ -109,7 +109,12 @@ class InParts(Unhurried, _AnyScreen):
         if getattr(self.app, "_batch_count", 0):
             self.call_later(self._compositor_refresh)  # as Textual does
         else:
-            super()._compositor_refresh()
+            self._paint_now()
+
+    def _paint_now(self) -> None:
+        """Show it, with what has changed meanwhile: Textual takes everything for shown afterwards."""
+        self._compositor.update_widgets(self._dirty_widgets)
+        super()._compositor_refresh()
 
     def _prepared(self) -> bool:
         """Draw and cut the lines that have changed, which are then remembered; False when the time for it is over."""

@@ -88,6 +88,31 @@ async def test_a_screen_is_painted_whatever_textual_calls_its_parts(
         assert app.in_parts is parts
 
 
+async def test_what_changes_between_two_looks_is_painted_with_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Screen, "_compositor_refresh", idle._drawn)
+    app, screen = Small(), Two()
+    frames: list[str] = []
+    monkeypatch.setattr(
+        app,
+        "_display",
+        lambda _, update: frames.append(update.render_segments(app.console) if update else ""),
+    )
+    async with app.run_test(size=(40, 6)) as pilot:
+        await app.push_screen(screen)
+        await until(pilot, lambda: painted(screen))
+        frames.clear()
+        one, two = (screen.query_one(name, Static) for name in ("#one", "#two"))
+        one.update(Content("first"))
+        screen._compositor.update_widgets({one})  # what begins the painting
+        two.update(Content("second"))
+        screen._dirty_widgets.add(two)  # told of before it is over
+        screen._compositor_refresh()
+        assert "first" in "".join(frames)
+        assert "second" in "".join(frames)
+
+
 def test_a_screen_under_a_dialog_has_the_colours_that_textual_gives_it() -> None:
     from rich.segment import Segment
     from rich.style import Style
