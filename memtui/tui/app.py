@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
+from textual.filter import LineFilter
 from textual.reactive import reactive
 from textual.screen import Screen
 
@@ -35,7 +36,8 @@ from memtui.tui.messages import (
 from memtui.tui.opener import WATCH_S, StoreOpener
 from memtui.tui.opening import DEMO, Clock, Opener, default_now
 from memtui.tui.opening import opener as real_opener
-from memtui.tui.paint.glyphs import choose
+from memtui.tui.paint.ends import Ends
+from memtui.tui.paint.glyphs import UNICODE, choose
 from memtui.tui.session import Session
 from memtui.tui.steady import Steady
 from memtui.tui.stylesheet import ParsedOnce
@@ -86,6 +88,7 @@ class MemtuiApp(KeyedApp):
         self._copy_to = look.clipboard
         self._steady = Steady(self) if steady else None
         self.glyphs = choose({**environ, **look.glyphs})
+        self._ends = [] if self.glyphs is UNICODE else [Ends(self.glyphs)]
         self._now = now
         self._environ = environ
         self._target = target
@@ -102,6 +105,11 @@ class MemtuiApp(KeyedApp):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Every semantic token, so that Textual's own themes work too."""
         return defaults(self.current_theme.dark)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """As Textual does; where the terminal has no ellipsis, another one is shown."""
+        filters = super().get_line_filters()
+        return [*filters, *self._ends] if self._ends else filters
 
     def now_ms(self) -> int:
         """The clock of the app, in milliseconds since the epoch."""

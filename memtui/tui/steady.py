@@ -22,6 +22,8 @@ ROUNDS = 4
 """So many of the collector's own, smaller rounds, and there is: about 28,000 new objects."""
 MOST = 30_000
 """More objects than this are not looked through at once: a few milliseconds."""
+SETTLED = 20_000
+"""As many that are left after a round are a new screen, not the rows of the moment: they stay."""
 UNTOUCHED_S = 20.0
 """Nobody is at the keyboard, who would wait for a round over everything."""
 GROWN = 100_000
@@ -75,6 +77,8 @@ class Steady:
     def _new(self) -> None:
         many = len(gc.get_objects(generation=2)) > MOST
         gc.collect(1 if many else 2)
-        if many or len(self._app.screen_stack) == 1:  # a dialog goes soon, and with it what was made for it
-            self._kept += len(gc.get_objects(generation=2))
+        left = len(gc.get_objects(generation=2))
+        alone = len(self._app.screen_stack) == 1  # a dialog goes soon, and with it what was made for it
+        if many or (alone and left > SETTLED):
+            self._kept += left
             gc.freeze()

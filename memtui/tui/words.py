@@ -6,9 +6,11 @@ from memtui.engine import one_line
 from memtui.tui.session import Session
 from memtui.tui.widgets.state_panel import Choice, State, failed
 
-DEMO = Choice("demo", "open the demo store", "a year of an invented team, ready in seconds", key="d")
-OPEN = Choice("open", "open a store", "a folder, a LanceDB URI, a discovered name", key="o")
-RETRY = Choice("retry", "try again", key="r")
+DEMO = Choice(
+    "demo", "open the demo store", "a year of an invented team, ready in seconds", key="home.open-demo"
+)
+OPEN = Choice("open", "open a store", "a folder, a LanceDB URI, a discovered name", key="home.open-path")
+RETRY = Choice("retry", "try again", key="app.reload")
 
 
 def of_session(session: Session) -> State | None:

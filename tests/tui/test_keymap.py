@@ -50,6 +50,13 @@ def test_hints_follow_the_keys_in_force(tmp_path):
     )
 
 
+def test_letters_of_choices_follow_the_keys_in_force(tmp_path):
+    choices = [("app.reload", "try again"), ("d", "demo"), ("j", "JSON"), ("", "more"), ("d", "dodo")]
+    assert load_keys().letters(choices, "pick", "app") == ("r", "d", "s", "", "o")
+    keys = keys_from(tmp_path, '[app]\nreload = "f5"\n[pick]\nclose = "d"\ndown = "down"\n')
+    assert keys.letters(choices, "pick", "app") == ("t", "e", "j", "", "o")
+
+
 def test_keys_of_a_panel_and_of_the_screen_around_it_are_live_together():
     assert together("list", "browse")
     assert together("browse", "list")

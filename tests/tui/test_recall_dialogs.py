@@ -100,7 +100,7 @@ async def test_copying_the_id_the_text_the_trace_and_an_account(
     copied: list[str] = []
     monkeypatch.setattr("pyperclip.copy", copied.append)  # the machine's own clipboard
     async with recalling(demo_engine) as (app, pilot, screen):
-        for letter in "itj":
+        for letter in "itw":
             await press(pilot, "y", letter)
             await settle(pilot)
         assert "copied the trace (clipboard)" in screen_text(app)

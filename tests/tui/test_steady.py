@@ -10,7 +10,7 @@ import pytest
 from textual.screen import Screen
 
 from memtui.tui.quick import QuickApp
-from memtui.tui.steady import NEVER, ROUNDS, UNTOUCHED_S, Steady
+from memtui.tui.steady import NEVER, ROUNDS, SETTLED, UNTOUCHED_S, Steady
 
 
 class Ring:
@@ -18,6 +18,7 @@ class Ring:
 
     def __init__(self) -> None:
         self.me = self
+        self.rows: list[list[int]] = []
 
 
 def grown_up() -> tuple[Ring, weakref.ref[Ring]]:
@@ -63,14 +64,18 @@ async def test_the_collector_works_between_keys_and_leaves_nothing_behind(
         assert gone() is None
 
         held, left = grown_up()
+        held.rows = [[] for _ in range(SETTLED)]
         until_due()
         steady.tidy()
+        assert not any(each is held for each in gc.get_objects()), "what came to stay is looked at again"
         frozen = gc.get_freeze_count()
+        shown: list[list[int]] = [[] for _ in range(SETTLED)]
         await app.push_screen(Screen[None]())
         until_due()
         steady.tidy()
         assert gc.get_freeze_count() <= frozen, "what a dialog made is left alone"
         await app.pop_screen()
+        shown.clear()
 
         del held
         steady.loaded()

@@ -24,7 +24,10 @@ from memtui.tui.widgets.panel import Panel
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One choice: the value handed back, its name, a hint, and the letter that takes it at once."""
+    """One choice: the value handed back, its name, a hint, and the letter that takes it at once.
+
+    The letter may be the id of an action, whose letter in force it then is; see `Keymap.letters`.
+    """
 
     value: str
     label: str
@@ -43,10 +46,16 @@ class OptionRows(Widget, can_focus=True):
     def __init__(self, options: Sequence[Option], index: int) -> None:
         super().__init__()
         self.options = tuple(options)
+        self.letters = ("",) * len(self.options)
+        """What takes each of them at once, with the keys in force."""
         self.set_reactive(OptionRows.index, index)
 
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
         return len(self.options)
+
+    def on_mount(self) -> None:
+        wanted = [(option.letter, option.label) for option in self.options]
+        self.letters = host(self).keys.letters(wanted, "pick")
 
     def watch_index(self) -> None:
         """Keep the cursor in sight where there are more options than lines."""
@@ -54,7 +63,7 @@ class OptionRows(Widget, can_focus=True):
             self.parent.scroll_to_region(Region(0, self.index, 1, 1), animate=False, force=True)
 
     def render(self) -> Content:
-        cursor = host(self).glyphs.cursor
+        glyphs = host(self).glyphs
         width = max(20, self.size.width)
         label_width = min(
             max((cell_len(one_line(each.label)) for each in self.options), default=8) + 2, width - 6
@@ -62,13 +71,13 @@ class OptionRows(Widget, can_focus=True):
         lines = []
         for i, option in enumerate(self.options):
             here = i == self.index
-            hint = crop(one_line(option.hint), max(1, width - label_width - 6))
+            hint = crop(one_line(option.hint), max(1, width - label_width - 6), glyphs.ellipsis)
             line = Content.assemble(
-                (cursor if here else " ", "$primary"),
+                (glyphs.cursor if here else " ", "$primary"),
                 " ",
-                (option.letter or " ", "bold $key"),
+                (self.letters[i] or " ", "bold $key"),
                 "  ",
-                (fit(one_line(option.label), label_width), "$foreground"),
+                (fit(one_line(option.label), label_width, glyphs.ellipsis), "$foreground"),
                 (fit(hint, max(0, width - label_width - 5)), "$dim"),
             )
             line = line.stylize(Style.from_meta({"option": i}))
@@ -104,8 +113,8 @@ class Pick(QuickModal[str | None]):
         self.call_after_refresh(self.query_one(OptionRows).watch_index)
 
     def on_key(self, event: events.Key) -> None:
-        for option in self._options:
-            if option.letter and event.character == option.letter:
+        for option, letter in zip(self._options, self.query_one(OptionRows).letters, strict=True):
+            if letter and event.character == letter:
                 event.stop()
                 self.dismiss(option.value)
                 return

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -52,6 +52,29 @@ class Keymap:
     def words(self, hint: str) -> str:
         """A hint with the keys in force: "{browse.undo} takes it back" is "u takes it back"."""
         return _PLACE.sub(lambda found: self.cap(found[1]) if found[1] in self.by_id else found[0], hint)
+
+    def letters(self, choices: Sequence[tuple[str, str]], *contexts: str) -> tuple[str, ...]:
+        """The letter that takes each of `choices`, pairs of what is wanted and a label; empty where there is none.
+
+        Wanted is a letter, or the id of the action that the choice stands for, whose letter in force it gets. What
+        has a key in one of `contexts` keeps it: the choice gets the first free letter of its label.
+        """
+        held = {each: key.id for key in self.table if key.context in contexts for each in key.each}
+        found = [""] * len(choices)
+
+        def give(at: int, letters: Sequence[str]) -> None:
+            wanted = choices[at][0]
+            free = (each for each in letters if each not in found and held.get(each, wanted) == wanted)
+            found[at] = found[at] or next(free, "")
+
+        for at, (wanted, _) in enumerate(choices):
+            own = self.key(wanted)
+            give(at, [wanted] if own is None else [each for each in own.each if len(each) == 1])
+        for at, (wanted, label) in enumerate(choices):
+            give(
+                at, [each for each in label.casefold() if each.isascii() and each.isalpha()] if wanted else ()
+            )
+        return tuple(found)
 
     def key(self, id: str | None) -> Key | None:
         """The action of this id, None where the table does not have it."""

@@ -27,6 +27,7 @@ from memtui.tui.paint.numbers import short
 class Choice:
     """One way out: what it does, what it gives, and the name the screen knows it by; `key` takes it at once.
 
+    `key` is a letter, or the id of the action that does the same, whose letter it then has.
     In the hint "{recall.ask}" stands for the key of that action, as it does in facts.
     """
 
@@ -91,9 +92,15 @@ class StatePanel(Widget, can_focus=True):
         if self.state.choices:
             self.post_message(self.Chosen(self.state.choices[self.index]))
 
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """What takes each way out at once, with the keys in force."""
+        wanted = [(choice.key, choice.label) for choice in self.state.choices]
+        return host(self).keys.letters(wanted, "state", "app")
+
     def on_key(self, event: events.Key) -> None:
-        for choice in self.state.choices:
-            if choice.key and choice.key == event.character:
+        for choice, letter in zip(self.state.choices, self.letters, strict=True):
+            if letter and letter == event.character:
                 event.stop()
                 self.post_message(self.Chosen(choice))
                 return
@@ -135,7 +142,9 @@ class StatePanel(Widget, can_focus=True):
                     )
         if state.choices:
             lines.append(Content())
-            lines += [self._choice(i, choice, width) for i, choice in enumerate(state.choices)]
+            letters = self.letters
+            caps = [f"{each or ' '}  " if any(letters) else "" for each in letters]
+            lines += [self._choice(i, caps[i], choice, width) for i, choice in enumerate(state.choices)]
         if state.skeleton:
             lines.append(Content())
             bone = glyphs.skeleton
@@ -145,10 +154,9 @@ class StatePanel(Widget, can_focus=True):
             ]
         return lines
 
-    def _choice(self, index: int, choice: Choice, width: int) -> Content:
+    def _choice(self, index: int, cap: str, choice: Choice, width: int) -> Content:
         here = index == self.index
         cursor = host(self).glyphs.cursor if here and self.has_focus else " "
-        cap = f"{choice.key or ' '}  " if any(each.key for each in self.state.choices) else ""
         line = f"{cursor} {cap}{one_line(choice.label)}"
         text = across(line, one_line(host(self).keys.words(choice.hint)), min(width, 72))
         style = "bold $foreground on $cursor" if here and self.has_focus else "$foreground"

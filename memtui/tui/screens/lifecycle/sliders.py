@@ -28,11 +28,12 @@ Measured = Mapping[str, float | None]
 
 
 def figure(value: float, each: Knob) -> str:
-    """A setting's value: `30 d`, `.70`, `10`."""
+    """A setting's value: `30 d`, `10`; with two digits where it is a share or a shape: `.70`, `1.50`."""
     if each.whole:
         return f"{value:.0f}"
-    text = f"{value:g}" if each.high > 1 else f"{value:.2f}".removeprefix("0") if value < 1 else "1.00"
-    return f"{text} {each.unit}".strip()
+    if each.unit:
+        return f"{value:g} {each.unit}"
+    return f"{value:.2f}".removeprefix("0") if value < 1 else f"{value:.2f}"
 
 
 def knob_rows(state: LifecycleState, width: int, glyphs: Glyphs) -> list[Row]:

@@ -184,7 +184,7 @@ class MendScreen(MendActions):
             return
         if message.slot == LOOK:
             self._say(
-                failed("it could not be looked for", message.error, Choice("look", "look again", key="r"))
+                failed("it could not be looked for", message.error, Choice("look", "look again", key="app.reload"))
             )
         else:
             self.flash(str(message.error), "error")
@@ -206,7 +206,7 @@ class MendScreen(MendActions):
         if self.runner.busy(LOOK):
             self.runner.cancel(LOOK)
             choices = (
-                Choice("look", "look again", key="r"),
+                Choice("look", "look again", key="app.reload"),
                 Choice("leave", "back to Browse", "{mend.back}"),
             )
             self._say(State("empty", "stopped; nothing was looked at to the end", choices=choices))
@@ -230,9 +230,9 @@ class MendScreen(MendActions):
         state, width = self.state, self.size.width
         rows = self._keys = [key_of(each) for each in listed(state)[:LISTED]]
         if not rows:
-            ways = [] if state.part == "trash" else [Choice("look", "look again", key="r")]
+            ways = [] if state.part == "trash" else [Choice("look", "look again", key="app.reload")]
             if state.within and state.part != "trash":
-                ways.append(Choice("all", "look at every memory", key="F"))
+                ways.append(Choice("all", "look at every memory", key="mend.within"))
             self._say(State("empty", _NOTHING[state.part], choices=tuple(ways)))
             return
         if self._said is not None:

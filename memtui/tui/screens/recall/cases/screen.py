@@ -102,7 +102,7 @@ class CasesScreen(Frame):
             return None
         choices = [
             Choice("back", "mark what came back on Recall", _MARKS),
-            Choice("import", "take cases from a file", "JSON lines", key="i"),
+            Choice("import", "take cases from a file", "JSON lines", key="cases.import"),
         ]
         if state.book.demo:
             choices.insert(
