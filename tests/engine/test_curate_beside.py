@@ -120,7 +120,7 @@ def kill_often(folder: Path, times: int) -> Counter[str]:
     """Kill a program that applies changes, `times` times beside a second writer; what the journal says of each."""
     make(folder)
     seen: Counter[str] = Counter()
-    with second_writer(folder, seconds=600):
+    with second_writer(folder, seconds=3_600):
         for n in range(times):
             child = subprocess.Popen(
                 [sys.executable, "-m", "tests.engine.endless_editor", str(folder)],
@@ -129,8 +129,11 @@ def kill_often(folder: Path, times: int) -> Counter[str]:
                 text=True,
             )
             assert child.stdout is not None
-            assert child.stdout.readline().strip() == "editing"
-            time.sleep(random.Random(n).uniform(0, 0.25))
+            begun = [0.0, 0.0]  # the first apply is slow; how long a later one takes says how long to wait
+            for _ in range(3):
+                assert child.stdout.readline().strip() == "editing"
+                begun = [begun[1], time.monotonic()]
+            time.sleep(random.Random(n).uniform(0, begun[1] - begun[0]))
             child.send_signal(signal.SIGKILL)
             child.wait()
             child.stdout.close()
