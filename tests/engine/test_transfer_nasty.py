@@ -197,6 +197,8 @@ def test_duplicate_and_unusable_ids(nasty: Path) -> None:
 
 
 def test_small_oddities(nasty: Path) -> None:
+    with pytest.raises(MemtuiError, match="is a tar archive"):
+        Source(nasty.parent / "memory-core" / "home.tar.gz")
     assert Source(nasty / "strings.json").texts == ["just", "three", "strings"]
     big = Source(nasty / "bigint.json").records[0]
     assert big.timestamp_ms is None

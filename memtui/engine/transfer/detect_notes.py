@@ -103,6 +103,8 @@ def _head(file: TreeFile) -> str:
 def _of_text(path: Path) -> Found:
     with path.open("rb") as handle:
         data = unzipped(handle).peek(HEAD)[:HEAD]
+    if data[257:262] == b"ustar":
+        raise MemtuiError(f"{path.name} is a tar archive.", fix="Unpack it, and import the folder.")
     if data.count(0) > len(data) // 8 and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise MemtuiError(
             f"{path.name} is no text, and no format that we know.", fix="Export it again as text."

@@ -45,7 +45,11 @@ def value_words(value: Any, name: str = "") -> str:
         return f"{datetime.fromtimestamp(value / 1000, UTC):%Y-%m-%d %H:%M} UTC"
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.15g}"
-    return one_line(str(value)) or "(empty)"
+    text = str(value)
+    said = one_line(text)
+    if said and (text[0].isspace() or text[-1].isspace()):  # nobody sees a space that is too many
+        return f"“{' ' * text[0].isspace()}{said.strip()}{' ' * text[-1].isspace()}”"
+    return said or "(empty)"
 
 
 def sentences(texts: Iterable[str], width: int, mark: str, style: str) -> Iterator[Content]:
@@ -189,7 +193,13 @@ def field_lines(
         long = isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) >= LONG
         if long:
             lines.append(Content.styled(f"     {one_line(name)}", "$dim"))
-            lines += _block(difference(str(old), str(new)), width, glyphs, most)
+            if (
+                name == "metadata"
+            ):  # the whole text of an object: word by word it is all quotes and backslashes
+                for mark, value, style in (("-", old, "$delta-down"), ("+", new, "$delta-up")):
+                    lines += _block(Content.styled(f"{mark} {clean(str(value))}", style), width, glyphs, most)
+            else:
+                lines += _block(difference(str(old), str(new)), width, glyphs, most)
             continue
         lines.append(
             Content.assemble(

@@ -97,7 +97,8 @@ def model_rows(
         fact_row("on disk", size(found.bytes) if found.bytes else "-", width, glyphs),
         blank(),
         *text_rows(
-            "The vectors go into a second table beside the store. This store is only read until you switch.",
+            "The vectors go into a second table beside the store: an agent's updates would empty a second column"
+            " of this one. This store is only read until you switch.",
             width,
             "$dim",
         ),

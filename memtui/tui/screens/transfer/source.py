@@ -181,7 +181,7 @@ def settings(state: ImportState) -> list[Setting]:
     return found
 
 
-_VECTORS = {"auto": "kept when made by our model", "keep": "all kept: you vouch", "new": "all made anew"}
+_VECTORS = {"auto": "kept if of our model", "keep": "all kept: you vouch", "new": "all made anew"}
 _FIND = {None: "when it costs nothing", True: "at any cost", False: "no"}
 
 
