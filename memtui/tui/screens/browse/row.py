@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from memtui.engine import Memory, one_line
 from memtui.tui.paint.bars import padded_bar
@@ -184,8 +184,11 @@ def _cell(memory: Memory, column: Column, now_ms: int, glyphs: Glyphs, near: flo
 
 def _sorted_value(memory: Memory, key: str, width: int, glyphs: Glyphs) -> str:
     """What a memory is sorted by, as one cell: numbers to the right, times as days."""
+    value: Any
     match key:
-        case "id" | "state" | "layer":
+        case "id":
+            value = memory.id[:8]  # as everywhere else
+        case "state" | "layer":
             value = getattr(memory, key)
         case "valid_from":
             value = date(memory.valid_from_ms)[:width]
