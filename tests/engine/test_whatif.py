@@ -145,6 +145,22 @@ def test_rows_that_score_the_same_come_in_the_order_of_a_recall_that_is_made_ane
         assert_equal(found.trace, engine.recall(changed_request(trace, changes)))
 
 
+def test_what_came_from_memory_can_be_asked_on_like_any_other_answer(engine: Engine) -> None:
+    asked = RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, scopes=["global"])
+    ask, trace = Ask(engine.bench()), engine.recall(asked)
+    found = what_if(trace, {"limit": 2}, ask)
+    assert not found.asked
+    wider = {"scopes": None, "retrieval.disableNativeCosine": True}
+    further = what_if(found.trace, wider, ask)
+    assert further.asked
+    assert_equal(further.trace, engine.recall(changed_request(found.trace, wider)))
+    lost = next(each for each in trace.returned if each not in found.trace.returned)
+    assert (
+        engine.lab.why_not_in(found.trace, lost).changes
+        == engine.lab.why_not_in(engine.recall(changed_request(trace, {"limit": 2})), lost).changes
+    )
+
+
 def test_a_parameter_that_needs_another_search_says_so(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, scopes=["global"]))
     lab = engine.lab

@@ -66,6 +66,10 @@ class Outside:
         """The same memory; a question that was never asked raises `NotAsked`."""
         return self._variant(live=False)
 
+    def live(self) -> Outside:
+        """The same memory, which asks what it was never told."""
+        return self if self._live else self._variant(live=True)
+
     def with_edits(self, edits: Mapping[str, Row | None]) -> Outside:
         """The same memory, reading `edits` (by id) in place of the stored rows."""
         return self._variant(edits=edits)

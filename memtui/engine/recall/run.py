@@ -212,7 +212,7 @@ class Run:
             request=request,
             query_vector=setting.query_vector,
             plan=plan,
-            outside=self.outside,
+            outside=self.outside.live(),
         )
 
     def _search(self) -> lanes.Search:

@@ -168,7 +168,7 @@ class _Engine:
             table_version=self.pin.version,
             request=self.request,
             query_vector=self.vector,
-            outside=self.outside,
+            outside=self.outside.live(),
             prover=prove_engine,
             extra=tell.extra(
                 self.settings, self.scope, chosen, story, packed, hook=self.hook, limit=self.limit

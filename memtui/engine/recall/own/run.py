@@ -114,7 +114,7 @@ class _Own:
             table_version=self.pin.version,
             request=self.request,
             query_vector=gathering.vector,
-            outside=self.outside,
+            outside=self.outside.live(),
             prover=prove_own,
         )
 
