@@ -21,7 +21,10 @@ settings.register_profile(
     "same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
-"""The same examples every time: a landing does not depend on luck, nor on how busy the machine is. `HYPOTHESIS_PROFILE=default` looks for new ones."""
+"""The same examples every time: a landing depends neither on luck nor on how busy the machine is.
+
+`HYPOTHESIS_PROFILE=default` looks for new ones.
+"""
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

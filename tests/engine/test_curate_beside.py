@@ -66,7 +66,7 @@ def shared_table(tmp_path_factory: pytest.TempPathFactory):
 
 
 @given(SETS, st.randoms(use_true_random=False))
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_apply_then_undo_leaves_every_row_as_it_was(shared_table: Path, sets, order: random.Random) -> None:
     before = ours(shared_table)
     store = curator(shared_table)

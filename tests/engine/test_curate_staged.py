@@ -65,7 +65,7 @@ def planned(store, action):
 
 
 @given(ACTIONS)
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_staged_together_is_as_one_after_the_other(tmp_path_factory, actions) -> None:
     folder = tmp_path_factory.mktemp("staged")
     staged_at, after_another = make(folder / "a" / "db"), folder / "b" / "db"
