@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import CaseBook, Engine
+from memtui.engine import BoardAsk, CaseBook, Engine
 from memtui.engine.cases.case import Case
 from memtui.paths import store_state_dir
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.dialogs.preview import Preview
 from memtui.tui.screens.lifecycle import state as reduce
+from memtui.tui.screens.lifecycle.acting import EDITS, ways
 from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
@@ -168,6 +169,14 @@ async def test_a_contradiction_is_shown_and_merged(tmp_path: Path, monkeypatch: 
         await until(pilot, lambda: isinstance(app.screen, LifecycleScreen))
         await until(pilot, lambda: memory in screen_of(app).progress().decisions())
         assert screen_of(app).progress().decisions()[memory].settlement == "merge"
+
+
+def test_what_ends_by_its_own_date_is_kept_by_taking_the_date_away(writable: Engine) -> None:
+    ends, rests = (ways(writable.lifecycle.life(IDS[n], BoardAsk(horizon_days=30))) for n in (4, 6))
+    assert (ends[0].value, ends[0].hint) == ("endless", "else it ends 4 Sep 2026")
+    assert [each.value for each in rests] == [each.value for each in ends[1:]]
+    plan = writable.curate.edit([IDS[4]], EDITS["endless"])
+    assert plan.title == "1 memory: valid_until to never"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)], ids=["80x24", "120x36"])

@@ -21,12 +21,14 @@ from memtui.tui.screens.lifecycle.words import TITLES, day, span
 from memtui.tui.widgets.built_rows import How
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet, Engine, Outcome, Remedy, Settlement, SweepEffect
+    from memtui.engine import ChangeSet, Engine, Life, Outcome, Remedy, Settlement, SweepEffect
     from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 
 MOST_SCOPES = 40
 _LETTERS = {"pin": "p", "touch": "t", "raise": "r", "promote": "o"}
 """A letter of each remedy, none twice."""
+EDITS: dict[str, dict[str, object]] = {"endless": {"valid_until": "never"}, "archive": {"state": "archived"}}
+"""What else can be made of a memory, beside what the engine offers against fading."""
 _DONE: dict[str, str] = {
     "keep": "kept",
     "skip": "skipped",
@@ -103,23 +105,18 @@ class Acting:
         memory, life = state.selected, state.life
         if life is None or life.id != memory or not screen.staging.able():
             return
-        options = [Option(each.name, each.title, _then(each), _LETTERS[each.name]) for each in life.remedies]
-        options += [
-            Option("archive", "archive", "out of automatic recall", "a"),
-            Option("forget", "forget", "deleted; undo brings it back", "x"),
-        ]
 
         def taken(name: str | None) -> None:
             remedy = next((each for each in life.remedies if each.name == name), None)
             if remedy is not None:
                 self._edit(memory, dict(remedy.edit))
-            elif name == "archive":
-                self._edit(memory, {"state": "archived"})
+            elif name in EDITS:
+                self._edit(memory, EDITS[name])
             elif name == "forget":
                 self._forget(memory)
 
         screen.app.push_screen(
-            Pick(crop(one_line(life.title), 44) or memory[:8], options, state.remedy), taken
+            Pick(crop(one_line(life.title), 44) or memory[:8], ways(life), state.remedy), taken
         )
 
     def _edit(self, memory: str, given: dict[str, object], how: Settlement | None = None) -> None:
@@ -311,6 +308,17 @@ class Acting:
 
         self._screen.action_whatif()
         self._screen.query_one(KnobRows).choose(key)
+
+
+def ways(life: Life) -> list[Option]:
+    """What can be done for a memory; where it ends by its own date, nothing helps but another date."""
+    ends = [each.at_ms for each in life.crossings if each.kind == "expires"]
+    return [
+        *(Option("endless", "take the end away", f"else it ends {day(at)}", "e") for at in ends),
+        *(Option(each.name, each.title, _then(each), _LETTERS[each.name]) for each in life.remedies),
+        Option("archive", "archive", "out of automatic recall", "a"),
+        Option("forget", "forget", "deleted; undo brings it back", "x"),
+    ]
 
 
 def _then(remedy: Remedy) -> str:
