@@ -22,7 +22,7 @@ COMMANDS = {
     "history": "the questions that were asked, to be asked again",
     "bisect": "what changed the rank of one memory: a version, the clock, the settings",
     "edit": "set fields of memories, with a preview and an undo",
-    "forget": "archive memories, delete them, or delete them with every trace",
+    "forget": "archive memories, delete them, with every trace, or take only their past",
     "restore": "bring back what was deleted or archived",
     "merge": "make one memory of several that say the same",
     "duplicates": "memories that say the same",
