@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,10 +14,14 @@ def compare(screen: RecallScreen) -> None:
     from memtui.tui.screens.recall.compare.screen import CompareScreen
     from memtui.tui.screens.recall.compare.state import Side
 
-    trace = screen.state.trace
+    trace, form = screen.state.trace, screen.state.answered
     if trace is not None:
-        title = trace.recipe + (", changed" if trace.request is not None and trace.request.config else "")
-        side = Side(title, trace.request, trace)
+        request = trace.request
+        if request is not None and form is not None:  # What if holds the clock and the version of what it began with
+            asked = form.request()
+            request = replace(request, now_ms=asked.now_ms, table_version=asked.table_version)
+        title = trace.recipe + (", changed" if request is not None and request.config else "")
+        side = Side(title, request, trace)
         screen.app.push_screen(CompareScreen(side, cases=screen.marking.cases_of))
 
 
