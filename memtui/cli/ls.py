@@ -24,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sort",
         metavar="KEY",
         default="-timestamp",
+        type=str.strip,  # see `main._as_term`
         help="timestamp, importance, used, access, id, text, ..., or a column of the store; - for descending",
     )
     parser.add_argument("--limit", type=int, metavar="N", help="how many (default: all with --json, else 50)")

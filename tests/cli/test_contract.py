@@ -64,6 +64,12 @@ def test_a_term_may_begin_with_a_minus(run: Run, store: Path) -> None:
     assert [memory["scope"] for memory in listed["rows"]] == ["global", "global"]
 
 
+def test_an_order_may_begin_with_a_minus(run: Run, store: Path) -> None:
+    for words in (("--sort", "-id"), ("--sort=-id",)):
+        ids = [memory["id"] for memory in document(run, "ls", "--store", store, *words)["rows"]]
+        assert ids == sorted(ids, reverse=True)
+
+
 def test_text_and_metadata_come_out_exactly_as_stored_and_harmless(run: Run, store: Path) -> None:
     code, out, _ = run("show", "1b7f3a52", "--store", store, "--json")
     assert code == 0
