@@ -84,7 +84,7 @@ def model_rows(
         "not measured yet" if cost.seconds is None else f"about {span(cost.seconds)}, measured on a sample"
     )
     dims = f"{full(found.dims_before)} now, {full(found.dims) if found.dims else 'not known'} then"
-    same = warning_rows("This is the store's model already: choose another.", width, glyphs)
+    same = warning_rows("This is the store's model already: enter chooses another.", width, glyphs)
     return [
         *([*same, blank()] if now == state.model else []),
         fact_row("model now", now or "not known", width, glyphs),
