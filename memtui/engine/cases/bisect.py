@@ -34,6 +34,8 @@ class Point:
     """"returned", the stage that dropped it, "no candidate", or "unreadable"."""
     reason: str = ""
     """The gate of that stage; empty where nothing dropped it."""
+    level: int = 0
+    """Other memories that came back with the same score: which of them comes first is not defined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,7 @@ def bisect(
         points = tuple(seen[each.version] for each in line if each.version in seen)
         sentence = f"version {changed.version} changed it: {_said(before)} before, {_said(changed)} since"
         told, alone = _by_index(held_at, before, changed)
+        told = told or _by_tie(before, changed)
         cause: Literal["index", "version"] = "index" if alone else "version"
         return Bisection(
             cause, f"{sentence}; {told}" if told else sentence, now, before, changed, before, points
@@ -146,8 +149,20 @@ def _point(ask: Ask, request: RecallRequest, memory_id: str, at: TableVersion) -
     found = next((each for each in trace.candidates if each.id == memory_id), None)
     if found is None:
         return Point(at.version, at.time_ms, None, "no candidate")
-    reason = "" if found.rank is not None else found.reason
-    return Point(at.version, at.time_ms, found.rank, found.disposition, reason)
+    if found.rank is None:
+        return Point(at.version, at.time_ms, None, found.disposition, found.reason)
+    level = sum(each.score == found.score for each in trace.results) - 1
+    return Point(at.version, at.time_ms, found.rank, found.disposition, level=level)
+
+
+def _by_tie(before: Point, changed: Point) -> str:
+    """Where the memory only changed its place among those of the same score, in words."""
+    if not before.level or not changed.level or before.rank is None or changed.rank is None:
+        return ""
+    if abs(before.rank - changed.rank) > min(before.level, changed.level):
+        return ""
+    others = "another has" if changed.level == 1 else f"{changed.level} others have"
+    return f"{others} the same score, and which of them comes first is not defined"
 
 
 def _by_index(held_at: HeldAt | None, before: Point, changed: Point) -> tuple[str, bool]:

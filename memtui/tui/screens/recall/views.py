@@ -17,8 +17,8 @@ def compare(screen: RecallScreen) -> None:
     trace, form = screen.state.trace, screen.state.answered
     if trace is not None:
         request = trace.request
-        if request is not None and form is not None:  # What if holds the clock and the version of what it began with
-            asked = form.request()
+        if request is not None and form is not None:
+            asked = form.request()  # What if holds the clock and the version of what it began with
             request = replace(request, now_ms=asked.now_ms, table_version=asked.table_version)
         title = trace.recipe + (", changed" if request is not None and request.config else "")
         side = Side(title, request, trace)
