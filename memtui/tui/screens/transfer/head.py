@@ -64,7 +64,7 @@ def _wrapped(
     first = Content.assemble(lead)
     room = max(8, width - first.cell_length - 1)
     wrapped = [line.plain for line in Content(one_line(text)).wrap(room)]
-    shown = wrapped[: rows - 1] + [crop(" ".join(wrapped[rows - 1 :]), room, glyphs.ellipsis)]
+    shown = [*wrapped[: rows - 1], crop(" ".join(wrapped[rows - 1 :]), room, glyphs.ellipsis)]
     return [
         Content.assemble(first if at == 0 else " " * first.cell_length, (line, style))
         for at, line in enumerate(shown)
