@@ -1,4 +1,4 @@
-"""`memtui bisect`: which version, or the clock, or the settings changed the rank of one memory."""
+"""`memtui bisect`: which version, or its indexes, the clock or the settings changed the rank of one memory."""
 
 from __future__ import annotations
 

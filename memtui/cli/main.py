@@ -20,7 +20,7 @@ COMMANDS = {
     "review": "which memories to look at first, and why",
     "cases": "saved questions, and how well recall answers them",
     "history": "the questions that were asked, to be asked again",
-    "bisect": "what changed the rank of one memory: a version, the clock, the settings",
+    "bisect": "what changed the rank of one memory: a version, an index, the clock, the settings",
     "edit": "set fields of memories, with a preview and an undo",
     "forget": "archive memories, delete them, with every trace, or take only their past",
     "restore": "bring back what was deleted or archived",
