@@ -184,7 +184,11 @@ class MendScreen(MendActions):
             return
         if message.slot == LOOK:
             self._say(
-                failed("it could not be looked for", message.error, Choice("look", "look again", key="app.reload"))
+                failed(
+                    "it could not be looked for",
+                    message.error,
+                    Choice("look", "look again", key="app.reload"),
+                )
             )
         else:
             self.flash(str(message.error), "error")
