@@ -280,7 +280,13 @@ def test_repair_mends_what_was_named(tmp_path: Path) -> None:
     assert json.loads(rows[memory(7, "")["id"]]["metadata"]) == {"metadata_as_given": "[1]"}
     assert rows[memory(8, "")["id"]] == before[memory(8, "")["id"]]
     assert engine.transfer.repair(["scopes", "times", "metadata"]).changes == ()
-    engine.curate.apply(engine.curate.undo(done.entry))
+    undo = engine.curate.undo(done.entry)
+    (whole,) = (each for each in undo.changes if each.id == memory(7, "")["id"])
+    assert (json.loads(whole.before["metadata"]), whole.after["metadata"]) == (
+        {"metadata_as_given": "[1]"},
+        "[1]",
+    )
+    engine.curate.apply(undo)
     assert rows_of(engine) == before
     with pytest.raises(UsageError, match="no repair of 'luck'"):
         engine.transfer.repair(["luck"])

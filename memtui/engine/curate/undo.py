@@ -147,6 +147,8 @@ class _Shift:
                 wrong += self._keys(before, after, value, metadata, shown, each in self.forced)
                 if same(value, have):
                     columns[name] = want
+                    if not metadata:  # no object before or after: the text as a whole
+                        shown[0][name], shown[1][name] = value, want
                 continue
             if not same(value, have) and each not in self.forced and name not in COUNTERS:
                 wrong.append(Disagreement(name, _plain(have), _plain(want), _plain(value)))
