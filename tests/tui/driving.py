@@ -93,8 +93,11 @@ async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys and wait until everything has settled."""
-    await pilot.press(*keys)
+    """Press keys and wait until everything has settled: after a key, too, that has set an engine call going."""
+    for key in keys:
+        await pilot.press(key)
+        if pilot.app.workers:
+            await settle(pilot)
     await settle(pilot)
 
 
