@@ -39,7 +39,8 @@ async def test_browse_filtered_with_an_error(size, monkeypatch):
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_help_and_palette(size):
     async with running(MemoryEngine(4_821), size) as (app, pilot):
-        await press(pilot, "2", "question_mark")
+        await press(pilot, "2")
+        await press(pilot, "question_mark")
         check_golden(f"help-{size[0]}x{size[1]}", screen_text(app))
         await press(pilot, "escape", "ctrl+p")
         check_golden(f"palette-{size[0]}x{size[1]}", screen_text(app))
