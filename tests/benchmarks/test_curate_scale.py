@@ -1,4 +1,4 @@
-"""Curating a large table: what an edit costs beside the engine's own merge, and kills in the middle.
+"""Curating a large table: what an edit costs beside the engine's own merge, and what comparing all pairs does.
 
 Processor time within one process, so that a busy machine does not decide.
 """
@@ -19,7 +19,6 @@ from memtui.engine.store.open import open_store
 from tests.benchmarks.million import NOW_MS, write
 from tests.benchmarks.sizes import FULL, sized
 from tests.benchmarks.test_catalog_scale import run
-from tests.engine.test_curate_beside import kill_often
 
 pytestmark = pytest.mark.benchmark
 ROWS, DIMS = sized(100_000, 1_000_000), sized(64, 384)
@@ -27,7 +26,6 @@ ONE_LIMIT, MANY_LIMIT = 2.0, 1.5 if FULL else 4.0
 """Beside the bare merge; of a small table the merge is quick, and the journal is not."""
 PAIRS_LIMIT = 4.0
 """Vectors that share nothing but their sign: the worst case, nothing is ruled out early."""
-KILLS = sized(6, 50)
 COMPARED = sized(30_000, 100_000)
 
 
@@ -51,14 +49,6 @@ def test_ten_thousand_edits_are_one_version_and_little_more_than_the_bare_merge(
     many = measured["many"]
     assert set(many["versions"]) == {1}
     assert many["apply"] <= MANY_LIMIT * many["raw_merge"], measured
-
-
-def test_kills_leave_nothing_half_done(tmp_path: Path) -> None:
-    seen = kill_often(tmp_path / "db", KILLS)
-    print(dict(seen))
-    assert seen["killed"] == KILLS
-    if FULL:
-        assert seen.total() > seen["killed"], "some kills hit a change in the middle"
 
 
 def test_all_pairs_cost_little_more_than_their_product(tmp_path: Path) -> None:
