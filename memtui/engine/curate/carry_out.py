@@ -17,12 +17,12 @@ def carry_out(change_set: ChangeSet, bench: Bench, *, confirmed: bool, store: st
 
     Raises RefusedError for a set that destroys and was not `confirmed`; see `apply` for the rest.
     """
-    if change_set.action == CLEAN and not confirmed:
-        raise RefusedError(
-            f"{change_set.title}: that cannot be taken back; nothing was changed.",
-            fix="Look at it with --dry-run, then repeat with --yes.",
-        )
     if change_set.action == CLEAN:
+        if not confirmed:
+            raise RefusedError(
+                f"{change_set.title}: that cannot be taken back; nothing was changed.",
+                fix="Look at it with --dry-run, then repeat with --yes.",
+            )
         from memtui.engine.curate.past import apply_past
 
         return apply_past(change_set, bench, confirmed=confirmed, store=store)
