@@ -11,7 +11,7 @@ from tests.conftest import ROOT
 
 SOURCES = sorted([*(ROOT / "memtui").rglob("*.py"), *(ROOT / "tests").rglob("*.py")])
 SCREEN = sorted((ROOT / "memtui" / "tui").rglob("*.py"))
-MOST_LINES = 400
+MOST_LINES = 600  # advice with a limit: above it, ask what second idea moved in
 
 
 def _name(path: Path) -> str:
@@ -47,6 +47,9 @@ def test_the_top_level_holds_what_was_agreed() -> None:
         "screenshots",
         "LICENSE",
         "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "ARCHITECTURE.md",
+        "requirements.lock",
     }
     there = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
     assert there - agreed - {"dist", "build"} == set()
