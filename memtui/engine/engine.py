@@ -79,7 +79,10 @@ def open_engine(
 
 
 class Engine:
-    """An opened store. Reads may come from several threads; the catalog is swapped whole, never changed."""
+    """An opened store. Reads may come from several threads; the catalog is swapped whole, never changed.
+
+    `close` it, or use it in a `with` block, before the same store is opened again.
+    """
 
     def __init__(
         self,
@@ -112,6 +115,20 @@ class Engine:
             dims=store.dims,
             model_hint=self._model,
         )
+
+    def close(self) -> None:
+        """Let go of the store and of its journal; what was staged is gone. Twice is as good as once."""
+        with self._lock:
+            self._catalog = None
+        curator = self.__dict__.get("curate")
+        if curator is not None:
+            curator.close()
+
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
 
     @property
     def store(self) -> Store:

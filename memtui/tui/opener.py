@@ -35,7 +35,11 @@ class StoreOpener:
     def open(self, target: str | None) -> None:
         """Open `target`; None means whatever discovery finds."""
 
+        before = self._app.session.engine
+
         def work(token: CancelToken, report: Report) -> Any:
+            if before is not None:
+                before.close()  # not on the event loop: it may have to wait for a change that is being written
             engine = self._opener(target, self._now, report, token)
             if isinstance(engine, NothingFound | SeveralFound):
                 return engine
@@ -141,8 +145,10 @@ class StoreOpener:
             app.fail(message.error)
 
     def close(self) -> None:
-        """Stop whatever runs."""
+        """Stop whatever runs, and let go of the store."""
         self._runner.cancel_all()
+        if self._app.session.engine is not None:
+            self._app.session.engine.close()
 
 
 def _difference(rows: int) -> str:

@@ -118,6 +118,9 @@ class MemoryEngine:
 
     load_metadata = load_catalog
 
+    def close(self) -> None:
+        """Nothing is held."""
+
     def newer(self) -> int | None:
         return self.grown or None
 

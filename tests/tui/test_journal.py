@@ -21,7 +21,7 @@ from memtui.tui.messages import ShowEntry
 from memtui.tui.screens.journal.screen import JournalScreen
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import curator, row_of, rows_of, same_rows, version_of
-from tests.tui.driving import SIZES, check_golden, press, screen_text
+from tests.tui.driving import SIZES, check_golden, press, screen_text, settle
 from tests.tui.test_changing import _other_program, browsing, pro_store, said, steps
 
 DAY_MS = 86_400_000
@@ -215,3 +215,20 @@ async def test_the_journal_looks_as_recorded(tmp_path, size):
         await to_entry(pilot, app, 1)
         shown = screen_text(app).split("\n")
         check_golden(f"journal-{size[0]}x{size[1]}", "\n".join(shown[1:-1]).rstrip())
+
+
+async def test_opening_the_same_store_again_lets_go_of_the_old_one(tmp_path):
+    store = changed_store(tmp_path)
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "6")
+        before = app.session.engine
+        assert before is not None
+        assert before.curate._journal is not None
+        app._store.open(str(store))
+        await settle(pilot)
+        after = app.session.engine
+        assert after is not None
+        assert after is not before
+        assert before.curate._journal is None
+        curator(store).apply(curator(store).edit([FIRST], {"importance": "0.7"}))
+        assert [each.entry for each in after.curate.journal()] == [4, 3, 2, 1]

@@ -340,6 +340,14 @@ class Curator:
 
     # ------------------------------------------------------------------ parts
 
+    def close(self) -> None:
+        """Close the journal, after a change that is being made; what is staged is dropped."""
+        self.stage.clear()
+        with self._lock:
+            journal, self._journal, self._bench = self._journal, None, None
+        if journal is not None:
+            journal.close()
+
     def _bureau(self) -> Bureau:
         from memtui.engine.curate.plan import Bureau
 
