@@ -1,0 +1,114 @@
+"""What a capture recipe asks a chat model, and the answers: live, recorded, or played back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Purpose = Literal["extract", "rejudge", "utility", "utility_batch", "dedup", "merge", "reflect", "upgrade"]
+
+
+class ChatError(Exception):
+    """A call that brought no reply: the text says why, without any key. A recipe goes on without the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What the model said. `text` is its content; `reasoning` what it put into the reasoning field instead."""
+
+    text: str
+    reasoning: str = ""
+    model: str = ""
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    ms: float = 0.0
+
+
+class Chat(Protocol):
+    """One chat model behind a purpose and the variable parts of a prompt.
+
+    The parts are data by name, never instructions; the implementation writes the prompt. `model` overrides the
+    configured one.
+    """
+
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
+        """The reply. Raises ChatError when there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One question to the model as the trace keeps it; `reply` is None where the call failed, `error` says why."""
+
+    purpose: Purpose
+    parts: Mapping[str, Any]
+    reply: ChatReply | None
+    error: str = ""
+    model: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """The call in the command-line contract: purpose, tokens, milliseconds."""
+        reply = self.reply
+        tokens = None
+        if reply is not None and (reply.tokens_in is not None or reply.tokens_out is not None):
+            tokens = (reply.tokens_in or 0) + (reply.tokens_out or 0)
+        return {
+            "purpose": self.purpose,
+            "tokens": tokens,
+            "ms": round(reply.ms, 3) if reply is not None else 0.0,
+            **({"error": self.error} if self.error else {}),
+        }
+
+
+@dataclass(slots=True)
+class RecordingChat:
+    """Asks another chat and keeps every question with its answer, in order: the replies of a recording."""
+
+    chat: Chat
+    calls: list[Call] = field(default_factory=list)
+
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
+        """The other chat's reply, kept."""
+        try:
+            reply = self.chat(purpose, parts, model=model)
+        except ChatError as error:
+            self.calls.append(Call(purpose, parts, None, str(error), model))
+            raise
+        self.calls.append(Call(purpose, parts, reply, "", model))
+        return reply
+
+
+@dataclass(slots=True)
+class Replies:
+    """Plays recorded replies back: of each purpose the next one, in order; a missing one is a failed call.
+
+    A recorded reply is an object (sent as JSON text), a text (sent as it is), {"reasoning": text}, or
+    {"error": text}.
+    """
+
+    recorded: Mapping[str, Sequence[Any]]
+    dump: Callable[[Any], str]
+    """Writes an object as JSON text."""
+    played: dict[str, int] = field(default_factory=dict)
+
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
+        """The next recorded reply of this purpose. Raises ChatError where none is left or an error was recorded."""
+        index = self.played.get(purpose, 0)
+        self.played[purpose] = index + 1
+        listed = self.recorded.get(purpose, ())
+        if index >= len(listed):
+            raise ChatError("no reply was recorded")
+        reply = listed[index]
+        if isinstance(reply, str):
+            return ChatReply(reply)
+        if isinstance(reply, Mapping) and set(reply) == {"error"}:
+            raise ChatError(str(reply["error"]))
+        if isinstance(reply, Mapping) and set(reply) == {"reasoning"}:
+            return ChatReply("", str(reply["reasoning"]))
+        return ChatReply(self.dump(reply))
+
+    @property
+    def unused(self) -> dict[str, int]:
+        """How many recorded replies of each purpose nobody asked for; purposes without any left out."""
+        left = {name: len(listed) - self.played.get(name, 0) for name, listed in self.recorded.items()}
+        return {name: count for name, count in left.items() if count > 0}

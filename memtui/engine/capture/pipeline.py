@@ -1,0 +1,85 @@
+"""From a conversation to a trace, and from a trace to the store: one guarded commit a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.capture.draft import StoredRow, Write, table_of
+from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
+from memtui.engine.capture.recipes.registry import capture_recipe
+from memtui.engine.capture.trace import Candidate, CaptureTrace
+from memtui.engine.curate.changes import Change, ChangeSet, Edit
+
+if TYPE_CHECKING:
+    from memtui.engine.store.table import Store
+
+_COLUMNS = ("text", "category", "scope", "importance", "timestamp", "metadata")
+
+
+def capture(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
+    """Run a recipe over a conversation. Nothing is written: the trace holds what would be."""
+    return capture_recipe(request.recipe).run(request, context)
+
+
+def change_sets(trace: CaptureTrace, store: Store) -> Iterator[ChangeSet]:
+    """One change set for each decision that writes, in order; apply each before the next is asked for.
+
+    A row that a decision changes is expected to be as the run read it, so another writer's change is a conflict.
+    """
+    for candidate in trace.candidates:
+        changes = _folded(candidate.writes, store)
+        if changes:
+            yield ChangeSet("capture", _title(candidate), changes, store.version)
+
+
+def _title(candidate: Candidate) -> str:
+    line = " ".join(candidate.abstract.split())
+    return f"captured ({candidate.decision}): {line}"
+
+
+def _folded(writes: Sequence[Write], store: Store) -> tuple[Change, ...]:
+    """The writes of one decision as changes, one a row: a row that is written twice is written as it ends."""
+    last: dict[str, Write] = {}
+    for write in writes:
+        earlier = last.get(write.row.id)
+        if earlier is None:
+            last[write.row.id] = write
+        elif write.op == "delete" and earlier.op == "add":
+            del last[write.row.id]
+        else:
+            op = "add" if earlier.op == "add" else write.op
+            last[write.row.id] = replace(write, op=op, before=earlier.before)
+    return tuple(change for write in last.values() if (change := _change(write, store)) is not None)
+
+
+def _change(write: Write, store: Store) -> Change | None:
+    row = write.row
+    shown: dict[str, Any] = {
+        "id": row.id,
+        "title": " ".join(row.text.split()),
+        "why": write.why,
+        "scope": row.scope,
+    }
+    if write.op == "add":
+        after = {name: getattr(row, name) for name in ("text", "category", "scope", "importance")}
+        return Change(op="add", before={}, after=after, row=table_of([row], store.schema), **shown)
+    before = write.before or row
+    if write.op == "delete":
+        return Change(op="delete", before={"text": row.text}, after={}, **shown)
+    old, new = _values(before), _values(row)
+    changed = {name: new[name] for name in _COLUMNS if new[name] != old[name]}
+    moved = row.vector is not None and before.vector is not None and not (row.vector == before.vector).all()
+    if not changed and not moved:
+        return None
+    edit = Edit(
+        columns=changed,
+        expects={name: old[name] for name in changed},
+        vector=row.vector if moved else None,
+    )
+    return Change(op="edit", before={n: old[n] for n in changed}, after=changed, edit=edit, **shown)
+
+
+def _values(row: StoredRow) -> Mapping[str, Any]:
+    return {name: getattr(row, name) for name in _COLUMNS}

@@ -1,0 +1,23 @@
+"""Every capture recipe by name: a new one is one line here."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from memtui.engine.capture.recipes.base import CaptureRecipe
+from memtui.engine.errors import UsageError
+
+
+@cache
+def capture_recipes() -> dict[str, CaptureRecipe]:
+    """The recipes by name, in the order to show them."""
+    listed: tuple[CaptureRecipe, ...] = ()
+    return {recipe.name: recipe for recipe in listed}
+
+
+def capture_recipe(name: str) -> CaptureRecipe:
+    """The recipe of this name. Raises UsageError with the names that there are."""
+    known = capture_recipes()
+    if name not in known:
+        raise UsageError(f"There is no capture recipe {name}.", fix=f"Take one of {', '.join(known)}.")
+    return known[name]

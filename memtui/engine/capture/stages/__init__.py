@@ -1,0 +1,1 @@
+"""The stages of capture: small pure functions that several recipes share."""
