@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from memtui.cli.output import error, print_json, print_text, warning
 from memtui.cli.store import open_for
 from memtui.engine import CaseBook, Engine, History, RefusedError, UsageError
+from memtui.engine.secrets import mask
 from memtui.paths import questions_file, store_state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import RecallEffect
     from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Outcome
+    from memtui.engine.curate.effect import AnswerRow
 
 _SHOWN = 20
 """Memories printed for a person; --json has all."""
@@ -122,13 +124,30 @@ def _print_effect(effect: RecallEffect) -> None:
     print_text(
         f"effect on recall: {len(effect.changed)} of {effect.asked} questions answered differently{failed}"
     )
+    kept = effect.cases
+    if kept.cases:
+        print_text(f"  cases: {kept.cases}, {kept.right_before} right before, {kept.right_after} after")
+    for query in kept.worse:
+        print_text(f"  worse: {_short(query)}")
     for each in effect.changed:
         print_text(f"  {'case ' if each.saved else ''}{_short(each.query)}")
-        for verb, ids in (("loses", each.left), ("brings", each.entered)):
-            for memory in ids:
-                print_text(f"    {verb} {memory} {_short(effect.texts.get(memory, ''))}")
-        if not each.left and not each.entered:
-            print_text("    the same memories in another order")
+        for row in each.rows:
+            if not row.same:
+                print_text("\n".join(_answer_lines(row)))
+
+
+def _answer_lines(row: AnswerRow) -> Iterable[str]:
+    """A memory whose place or words change in an answer."""
+    place = f"{row.rank_before or '-'} -> {row.rank_after or '-'}"
+    verb = "comes" if row.rank_before is None else "leaves" if row.rank_after is None else "stays"
+    before, after = mask(row.before)[0], mask(row.after)[0]
+    prompt = ""
+    if verb == "stays" and row.in_prompt_before != row.in_prompt_after:
+        prompt = ", into the prompt" if row.in_prompt_after else ", out of the prompt"
+    yield f"    {place}  {verb}{prompt} {row.id} {'' if row.reworded else _short(after or before)}".rstrip()
+    if row.reworded:
+        yield f"      was: {before}"
+        yield f"      now: {after}"
 
 
 def _print(document: Mapping[str, Any], done: ChangeSet | Outcome, args: argparse.Namespace) -> None:

@@ -291,6 +291,6 @@ def test_a_dry_run_says_which_questions_get_other_answers(db: Path, capsys: Capt
     assert run(["forget", first, "--hard", "--dry-run", "--effect", "--store", str(db)]) == 0
     out = capsys.readouterr().out
     assert "effect on recall: 1 of 1 questions answered differently" in out
-    assert f"    loses {first}" in out
+    assert f"    1 -> -  leaves {first}" in out
     assert call(capsys, db, "edit", first, "--set", "state=archived", "--effect")[0] == 2
     assert tree_hash(db) == before

@@ -122,3 +122,58 @@ def test_a_plan_with_conflicts_cannot_be_tried(engine: Engine, tmp_path: Path) -
     planned = engine.curate.edit(["no-such-memory"], {"importance": "0"})
     with pytest.raises(RefusedError, match="conflicts"):
         engine.lab.effect(planned, [], history)
+
+
+def test_changed_words_in_an_answer_are_a_changed_answer(engine: Engine, tmp_path: Path) -> None:
+    question = QUESTIONS[0]
+    before = engine.recall(asked(question))
+    first = before.returned[0]
+    old = next(row.text for row in before.pool.rows if row.id == first)
+    new = old.replace("2222", "8443")
+    assert new != old
+    planned = engine.curate.edit([first], {"text": new})
+    effect = engine.lab.effect(planned, [], remembered(engine, tmp_path))
+    change = next(each for each in effect.changed if each.query == question)
+    (row,) = change.reworded
+    assert (row.id, row.rank_before) == (first, 1)
+    assert (row.before, row.after) == (old, new)
+    assert row.as_json()["after"] == new
+    engine.curate.apply(planned, confirmed=True)
+    engine.refresh()
+    after = engine.recall(asked(question))
+    assert change.after == after.returned
+    assert row.rank_after == after.returned.index(first) + 1
+    assert {each.id for each in change.moved} == {
+        each
+        for each in after.returned
+        if each in before.returned and after.returned.index(each) != before.returned.index(each)
+    }
+
+
+def test_what_only_the_prompt_shows_is_a_changed_answer_too(engine: Engine, tmp_path: Path) -> None:
+    question = QUESTIONS[0]
+    first = engine.recall(asked(question)).returned[0]
+    planned = engine.curate.edit([first], {"l0_abstract": "Ask Tomas for the port."})
+    change = next(
+        each
+        for each in engine.lab.effect(planned, [], remembered(engine, tmp_path)).changed
+        if each.query == question
+    )
+    row = next(each for each in change.rows if each.id == first)
+    assert "Ask Tomas for the port." in row.after
+    assert "Ask Tomas for the port." not in row.before
+
+
+def test_the_cases_are_counted_before_and_after(engine: Engine, tmp_path: Path) -> None:
+    ids = engine.recall(asked(QUESTIONS[0])).returned
+    cases = [
+        Case("right", QUESTIONS[0], expected=ids[:1], scopes=SCOPES),
+        Case("rid", QUESTIONS[0] + " ", rejected=ids[:1], scopes=SCOPES),
+        Case("second", QUESTIONS[0] + "  ", expected=ids[1:2], scopes=SCOPES),
+    ]
+    planned = engine.curate.forget([ids[0]], hard=True)
+    kept = engine.lab.effect(planned, cases, History(tmp_path / "none.db")).cases
+    assert (kept.cases, kept.right_before, kept.right_after) == (3, 2, 2)
+    assert kept.worse == (cases[0].query,)
+    assert kept.down == ()
+    assert kept.as_json()["right_after"] == 2

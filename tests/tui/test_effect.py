@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import threading
+from functools import partial
 from pathlib import Path
 
 from memtui.engine import CancelToken, History, MemtuiError, RecallEffect, RecallRequest
 from memtui.paths import questions_file
+from memtui.tui.asked import effect_on_recall
 from memtui.tui.dialogs.preview import Answer, Preview
 from tests.tui.driving import press, screen_text, type_text, until
 from tests.tui.test_changing import browsing, choose, current_id, pro_store, said
@@ -27,9 +29,9 @@ async def test_the_preview_says_which_questions_get_other_answers(demo_store, tm
         await choose(pilot, app, "archived")
         assert isinstance(app.screen, Preview)
         text = screen_text(app)
-        assert "EFFECT ON RECALL  1 of 1 question answered differently" in text
+        assert "WHAT WOULD NOW BE READ  1 of 1 answer changes" in text
         assert "Which port do I use for SSH" in text
-        assert "loses SSH to the bastion" in text
+        assert "leaves: SSH to the bastion" in text
         await press(pilot, "enter")
         assert "1 memory changed" in said(app)
 
@@ -54,3 +56,21 @@ async def test_the_effect_never_holds_up_applying(demo_store, tmp_path):
         await until(pilot, lambda: bool(answers))
         go_on.set()
         assert answers == [Answer("apply", plan)]
+
+
+async def test_changed_words_of_an_answer_are_shown_old_and_new(demo_store, tmp_path, monkeypatch):
+    store = Path(shutil.copytree(demo_store, tmp_path / "store"))
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    async with browsing(store) as (app, pilot):
+        engine = app.session.engine
+        assert engine is not None
+        trace = engine.recall(RecallRequest("Which port do I use for SSH to the bastion?"))
+        engine.lab.remember(trace, History(questions_file()))
+        first = trace.returned[0]
+        text = next(row.text for row in trace.pool.rows if row.id == first)
+        plan = engine.curate.edit([first], {"text": text.replace("2222", "8443")})
+        app.push_screen(Preview(plan, effect=partial(effect_on_recall, engine)))
+        await until(pilot, lambda: "1 of 1 answer changes" in screen_text(app))
+        shown = screen_text(app).partition("WHAT WOULD NOW BE READ")[2]
+        assert "[-2222" in shown
+        assert "{+8443" in shown

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Literal
 
 from textual import events, on
 from textual.app import ComposeResult
-from textual.content import Content
-from textual.widgets import Static
 
 from memtui.engine import ChangeSet, MemtuiError, Progress, one_line
 from memtui.tui.dialogs.preview_text import effect_lines, plan_rows
@@ -70,6 +68,29 @@ class PreviewRows(RowList, inherit_bindings=False):
         return plan_rows(self.plan, self.notes, width, host(self).glyphs)
 
 
+class EffectRows(RowList, inherit_bindings=False):
+    """What the change does to recall, line by line; `tab` goes to it where it has to be scrolled."""
+
+    BINDINGS = bindings("preview")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.value: RecallEffect | Progress | MemtuiError | None = None
+
+    def paint(self, width: int) -> Sequence[Row]:
+        if self.value is None:
+            return []
+        return [Row((line,)) for line in effect_lines(self.value, width, host(self).glyphs)]
+
+    def say(self, value: RecallEffect | Progress | MemtuiError, room: int, width: int) -> None:
+        """Show `value` in as many of `room` lines as it needs."""
+        self.value = value
+        lines = len(effect_lines(value, width, host(self).glyphs))
+        self.styles.height = max(1, min(lines, room))
+        self.display = True
+        self.repaint()
+
+
 class Preview(QuickModal[Answer | None]):
     """Shows a change set; returns the answer, None when nothing is to be changed.
 
@@ -82,7 +103,7 @@ class Preview(QuickModal[Answer | None]):
     DEFAULT_CSS = """
     Preview { align: center middle; }
     Preview Panel { width: 110; max-width: 96%; height: 90%; border: round $frame-focus; }
-    Preview .effect { height: auto; max-height: 30%; padding: 1 0 0 0; }
+    Preview EffectRows { display: none; margin: 1 0 0 0; }
     Preview.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
@@ -111,7 +132,7 @@ class Preview(QuickModal[Answer | None]):
     def compose(self) -> ComposeResult:
         with Panel(title=one_line(self.plan.title)):
             yield self._rows
-            yield Static(classes="effect")
+            yield EffectRows()
             yield Ways()
 
     def on_mount(self) -> None:
@@ -214,15 +235,20 @@ class Preview(QuickModal[Answer | None]):
 
     def _ask_effect(self) -> None:
         effect, plan = self._effect, self.plan
-        self.query_one(".effect").display = False
+        self.query_one(EffectRows).display = False
         if effect is not None and self._clean:
             self._runner.start("effect", lambda cancel, report: effect(plan, cancel, report))
 
     def _say_effect(self, value: RecallEffect | Progress | MemtuiError) -> None:
-        panel = self.query_one(".effect", Static)
-        width = max(20, panel.parent.size.width if isinstance(panel.parent, Panel) else self.size.width)
-        panel.update(Content("\n").join(effect_lines(value, width, host(self).glyphs)))
-        panel.display = True
+        panel, rows = self.query_one(Panel), self.query_one(EffectRows)
+        width, height = panel.content_size if panel.content_size.width else self.size
+        needed = sum(len(row.lines) for row in self._rows.paint(width))
+        rows.say(value, max(height // 2, height - needed - 3), width)
+
+    def on_resize(self, event: events.Resize) -> None:
+        value = self.query_one(EffectRows).value
+        if value is not None:
+            self.call_after_refresh(self._say_effect, value)
 
     @on(RunAdvanced)
     def _advanced(self, message: RunAdvanced) -> None:

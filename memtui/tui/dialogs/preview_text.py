@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from memtui.engine import Change, ChangeSet, Conflict, MemtuiError, Progress, clean, one_line, word_diff
+from memtui.engine.secrets import mask
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, plural
@@ -18,12 +19,17 @@ from memtui.tui.widgets.rows import Row
 
 if TYPE_CHECKING:
     from memtui.engine import RecallEffect
+    from memtui.engine.curate.effect import AnswerChange, AnswerRow
 
 SHOWN = 300
 """Nobody reads more rows of one change than this; the rest is counted by scope."""
 FIELD_CELLS = 18
 MOST_LINES = 8
 """Lines of one text among many changes; a change that stands alone is shown whole."""
+MOST_ROWS = 6
+"""Memories of one changed answer; the rest is counted."""
+EFFECT = "WHAT WOULD NOW BE READ"
+NO_PLACE = "–"
 LONG = 40
 """From so many characters a value is compared word by word."""
 _LAYERS = ("l0_abstract", "l1_overview", "l2_content")
@@ -245,7 +251,7 @@ def _block(text: Content, width: int, glyphs: Glyphs, most: int) -> list[Content
 
 def effect_lines(value: RecallEffect | Progress | MemtuiError, width: int, glyphs: Glyphs) -> list[Content]:
     """What a change does to recall, or how far the asking is, or why it is not known."""
-    name = Content.styled(" EFFECT ON RECALL  ", "bold $heading")
+    name = Content.styled(f" {EFFECT}  ", "bold $heading")
     if isinstance(value, Progress):
         return [
             Content.assemble(
@@ -253,36 +259,90 @@ def effect_lines(value: RecallEffect | Progress | MemtuiError, width: int, glyph
             )
         ]
     if isinstance(value, MemtuiError):
-        reason = crop(f"not known: {one_line(value.message)}", width - 20, glyphs.ellipsis)
+        reason = crop(f"not known: {one_line(value.message)}", width - len(EFFECT) - 4, glyphs.ellipsis)
         return [Content.assemble(name, (reason, "$stale"))]
-    asked = plural(value.asked, "question")
     failed = f", {full(value.failed)} could not be asked" if value.failed else ""
+    told = _kept_lines(value, width, glyphs)
     if not value.changed:
-        return [Content.assemble(name, (f"none of {asked} is answered differently{failed}", "$dim"))]
-    count = full(len(value.changed))
-    lines = [Content.assemble(name, (f"{count} of {asked} answered differently{failed}", "bold $stale"))]
+        said = f"no answer changes, {full(value.asked - value.failed)} of {full(value.asked)} asked"
+        return [Content.assemble(name, (said, "$dim")), *told]
+    verb = "changes" if len(value.changed) == 1 else "change"
+    count = f"{full(len(value.changed))} of {plural(value.asked, 'answer')} {verb}{failed}"
+    lines = [Content.assemble(name, (count, "bold $stale")), *told]
     for change in sorted(value.changed, key=lambda each: (not each.lost, not each.saved))[:MOST_LINES]:
-        kind = "case" if change.saved else "asked"
-        line = Content.assemble(
-            (f" {glyphs.warn} " if change.lost else "   ", "bold $danger"),
-            (fit(kind, 6), "$dim"),
-            (crop(one_line(change.query), 36, glyphs.ellipsis), "$foreground"),
-            "  ",
-            _flow(change.left, value.texts, "loses", "$delta-down", glyphs),
-            _flow(change.entered, value.texts, "brings", "$delta-up", glyphs),
-            ("" if change.left or change.entered else "the same memories in another order", "$dim"),
-        )
-        lines.append(line.truncate(width - 2, ellipsis=True))
+        lines += answer_lines(change, width, glyphs)
     more = len(value.changed) - MOST_LINES
     return [*lines, Content.styled(f"   and {full(more)} more", "$dim")] if more > 0 else lines
 
 
-def _flow(ids: Sequence[str], texts: Mapping[str, str], verb: str, style: str, glyphs: Glyphs) -> Content:
-    if not ids:
-        return Content()
-    named = crop(one_line(texts.get(ids[0], ids[0][:8])), 30, glyphs.ellipsis)
-    more = f" and {len(ids) - 1} more" if len(ids) > 1 else ""
-    return Content.assemble((f"{verb} ", "$dim"), (named, style), (f"{more}  ", "$dim"))
+def _kept_lines(value: RecallEffect, width: int, glyphs: Glyphs) -> list[Content]:
+    """The saved cases in one sentence, and each that gets worse."""
+    kept = value.cases
+    if not kept.cases:
+        return []
+    said = f" {plural(kept.cases, 'case')}: {full(kept.right_before)} right before, {full(kept.right_after)} after"
+    lines = [Content.styled(crop(said, width - 2, glyphs.ellipsis), "$foreground")]
+    for query in kept.worse[:MOST_LINES]:
+        text = crop(f"worse  {one_line(query)}", width - 6, glyphs.ellipsis)
+        lines.append(Content.assemble((f" {glyphs.warn} ", "bold $danger"), (text, "$danger")))
+    for query, old, new in kept.down[:MOST_LINES]:
+        text = crop(one_line(query), max(12, width - 24), glyphs.ellipsis)
+        lines.append(
+            Content.assemble("   ", (f"down {old} {glyphs.forth} {new}  ", "$stale"), (text, "$dim"))
+        )
+    return lines
+
+
+def answer_lines(change: AnswerChange, width: int, glyphs: Glyphs) -> list[Content]:
+    """One question whose answer changes: its memories that read otherwise, moved, left or came, old and new."""
+    kind = "case" if change.saved else "asked"
+    head = Content.assemble(
+        (f" {glyphs.warn} " if change.lost else "   ", "bold $danger"),
+        (fit(kind, 6), "$dim"),
+        (crop(one_line(change.query), max(12, width - 14), glyphs.ellipsis), "bold $foreground"),
+    )
+    lines = [head]
+    told = sorted((row for row in change.rows if not row.same), key=_weight)
+    for row in told[:MOST_ROWS]:
+        lines += _row_lines(row, width, glyphs)
+    rest = len(told) - MOST_ROWS
+    if rest > 0:
+        lines.append(Content.styled(f"     and {plural(rest, 'memory', 'memories')} more", "$dim"))
+    same = sum(row.same for row in change.rows)
+    if same:
+        said = plural(same, "other stays", "others stay")
+        lines.append(
+            Content.styled(f"     {said} as it is" if same == 1 else f"     {said} as they are", "$dim")
+        )
+    return lines
+
+
+def _weight(row: AnswerRow) -> tuple[bool, bool, int]:
+    """What leaves, comes or reads otherwise before what only moves; in that the prompt first, then the places."""
+    weighty = row.reworded or row.rank_before is None or row.rank_after is None
+    return (not weighty, row.in_prompt_before == row.in_prompt_after, row.rank_after or row.rank_before or 0)
+
+
+def _row_lines(row: AnswerRow, width: int, glyphs: Glyphs) -> list[Content]:
+    """Place before and after, then what is read: word by word where it reads otherwise."""
+    old, new = (str(each) if each else NO_PLACE for each in (row.rank_before, row.rank_after))
+    place = f"     {old:>2} {glyphs.forth} {new:<2} "
+    style = "$delta-up" if row.moved > 0 or row.rank_before is None else "$delta-down"
+    style = "$dim" if row.rank_before == row.rank_after else style
+    room = max(12, width - len(place) - 2)
+    note = ""
+    if row.rank_before and row.rank_after and row.in_prompt_before != row.in_prompt_after:
+        note = "into the prompt: " if row.in_prompt_after else "out of the prompt: "
+    if row.reworded:
+        text = Content.assemble((note, "$stale"), difference(mask(row.before)[0], mask(row.after)[0]))
+        wrapped = [line.rstrip() for line in text.wrap(room)]
+        shown = wrapped if len(wrapped) <= MOST_LINES else wrapped[:MOST_LINES]
+        first, *rest = shown
+        lines = [Content.assemble((place, style), first)]
+        return [*lines, *(Content.assemble(" " * len(place), line) for line in rest)]
+    verb = "comes: " if row.rank_before is None else "leaves: " if row.rank_after is None else note
+    said = crop(one_line(mask(row.after or row.before)[0]), max(8, room - len(verb)), glyphs.ellipsis)
+    return [Content.assemble((place, style), (verb, "$stale" if note else style), (said, "$foreground"))]
 
 
 def conflict_lines(conflict: Conflict, width: int, glyphs: Glyphs) -> list[Content]:
