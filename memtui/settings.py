@@ -16,7 +16,7 @@ from memtui.paths import FOLDER_VARIABLES
 
 if TYPE_CHECKING:
     from memtui.engine.embed.settings import EmbeddingSettings
-    from memtui.engine.transfer.chat import ChatSettings
+    from memtui.engine.providers.chat import ChatSettings
 
 KEY_VARIABLE = "MEMTUI_EMBEDDING_API_KEY"
 """The key of the embedding service itself; it has no place in a file."""
@@ -69,10 +69,14 @@ SETTINGS = (
         "openai, azure-openai, jina, voyage, nvidia or ollama; empty is told by host.",
     ),
     Setting("embedding.timeout_s", 10.0, "Seconds to wait for the vector of one question."),
-    Setting("chat.model", "", "Language model that writes summaries in an upgrade; empty asks none."),
+    Setting("chat.model", "", "Language model for summaries and captures; empty asks none."),
     Setting("chat.base_url", "", "Root of its OpenAI-compatible service, with its /v1."),
     Setting("chat.api_key_env", "", "Variable that holds its key; local servers need none."),
-    Setting("chat.timeout_s", 60.0, "Seconds to wait for one summary."),
+    Setting("chat.timeout_s", 60.0, "Seconds to wait for one answer."),
+    Setting("chat.calls_per_hour", 30, "Calls that a capture may make in any sixty minutes."),
+    Setting("chat.price_in", 0.0, "Price of a million tokens sent; 0 when it is not known."),
+    Setting("chat.price_out", 0.0, "Price of a million tokens answered; 0 when it is not known."),
+    Setting("chat.oauth_file", "", "The plugin's login in place of a key; it is only read."),
 )
 _KNOWN: Mapping[str, Setting] = MappingProxyType({setting.key: setting for setting in SETTINGS})
 _TABLES = frozenset(key.rpartition(".")[0] for key in _KNOWN if "." in key)
@@ -153,7 +157,8 @@ class Settings:
         model, url, name = (str(self.values[f"chat.{each}"]) for each in ("model", "base_url", "api_key_env"))
         if not model:
             return None
-        if not url:
+        login = str(self.values["chat.oauth_file"])
+        if not url and not login:
             raise ConfigError(
                 f"{model} has no address.",
                 path="chat.base_url",
@@ -164,9 +169,18 @@ class Settings:
             raise ConfigError(
                 f"chat.api_key_env names {name}, which is not set.", path="chat.api_key_env", fix="Set it."
             )
-        from memtui.engine.transfer.chat import ChatSettings
+        from memtui.engine.providers.chat import ChatSettings
 
-        return ChatSettings(url, model, key, self.values["chat.timeout_s"])
+        return ChatSettings(
+            url,
+            model,
+            key,
+            self.values["chat.timeout_s"],
+            calls_per_hour=self.values["chat.calls_per_hour"],
+            price_in=self.values["chat.price_in"] or None,
+            price_out=self.values["chat.price_out"] or None,
+            oauth_file=Path(login).expanduser() if login else None,
+        )
 
 
 def load_settings(

@@ -14,7 +14,7 @@ from memtui.paths import settings_file
 from memtui.settings import load_settings
 
 if TYPE_CHECKING:
-    from memtui.engine.transfer.chat import ChatSettings
+    from memtui.engine.providers.chat import ChatSettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _chat(args: argparse.Namespace) -> ChatSettings | None:
     """The language model that was asked for; nobody is asked unbidden, for the texts go out to it."""
-    from memtui.engine.transfer.chat import ChatSettings
+    from memtui.engine.providers.chat import ChatSettings
 
     if args.llm:
         if not args.llm_model:

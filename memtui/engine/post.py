@@ -6,12 +6,13 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
 from memtui.engine.clean import one_line
+from memtui.engine.progress import CancelToken
 
 if TYPE_CHECKING:
     import httpx
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 MAX_REPLY_BYTES = 64 << 20
 """More than the largest batch of vectors; a server that sends more is not answering us."""
 _NO_ADDRESS = "the address is not an http or https address"
+_LOOK_S = 0.1
+"""How often a wait looks whether it was told to stop."""
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -95,10 +98,19 @@ def new_client(url: str) -> httpx.Client:
 
 
 def post_json(
-    client: httpx.Client, url: str, *, headers: Mapping[str, str], body: Mapping[str, Any], timeout_s: float
+    client: httpx.Client,
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    body: Mapping[str, Any],
+    timeout_s: float,
+    on_bytes: Callable[[bytes], None] | None = None,
+    cancel: CancelToken | None = None,
 ) -> Reply:
     """POST `body` as JSON and read the whole answer within `timeout_s` seconds.
 
+    `on_bytes` gets every piece of a good answer as it comes, on another thread. Raises Cancelled soon after
+    `cancel` was told to stop; the request is left behind then.
     Redirects are not followed: they would carry the key to another host. Raises PostError, kind `timeout`,
     `unreachable` (no connection), `dropped` (the connection broke: worth one more try) or `invalid` (address
     or header that cannot be sent).
@@ -108,25 +120,49 @@ def post_json(
     deadline = time.monotonic() + timeout_s
     outcome: queue.SimpleQueue[Reply | PostError] = queue.SimpleQueue()
 
+    left = threading.Event()
+
     def work() -> None:
         try:
-            outcome.put(_exchange(client, url, headers, content, deadline))
+            outcome.put(_exchange(client, url, headers, content, deadline, on_bytes, left))
         except PostError as error:
             outcome.put(error)
 
     # Neither a name look-up nor a server that drips header bytes can be interrupted: they are left behind.
     threading.Thread(target=work, name="memtui-post", daemon=True).start()
     try:
-        result = outcome.get(timeout=max(timeout_s, 0.0))
+        result = _waited(outcome, deadline, cancel)
     except queue.Empty:
         result = PostError("timeout", f"no answer within {timeout_s * 1000:.0f} ms")
+    finally:
+        left.set()
     if isinstance(result, PostError):
         raise result
     return result
 
 
+def _waited(
+    outcome: queue.SimpleQueue[Reply | PostError], deadline: float, cancel: CancelToken | None
+) -> Reply | PostError:
+    """What came of it; queue.Empty when the time is up."""
+    while cancel is not None:
+        cancel.check()
+        try:
+            return outcome.get(timeout=min(_LOOK_S, max(deadline - time.monotonic(), 0.0)))
+        except queue.Empty:
+            if time.monotonic() >= deadline:
+                raise
+    return outcome.get(timeout=max(deadline - time.monotonic(), 0.0))
+
+
 def _exchange(
-    client: httpx.Client, url: str, headers: Mapping[str, str], content: bytes, deadline: float
+    client: httpx.Client,
+    url: str,
+    headers: Mapping[str, str],
+    content: bytes,
+    deadline: float,
+    on_bytes: Callable[[bytes], None] | None,
+    left: threading.Event,
 ) -> Reply:
     import httpx
 
@@ -141,6 +177,10 @@ def _exchange(
             received = bytearray()
             for piece in response.iter_bytes():
                 received += piece
+                if left.is_set():
+                    raise PostError("dropped", "nobody waits for it any more")
+                if on_bytes is not None and response.is_success:
+                    on_bytes(piece)
                 if time.monotonic() > deadline:
                     raise PostError("timeout", "the answer came too slowly")
                 if len(received) > MAX_REPLY_BYTES:

@@ -55,6 +55,15 @@ class Answer:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
 
 
+def chat_answer(content: Any, tokens: tuple[int, int] = (100, 20), **message: Any) -> Answer:
+    """What a chat service answers: `content` as text, or as the JSON of an object."""
+    text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+    usage = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+    return Answer(
+        200, {"choices": [{"message": {"role": "assistant", "content": text, **message}}], "usage": usage}
+    )
+
+
 DROP = Answer(0)
 """Close the connection without a word."""
 
@@ -87,6 +96,8 @@ class Loopback:
         """Longest input of the embedding model."""
         self.hang = False
         """Whether embeddings are never answered."""
+        self.chat: Callable[[Request], Answer] | None = None
+        """What answers a question to a language model (any path that ends in `/chat/completions`)."""
         self.score: Callable[[str, str], float] = overlap
         """The reranker's score of (question, document)."""
         self.closing = threading.Event()
@@ -98,6 +109,8 @@ class Loopback:
             return self.by_key[request.key]
         if request.path.split("?")[0].endswith("/embeddings"):
             return self._embed(request)
+        if self.chat is not None and request.path.endswith("/chat/completions"):
+            return self.chat(request)
         return self._rerank(request)
 
     def _embed(self, request: Request) -> Answer:

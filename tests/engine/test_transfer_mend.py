@@ -18,9 +18,9 @@ from memtui.engine.embed.settings import EmbeddingSettings
 from memtui.engine.embed.static import bundled
 from memtui.engine.errors import Cancelled, MemtuiError, RefusedError, UsageError
 from memtui.engine.progress import CancelToken, Progress
+from memtui.engine.providers.chat import ChatSettings
 from memtui.engine.store.open import open_store
 from memtui.engine.transfer import making, migrate
-from memtui.engine.transfer.chat import ChatSettings
 from tests.conftest import tree_hash
 from tests.engine.loopback import Answer, loopback
 from tests.engine.transfer_stores import memory, opened, own_store, pro_store, rows_of

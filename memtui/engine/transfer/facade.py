@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from memtui.engine.curate.changes import ChangeSet
     from memtui.engine.curate.facade import Curator
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
+    from memtui.engine.providers.chat import ChatSettings
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
     from memtui.engine.transfer.another_model import AnotherModel
-    from memtui.engine.transfer.chat import ChatSettings
     from memtui.engine.transfer.detect import Detected
     from memtui.engine.transfer.embedding import Cost
     from memtui.engine.transfer.export import Exported, ExportRequest

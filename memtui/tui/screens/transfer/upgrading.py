@@ -43,7 +43,7 @@ class Upgrade(Mend):
     def plan(self, report: OnProgress, stop: CancelToken, *, dry: bool) -> ChangeSet:
         import os
 
-        from memtui.engine.transfer.chat import ChatSettings
+        from memtui.engine.providers.chat import ChatSettings
 
         state = self.state
         chat = None

@@ -1,0 +1,1 @@
+"""Services that a person names: how they are asked, and what they cost."""
