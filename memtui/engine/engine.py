@@ -16,6 +16,7 @@ from memtui.engine.progress import CancelToken, OnProgress
 from memtui.engine.recall.request import RecallRequest, RecipeInfo
 
 if TYPE_CHECKING:
+    from memtui.engine.access import Access
     from memtui.engine.curate.facade import Curator
     from memtui.engine.curate.fields import Field
     from memtui.engine.discovery.target import NamesStore, Target
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from memtui.engine.lifecycle.facade import Lifecycle
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.run import Bench, OnStage
-    from memtui.engine.scopes import ScopePolicy
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.similar import Neighbour
     from memtui.engine.store.table import Store
@@ -381,11 +381,31 @@ class Engine:
         )
 
     @cached_property
-    def scope_policy(self) -> ScopePolicy:
-        """Which scopes each agent reads, as the store's agent is configured."""
-        from memtui.engine.scopes import ScopePolicy
+    def access(self) -> Access:
+        """Who reads and writes which scope here, as the store's agents are configured; see `access`.
 
-        return ScopePolicy.from_config(self._found.scopes if self._found else None, self._environ)
+        Raises ConfigError for a `scopes` block that the plugin itself refuses.
+        """
+        from memtui.engine.access import access_of
+
+        found, dialect = self._found, self._store.dialect.name
+        one_scope = None
+        if dialect == "engine":
+            from memtui.engine.recall.mem_engine.scope_policy import rules_from
+
+            rules = rules_from(found.settings.get("scopePolicy") or {} if found else {})
+            one_scope = (rules.default_scope, rules.fallback_scopes)
+        return access_of(
+            dialect, block=found.scopes if found else None, environ=self._environ, one_scope=one_scope
+        )
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The agents that the store's configuration names, the default one first; `main` where it names none."""
+        from memtui.engine.access import DEFAULT_AGENT
+
+        listed = self._found.agents if self._found else ()
+        return tuple(dict.fromkeys((*(listed or (DEFAULT_AGENT,)), *self.access.named_agents())))
 
     @cached_property
     def lab(self) -> Lab:

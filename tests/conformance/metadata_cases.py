@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine import categories as category_rules
+from memtui.engine.access import ScopePolicy, agent_of_session, is_bypass, scope_of, split_scope
 from memtui.engine.errors import MemtuiError
 from memtui.engine.lifecycle.access import access_metadata
 from memtui.engine.metadata import (
@@ -21,7 +22,6 @@ from memtui.engine.metadata import (
 )
 from memtui.engine.metadata_patch import append_relation, as_object, stringify
 from memtui.engine.metadata_patch import build_metadata as build
-from memtui.engine.scopes import ScopePolicy, agent_of_session, is_bypass, scope_of, split_scope
 
 Recorded = dict[str, Any]
 Case = tuple[str, Any, Any]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memtui.engine.access import ScopePolicy
 from memtui.engine.errors import ConfigError, UsageError
 from memtui.engine.recall.depth import format_at_depth
 from memtui.engine.recall.expansion import MOST_WORDS, expand
@@ -13,7 +14,6 @@ from memtui.engine.recall.gate import plain_question, skip_rule
 from memtui.engine.recall.intent import BROAD, analyse, boost
 from memtui.engine.recall.noise import false_positive, is_envelope, noise_rule
 from memtui.engine.recall.tags import tag_tokens
-from memtui.engine.scopes import ScopePolicy
 
 quick = settings(max_examples=60, deadline=None, database=None)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from memtui.engine.access import DEFAULT_AGENT
 from memtui.engine.discovery.config import Loaded
 from memtui.engine.discovery.found import PRO, Agent, Finding, Workspace
 from memtui.engine.discovery.owners import Claim
@@ -25,17 +26,16 @@ def agents_of(config: Loaded, claims: Iterable[Claim], cwd: Path) -> tuple[list[
     pro = next((claim for claim in claims if claim.plugin == PRO), None)
     policy = None
     if pro is not None:
-        from memtui.engine.scopes import ScopePolicy
+        from memtui.engine.access import ScopePolicy
 
         try:
             policy = ScopePolicy.from_config(pro.block.get("scopes"), config.environ)
         except MemtuiError as error:
             findings.append(Finding("scopes-invalid", "error", error.message, error.fix, path))
-    listed = config.at("agents", "list")
-    entries = [entry for entry in listed if _named(entry)] if isinstance(listed, list) else []
+    entries = _entries(config)
     implicit = not entries
-    entries = entries or [{"id": "main"}]
-    default = next((entry for entry in entries if entry.get("default") is True), entries[0])
+    entries = entries or [{"id": DEFAULT_AGENT}]
+    default = _default_of(entries)
     agents = []
     for entry in entries:
         name = entry["id"].strip()
@@ -53,6 +53,24 @@ def agents_of(config: Loaded, claims: Iterable[Claim], cwd: Path) -> tuple[list[
         scopes = None if policy is None else tuple(policy.accessible(name))
         agents.append(Agent(name, path, "" if place is None else str(place), exists, implicit, scopes))
     return agents, findings
+
+
+def listed_agents(config: Loaded) -> tuple[str, ...]:
+    """The ids of the configured agents, the default one first; empty where none are listed."""
+    entries = _entries(config)
+    if not entries:
+        return ()
+    ids = [entry["id"].strip() for entry in (_default_of(entries), *entries)]
+    return tuple(dict.fromkeys(ids))
+
+
+def _entries(config: Loaded) -> list[dict[str, Any]]:
+    listed = config.at("agents", "list")
+    return [entry for entry in listed if _named(entry)] if isinstance(listed, list) else []
+
+
+def _default_of(entries: list[dict[str, Any]]) -> dict[str, Any]:
+    return next((entry for entry in entries if entry.get("default") is True), entries[0])
 
 
 def _named(entry: Any) -> bool:

@@ -121,6 +121,8 @@ class FoundStore:
     decay: dict[str, Any] | None = None
     tier: dict[str, Any] | None = None
     scopes: dict[str, Any] | None = None
+    agents: tuple[str, ...] = ()
+    """The agents that the configuration lists, the default one first; empty where it lists none."""
     retention_days: float | None = None
     """Days after which the plugin prunes old versions; None when it does not."""
     rerank_keys: tuple[KeyRef, ...] = ()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memtui.engine.clean import one_line
 from memtui.engine.discovery import gate
-from memtui.engine.discovery.agents import agents_of, workspaces_of
+from memtui.engine.discovery.agents import agents_of, listed_agents, workspaces_of
 from memtui.engine.discovery.config import Loaded, load
 from memtui.engine.discovery.found import BUILTIN, PRO, Agent, Discovery, Finding, FoundStore, Lock, Workspace
 from memtui.engine.discovery.models import embedding_of, rerank_of, retrieval_block, storage_options
@@ -100,6 +100,7 @@ def _store(claim: Claim, path: str) -> FoundStore:
         decay=_mapping(block, "decay"),
         tier=_mapping(block, "tier"),
         scopes=_mapping(block, "scopes"),
+        agents=listed_agents(config),
         retention_days=gate.retention_days(block),
         rerank_keys=rerank_keys,
         hidden_embedding=Hidden(embedding),

@@ -123,7 +123,8 @@ class Lab:
 
     def agent_scopes(self, agent: str) -> list[str] | None:
         """The scopes that an agent reads, by the plugin's rules; None is no filter at all."""
-        return self._engine.scope_policy.store_filter(agent)
+        scopes = self._engine.access.searched(agent)
+        return None if scopes is None else list(scopes)
 
     def explain(self, trace: Trace, memory_id: str) -> Explanation:
         """One candidate's story in words; see `sentences.explain`."""

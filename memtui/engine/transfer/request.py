@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from memtui.engine.access import GLOBAL
 from memtui.engine.errors import UsageError
-from memtui.engine.scopes import GLOBAL
 from memtui.engine.transfer.rules import NEAR
 
 Resolution = Literal["keep", "take", "both"]

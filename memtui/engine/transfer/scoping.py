@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from memtui.engine.access import GLOBAL, is_built_in
 from memtui.engine.errors import UsageError
 from memtui.engine.js import trim
-from memtui.engine.scopes import GLOBAL, is_built_in
 
 
 def parse_scopes(text: str) -> dict[str, str]:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.chat import Chat
 from memtui.engine.capture.draft import Draft
 from memtui.engine.capture.trace import CaptureTrace, Message
-from memtui.engine.scopes import ScopePolicy
 
 if TYPE_CHECKING:
     import numpy as np
