@@ -70,6 +70,7 @@ def document(
             "counts": counts,
             "crossings": [each.as_json() for each in found],
         }
+    forecast["tiers_moved_by"] = board.mover
     forecast["cases_lost"] = [loss.as_json() for loss in losses]
     return {
         "schema": "memtui.lifecycle.v1",
@@ -99,6 +100,13 @@ def document(
     }
 
 
+_MOVED_BY = {
+    "nothing": "tiers move only by a sweep: dreaming is off here, and nothing else in the plugin moves them",
+    "unknown": "tiers move only by a sweep, or while the plugin dreams (off unless it is configured)",
+    "dreaming": "tiers move by a sweep, or while the plugin dreams: that looks at rows of its last two days",
+}
+
+
 def _print(engine: Engine, settings: LifecycleSettings, board: Board, losses: tuple[CaseLoss, ...]) -> None:
     print_text(f"{engine.info.name}  as of {day(board.now_ms)}  settings: {settings.origin}\n")
     print_table(
@@ -117,13 +125,19 @@ def _print(engine: Engine, settings: LifecycleSettings, board: Board, losses: tu
         )
     counts = ", ".join(f"{count} {kind}" for kind, count in board.counts.items())
     print_text(f"\nwithin {board.ask.horizon_days:g} days, if nobody uses them: {counts}")
+    if board.counts.get("sinks") or board.counts.get("rises"):
+        print_text(f"  {_MOVED_BY[board.mover]}")
     for each in board.crossings:
-        to = f" to {each.to}" if each.to != each.tier else ""
+        to = f" to {each.to} if swept" if each.to != each.tier else ""
         print_text(
             f"  {day(each.at_ms)}  {each.kind}{to}  {each.id[:8]}  {board.titles.get(each.id, '')[:60]}"
         )
     for loss in losses:
         print_text(f"! {day(loss.at_ms)}  {loss.query!r} loses {loss.memory[:8]}  {loss.title[:60]}")
+        if loss.cause is not None and loss.cause.overtaken_by:
+            print_text(f"    overtaken by {loss.cause.overtaken_by[:8]}  {loss.cause.overtaker[:60]}")
+        elif loss.cause is not None:
+            print_text(f"    stopped by {loss.cause.gate}")
     print_text("")
     for finding in engine.lifecycle.findings(settings):
         print_text(f"! {finding.count} {finding.title}: {finding.remedy}")

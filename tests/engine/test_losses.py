@@ -121,3 +121,51 @@ def test_a_memory_that_is_used_as_before_is_not_lost(tmp_path: Path):
     assert lost["access as before"] == ["never"]
     (loss,) = engine.lifecycle.losses([case], days=90, scenario="access as before", settings=hard)
     assert loss.title == "Berth nine has no light"
+
+
+def test_a_loss_names_the_memory_that_overtakes_or_the_gate(tmp_path: Path):
+    def towards(cosine: float, axis: int) -> list[float]:
+        vector = [0.0] * 16
+        vector[0], vector[axis] = cosine, (1 - cosine**2) ** 0.5
+        return vector
+
+    pinned = {"tier": "core"}
+    ahead = [
+        row(f"ahead-{n}", f"Pier {n}", towards(0.85, n), timestamp=NOW_MS, metadata=pinned)
+        for n in range(1, 10)
+    ]
+    rows = [
+        *ahead,
+        row("fades", "Berth seven has a broken ladder", towards(0.76, 13), timestamp=NOW_MS),
+        row("keeps", "Berth nine has no light", towards(0.75, 14), timestamp=NOW_MS, metadata=pinned),
+        row("ends", "Gate four is shut", towards(0.88, 12), timestamp=NOW_MS,
+            metadata={"valid_until": NOW_MS + 90 * DAY_MS, **pinned}),
+    ]  # fmt: skip
+    folder = write_store(tmp_path / "store", rows, dims=16, fts=False)
+    engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path)
+    engine.load_catalog()
+    engine.load_metadata()
+    vector = tuple(1.0 if n == 0 else 0.0 for n in range(16))
+    from memtui.engine import RecallRequest
+
+    limit = engine.recall(RecallRequest(QUESTION, query_vector=vector)).limit
+    spare = [each["id"] for each in ahead][: len(ahead) - (limit - 2)]
+    engine = open_engine(
+        write_store(tmp_path / "cut", [each for each in rows if each["id"] not in spare], dims=16, fts=False),
+        now=lambda: NOW_MS,
+        environ={},
+        cwd=tmp_path,
+    )
+    engine.load_catalog()
+    engine.load_metadata()
+    before = engine.recall(RecallRequest(QUESTION, query_vector=vector)).returned
+    assert (before[0], before[-1], len(before)) == ("ends", "fades", limit)
+    case = Case("1", QUESTION, expected=("fades", "ends"), query_vector=vector)
+    faded, ended = engine.lifecycle.losses([case], days=120)
+    assert faded.memory == "fades"
+    assert faded.cause is not None
+    assert (faded.cause.gate, faded.cause.overtaken_by) == ("limit", "keeps")
+    assert faded.cause.overtaker == "Berth nine has no light"
+    assert faded.as_json()["overtaken_by"] == "keeps"
+    assert ended.cause is not None
+    assert (ended.memory, ended.cause.gate, ended.cause.overtaken_by) == ("ends", "expired", "")

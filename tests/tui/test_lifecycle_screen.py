@@ -9,10 +9,13 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.engine import Engine, open_engine
+from memtui.engine.lifecycle.lives import Remedy
 from memtui.paths import store_state_dir
 from memtui.tui.dialogs.preview import Preview
 from memtui.tui.screens.browse.screen import BrowseScreen
+from memtui.tui.screens.lifecycle.coming import row_words
 from memtui.tui.screens.lifecycle.screen import LifecycleScreen
+from memtui.tui.screens.lifecycle.words import crossed, day, outlook
 from memtui.tui.widgets.state_panel import StatePanel
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
@@ -120,7 +123,9 @@ async def test_the_numbers_on_the_screen_are_the_engines(plugin_engine: Engine):
             line = next(line for line in lines(app) if f" {facts.tier}    " in line)
             assert line.split(facts.tier)[1].split()[0] == str(facts.rows)
         assert f"stale below .30: {board.stale}" in text
-        counts = f"{board.counts['stale']} stale, {board.counts['sinks']} sink, {board.counts['expires']} end"
+        counts = (
+            f"{board.counts['stale']} stale, {board.counts['sinks']} may sink, {board.counts['expires']} end"
+        )
         assert counts in text.split("About to change")[1].split("\n")[0]
 
 
@@ -328,3 +333,36 @@ async def test_an_archived_card_is_settled_when_it_is_written(writable_engine: E
         await settle(pilot)
         assert memory not in {card.id for card in screen_of(app).state.review.cards}
         assert screen_of(app).state.review.settled == 1
+
+
+@pytest.mark.parametrize("ends_on", [None, 4])
+def test_what_a_remedy_leaves_to_come_is_the_first_thing_that_comes(ends_on: int | None):
+    at = NOW_MS + 4 * 86_400_000
+    ends = None if ends_on is None else at
+    sinks = Remedy("touch", "touch", (), (), (), None, sinks_at_ms=at, ends_at_ms=ends)
+    stale = Remedy("touch", "touch", (), (), (), at - 1, sinks_at_ms=at, ends_at_ms=ends)
+    fine = Remedy("pin", "pin", (), (), (), None, ends_at_ms=ends)
+    assert outlook(stale, 30) == f"stale on {day(at - 1)}"
+    assert outlook(sinks, 30) == (f"may sink {day(at)}" if ends is None else f"still ends {day(at)}")
+    assert outlook(fine, 30) == ("not stale within 30 d" if ends is None else f"still ends {day(at)}")
+
+
+def test_a_move_between_tiers_says_what_it_depends_on():
+    assert crossed("stale", "working", "working", "nothing") == "goes stale"
+    for mover in ("nothing", "unknown", "dreaming"):
+        assert crossed("sinks", "peripheral", "working", mover).startswith(
+            "would sink to peripheral if swept"
+        )
+    assert "dreaming is off" in crossed("sinks", "peripheral", "working", "nothing")
+
+
+async def test_a_date_of_a_tier_is_told_with_what_it_depends_on(plugin_engine):
+    async with running(plugin_engine) as (app, pilot):
+        await go(pilot)
+        words = [
+            row_words(screen_of(app).state, f"sinks:{each.id}")
+            for each in screen_of(app).state.board.crossings
+            if each.kind == "sinks"
+        ]
+        assert words
+        assert all("if swept" in each for each in words)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from memtui.engine.lifecycle.moves import Crossing, Kind, TierFlow, TierMove
+from memtui.engine.lifecycle.moves import Crossing, Kind, Mover, TierFlow, TierMove
 from memtui.engine.lifecycle.settings import LifecycleSettings
 
 BINS = 20
@@ -87,6 +87,8 @@ class Board:
     """The text on one line of every memory in `moves` and `crossings`."""
     ms: float = 0.0
     """Time that it took to compute, texts not counted."""
+    mover: Mover = "unknown"
+    """Who would make the moves of `crossings`."""
 
 
 @dataclass(frozen=True, slots=True)

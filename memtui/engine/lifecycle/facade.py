@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.lifecycle.board import Board, BoardAsk, StoreHistory
 from memtui.engine.lifecycle.cards import Review
 from memtui.engine.lifecycle.lives import Life, Measure
+from memtui.engine.lifecycle.moves import Mover, mover_of
 from memtui.engine.lifecycle.reading import Present, Reading
 from memtui.engine.lifecycle.settings import LifecycleSettings, resolve_settings, with_changes
 from memtui.engine.listing import Finding
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from memtui.engine.lifecycle.population import Scored
     from memtui.engine.lifecycle.questions import Questions, SweepEffect
     from memtui.engine.lifecycle.settled import ReviewProgress
+    from memtui.engine.recall.record import Trace
     from memtui.engine.recall.run import Bench
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
@@ -66,6 +68,11 @@ class Lifecycle:
             origin=found.config if found else "",
         )
 
+    @property
+    def mover(self) -> Mover:
+        """Who moves memories between tiers here, beside a sweep; see `moves.Mover`."""
+        return mover_of(self._found.settings if self._found else None)
+
     # ------------------------------------------------------------------ the whole store
 
     def board(
@@ -86,7 +93,7 @@ class Lifecycle:
         known = self._reading.known_evidence(read.catalog)
         pinned = known.pinned[chosen] if known else None
         board = make_board(read.catalog, traits, chosen, ask, used, read.now_ms, cancel, pinned)
-        board = replace(board, ms=(self._timer() - began) * 1000)
+        board = replace(board, ms=(self._timer() - began) * 1000, mover=self.mover)
         if not texts:
             return board
         listed = [*(move.id for move in board.moves), *(each.id for each in board.crossings)]
@@ -222,11 +229,12 @@ class Lifecycle:
         read = self._reading.present(None)
         used = with_changes(settings or self.settings(), ask.changes)
         if not memory:
-            return make_life("", typical(read.now_ms), 0, ask, used, read.now_ms, measure, points)
+            model = make_life("", typical(read.now_ms), 0, ask, used, read.now_ms, measure, points)
+            return replace(model, mover=self.mover)
         found = find_one(self._reading.store, read.catalog, memory, now_ms=read.now_ms)
         place = int(read.catalog.find(found.id)[0])
         life = make_life(found.id, read.traits, place, ask, used, read.now_ms, measure, points)
-        return replace(life, title=one_line(found.text[:400]))
+        return replace(life, title=one_line(found.text[:400]), mover=self.mover)
 
     # ------------------------------------------------------------------ review
 
@@ -290,7 +298,7 @@ class Lifecycle:
         """
         from memtui.engine.lifecycle.boarding import scenario_named
         from memtui.engine.lifecycle.forecast import horizon
-        from memtui.engine.lifecycle.losses import find_losses
+        from memtui.engine.lifecycle.losses import cause_of, find_losses
         from memtui.engine.lifecycle.questions import uses_of
         from memtui.engine.lifecycle.usage import usage_of
 
@@ -299,16 +307,29 @@ class Lifecycle:
         named = scenario_named(scenario)
         usage = usage_of(read.traits, now_ms, named)
         uses = None if named == "no access" else uses_of(read.catalog, usage, now_ms)
+
+        def ask(case: Case, at_ms: int) -> Trace:
+            return questions.answer(case, at_ms, config, uses)
+
         found = find_losses(
             cases,
-            lambda case, at_ms: questions.returns(case, at_ms, config, uses),
+            lambda case, at_ms: ask(case, at_ms).returned,
             now_ms=now_ms,
             until_ms=horizon(now_ms, days),
+            cause=lambda case, memory, low, high: cause_of(ask(case, low), ask(case, high), memory),
             on_progress=on_progress,
             cancel=cancel,
         )
-        titles = self._reading.titles(read.catalog, [loss.memory for loss in found])
-        return tuple(replace(loss, title=titles[loss.memory]) for loss in found)
+        named_ids = [each for loss in found for each in (loss.memory, *_overtakers(loss))]
+        titles = self._reading.titles(read.catalog, named_ids)
+        return tuple(
+            replace(
+                loss,
+                title=titles[loss.memory],
+                cause=loss.cause and replace(loss.cause, overtaker=titles.get(loss.cause.overtaken_by, "")),
+            )
+            for loss in found
+        )
 
     def effect(
         self, cases: Sequence[Case], settings: LifecycleSettings, *, cancel: CancelToken | None = None
@@ -344,3 +365,8 @@ class Lifecycle:
 
         scored = self._score(read, settings)
         return make_plan(read.traits, scored, read.now_ms, evidence.pinned), scored
+
+
+def _overtakers(loss: CaseLoss) -> tuple[str, ...]:
+    """The memory that takes a lost one's place, if one does."""
+    return (loss.cause.overtaken_by,) if loss.cause and loss.cause.overtaken_by else ()

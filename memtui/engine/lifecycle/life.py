@@ -80,6 +80,7 @@ def make_life(
         model=model_curves(one, decay, measure=measure, begin_ms=begin, days=days, points=points),
         at_ms=at_ms,
         curve=own_curve(one, decay, measure=measure, scenario=scenario, now_ms=now_ms, at_ms=at_ms),
+        horizon_days=ask.horizon_days,
         crossings=tuple(sorted(crossings, key=lambda each: each.at_ms)),
         remedies=remedies_of(
             one,

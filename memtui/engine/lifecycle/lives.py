@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memtui.engine.lifecycle.moves import Crossing
+from memtui.engine.lifecycle.moves import Crossing, Mover
 
 Measure = Literal["composite", "recency", "boost"]
 MEASURES: tuple[Measure, ...] = ("composite", "recency", "boost")
@@ -63,6 +63,10 @@ class Remedy:
     """The memory's curve after it, over the same moments as its own."""
     stale_at_ms: int | None
     """When it would cross the stale line; None within the horizon never."""
+    sinks_at_ms: int | None = None
+    """When the rule would move it a tier down; None within the horizon never, and for a pinned one."""
+    ends_at_ms: int | None = None
+    """When it expires by its own date, whatever is done here; None within the horizon never."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +95,7 @@ class Life:
     remedies: tuple[Remedy, ...] = ()
     title: str = ""
     """Its text on one line; empty for the model alone."""
+    horizon_days: float = 0.0
+    """How far ahead `crossings` and `remedies` look."""
+    mover: Mover = "unknown"
+    """Who would move it between tiers."""

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 Kind = Literal["stale", "rises", "sinks", "expires"]
 KINDS: tuple[Kind, ...] = ("stale", "rises", "sinks", "expires")
+Mover = Literal["nothing", "dreaming", "unknown"]
+"""Who moves tiers here, beside a sweep by a person: dreaming, nothing (it is off), or the plugin is not known.
+
+The plugin's tier manager is called by dreaming alone, which is off by default and looks at rows of its last two
+days only (spec/retrieval 8.4, 13.4); so a dated move is what the rule would say, not what will happen.
+"""
+
+
+def mover_of(plugin: Mapping[str, Any] | None) -> Mover:
+    """Who moves tiers under the plugin's configuration block; None where none is known."""
+    if plugin is None:
+        return "unknown"
+    block = plugin.get("dreaming")
+    return "dreaming" if isinstance(block, Mapping) and block.get("enabled") is True else "nothing"
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,10 +96,10 @@ class Questions:
         frozen = replace(request, now_ms=trace.now_ms)
         return recall(frozen, self._bench, outside=trace.outside.with_edits(edits), cancel=self._cancel)
 
-    def returns(
+    def answer(
         self, case: Case, at_ms: int, config: Mapping[str, Any] | None, uses: Uses | None = None
-    ) -> list[str]:
-        """Ids that a case gets at a moment, after the memories were used as `uses` says."""
+    ) -> Trace:
+        """What a case gets at a moment, after the memories were used as `uses` says."""
         from memtui.engine.lab.edits import edited
 
         request = RecallRequest(
@@ -119,7 +119,7 @@ class Questions:
                 if (until := uses(row.id, at_ms)) is not None
             }
             trace = self._with(edits, trace, replace(request, recipe=self._recipe))
-        return [result.id for result in trace.results]
+        return trace
 
     def measures(self, cases: Sequence[Case], config: Mapping[str, Any] | None, known: Known) -> Report:
         """How well the cases are answered with some settings."""

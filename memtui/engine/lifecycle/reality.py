@@ -9,6 +9,7 @@ import numpy as np
 
 from memtui.engine.lifecycle.doubt import DRIFTED
 from memtui.engine.lifecycle.evidence import Evidence
+from memtui.engine.lifecycle.moves import mover_of
 from memtui.engine.lifecycle.plan import Plan
 from memtui.engine.lifecycle.population import Mask, Scored, Traits
 from memtui.engine.lifecycle.settings import LifecycleSettings
@@ -84,10 +85,11 @@ def _clocks(catalog: Catalog, now_ms: int) -> Iterator[Finding]:
 
 
 def _tiers(traits: Traits, plan: Plan, plugin: Mapping[str, Any] | None) -> Iterator[Finding]:
-    dreaming = _dreaming(plugin)
+    mover = mover_of(plugin)
+    dreaming = mover == "dreaming"
     if traits.n >= FEW and (traits.tier == traits.tier[0]).all():
         tier = ("core", "working", "peripheral")[int(traits.tier[0])]
-        never = "" if dreaming else "; it is off here" if dreaming is False else ""
+        never = "; it is off here" if mover == "nothing" else ""
         yield Finding(
             "warning",
             f"memories, and every one is {tier}",
@@ -95,7 +97,7 @@ def _tiers(traits: Traits, plan: Plan, plugin: Mapping[str, Any] | None) -> Iter
             f"tier:{tier}",
             f"The plugin moves tiers only while dreaming is on{never}, and then only rows of the last two days.",
         )
-    elif dreaming is False and plan.at.size:
+    elif mover == "nothing" and plan.at.size:
         yield Finding(
             "info",
             "memories that no one will move",
@@ -113,14 +115,6 @@ def _tiers(traits: Traits, plan: Plan, plugin: Mapping[str, Any] | None) -> Iter
                 "",
                 "It looks at rows of the last two days only: the rule on age can never meet them.",
             )
-
-
-def _dreaming(plugin: Mapping[str, Any] | None) -> bool | None:
-    """Whether the plugin dreams; None where its configuration is not known."""
-    if plugin is None:
-        return None
-    block = plugin.get("dreaming")
-    return bool(isinstance(block, Mapping) and block.get("enabled") is True)
 
 
 def _use(catalog: Catalog, traits: Traits, evidence: Evidence) -> Iterator[Finding]:

@@ -83,19 +83,26 @@ def remedies_of(
         if not changes or _same(one, changed):
             continue
         curve = own_curve(changed, decay, measure=measure, scenario=scenario, now_ms=now_ms, at_ms=at_ms)
-        stale_at = stale_when(changed, now_ms, until_ms, scenario, decay, tier)
-        found.append(Remedy(name, title, tuple(changes.items()), tuple(edit.items()), curve, stale_at))
+        coming = forecast(
+            changed, now_ms=now_ms, until_ms=until_ms, scenario=scenario, decay=decay, tier=tier
+        )
+        stale_at, sinks_at, ends_at = (
+            None if np.isnan(each[0]) else int(each[0])
+            for each in (coming.stale_at, coming.sinks_at, coming.expires_at)
+        )
+        found.append(
+            Remedy(
+                name,
+                title,
+                tuple(changes.items()),
+                tuple(edit.items()),
+                curve,
+                stale_at,
+                None if name == "pin" else sinks_at,
+                ends_at,
+            )
+        )
     return tuple(found)
-
-
-def stale_when(
-    one: Traits, now_ms: int, until_ms: int, scenario: Scenario, decay: DecayParams, tier: TierParams
-) -> int | None:
-    """When one memory (a single row) goes stale; None for never within the horizon, or already."""
-    at = forecast(one, now_ms=now_ms, until_ms=until_ms, scenario=scenario, decay=decay, tier=tier).stale_at[
-        0
-    ]
-    return None if np.isnan(at) else int(at)
 
 
 def _same(one: Traits, other: Traits) -> bool:

@@ -17,11 +17,11 @@ from memtui.tui.paint.numbers import full
 from memtui.tui.screens.browse.choosing import choose_change
 from memtui.tui.screens.lifecycle import state as reduce
 from memtui.tui.screens.lifecycle.past import TITLES as CHART_TITLES
-from memtui.tui.screens.lifecycle.words import TITLES, day, span
+from memtui.tui.screens.lifecycle.words import TITLES, day, outlook, span
 from memtui.tui.widgets.built_rows import How
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet, Engine, Life, Outcome, Remedy, Settlement, SweepEffect
+    from memtui.engine import ChangeSet, Engine, Life, Outcome, Settlement, SweepEffect
     from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 
 MOST_SCOPES = 40
@@ -315,15 +315,13 @@ def ways(life: Life) -> list[Option]:
     ends = [each.at_ms for each in life.crossings if each.kind == "expires"]
     return [
         *(Option("endless", "take the end away", f"else it ends {day(at)}", "e") for at in ends),
-        *(Option(each.name, each.title, _then(each), _LETTERS[each.name]) for each in life.remedies),
+        *(
+            Option(each.name, each.title, outlook(each, life.horizon_days), _LETTERS[each.name])
+            for each in life.remedies
+        ),
         Option("archive", "archive", "out of automatic recall", "a"),
         Option("forget", "forget", "deleted; undo brings it back", "x"),
     ]
-
-
-def _then(remedy: Remedy) -> str:
-    """What a remedy does to the day on which a memory goes stale."""
-    return "stays fresh" if remedy.stale_at_ms is None else f"stale on {day(remedy.stale_at_ms)}"
 
 
 def _effect_words(effect: SweepEffect) -> str:

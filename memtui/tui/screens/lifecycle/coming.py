@@ -10,7 +10,7 @@ from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, plural, score
 from memtui.tui.screens.lifecycle.state import LifecycleState
-from memtui.tui.screens.lifecycle.words import KINDS, day, minute, span, step, until
+from memtui.tui.screens.lifecycle.words import crossed, day, minute, span, step, until
 from memtui.tui.theme.tokens import tier_style
 from memtui.tui.widgets.rows import Row
 
@@ -19,7 +19,7 @@ MARK = 8
 NUMBER = 6
 DATED = 66
 """Wider lists have the date in the row; in others it stands below, for the row under the cursor."""
-_COUNTED = {"stale": "stale", "sinks": "sink", "rises": "rise", "expires": "end"}
+_COUNTED = {"stale": "stale", "sinks": "may sink", "rises": "may rise", "expires": "end"}
 _SHAPES = {"stale": "$stale", "rises": "$delta-up", "sinks": "$delta-down", "expires": "$danger"}
 
 
@@ -69,7 +69,23 @@ def _loss(loss: CaseLoss, board: Board, width: int, glyphs: Glyphs) -> Row:
         (when, "$danger"),
         (crop(title, max(4, room - len(when)), glyphs.ellipsis), "$dim"),
     )
-    return Row((question, answer), f"loss:{loss.memory}")
+    lines = [question, answer]
+    if why := lost_by(loss):
+        lines.append(Content.styled(" " * (WHEN + MARK + 4) + crop(why, room, glyphs.ellipsis), "$dim"))
+    return Row(tuple(lines), f"loss:{loss.memory}")
+
+
+def lost_by(loss: CaseLoss) -> str:
+    """What a case loses a memory by: the memory that overtakes it, or the gate with its number and limit."""
+    cause = loss.cause
+    if cause is None:
+        return ""
+    if cause.overtaken_by:
+        return f"overtaken by {one_line(cause.overtaker) or cause.overtaken_by[:8]}"
+    if cause.gate == "expired":
+        return "it ends by its own date"
+    below = f" {score(cause.value)} < {score(cause.limit)}" if cause.value is not None and cause.limit else ""
+    return f"stopped by {one_line(cause.gate).replace('_', ' ')}{below}"
 
 
 def _crossing(each: Crossing, board: Board, width: int, glyphs: Glyphs) -> Row:
@@ -127,15 +143,17 @@ def row_words(state: LifecycleState, key: str) -> str:
         return ""
     if kind == "loss":
         lost = next((each for each in state.losses or () if each.memory == memory), None)
-        return "" if lost is None else f"no longer recalled from {minute(lost.at_ms)} UTC"
+        if lost is None:
+            return ""
+        why = lost_by(lost)
+        return f"no longer recalled from {minute(lost.at_ms)} UTC" + (f": {why}" if why else "")
     if kind == "move":
         move = next((each for each in board.moves if each.id == memory), None)
         return "" if move is None else move.rule
     found = next((each for each in board.crossings if each.id == memory and each.kind == kind), None)
     if found is None:
         return ""
-    what = f"{KINDS[found.kind]} to {found.to}" if found.tier != found.to else KINDS[found.kind]
-    return f"{what} on {day(found.at_ms)}"
+    return f"{day(found.at_ms)}: {crossed(found.kind, found.to, found.tier, board.mover)}"
 
 
 def listed(state: LifecycleState) -> str:

@@ -6,12 +6,12 @@ from math import isfinite
 
 from textual.content import Content
 
-from memtui.engine import Crossing, Life, Remedy, one_line
+from memtui.engine import Life, Remedy, one_line
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import DAY, full, score
 from memtui.tui.paint.plot import DASHED, DOTTED, SOLID, Curve, Level, Plot, Spot, ceiling
 from memtui.tui.screens.lifecycle.state import LifecycleState
-from memtui.tui.screens.lifecycle.words import MEASURES, day
+from memtui.tui.screens.lifecycle.words import MEASURES, day, outlook, span
 from memtui.tui.theme.tokens import TIER_TOKENS
 
 TYPICAL = "a memory as it is written by default: importance .70, confidence .70"
@@ -124,7 +124,7 @@ def below(state: LifecycleState, now_ms: int, glyphs: Glyphs, *, others: int = 0
             "bold",
         ),
         "   ",
-        _fate(life.stale, life.crossings),
+        _fate(life),
     )
     if remedy is not None:
         what = _with(remedy, life, now_ms)
@@ -149,12 +149,12 @@ def axis_words(life: Life | None) -> str:
 
 def _with(remedy: Remedy, life: Life, now_ms: int) -> Content:
     """What a remedy would do, and what happens without it."""
-    then = "stays fresh" if remedy.stale_at_ms is None else f"stale on {day(remedy.stale_at_ms)}"
+    then = outlook(remedy, life.horizon_days)
     return Content.assemble(
         (f" + {remedy.title}: ", "bold $delta-up"),
         (f"{score(_value_at(remedy.curve, life, now_ms))} now, {then}", "$delta-up"),
         ("   without: ", "$dim"),
-        _fate(life.stale, life.crossings),
+        _fate(life),
     )
 
 
@@ -165,13 +165,21 @@ def _value_at(values: tuple[float, ...], life: Life, now_ms: float) -> float:
     return values[min(len(values) - 1, max(0, round(share * (len(values) - 1))))]
 
 
-def _fate(is_stale: bool, crossings: tuple[Crossing, ...]) -> Content:
-    if is_stale:
+def _fate(life: Life) -> Content:
+    """What comes first within the horizon: its end, going stale, or a move down; else that nothing does."""
+    if life.stale:
         return Content.styled("stale already", "$stale")
-    for crossing in crossings:
-        if crossing.kind == "stale":
-            return Content.styled(f"goes stale on {day(crossing.at_ms)}", "$stale")
-    return Content.styled("stays fresh within the horizon", "$dim")
+    first = {crossing.kind: crossing.at_ms for crossing in reversed(life.crossings)}
+    stale, ends = first.get("stale"), first.get("expires")
+    if ends is not None and (stale is None or ends <= stale):
+        return Content.styled(f"ends on {day(ends)}", "$stale")
+    if stale is not None:
+        return Content.styled(f"goes stale on {day(stale)}", "$stale")
+    within = f"not stale within {span(life.horizon_days)}"
+    sinks = first.get("sinks")
+    if sinks is None:
+        return Content.styled(within, "$dim")
+    return Content.assemble((within, "$dim"), (f", may sink {day(sinks)}", "$delta-down"))
 
 
 def _d(days: float) -> str:

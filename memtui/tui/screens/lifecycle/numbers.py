@@ -9,7 +9,7 @@ from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import score
 from memtui.tui.screens.lifecycle.curves import TYPICAL
-from memtui.tui.screens.lifecycle.words import KINDS, day
+from memtui.tui.screens.lifecycle.words import crossed, day, outlook
 from memtui.tui.theme.tokens import tier_style
 from memtui.tui.widgets.rows import Row
 
@@ -41,8 +41,10 @@ def number_rows(life: Life | None, width: int, remedy: str, glyphs: Glyphs) -> l
     )
     lines += verdict.wrap(room)
     for crossing in life.crossings:
-        what = KINDS[crossing.kind] + (f" to {crossing.to}" if crossing.to != crossing.tier else "")
-        lines.append(Content.assemble((f"{day(crossing.at_ms)}  ", "$stale"), (what, "$foreground")))
+        what = crossed(crossing.kind, crossing.to, crossing.tier, life.mover)
+        when = Content.assemble((f"{day(crossing.at_ms)}  ", "$stale"), (what, "$foreground"))
+        first, *rest = when.wrap(room)
+        lines += [first, *(Content.assemble("  ", line) for line in rest)]
     rows = [Row((Content.assemble(" ", line),)) for line in lines]
     if not life.id:
         return rows
@@ -74,7 +76,7 @@ def _remedy(life: Life, name: str, chosen: str, width: int, glyphs: Glyphs) -> R
     remedy = next(each for each in life.remedies if each.name == name)
     shown = [(field, value) for field, value in remedy.changes if not field.endswith("_at")]
     what = ", ".join(f"{field.replace('_', ' ')} {_word(value)}" for field, value in shown)
-    then = "stays fresh" if remedy.stale_at_ms is None else f"stale on {day(remedy.stale_at_ms)}"
+    then = outlook(remedy, life.horizon_days)
     line = Content.assemble(
         " ",
         (f"{glyphs.mark if name == chosen else ' '} ", "$delta-up"),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import DAY
 from memtui.tui.theme.tokens import tier_style
+
+if TYPE_CHECKING:
+    from memtui.engine.lifecycle.lives import Remedy
 
 TITLES = {
     "curves": "Decay curves",
@@ -36,6 +40,12 @@ MEASURES = {
     "boost": "weight in recall",
 }
 KINDS = {"stale": "goes stale", "rises": "rises", "sinks": "sinks", "expires": "expires"}
+IF_MOVED = {
+    "nothing": "if swept: dreaming is off, nothing else moves it",
+    "unknown": "if swept: the plugin moves tiers only while it dreams",
+    "dreaming": "if swept, or if dreaming looks at it (rows of its last two days)",
+}
+"""By `moves.Mover`: on what a dated move between tiers depends."""
 YEAR = 365.25
 
 
@@ -62,6 +72,26 @@ def day(ms: float) -> str:
     except (OverflowError, OSError, ValueError):
         return "-"
     return f"{moment.day} {moment.strftime('%b %Y')}"
+
+
+def outlook(remedy: Remedy, horizon_days: float) -> str:
+    """What a remedy leaves to come, in at most 24 cells: its end, its staleness, a move down, or none of them."""
+    stale, ends = remedy.stale_at_ms, remedy.ends_at_ms
+    if ends is not None and (stale is None or ends <= stale):
+        return f"still ends {day(ends)}"
+    if stale is not None:
+        return f"stale on {day(stale)}"
+    if remedy.sinks_at_ms is not None:
+        return f"may sink {day(remedy.sinks_at_ms)}"
+    return f"not stale within {span(horizon_days)}"
+
+
+def crossed(kind: str, to: str, tier: str, mover: str) -> str:
+    """A crossing in words: "goes stale"; a move between tiers with what it depends on."""
+    if to == tier:
+        return KINDS[kind]
+    verb = {"rises": "would rise", "sinks": "would sink"}[kind]
+    return f"{verb} to {to} {IF_MOVED[mover]}"
 
 
 def minute(ms: float) -> str:
