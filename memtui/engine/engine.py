@@ -136,6 +136,14 @@ class Engine:
         return self._store
 
     @property
+    def state_place(self) -> Path | None:
+        """The folder of what memtui keeps of this store beside its journal; None where nothing is kept."""
+        from memtui.engine.curate.place import journal_of
+
+        store = self._store
+        return None if self._state is None else journal_of(self._state, store.uri, store.table_name).parent
+
+    @property
     def _model(self) -> str | None:
         """The model of the vectors: what the table says, else what its agent is configured with."""
         return self._store.model or (self._found.model if self._found else None)

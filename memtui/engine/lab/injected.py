@@ -125,7 +125,7 @@ def injected(
     eligible: list[tuple[Row, str, str, str]] = []
     for row in ordered:
         prefix = f"- {_prefix(row)} "
-        whole = _sanitised(_content(trace, row, intent))
+        whole = sanitised(_content(trace, row, intent))
         barrier = auto_recall_barrier(row.metadata, trace.now_ms)
         repeated = (turns_since or {}).get(row.id, settings.min_repeated) < settings.min_repeated
         if repeated or barrier:
@@ -187,8 +187,11 @@ def _content(trace: Trace, row: Row, intent: Intent | None) -> str:
     return f"{text} Related: {' | '.join(utf16_slice(each, NEIGHBOR_CHARS) for each in related)}"
 
 
-def _sanitised(text: str) -> str:
-    """Line ends as `\\n`, tags gone, angle brackets harmless, spaces collapsed."""
+def sanitised(text: str) -> str:
+    """A memory's content as a line of the block shows it.
+
+    Line ends become `\\n`, tags go, angle brackets become harmless, spaces collapse.
+    """
     text = _TAG.sub("", _NEWLINES.sub(r"\\n", text))
     return trim(_SPACES.sub(" ", text.replace("<", "＜").replace(">", "＞")))
 

@@ -1,0 +1,54 @@
+"""`memtui injections`: what the store's own history tells of injections, without any session file."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.show import moment
+from memtui.cli.store import open_for, wall_clock
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui injections`."""
+    parser.add_argument("--since", metavar="D", help="only since: 7d, 12h or 2026-09-01")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read the history, print."""
+    from memtui.engine.when import moment_since
+    from memtui.engine.witness import injection_events
+
+    engine = open_for(args)
+    since = moment_since(args.since, wall_clock()) if args.since else 0
+    events, history = injection_events(engine, os.environ, Path.cwd(), since_ms=since)
+    if args.json:
+        print_json(
+            {
+                "schema": "memtui.injections.v1",
+                "events": [each.as_json() for each in events],
+                "lost": history.lost,
+                "version": history.version,
+            }
+        )
+        return 0
+    if not history.known:
+        print_text(f"{engine.info.dialect_title} leaves no mark when it injects: not recorded.")
+        return 0
+    print_table(
+        [
+            (
+                moment(each.time_ms),
+                f"{'' if each.complete else 'at least '}{len(each.ids)}",
+                f"v{each.version}",
+                " ".join(one[:8] for one in each.ids),
+            )
+            for each in events
+        ],
+        ("injected", "memories", "version", "ids"),
+    )
+    if history.lost:
+        print_text(f"\n{history.lost} older injections are counted in the rows, their moments are lost")
+    return 0

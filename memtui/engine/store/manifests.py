@@ -1,0 +1,154 @@
+"""What each version of a local table consists of, read from its manifest files without opening a version.
+
+A manifest lists the fragments of its version (numbered files of rows). Rows are never changed in place: an
+update deletes rows of one fragment and adds a new one, so the rows that a version wrote are those of the
+fragments that the version before does not have.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from memtui.engine.errors import MemtuiError
+
+_MAGIC = b"LANC"
+_TAIL = 16
+_STABLE_ROW_IDS = 2
+"""Reader flag: row ids are no addresses of fragments."""
+_REWRITE = 104
+"""The operation of a transaction that moves rows into other fragments and changes none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """One file of rows as a version sees it; `deletions` names the rows that are gone (empty: none)."""
+
+    rows: int
+    """Rows that were written into it, deleted ones included."""
+    deletions: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One version: its number, time in ms, and fragments by number."""
+
+    version: int
+    time_ms: int
+    fragments: Mapping[int, Fragment]
+    rewrite: bool
+    """Whether this version only moved rows (a fold): nothing in it is new."""
+
+
+def read_manifests(table: Path) -> list[Manifest] | None:
+    """Every version below the table's folder, oldest first.
+
+    None where the manifests are of a kind that does not tell (stable row ids, an unknown layout): rows must
+    then be compared version by version.
+    """
+    out = []
+    try:
+        files = [each for each in (table / "_versions").iterdir() if each.suffix == ".manifest"]
+        for file in files:
+            manifest = _manifest(file, table)
+            if manifest is None:
+                return None
+            out.append(manifest)
+    except FileNotFoundError:  # another program cleans up right now
+        return None
+    except OSError as error:
+        raise MemtuiError(
+            f"The versions of {table} cannot be read.",
+            fix="Check the rights of the folder.",
+            details=str(error),
+        ) from None
+    return sorted(out, key=lambda each: each.version)
+
+
+def _manifest(file: Path, table: Path) -> Manifest | None:
+    raw = file.read_bytes()
+    if raw[-4:] != _MAGIC or len(raw) < _TAIL + 4:
+        return None
+    start = struct.unpack("<Q", raw[-_TAIL:-8])[0]
+    try:
+        size = struct.unpack("<I", raw[start : start + 4])[0]
+        return _parsed(raw[start + 4 : start + 4 + size], table)
+    except (ValueError, IndexError, struct.error):
+        return None
+
+
+def _parsed(message: bytes, table: Path) -> Manifest | None:
+    version, time_ms, transaction, flags = 0, 0, "", 0
+    fragments: dict[int, Fragment] = {}
+    for field, value in _fields(message):
+        if field == 2 and isinstance(value, bytes):
+            parts = dict(_fields(value))
+            number, deletions = parts.get(1, 0), parts.get(3, b"")
+            rows = parts.get(4, 0)
+            if not isinstance(number, int) or not isinstance(rows, int) or not isinstance(deletions, bytes):
+                return None
+            fragments[number] = Fragment(rows, deletions)
+        elif field == 3 and isinstance(value, int):
+            version = value
+        elif field == 7 and isinstance(value, bytes):
+            stamp = dict(_fields(value))
+            seconds, nanos = stamp.get(1, 0), stamp.get(2, 0)
+            if isinstance(seconds, int) and isinstance(nanos, int):
+                time_ms = seconds * 1000 + nanos // 1_000_000
+        elif field == 9 and isinstance(value, int):
+            flags = value
+        elif field == 12 and isinstance(value, bytes):
+            transaction = value.decode("utf-8", "replace")
+    if not version or flags & _STABLE_ROW_IDS:
+        return None
+    return Manifest(version, time_ms, fragments, _is_rewrite(table, transaction))
+
+
+def _is_rewrite(table: Path, transaction: str) -> bool:
+    if not transaction or "/" in transaction:
+        return False
+    try:
+        fields = {field for field, _ in _fields((table / "_transactions" / transaction).read_bytes())}
+    except (OSError, ValueError, IndexError):
+        return False
+    return _REWRITE in fields
+
+
+def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
+    """The fields of a protocol-buffer message: numbers as int, everything else as bytes.
+
+    Raises ValueError or IndexError for what is no such message.
+    """
+    at = 0
+    while at < len(message):
+        key, at = _number(message, at)
+        field, kind = key >> 3, key & 7
+        if kind == 0:
+            number, at = _number(message, at)
+            yield field, number
+            continue
+        if kind == 2:
+            size, at = _number(message, at)
+        elif kind in (1, 5):
+            size = 8 if kind == 1 else 4
+        else:
+            raise ValueError(f"wire type {kind}")
+        if at + size > len(message):
+            raise IndexError(at)
+        yield field, message[at : at + size]
+        at += size
+
+
+def _number(message: bytes, at: int) -> tuple[int, int]:
+    shift = result = 0
+    while True:
+        byte = message[at]
+        at += 1
+        result |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return result, at
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number too long")

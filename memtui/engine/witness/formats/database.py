@@ -1,0 +1,134 @@
+"""Transcripts in the SQLite database of newer hosts: opened for reading only, never changed."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from memtui.engine.progress import CancelToken
+from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompt_of
+
+FORM = "sqlite"
+_FILE = "openclaw-agent.sqlite"
+_EVENTS, _RECORDED = "transcript_events", "trajectory_runtime_events"
+_PARENTS = ("session_windows", "sessions")
+_ORDERS = ("seq", "event_seq", "sequence", "created_at")
+"""Columns that give the order of events, the surest first; the storage order is not the reading order."""
+
+
+def find(folder: Path, agent: str) -> list[SessionFile]:
+    """The sessions in an agent's database."""
+    path = folder / "agent" / _FILE
+    if not path.is_file():
+        return []
+    modified = int(path.stat().st_mtime * 1000)
+    try:
+        with _opened(path) as db:
+            if "session_id" not in _columns(db, _EVENTS):
+                return []
+            keys = _keys(db)
+            listed = db.execute(f"SELECT DISTINCT session_id FROM {_EVENTS}").fetchall()
+    except (sqlite3.Error, OSError):
+        return [SessionFile(_FILE, agent, path, "sqlite", "", modified)]
+    ids = dict.fromkeys([*(str(row[0]) for row in listed), *keys])
+    return [SessionFile(each, agent, path, "sqlite", "", modified, keys.get(each, "")) for each in ids]
+
+
+def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | None = None) -> SessionRecord:
+    """The entries and submitted prompts of one session, in the order of their sequence."""
+    record = SessionRecord(file)
+    try:
+        with _opened(file.path) as db:
+            for value, created in _values(db, _EVENTS, file.id, record.warnings, cancel):
+                entry = entry_of(value, created)
+                if entry is not None:
+                    record.entries.append(entry)
+            events = [
+                value
+                for value, _ in _values(db, _RECORDED, file.id, record.warnings, cancel)
+                if isinstance(value, Mapping) and isinstance(value.get("type"), str)
+            ]
+    except (sqlite3.Error, OSError) as error:
+        record.warnings.append(f"{file.path.name} cannot be read: {error}")
+        return record
+    if events:
+        record.prompts, record.full, _ = prompt_of(events)
+        record.recorded = "sqlite"
+    return record
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """The database without a byte written beside it.
+
+    A database at rest is opened as immutable. One with a log beside it (its host runs, or was killed) is read
+    through the shared memory that its host made; where there is none, from a private copy that goes at once.
+    """
+    log = path.with_name(path.name + "-wal")
+    if not log.is_file() or not log.stat().st_size:
+        with closing(_connect(path, "mode=ro&immutable=1")) as db:
+            yield db
+    elif path.with_name(path.name + "-shm").is_file():
+        with closing(_connect(path, "mode=ro")) as db:
+            yield db
+    else:
+        with tempfile.TemporaryDirectory(prefix="memtui-") as folder:
+            copy = Path(folder) / path.name
+            for each in (path, log):
+                shutil.copyfile(each, copy.with_name(each.name))
+            os.chmod(copy, 0o600)
+            with closing(_connect(copy, "mode=rw")) as db:
+                yield db
+
+
+def _connect(path: Path, options: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"file:{quote(str(path.absolute()))}?{options}", uri=True, timeout=5)
+
+
+def _columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
+    return tuple(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
+
+
+def _keys(db: sqlite3.Connection) -> dict[str, str]:
+    for table in _PARENTS:
+        columns = _columns(db, table)
+        if {"session_id", "session_key"} <= set(columns):
+            rows = db.execute(f"SELECT session_id, session_key FROM {table}").fetchall()
+            return {str(session): str(key or "") for session, key in rows}
+        if "session_id" in columns:
+            return {str(row[0]): "" for row in db.execute(f"SELECT session_id FROM {table}")}
+    return {}
+
+
+def _values(
+    db: sqlite3.Connection, table: str, session: str, warnings: list[str], cancel: CancelToken | None
+) -> Iterator[tuple[Any, int]]:
+    """(value, time in ms) of each event of a session; events that do not parse are counted."""
+    columns = _columns(db, table)
+    if not {"session_id", "event_json"} <= set(columns):
+        return
+    made = db.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+    last = [] if made and "WITHOUT ROWID" in str(made[0]).upper() else ["rowid"]
+    order = ", ".join([*(each for each in _ORDERS if each in columns), *last]) or "session_id"
+    created = "created_at" if "created_at" in columns else "0"
+    bad = 0
+    rows = db.execute(
+        f"SELECT event_json, {created} FROM {table} WHERE session_id = ? ORDER BY {order}", (session,)
+    )
+    for number, (text, stamp) in enumerate(rows):
+        if cancel is not None and number % 256 == 0:
+            cancel.check()
+        try:
+            yield json.loads(text), stamp if isinstance(stamp, int) else 0
+        except (ValueError, TypeError, RecursionError):
+            bad += 1
+    if bad:
+        warnings.append(f"{bad} of the rows in {table} cannot be read")

@@ -1,0 +1,197 @@
+"""A session turn by turn: what was asked, what was injected by which evidence, and what became of it since."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.errors import MemtuiError
+from memtui.engine.progress import CancelToken
+from memtui.engine.secrets import mask
+from memtui.engine.witness.formats import read_session
+from memtui.engine.witness.injections import InjectionEvent
+from memtui.engine.witness.matching import Injected, Matcher, use_in
+from memtui.engine.witness.session import SessionFile
+from memtui.engine.witness.turns import STRONGEST, Evidence, Turn, turns_of, turns_of_prompts
+
+if TYPE_CHECKING:
+    from memtui.engine.store.table import Store
+
+HOOK_MS = 5_000
+"""How long after the user's message the plugin's hook may run (autoRecallTimeoutMs)."""
+_NOT_HERE = (
+    "none of the block's lines is or was in this store: it may have been pasted, or be of another store"
+)
+
+
+@dataclass(slots=True)
+class ReplayedTurn:
+    """A turn with its memories; `memories` None means that it is not recorded what was injected."""
+
+    turn: Turn
+    evidence: Evidence
+    memories: list[Injected] | None
+    event: InjectionEvent | None = None
+    """What the store's own history has of this moment."""
+    agrees: bool | None = None
+    """Whether the store's history has exactly the block's memories; None where only one of both tells."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The turn of the command-line contract; secrets are masked."""
+        turn = self.turn
+        document: dict[str, Any] = {
+            "n": turn.n,
+            "time_ms": turn.time_ms,
+            "question": mask(turn.question)[0],
+            "evidence": self.evidence,
+            "block": mask(turn.block)[0] if turn.block else None,
+            "memories": None
+            if self.memories is None
+            else [_masked(each.as_json()) for each in self.memories],
+            "warnings": list(turn.warnings),
+            "mode": turn.mode or None,
+            "why": turn.why,
+            "quoted_blocks": turn.quoted,
+            "inherited_rules": [mask(each)[0] for each in turn.rules],
+            "derived_focus": [mask(each)[0] for each in turn.focus],
+            "tools": [
+                {"name": each.name, "query": mask(each.query)[0], "ids": list(each.ids)}
+                for each in turn.tools
+            ],
+        }
+        if self.event is not None:
+            document["last_injected_at"] = self.event.time_ms
+            document["store"] = {
+                "ids": list(self.event.ids),
+                "version": self.event.version,
+                "agrees": self.agrees,
+            }
+        return document
+
+
+@dataclass(slots=True)
+class ReplayedSession:
+    """A whole session."""
+
+    file: SessionFile
+    turns: list[ReplayedTurn]
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def evidence(self) -> Evidence:
+        """The strongest evidence that any of its turns has."""
+        return strongest(turn.evidence for turn in self.turns)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of the command-line contract."""
+        return {
+            "schema": "memtui.replay.v1",
+            "session": self.file.id,
+            "agent": self.file.agent,
+            "evidence": self.evidence,
+            "turns": [turn.as_json() for turn in self.turns],
+            "warnings": list(self.warnings),
+        }
+
+
+def strongest(kinds: Any) -> Evidence:
+    """The strongest kind of evidence among `kinds`; "none" for no kind at all."""
+    return min(kinds, key=STRONGEST.index, default="none")
+
+
+def read_turns(
+    file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | None = None
+) -> tuple[list[Turn], list[str]]:
+    """The turns of a session from its files alone, and what could not be read."""
+    record = read_session(file, environ, cancel)
+    turns = turns_of(record)
+    if not turns and record.prompts:
+        turns = turns_of_prompts(record)
+        record.warnings.append("the transcript has no messages: the turns are those of the recorder")
+    return turns, record.warnings
+
+
+def replay_turns(
+    file: SessionFile,
+    turns: Sequence[Turn],
+    store: Store | None,
+    events: Sequence[InjectionEvent],
+    *,
+    now_ms: int,
+    only: int | None = None,
+    cancel: CancelToken | None = None,
+) -> list[ReplayedTurn]:
+    """Turns with their memories. Without a store the lines stay, and no memory is named.
+
+    `events` are the store's own history of injections; `only` matches the lines of one turn.
+    """
+    matcher = Matcher(store, now_ms, cancel) if store is not None else None
+    by_turn = join_events(turns, events)
+    out = []
+    for turn in turns:
+        event = by_turn.get(turn.n)
+        if only is not None and turn.n != only:
+            continue
+        if turn.evidence != "none":
+            memories = _from_lines(turn, matcher)
+            agrees = None
+            if event is not None:
+                agrees = {each.id for each in memories} == set(event.ids)
+            out.append(ReplayedTurn(turn, turn.evidence, memories, event, agrees))
+        elif event is not None:
+            memories = _from_event(turn, event, matcher)
+            turn.warnings.append("only the store tells of this injection: at least these")
+            out.append(ReplayedTurn(turn, "store", memories, event))
+        else:
+            out.append(ReplayedTurn(turn, "none", None))
+    return out
+
+
+def join_events(turns: Sequence[Turn], events: Sequence[InjectionEvent]) -> dict[int, InjectionEvent]:
+    """The event of each turn: the first within the time that the hook may take after the user's message.
+
+    An event belongs to the latest message before it.
+    """
+    times = [(turn.time_ms, turn.n) for turn in turns if turn.time_ms]
+    out: dict[int, InjectionEvent] = {}
+    for event in events:
+        before = [each for each in times if each[0] <= event.time_ms <= each[0] + HOOK_MS]
+        if before:
+            out.setdefault(max(before)[1], event)
+    return out
+
+
+def _from_lines(turn: Turn, matcher: Matcher | None) -> list[Injected]:
+    out = []
+    for place, line in enumerate(turn.lines, 1):
+        found = (
+            matcher.match(line)
+            if matcher is not None
+            else Injected(line.line, line.id or None, "unknown", line.text, line.scope)
+        )
+        out.append(replace(found, rank_then=place, used=use_in(turn.answer, line.text, turn.question)))
+    if matcher is not None and out and all(each.state == "unknown" for each in out):
+        turn.warnings.append(_NOT_HERE)
+    return out
+
+
+def _from_event(turn: Turn, event: InjectionEvent, matcher: Matcher | None) -> list[Injected]:
+    out = []
+    for memory_id in event.ids:
+        if matcher is None:
+            continue
+        try:
+            then = matcher.at(memory_id, event.version)
+        except MemtuiError:
+            then = None
+        found = matcher.state_of(memory_id, then)
+        out.append(replace(found, used=use_in(turn.answer, found.text, turn.question)))
+    return out
+
+
+def _masked(document: dict[str, Any]) -> dict[str, Any]:
+    for name in ("line", "then", "now"):
+        if isinstance(document.get(name), str):
+            document[name] = mask(document[name])[0]
+    return document
