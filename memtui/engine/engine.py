@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memtui.engine.access import Access
     from memtui.engine.curate.facade import Curator
     from memtui.engine.curate.fields import Field
+    from memtui.engine.discovery.found import FoundStore
     from memtui.engine.discovery.target import NamesStore, Target
     from memtui.engine.embed.embedder import Embedder, NoEmbedder
     from memtui.engine.embed.settings import EmbeddingSettings
@@ -134,6 +135,11 @@ class Engine:
     def store(self) -> Store:
         """The store itself, for the engine's other parts."""
         return self._store
+
+    @property
+    def found(self) -> FoundStore | None:
+        """What discovery knows of the store; None for one that no configuration names."""
+        return self._found
 
     @property
     def state_place(self) -> Path | None:

@@ -210,6 +210,23 @@ class Matcher:
             found += self._scan(oldest, None, where)
         return found
 
+    def rows_where(self, condition: str) -> list[RowState]:
+        """The memories that a condition keeps."""
+        return self._rows(None, condition)
+
+    def history(self) -> list[RowState]:
+        """Every state that the readable versions wrote, and the rows of the oldest one."""
+        oldest = self._oldest()
+        return self._changes() + (self._scan(oldest, None, None) if oldest is not None else [])
+
+    @property
+    def has_text_ids(self) -> bool:
+        """Whether the ids of this table are texts."""
+        import pyarrow as pa
+
+        kind = self.store.schema.field(self.store.dialect.columns.id).type
+        return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
     def _judged(self, line: BlockLine, rows: list[RowState]) -> Injected:
         rows = _narrowed(line, rows)
         ids = _ids(rows)

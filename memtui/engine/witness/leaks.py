@@ -1,0 +1,407 @@
+"""What crosses although the matrix says no: each leak with its proof, that it could or that it did."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.access import Access, agent_of_session
+from memtui.engine.errors import MemtuiError
+from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.recall.request import RecallRequest
+from memtui.engine.witness.audit import injection_history
+from memtui.engine.witness.find import find_sessions, state_folders
+from memtui.engine.witness.matching import Matcher
+from memtui.engine.witness.replay import ReplayedTurn, read_turns, replay_turns
+from memtui.engine.witness.session import SessionFile
+
+if TYPE_CHECKING:
+    from memtui.engine.engine import Engine
+    from memtui.engine.witness.rights import Rights
+
+Channel = Literal[
+    "wrong-scope", "merged-by-compaction", "no-agent-id", "null-scope-as-global", "same-text", "indexed-transcript",
+    "files",
+]  # fmt: skip
+CHANNELS: Mapping[Channel, str] = {
+    "wrong-scope": "did or could cross",
+    "merged-by-compaction": "merged by compaction",
+    "no-agent-id": "no agent id",
+    "null-scope-as-global": "NULL scope as global",
+    "same-text": "same text in two scopes",
+    "indexed-transcript": "transcripts indexed",
+    "files": "files beside it",
+}
+UNSEEN = "what an agent says to another, and files outside these folders, cannot be seen from here"
+_K = 20
+_BLOCK_LINE = re.compile(r"\[[CWP]\]\[[^:\]]+:(?P<scope>[^\]]+)\]")
+_CORPUS = "corpus:"
+_SHORTEST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class LeakTurn:
+    """A turn in which a memory reached an agent."""
+
+    session: str
+    n: int
+    time_ms: int
+    evidence: str
+    line: int | None
+    """The line of the block, from 1; None for a tool's answer and where only the store tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """One thing that crossed, or can."""
+
+    channel: Channel
+    certainty: Literal["did", "could"]
+    sentence: str
+    agent: str | None = None
+    id: str | None = None
+    scope: str | None = None
+    reason: str = ""
+    """The rule that forbids it."""
+    turns: tuple[LeakTurn, ...] = ()
+    path: str = ""
+    today: bool | None = None
+    """Whether the real recipe, as that agent, has it in its pool today; None where that was not asked."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line; no text of a memory."""
+        return {
+            "channel": self.channel,
+            "certainty": self.certainty,
+            "sentence": self.sentence,
+            "agent": self.agent,
+            "id": self.id,
+            "scope": self.scope,
+            "reason": self.reason or None,
+            "turns": [
+                {
+                    "session": each.session,
+                    "n": each.n,
+                    "time_ms": each.time_ms,
+                    "evidence": each.evidence,
+                    "line": each.line,
+                }
+                for each in self.turns
+            ],
+            "path": self.path or None,
+            "today": self.today,
+        }
+
+
+@dataclass(slots=True)
+class LeakReport:
+    """What the hunt found, and how much it looked at."""
+
+    leaks: list[Leak] = field(default_factory=list)
+    looked: dict[Channel, int | None] = field(default_factory=dict)
+    """How many things each channel had to look at; None where it could not look."""
+    turns: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        channels = sum(count is not None for count in self.looked.values())
+        if not self.leaks:
+            return f"No leak found in {channels} channels, {self.turns} turns; {UNSEEN}."
+        return f"{len(self.leaks)} found, {channels} channels and {self.turns} turns looked at; {UNSEEN}."
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {
+            "sentence": self.sentence,
+            "looked": dict(self.looked),
+            "found": [each.as_json() for each in self.leaks],
+        }
+
+
+def hunt_leaks(
+    engine: Engine,
+    rights: Rights,
+    environ: Mapping[str, str],
+    cwd: Path,
+    *,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> LeakReport:
+    """Look through every channel. By today's rules: what the rules were on the day is not known."""
+    report = LeakReport()
+    access = rights.access
+    if access is None:
+        report.looked = dict.fromkeys(CHANNELS)
+        return report
+    _through_sessions(engine, access, environ, cwd, report, on_progress, cancel)
+    _merged(engine, access, report, cancel)
+    _null_scopes(rights, report)
+    _copied(engine, rights, access, report, cancel)
+    _indexed(engine, access, report, cancel)
+    _files(engine, environ, cwd, report)
+    report.leaks = [_proved(engine, access, each) for each in report.leaks]
+    report.leaks.sort(key=lambda each: (each.certainty != "did", -len(each.turns)))
+    return report
+
+
+def _through_sessions(
+    engine: Engine,
+    access: Access,
+    environ: Mapping[str, str],
+    cwd: Path,
+    report: LeakReport,
+    on_progress: OnProgress | None,
+    cancel: CancelToken | None,
+) -> None:
+    """Injected lines and tool answers of each session against the rights of its agent."""
+    events = injection_history(engine, cancel=cancel).events()
+    files = find_sessions(environ, cwd)
+    matcher = Matcher(engine.store, engine.now_ms, cancel)
+    found: dict[tuple[str, str | None, str | None], list[LeakTurn]] = {}
+    keyless = 0
+    for done, file in enumerate(files):
+        if on_progress is not None:
+            on_progress(Progress("reading sessions", done, len(files), "sessions"))
+        turns, _ = read_turns(file, environ, cancel)
+        replayed = replay_turns(file, turns, engine.store, events, now_ms=engine.now_ms, cancel=cancel)
+        report.turns += len(replayed)
+        if file.key and agent_of_session(file.key) is None:
+            keyless += len(replayed)
+            told = tuple(_place(file, turn, None) for turn in replayed if turn.memories or turn.turn.tools)
+            if told:
+                report.leaks.append(
+                    Leak(
+                        "no-agent-id",
+                        "did",
+                        f"the session {file.id} names no agent and has got memories all the same",
+                        file.agent,
+                        turns=told,
+                    )
+                )
+        for turn in replayed:
+            for memory_id, scope, line in _got(turn, matcher):
+                if not access.reads(file.agent, scope).allowed and scope is not None:
+                    found.setdefault((file.agent, memory_id, scope), []).append(_place(file, turn, line))
+    report.looked |= {"wrong-scope": report.turns, "no-agent-id": keyless}
+    for (agent, memory_id, scope), turns_of in found.items():
+        reason = access.reads(agent, scope).reason
+        report.leaks.append(
+            Leak(
+                "wrong-scope",
+                "did",
+                f"a memory of {scope} reached {agent}, which may not read it",
+                agent,
+                memory_id,
+                scope,
+                reason,
+                tuple(turns_of),
+            )
+        )
+
+
+def _got(turn: ReplayedTurn, matcher: Matcher) -> list[tuple[str | None, str | None, int | None]]:
+    """(id, scope, line) of everything that a turn's agent got."""
+    out = [
+        (memory.id, memory.scope, at if memory.line is not None else None)
+        for at, memory in enumerate(turn.memories or (), 1)
+    ]
+    for tool in turn.turn.tools:
+        for memory_id in tool.ids:
+            row = matcher.row(memory_id)
+            if row is not None:
+                out.append((memory_id, row.scope, None))
+    return out
+
+
+def _place(file: SessionFile, turn: ReplayedTurn, line: int | None) -> LeakTurn:
+    return LeakTurn(file.id, turn.turn.n, turn.turn.time_ms, turn.evidence, line)
+
+
+def _merged(engine: Engine, access: Access, report: LeakReport, cancel: CancelToken | None) -> None:
+    """Rows that the plugin's compaction made of rows of several scopes."""
+    dialect = engine.store.dialect
+    if dialect.columns.metadata is None:
+        report.looked["merged-by-compaction"] = 0
+        return
+    from memtui.engine.store import sql
+
+    matcher = Matcher(engine.store, engine.now_ms, cancel)
+    merged = [
+        row
+        for row in matcher.rows_where(sql.contains(dialect.columns.metadata, '"compacted"'))
+        if row.meta.values.get("compacted") is True
+    ]
+    report.looked["merged-by-compaction"] = len(merged)
+    for row in merged:
+        parts = {part.strip() for part in row.text.split("\n") if len(part.strip()) >= _SHORTEST}
+        sources = {
+            (old.id, old.scope)
+            for old in matcher.history()
+            if old.id != row.id and old.scope != row.scope and (old.text.strip() in parts or old.text in row.text)
+            and len(old.text) >= _SHORTEST
+        }  # fmt: skip
+        for memory_id, scope in sorted(sources, key=str):
+            report.leaks.append(
+                Leak(
+                    "merged-by-compaction",
+                    "could",
+                    f"a row of {scope} ({memory_id[:8]}) was merged into {row.scope} by compaction",
+                    id=row.id,
+                    scope=row.scope,
+                )
+            )
+
+
+def _null_scopes(rights: Rights, report: LeakReport) -> None:
+    count = rights.matrix.counts.get(None)
+    report.looked["null-scope-as-global"] = count.rows if count else 0
+
+
+def _copied(
+    engine: Engine, rights: Rights, access: Access, report: LeakReport, cancel: CancelToken | None
+) -> None:
+    """The same text in two scopes, the younger one where an agent reads it that may not read the older."""
+    dialect = engine.store.dialect
+    scope_column, time_column = dialect.columns.scope, dialect.columns.timestamp
+    if scope_column is None:
+        report.looked["same-text"] = None
+        return
+    names = [dialect.columns.id, dialect.columns.text, scope_column, *([time_column] if time_column else [])]
+    first: dict[int, tuple[str, str | None, float]] = {}
+    looked = 0
+    readers = {
+        scope: {
+            agent.id
+            for agent in rights.matrix.agents
+            if not agent.pseudo and agent.exists and access.reads(agent.id, scope).allowed
+        }
+        for scope in rights.matrix.counts
+    }
+    for batch in engine.store.scan(names, batch_size=8_192):
+        if cancel is not None:
+            cancel.check()
+        looked += batch.num_rows
+        columns = [batch.column(name).to_pylist() for name in names]
+        times = columns[3] if time_column else [0] * batch.num_rows
+        for row_id, text, scope, time in zip(*columns[:3], times, strict=True):
+            if not isinstance(text, str) or len(text) < _SHORTEST:
+                continue
+            key = hash(text.strip())
+            here = (str(row_id), scope, float(time or 0))
+            other = first.setdefault(key, here)
+            if other is here or other[1] == scope:
+                continue
+            older, younger = (other, here) if other[2] <= here[2] else (here, other)
+            more = readers.get(younger[1], set()) - readers.get(older[1], set())
+            if more:
+                agent = sorted(more)[0]
+                report.leaks.append(
+                    Leak(
+                        "same-text",
+                        "could",
+                        f"a text of {older[1]} ({older[0][:8]}) stands in {younger[1]} too: {_several(more)}",
+                        agent,
+                        younger[0],
+                        younger[1],
+                        access.reads(agent, older[1]).reason,
+                    )
+                )
+    report.looked["same-text"] = looked
+
+
+def _several(names: set[str]) -> str:
+    return (
+        f"{' and '.join(sorted(names)) if len(names) < 3 else f'{len(names)} agents'} may read that one only"
+    )
+
+
+def _indexed(engine: Engine, access: Access, report: LeakReport, cancel: CancelToken | None) -> None:
+    """Rows made of session files that hold a line of a block: memories of other scopes come back through them."""
+    from memtui.engine.store import sql
+
+    dialect = engine.store.dialect
+    matcher = Matcher(engine.store, engine.now_ms, cancel)
+    if not matcher.has_text_ids:
+        report.looked["indexed-transcript"] = 0
+        return
+    ids = sql.name(dialect.columns.id)
+    rows = matcher.rows_where(f"starts_with({ids}, {sql.literal(_CORPUS)})")
+    report.looked["indexed-transcript"] = len(rows)
+    for row in rows:
+        for scope in {match["scope"] for match in _BLOCK_LINE.finditer(row.text)} - {row.scope}:
+            report.leaks.append(
+                Leak(
+                    "indexed-transcript",
+                    "could",
+                    f"an indexed transcript in {row.scope} holds a memory of {scope}",
+                    id=row.id,
+                    scope=row.scope,
+                )
+            )
+
+
+def _files(engine: Engine, environ: Mapping[str, str], cwd: Path, report: LeakReport) -> None:
+    """Folders with memories that lie inside an agent's workspace, where its file tools reach them."""
+    from memtui.engine.discovery import discover
+
+    places: list[tuple[str, Path]] = []
+    folder = engine.store.folder
+    if folder is not None:
+        places += [("the store", folder), ("its backups", folder.parent / "backups")]
+    for state in state_folders(environ, cwd):
+        places.append(("the mirror", state / "memory" / "md-mirror"))
+        try:
+            with os.scandir(state / "agents") as there:
+                places += [
+                    (f"the sessions of {each.name}", Path(each.path)) for each in there if each.is_dir()
+                ]
+        except OSError:
+            pass
+    agents = [agent for agent in discover(environ, cwd=cwd).agents if agent.workspace_exists]
+    for agent in agents:
+        exports = Path(agent.workspace) / ".openclaw" / "trajectory-exports"
+        if exports.is_dir():
+            report.leaks.append(
+                Leak(
+                    "files",
+                    "could",
+                    f"exported trajectories lie in the workspace of {agent.id}",
+                    agent.id,
+                    path=str(exports),
+                )
+            )
+    places = [each for each in places if each[1].is_dir()]
+    report.looked["files"] = len(places)
+    for what, place in places:
+        real = os.path.realpath(place)
+        for agent in agents:
+            inside = os.path.realpath(agent.workspace)
+            if os.path.commonpath([real, inside]) == inside and what != f"the sessions of {agent.id}":
+                report.leaks.append(
+                    Leak(
+                        "files",
+                        "could",
+                        f"{what} lies in the workspace of {agent.id}",
+                        agent.id,
+                        path=str(place),
+                    )
+                )
+
+
+def _proved(engine: Engine, access: Access, leak: Leak) -> Leak:
+    """The leak with today's check: the real recipe as that agent, with the memory itself as the question."""
+    if leak.agent is None or leak.id is None:
+        return leak
+    try:
+        request = RecallRequest("", recipe=engine.default_recipe, agent=leak.agent, limit=_K)
+        searched: Sequence[str] | None = access.searched(leak.agent)
+        request = replace(request, scopes=None if searched is None else list(searched))
+        trace = engine.recall(engine.lab.more_like(leak.id, request))
+    except MemtuiError:
+        return leak
+    return replace(leak, today=leak.id in {each.id for each in trace.candidates})

@@ -1,0 +1,206 @@
+"""The access matrix: cells with one reason each, findings, deny rules, differences of two configurations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.engine import UsageError, open_engine
+from memtui.engine.access import ScopePolicy
+from memtui.engine.access.matrix import AgentRow, ScopeCount, build_matrix, difference, read_rules
+from memtui.engine.witness.rights import is_injected, read_rights
+from tests.engine import pro_store
+
+BLOCK = {
+    "definitions": {"team-lark": {}},
+    "agentAccess": {"ops": ["global", "project:atlas", "user:eva"], "ghost": ["project:atlas"], "scribe": []},
+}
+SCOPES: tuple[str | None, ...] = (
+    None,
+    "",
+    " global ",
+    "GLOBAL",
+    "global",
+    "agent:ops",
+    "agent:main",
+    "reflection:agent:ops",
+    "project:atlas",
+    "Project:Atlas",
+    "user:eva",
+    "team-lark",
+    "nobody-defined-this",
+    "team:shared",
+)
+
+
+def matrix_of(block: Any = BLOCK, agents: tuple[str, ...] = ("main", "ops", "scribe"), **environ: str) -> Any:
+    access = ScopePolicy.from_config(block, environ)
+    rows = [AgentRow(each) for each in agents]
+    rows += [AgentRow(each, False) for each in access.named_agents() if each not in agents]
+    rows += [AgentRow("no id", pseudo=True), AgentRow("shell", pseudo=True)]
+    return build_matrix(access, rows, {scope: ScopeCount(2, 2, 1) for scope in SCOPES}), access
+
+
+def test_each_cell_has_the_first_reason_that_holds() -> None:
+    matrix, _ = matrix_of(CLAWTEAM_MEMORY_SCOPE="team:shared")
+    ops = {scope: matrix.cell("ops", scope) for scope in SCOPES}
+    assert {scope: (cell.read, cell.reason) for scope, cell in ops.items()} == {
+        None: (False, "null-scope"),
+        "": (False, "null-scope"),
+        " global ": (False, "padded"),
+        "GLOBAL": (False, "case"),
+        "global": (True, "acl"),
+        "agent:ops": (False, "acl-replaces-default"),
+        "agent:main": (False, "not-granted"),
+        "reflection:agent:ops": (True, "own-reflection"),
+        "project:atlas": (True, "acl"),
+        "Project:Atlas": (False, "case"),
+        "user:eva": (True, "acl"),
+        "team-lark": (False, "not-granted"),
+        "nobody-defined-this": (False, "undefined-form"),
+        "team:shared": (True, "env"),
+    }
+    main = {scope: matrix.cell("main", scope).reason for scope in SCOPES}
+    assert (main["global"], main["agent:main"]) == ("default-global", "default-own")
+    assert main["Project:Atlas"] == "undefined-form"
+    for pseudo in ("no id", "shell"):
+        assert all(matrix.cell(pseudo, scope).reason == "bypass" for scope in SCOPES)
+        assert all(matrix.cell(pseudo, scope).read for scope in SCOPES)
+        assert not matrix.cell(pseudo, None).write
+    assert ops["global"].injectable == 1
+    assert ops["agent:main"].injectable == 0
+
+
+def test_findings_name_their_subject() -> None:
+    matrix, _ = matrix_of()
+    found = {(each.kind, each.subject) for each in matrix.findings}
+    assert {
+        ("unreadable-rows", None),
+        ("unreadable-rows", ""),
+        ("unreadable-rows", "team-lark"),
+        ("own-scope-unreadable", "ops"),
+        ("own-scope-unreadable", "scribe"),
+        ("unknown-agent", "ghost"),
+        ("no-list-where-others-have", "main"),
+        ("writes-to-global", "ops"),
+    } <= found
+    assert ("no-list-where-others-have", "ops") not in found
+    assert ("unreadable-rows", "global") not in found
+
+
+def test_what_everybody_reads_and_should_not() -> None:
+    access = ScopePolicy.from_config({"agentAccess": {"a": ["user:eva"], "b": ["user:eva"]}}, {})
+    counts: dict[str | None, ScopeCount] = {"user:eva": ScopeCount(3, 3, 3, secrets=2)}
+    found = build_matrix(
+        access, [AgentRow("a"), AgentRow("b"), AgentRow("shell", pseudo=True)], counts
+    ).findings
+    assert {("secret-readable-by-all", "user:eva"), ("person-readable-by-all", "user:eva")} <= {
+        (each.kind, each.subject) for each in found
+    }
+
+
+def test_deny_rules_are_broken_by_the_cells_they_meet() -> None:
+    matrix, access = matrix_of()
+    rules = read_rules(
+        "# rights\n\ndeny: ops project:*  # why\ndeny: * user:eva\ndeny: no id user:*\ndeny: main x\n"
+    )
+    assert [(rule.agent, rule.scope, rule.line) for rule in rules] == [
+        ("ops", "project:*", 3),
+        ("*", "user:eva", 4),
+        ("no id", "user:*", 5),
+        ("main", "x", 6),
+    ]
+    broken = {(each.rule.line, each.cell.agent, each.cell.scope) for each in matrix.broken(rules, access)}
+    assert broken == {(3, "ops", "project:atlas"), (4, "ops", "user:eva"), (5, "no id", "user:eva")}
+    [unseen] = matrix.broken(read_rules("deny: main agent:main\ndeny: ops reflection:agent:ops"), access)[1:]
+    assert unseen.cell.scope == "reflection:agent:ops"
+    for wrong in ("allow: a b", "deny: a", "deny a b", "deny: a b c"):
+        with pytest.raises(UsageError, match="Line 1"):
+            read_rules(wrong)
+
+
+def test_a_planned_change_shows_the_difference_of_cells() -> None:
+    before, _ = matrix_of()
+    after, _ = matrix_of({**BLOCK, "agentAccess": {**BLOCK["agentAccess"], "scribe": ["user:eva"]}})
+    [change] = difference(before, after)
+    assert (change.after.agent, change.after.scope, change.before.read, change.after.read) == (
+        "scribe",
+        "user:eva",
+        False,
+        True,
+    )
+
+
+def test_the_plugins_own_cases_agree(shared: Path) -> None:
+    recorded = json.loads((shared / "fixtures" / "peer" / "functions.json").read_text("utf-8"))["scopes"]
+    looked = 0
+    for manager in recorded["managers"]:
+        if "agents" not in manager:
+            continue
+        access = ScopePolicy.from_config(manager["config"], {})
+        for agent in manager["agents"]:
+            name = agent["agent"]
+            scopes = dict.fromkeys((*SCOPES, *(agent["filter"] or ())), ScopeCount(1, 1, 1))
+            row = AgentRow(name or "no id", pseudo=not name)
+            for cell in build_matrix(access, [row], scopes).cells:
+                wanted = agent["filter"] is None or cell.scope in agent["filter"]
+                assert cell.read == wanted, (manager["name"], name, cell)
+                looked += 1
+    assert looked > 100
+
+
+def test_auto_recall_lists_decide_who_is_injected() -> None:
+    assert is_injected("main", {})
+    assert not is_injected("main", {"autoRecallIncludeAgents": ["ops"]})
+    assert is_injected("ops-2", {"autoRecallIncludeAgents": ["ops-"], "autoRecallExcludeAgents": ["ops-2"]})
+    assert not is_injected("temp:x", {"autoRecallExcludeAgents": ["temp:*"]})
+
+
+def test_a_store_with_its_configuration(tmp_path: Path) -> None:
+    home = tmp_path / "home" / ".openclaw"
+    store = home / "memory" / "lancedb-pro"
+    store.mkdir(parents=True)
+    rows = [
+        pro_store.row("a", "The window is on Friday.", [1, 0]),
+        pro_store.row("b", "password: hunter22X9", [0, 1]),
+        pro_store.row("c", "Archived.", [1, 0], metadata={"state": "archived"}),
+        pro_store.row("d", "Eva dislikes Mondays.", [1, 0], scope="user:eva"),
+        pro_store.row("e", "Nobody sees me.", [1, 0], scope="   "),
+        pro_store.row("f", "Nor me.", [1, 0], scope=None),
+    ]
+    pro_store.write_store(store, rows, dims=2, fts=False)
+    (home / "agents" / "wanderer" / "sessions").mkdir(parents=True)
+    scopes: dict[str, Any] = {"agentAccess": {"ops": ["global", "user:eva"]}}
+    plugin = {"enabled": True, "config": {"embedding": {"apiKey": "x"}, "scopes": scopes}}
+    config = {
+        "agents": {"list": [{"id": "main"}, {"id": "ops"}]},
+        "plugins": {"slots": {"memory": "memory-lancedb-pro"}, "entries": {"memory-lancedb-pro": plugin}},
+    }
+    (home / "openclaw.json").write_text(json.dumps(config), "utf-8")
+    environ = {"HOME": str(tmp_path / "home")}
+
+    def rights() -> Any:
+        engine = open_engine(None, now=lambda: pro_store.NOW_MS, environ=environ, cwd=tmp_path)
+        return read_rights(engine, environ, tmp_path)
+
+    found = rights()
+    document = found.matrix.as_json()
+    assert [each["id"] for each in document["agents"]] == ["main", "ops", "wanderer", "no id", "shell"]
+    assert [each["pseudo"] for each in document["agents"]] == [False, False, False, True, True]
+    assert set(document["scopes"]) == {"global", "user:eva", "   ", None}
+    cell = found.matrix.cell("ops", "global")
+    assert (cell.rows, cell.injectable, cell.reason) == (3, 2, "acl")
+    kinds = {(each.kind, each.subject) for each in found.matrix.findings}
+    assert ("secret-readable-by-all", "global") in kinds
+    assert ("unreadable-rows", None) in kinds
+    assert ("unreadable-rows", "   ") in kinds
+    scopes["default"] = "not-there"
+    (home / "openclaw.json").write_text(json.dumps(config), "utf-8")
+    thrown = rights()
+    assert [(each.kind, each.subject) for each in thrown.matrix.findings] == [
+        ("config-throws", "scopes.default")
+    ]
+    assert thrown.matrix.cells == []
