@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.question import scopes_of
 from memtui.cli.show import moment
 from memtui.cli.store import open_for
 from memtui.engine import RecallRequest
@@ -29,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--then", type=int, metavar="MS", help="when it was still right (default: the oldest version)"
     )
     parser.add_argument("--scope", metavar="SCOPE", action="append", help="only this scope")
+    parser.add_argument(
+        "--all-scopes",
+        action="store_true",
+        help="search every scope, which no agent does with an agent's recipe",
+    )
     parser.add_argument("--limit", type=int, metavar="K", help="how many results")
 
 
@@ -36,7 +42,11 @@ def run(args: argparse.Namespace) -> int:
     """Look back."""
     engine = open_for(args)
     request = RecallRequest(
-        args.query, recipe=args.recipe, config=read_config(args.config), scopes=args.scope, limit=args.limit
+        args.query,
+        recipe=args.recipe,
+        config=read_config(args.config),
+        scopes=scopes_of(args),
+        limit=args.limit,
     )
     was = replace(request, config=read_config(args.was_config)) if args.was_config else None
     found = engine.lab.bisect(request, engine.get(args.id).id, then_ms=args.then, then_config=was)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from memtui.engine import RecallRequest, UsageError
 from memtui.engine.config_file import read_config
+from memtui.engine.recall.request import UNSET
 
 
 def add_question_options(parser: argparse.ArgumentParser) -> None:
@@ -25,9 +26,17 @@ def add_question_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scope", metavar="SCOPE", action="append", help="only this scope; may be given several times"
     )
+    parser.add_argument(
+        "--all-scopes",
+        action="store_true",
+        help="search every scope, which no agent does with an agent's recipe",
+    )
     parser.add_argument("--category", metavar="NAME", help="only this category")
     parser.add_argument(
-        "--agent", metavar="ID", default="", help="whose memories, where rows belong to agents"
+        "--agent",
+        metavar="ID",
+        default="",
+        help="who asks: an agent's recipe searches what it may read (default: the configured one, else main)",
     )
     parser.add_argument("--limit", type=int, metavar="K", help="how many results (the plugin allows 1 to 20)")
     parser.add_argument(
@@ -45,7 +54,7 @@ def request_of(args: argparse.Namespace) -> RecallRequest:
         query=args.query,
         recipe=args.recipe,
         config=read_config(args.config),
-        scopes=args.scope,
+        scopes=scopes_of(args),
         category=args.category,
         limit=args.limit,
         now_ms=args.now,
@@ -53,6 +62,13 @@ def request_of(args: argparse.Namespace) -> RecallRequest:
         agent=args.agent,
         table_version=args.table_version,
     )
+
+
+def scopes_of(args: argparse.Namespace) -> Any:
+    """The scopes that the options name: several, None for all of them, UNSET for what the asker may read."""
+    if args.scope is not None:
+        return args.scope
+    return None if args.all_scopes else UNSET
 
 
 def read_vector(path: str | None) -> list[float] | None:

@@ -145,6 +145,8 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
     lines = [
         f"{trace.recipe}  {trace.mode}  {len(trace.results)} of {found} candidates  {trace.total_ms:.0f} ms"
     ]
+    if trace.asker is not None:
+        lines.append(trace.asker.words)
     lines += [f"! {warning}" for warning in trace.warnings]
     for result in trace.results:
         memory = trace.memories[result.id]

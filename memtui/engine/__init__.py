@@ -84,6 +84,7 @@ _HOME = {
     "Strip": "lab.flips",
     "TierMove": "lifecycle.moves",
     "Trace": "recall.record",
+    "UNSET": "recall.request",
     "UnknownDialectError": "errors",
     "UsageError": "errors",
     "Verdict": "lab.verdict",
@@ -97,6 +98,7 @@ _HOME = {
 __all__ = [
     "KNOBS",
     "LONGEST_TEXT",
+    "UNSET",
     "Board",
     "BoardAsk",
     "Bounds",
@@ -225,7 +227,7 @@ if TYPE_CHECKING:
     from memtui.engine.memory import Memory
     from memtui.engine.progress import CancelToken, Progress
     from memtui.engine.recall.record import Trace
-    from memtui.engine.recall.request import RecallRequest, RecipeInfo
+    from memtui.engine.recall.request import UNSET, RecallRequest, RecipeInfo
     from memtui.engine.recall.trace import Candidate, Proof, StageSummary, Step
     from memtui.engine.recall.words_met import WordMet, WordsMet
     from memtui.engine.transfer.word_diff import word_diff

@@ -364,7 +364,9 @@ class Engine:
         """Every recipe, in the order to show them."""
         from memtui.engine.recall.recipes import all_recipes
 
-        return tuple(RecipeInfo(r.name, r.title, r.description, r.limit, r.source) for r in all_recipes())
+        return tuple(
+            RecipeInfo(r.name, r.title, r.description, r.limit, r.source, r.of_agent) for r in all_recipes()
+        )
 
     def recall(
         self, request: RecallRequest, on_stage: OnStage | None = None, cancel: CancelToken | None = None
@@ -392,6 +394,8 @@ class Engine:
             base_decay=self._found.decay if self._found else None,
             bundled=not isinstance(embedder, NoEmbedder) and embedder.name == BUNDLED,
             clock=self._timer,
+            access=lambda: self.access,
+            agent=self.agents[0],
         )
 
     @cached_property
@@ -418,8 +422,13 @@ class Engine:
         """The agents that the store's configuration names, the default one first; `main` where it names none."""
         from memtui.engine.access import DEFAULT_AGENT
 
-        listed = self._found.agents if self._found else ()
-        return tuple(dict.fromkeys((*(listed or (DEFAULT_AGENT,)), *self.access.named_agents())))
+        return (self._found.agents if self._found else ()) or (DEFAULT_AGENT,)
+
+    def askers(self, scopes: Sequence[str | None] = ()) -> tuple[str, ...]:
+        """Every agent that is known here: configured, with an access list of its own, or named by one of `scopes`."""
+        from memtui.engine.access import agents_in
+
+        return tuple(dict.fromkeys((*self.agents, *self.access.named_agents(), *agents_in(scopes))))
 
     @cached_property
     def lab(self) -> Lab:

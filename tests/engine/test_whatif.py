@@ -240,7 +240,7 @@ def test_findings_stand_beside_their_parameter(engine: Engine) -> None:
 
 
 def test_a_memory_can_be_the_question(engine: Engine) -> None:
-    base = RecallRequest("anything", recipe="pro/tool", limit=3)
+    base = RecallRequest("anything", recipe="pro/tool", scopes=None, limit=3)
     found = engine.recall(engine.lab.more_like("core", base))
     assert found.returned[0] == "core"
     assert "twin" in found.returned or any(c.id == "twin" for c in found.candidates)

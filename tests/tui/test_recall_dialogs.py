@@ -71,13 +71,20 @@ async def test_scopes_are_marked_and_searched(demo_engine: Engine) -> None:
     async with recalling(demo_engine) as (app, pilot, screen):
         await press(pilot, "s")
         await until(pilot, lambda: isinstance(app.screen, ScopePick))
-        await press(pilot, "j", "space", "j", "space", "enter")
+        text = screen_text(app)
+        assert "as main: global, agent:main" in text
+        assert "all scopes, which no agent sees" in text
+        await press(pilot, "end", "space", "k", "space", "enter")
         assert len(screen.state.form.scopes or ()) == 2
         assert screen.state.trace.filters["scopes"] == list(screen.state.form.scopes or ())  # type: ignore[union-attr]
         await press(pilot, "s")
         await until(pilot, lambda: isinstance(app.screen, ScopePick))
         await press(pilot, "g", "enter")
-        assert screen.state.form.scopes is None
+        assert (screen.state.form.scopes, screen.state.form.everyone) == (None, False)
+        assert screen.state.trace.asker.words.startswith("asked by main: global")  # type: ignore[union-attr]
+        screen.choose(everyone=True)
+        await settle(pilot)
+        assert "no agent sees" in screen_text(app)
 
 
 async def test_more_and_fewer_change_the_option_and_wait(demo_engine: Engine) -> None:

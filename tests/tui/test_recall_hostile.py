@@ -86,6 +86,10 @@ async def test_hostile_rows_are_listed_explained_and_read(
         await until(pilot, lambda: isinstance(app.screen, RecallScreen) and app.screen.state.phase == "done")
         screen = app.screen
         assert isinstance(screen, RecallScreen)
+        screen.choose(everyone=True)
+        await until(
+            pilot, lambda: screen.state.phase == "done" and screen.state.trace.filters["scopes"] is None
+        )  # type: ignore[union-attr]
         assert len(screen.state.trace.candidates) == 8  # type: ignore[union-attr]
         for keys in (
             *(["j"],) * 6,

@@ -26,7 +26,8 @@ def test_a_form_becomes_a_request_and_what_is_not_set_stays_the_recipes() -> Non
     )
     plain = Form("q").request()
     assert plain.source is UNSET
-    assert plain.scopes is None
+    assert plain.scopes is UNSET
+    assert Form("q", everyone=True, agent="ops").request().scopes is None
     assert plain.limit is None
 
 

@@ -138,10 +138,10 @@ async def test_the_clock_goes_back_to_before_the_first_memory(demo_engine: Engin
 async def test_an_agent_is_its_effective_scopes(demo_engine: Engine) -> None:
     async with trying(demo_engine) as (app, pilot, screen):
         await on(pilot, screen, "scopes")
-        await press(pilot, "enter", "j", "enter")
+        await press(pilot, "enter", "j", "j", "enter")  # the first is the one that asks already
         await until(pilot, lambda: "scopes" in screen.state.tried and not screen.state.running)
         await settle(pilot)
-        agent = screen.state.bounds.agents[0]  # type: ignore[union-attr]
+        agent = screen.state.bounds.agents[1]  # type: ignore[union-attr]
         assert screen.state.tried["scopes"] == demo_engine.lab.agent_scopes(agent)
         found = screen.state.trace
         assert found is not None

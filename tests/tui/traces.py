@@ -38,6 +38,7 @@ class MadeTrace:
     total_ms: float = 71.0
     bm25_query: str | None = "deploy window friday"
     neighbors: Mapping[str, Any] = field(default_factory=dict)
+    asker: Any = None
 
     @property
     def results(self) -> tuple[Candidate, ...]:

@@ -41,10 +41,15 @@ class CaseBook:
         )
 
     def find(
-        self, query: str, scopes: tuple[str, ...] | None, category: str | None, agent: str = ""
+        self,
+        query: str,
+        scopes: tuple[str, ...] | None,
+        category: str | None,
+        agent: str = "",
+        everyone: bool = False,
     ) -> Case | None:
         """The case of this question, if there is one."""
-        wanted = case_id(query, scopes, category, agent)
+        wanted = case_id(query, scopes, category, agent, everyone)
         return next((case for case in self.cases() if case.id == wanted), None)
 
     def put(self, case: Case) -> None:
@@ -68,11 +73,18 @@ class CaseBook:
         category: str | None = None,
         agent: str = "",
         query_vector: tuple[float, ...] | None = None,
+        everyone: bool = False,
     ) -> Case:
         """Judge one memory for a question; the case is made when it is not there yet."""
-        found = self.find(query, scopes, category, agent)
+        found = self.find(query, scopes, category, agent, everyone)
         case = found or new_case(
-            query, now_ms=now_ms, scopes=scopes, category=category, agent=agent, query_vector=query_vector
+            query,
+            now_ms=now_ms,
+            scopes=scopes,
+            category=category,
+            agent=agent,
+            query_vector=query_vector,
+            everyone=everyone,
         )
         case = case.marked(memory_id, verdict)
         self.put(case)

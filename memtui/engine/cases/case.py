@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from memtui.engine.errors import UsageError
+from memtui.engine.recall.request import UNSET
 
 Verdict = Literal["right", "wrong", "expected"]
 """right: it came back and should. wrong: it came back and should not. expected: it should come back."""
@@ -18,7 +19,7 @@ class Case:
     """One saved question.
 
     A case that names no memory asks for silence: nothing should come back. One that only rejects memories is
-    judged by those alone. `scopes` None is no filter.
+    judged by those alone. `scopes` None leaves them to the recipe: an agent's asks what the agent may read.
     """
 
     id: str
@@ -31,6 +32,13 @@ class Case:
     query_vector: tuple[float, ...] | None = None
     note: str = ""
     created_ms: int = 0
+    everyone: bool = False
+    """Whether it asks in all scopes even where an agent would not see them."""
+
+    @property
+    def searched(self) -> Any:
+        """The scopes for a request: those named, None for all of them, UNSET for what the agent may read."""
+        return None if self.everyone else UNSET if self.scopes is None else self.scopes
 
     @property
     def silent(self) -> bool:
@@ -71,12 +79,16 @@ class Case:
             "query_vector": None if self.query_vector is None else list(self.query_vector),
             "note": self.note,
             "created_ms": self.created_ms,
+            **({"all_scopes": True} if self.everyone else {}),
         }
 
 
-def case_id(query: str, scopes: tuple[str, ...] | None, category: str | None, agent: str) -> str:
+def case_id(
+    query: str, scopes: tuple[str, ...] | None, category: str | None, agent: str, everyone: bool = False
+) -> str:
     """The same question under the same filters is the same case."""
-    parts = [query, "\0".join(scopes) if scopes is not None else "-", category or "-", agent]
+    named = "*" if everyone else "\0".join(scopes) if scopes is not None else "-"
+    parts = [query, named, category or "-", agent]
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -88,11 +100,13 @@ def new_case(
     category: str | None = None,
     agent: str = "",
     query_vector: tuple[float, ...] | None = None,
+    everyone: bool = False,
 ) -> Case:
     """A case of which nothing has been judged yet: it asks for silence."""
     return Case(
-        id=case_id(query, scopes, category, agent),
+        id=case_id(query, scopes, category, agent, everyone),
         query=query,
+        everyone=everyone,
         scopes=scopes,
         category=category,
         agent=agent,
@@ -123,8 +137,10 @@ def case_from(value: Any, where: str) -> Case:
     vector = value.get("query_vector")
     category = value.get("category")
     agent = str(value.get("agent") or "")
+    everyone = value.get("all_scopes") is True
     return Case(
-        id=str(value.get("id") or case_id(value["query"], scopes, category, agent)),
+        id=str(value.get("id") or case_id(value["query"], scopes, category, agent, everyone)),
+        everyone=everyone,
         query=value["query"],
         expected=lists["expected"],
         rejected=lists["rejected"],

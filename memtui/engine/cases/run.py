@@ -147,7 +147,7 @@ def _answer(case: Case, setup: Setup, ask: Ask, known: Known, k: int, now_ms: in
         query=case.query,
         recipe=setup.recipe,
         config=setup.config,
-        scopes=case.scopes,
+        scopes=case.searched,
         category=case.category,
         agent=case.agent,
         limit=k,

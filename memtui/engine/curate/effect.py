@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.curate.materialise import materialise
 from memtui.engine.errors import MemtuiError, RefusedError
 from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.request import RecallRequest, scopes_key
 from memtui.engine.store.trial import trial_copy
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def of_cases(cases: Sequence[Case]) -> list[Asking]:
             each.query,
             RecallRequest(
                 each.query,
-                scopes=each.scopes,
+                scopes=each.searched,
                 category=each.category,
                 agent=each.agent,
                 query_vector=each.query_vector,
@@ -249,8 +249,7 @@ def recall_effect(
 
 def _key(asking: Asking) -> tuple[Any, ...]:
     request = asking.request
-    scopes = None if request.scopes is None else tuple(request.scopes)
-    return (asking.query, request.recipe, scopes, request.category, request.agent, request.limit)
+    return (asking.query, request.recipe, scopes_key(request), request.category, request.agent, request.limit)
 
 
 def _write(planned: ChangeSet, trial: Store) -> None:

@@ -47,6 +47,8 @@ def _listed(values: Any) -> str:
 def _scope(value: Any, limit: Any, f: Facts) -> str:
     if f.get("what") == "agent":
         return f"It belongs to the agent {value}; asked was {_listed(limit)}."
+    if f.get("because"):
+        return f"Its scope is {value or 'not set'}; {f['agent']} reads {_listed(limit)}: {f['because']}."
     return f"Its scope is {value or 'not set'}; searched were {_listed(limit)}."
 
 
@@ -170,7 +172,9 @@ def _pool_passed(value: Any, limit: Any, f: Facts) -> str:
 _PASSED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
     "unknown_id": lambda value, limit, f: "The store has it.",
     "scope": lambda value, limit, f: (
-        f"Its scope {value or '(none)'} is searched." if limit else "No scope filter."
+        f"Its scope {value or '(none)'} is searched{f', {because}' if (because := f.get('because')) else ''}."
+        if limit
+        else "No scope filter."
     ),
     "inactive": lambda value, limit, f: "It is active.",
     "expired": lambda value, limit, f: f"It expires at {moment(value)}." if value else "It does not expire.",

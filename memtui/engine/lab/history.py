@@ -163,12 +163,14 @@ def _request(trace: Trace) -> dict[str, Any]:
         return {}
     out: dict[str, Any] = {
         "config": _without_keys(request.config),
-        "scopes": None if request.scopes is None else list(request.scopes),
+        "scopes": None if trace.asker is None or trace.asker.named is None else list(trace.asker.named),
         "category": request.category,
         "limit": request.limit,
         "agent": request.agent,
     }
     out = {key: value for key, value in out.items() if value not in (None, "")}
+    if trace.asker is not None and trace.asker.sees_all:
+        out["scopes"] = None
     return out if request.source is UNSET else {**out, "source": request.source}
 
 

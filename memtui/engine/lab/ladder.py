@@ -13,6 +13,7 @@ from memtui.engine.recall.search import fetch_size
 from memtui.engine.recall.stages.select import NEAR_DUPLICATE
 
 if TYPE_CHECKING:
+    from memtui.engine.access import Grant
     from memtui.engine.lab.forced import Passage
     from memtui.engine.lab.ranks import VectorRank, WordRank
     from memtui.engine.recall.lanes import Lane
@@ -42,6 +43,10 @@ class Evidence:
     without_rerank: Callable[[], bool]
     """Whether it would come back with the reranker off."""
     scope_column: str | None
+    grant: Grant | None = None
+    """Whether the agent that asks may read its scope, and why; None where no agent asks."""
+    agent: str = ""
+    """The agent that asks."""
 
     @property
     def minimum(self) -> float:
@@ -89,7 +94,8 @@ def _scope(e: Evidence) -> Answer:
     column = e.scope_column
     if scopes is None or column is None:
         return True, e.row.scope, None, {}
-    return e.row.scope in scopes, e.row.scope, list(scopes), {}
+    facts = {} if e.grant is None else {"agent": e.agent, "reason": e.grant.reason, "because": e.grant.words}
+    return e.row.scope in scopes, e.row.scope, list(scopes), facts
 
 
 def _builtin_scope(e: Evidence) -> Answer:

@@ -171,7 +171,8 @@ def _question(trace: Trace, e: Evidence, scopes: Sequence[str | None]) -> Iterat
     if request.scopes is not None and e.scope_column and row.scope is not None:
         asked = list(request.scopes)
         if row.scope not in asked:
-            yield _switch("scopes", asked, [*asked, row.scope], frozenset({"scope"}))
+            note = "" if e.grant is None else f"{e.agent} would have to be granted it: {e.grant.words}"
+            yield _switch("scopes", asked, [*asked, row.scope], frozenset({"scope"}), note)
         elif len(asked) > 1:
             yield _switch("scopes", asked, [row.scope], FOUND, "only the memory's own scope")
     elif request.scopes is None and e.scope_column and row.scope is not None and len(scopes) > 1:

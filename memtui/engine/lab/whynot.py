@@ -110,6 +110,8 @@ def _evidence(trace: Trace, plan: Plan, found: Found, ranking_of: RankingOf, ask
     run = Run(replace(plan, now_ms=trace.now_ms), memory_of(trace))
     setting = run.search()
     by_vector, by_words = _ranks(trace, plan, setting, found, ranking_of)
+    asker = trace.asker
+    by_agent = asker is not None and asker.how == "agent" and bool(asker.agent)
     return Evidence(
         plan=plan,
         setting=setting,
@@ -123,6 +125,10 @@ def _evidence(trace: Trace, plan: Plan, found: Found, ranking_of: RankingOf, ask
             found.row.id in what_if(trace, {"retrieval.rerank": "none"}, ask).trace.returned
         ),
         scope_column=run.pin.dialect.columns.scope,
+        grant=ask.bench.access().reads(asker.agent, found.row.scope)
+        if asker is not None and by_agent
+        else None,
+        agent=asker.agent if asker is not None else "",
     )
 
 

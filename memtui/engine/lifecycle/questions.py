@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.request import RecallRequest, scopes_key
 
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
@@ -72,7 +72,7 @@ class Questions:
 
         if not request.recipe:
             request = replace(request, recipe=self._recipe)
-        key = (request.query, request.recipe, tuple(request.scopes or ()), request.category, request.agent)
+        key = (request.query, request.recipe, scopes_key(request), request.category, request.agent)
         trace = recall(request, self._bench, outside=self._found.get(key), cancel=self._cancel)
         if trace.outside is not None:
             self._found[key] = trace.outside
@@ -105,7 +105,7 @@ class Questions:
         request = RecallRequest(
             query=case.query,
             config=config,
-            scopes=case.scopes,
+            scopes=case.searched,
             category=case.category,
             agent=case.agent,
             query_vector=case.query_vector,

@@ -48,6 +48,8 @@ class Recipe:
     decay_on: bool
     guarded: bool = False
     """Whether the caller asks the adaptive gate first and withholds by governance afterwards."""
+    of_agent: bool = False
+    """Whether an agent asks by it: within the scopes that the agent may read."""
 
 
 def _lane_outcome(lane: Lane, hits: dict[int, Hit], pool: Pool) -> Outcome:
@@ -255,6 +257,7 @@ PRO_AGENT = Recipe(
     6,
     decay_on=True,
     guarded=True,
+    of_agent=True,
 )
 PRO_TOOL = Recipe(
     "pro/tool",
@@ -264,6 +267,7 @@ PRO_TOOL = Recipe(
     "manual",
     3,
     decay_on=True,
+    of_agent=True,
 )
 PRO_CLI = Recipe(
     "pro/cli",

@@ -19,6 +19,7 @@ from memtui.engine.recall.trace import SCHEMA, Candidate, Proof, StageKind, Stag
 
 if TYPE_CHECKING:
     from memtui.engine.memory import Memory
+    from memtui.engine.recall.asker import Asker
     from memtui.engine.recall.outside import Outside
     from memtui.engine.recall.plan import Plan
     from memtui.engine.recall.request import RecallRequest
@@ -164,6 +165,8 @@ class Trace:
     outside: Outside | None = field(default=None, repr=False, compare=False)
     prover: Callable[[Trace], Proof] | None = field(default=None, repr=False, compare=False)
     """How this recipe's steps are proved, where it is no recipe of the plugin's."""
+    asker: Asker | None = None
+    """Whose recall it is and what was searched for them; None only while it is made."""
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What else the recipe has to tell in the document: receipts, the block for the prompt."""
 
@@ -268,6 +271,7 @@ class Trace:
             "now_ms": self.now_ms,
             "limit": self.limit,
             "filters": dict(self.filters),
+            "asked_by": None if self.asker is None else self.asker.as_json(),
             "bm25_query": self.bm25_query,
             "stages": [
                 {

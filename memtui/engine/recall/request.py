@@ -18,7 +18,8 @@ class RecallRequest:
 
     `config` holds the plugin's own blocks: {"retrieval": {...}, "decay": {...} or None}; a `decay` of None
     switches the decay engine off, a missing one keeps the recipe's. `source` UNSET keeps the recipe's.
-    `scopes`: None is no filter, an empty sequence denies all. `limit` None is the recipe's default.
+    `scopes` UNSET leaves them to the asker: an agent's recipe searches what the agent may read; None is no filter,
+    an empty sequence denies all. `limit` None is the recipe's default.
     `query_vector` replaces the embedder; `lanes` replaces the searches:
     {"vector": [[id, score], ...], "bm25": [[id, score], ...]}. `now_ms` None means the engine's clock.
     """
@@ -27,14 +28,15 @@ class RecallRequest:
     recipe: str = ""
     config: Mapping[str, Any] | None = None
     source: Any = UNSET
-    scopes: Sequence[str] | None = None
+    scopes: Any = UNSET
+    """A sequence of names, None, or UNSET."""
     category: str | None = None
     limit: int | None = None
     now_ms: int | None = None
     query_vector: Sequence[float] | None = None
     lanes: Mapping[str, Sequence[Sequence[Any]]] | None = None
     agent: str = ""
-    """For memory-lancedb stores with an agentId column: whose memories."""
+    """Who asks; empty is the agent that the store's configuration names first, else `main`."""
     rerank_timeout_ms: float | None = None
     """Per-call override of the rerank time budget; 0 or less skips the remote reranker."""
     table_version: int | None = None
@@ -50,3 +52,20 @@ class RecipeInfo:
     description: str
     limit: int
     source: str | None
+    of_agent: bool = False
+    """Whether an agent asks by it, within the scopes that it may read."""
+
+
+def scopes_key(request: RecallRequest) -> Any:
+    """The scopes of a request as something that can be compared and hashed."""
+    given = request.scopes
+    return "as the asker" if given is UNSET else None if given is None else tuple(given)
+
+
+def filters_of(request: RecallRequest) -> dict[str, Any]:
+    """The filters of a request whose scopes are decided, as a trace records them."""
+    return {
+        "scopes": None if request.scopes is None else list(request.scopes),
+        "category": request.category,
+        "agent": request.agent or None,
+    }

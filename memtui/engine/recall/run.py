@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
 from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.progress import CancelToken
 from memtui.engine.recall import builtin, lanes
 from memtui.engine.recall.ask_reranker import ask_reranker
+from memtui.engine.recall.asker import asked_by
 from memtui.engine.recall.neighbors import attach_neighbors
 from memtui.engine.recall.outside import Embed, Outside
 from memtui.engine.recall.plan import GATE_MIN_LENGTH, Plan, make_plan
 from memtui.engine.recall.pool import Floats, Pool
 from memtui.engine.recall.question import check_dims, question_vector
 from memtui.engine.recall.record import StageRecord, Trace
-from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.request import RecallRequest, filters_of
 from memtui.engine.recall.runners import RUNNERS
 from memtui.engine.recall.setting import RerankAnswer, Route, Setting
 from memtui.engine.recall.through import OnStage, pool_of, run_stages
@@ -25,6 +27,7 @@ from memtui.engine.recall.trace import StageSummary
 from memtui.engine.recall.twice import unread
 
 if TYPE_CHECKING:
+    from memtui.engine.access import Access
     from memtui.engine.memory import Memory
     from memtui.engine.store.table import Store
 
@@ -50,6 +53,10 @@ class Bench:
     """Whether the store's vectors, and so the embedder's, are the bundled model's."""
     clock: Callable[[], float] = time.perf_counter
     """Seconds, for durations only."""
+    access: Callable[[], Access] = ScopePolicy
+    """Who reads which scope; asked only where an agent's recipe needs it. The default has no access lists."""
+    agent: str = DEFAULT_AGENT
+    """Who asks where a request names nobody."""
 
     def outside(self, table_version: int | None = None) -> Outside:
         """The table at `table_version` (None: the pinned one) and the embedder, nothing asked yet."""
@@ -59,7 +66,7 @@ class Bench:
     def plan(self, request: RecallRequest) -> Plan:
         """`request` resolved over the store's own configuration."""
         return make_plan(
-            request,
+            asked_by(request, self)[0],
             now_ms=self.now_ms,
             base_retrieval=self.base_retrieval,
             base_decay=self.base_decay,
@@ -80,11 +87,13 @@ def recall(
     Raises UsageError for an empty question, an unknown recipe, source or setting, a question vector that does not
     fit the table; MemtuiError when no lane could run at all. A single failed lane is a warning in the trace.
     """
+    request, asker = asked_by(request, bench)
     outside = outside or bench.outside(request.table_version)
     if request.recipe in RUNNERS:
-        return RUNNERS[request.recipe](request, bench, outside, on_stage, cancel)
-    plan = bench.plan(request)
-    return Run(plan, outside, on_stage, cancel).trace()
+        trace = RUNNERS[request.recipe](request, bench, outside, on_stage, cancel)
+    else:
+        trace = Run(bench.plan(request), outside, on_stage, cancel).trace()
+    return replace(trace, asker=asker if trace.asker is None else trace.asker)
 
 
 class Run:
@@ -194,11 +203,7 @@ class Run:
             config=plan.config_block(),
             now_ms=plan.now_ms,
             limit=plan.limit,
-            filters={
-                "scopes": None if request.scopes is None else list(request.scopes),
-                "category": request.category,
-                "agent": request.agent or None,
-            },
+            filters=filters_of(request),
             bm25_query=plan.bm25_query(setting.route),
             pool=pool,
             records=tuple(records),

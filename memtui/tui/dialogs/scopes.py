@@ -1,8 +1,9 @@
-"""Which scopes a recall may search: any number of them, or no filter at all."""
+"""Whose recall it is and what it searches: an agent's scopes, scopes that are named, or all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from textual.app import ComposeResult
 from textual.content import Content
@@ -19,6 +20,27 @@ from memtui.tui.widgets.rows import Row, RowList
 
 ALL = "\0all"
 """The key of the row that takes the filter away; no stored scope is this."""
+AGENT = "\0agent:"
+"""Before the name of an agent: the key of its row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What was chosen. `scopes` None leaves them to the agent that asks, or is no filter with `everyone`."""
+
+    scopes: tuple[str, ...] | None = None
+    agent: str = ""
+    everyone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An agent that may ask: its key (empty for the store's own), its name, what it reads, how many memories."""
+
+    key: str
+    name: str
+    reads: str
+    rows: int
 
 
 class ScopeRows(RowList):
@@ -26,16 +48,27 @@ class ScopeRows(RowList):
 
     BINDINGS = bindings("choice")
 
-    def __init__(self, scopes: Sequence[tuple[str, int]], chosen: Sequence[str]) -> None:
+    def __init__(
+        self, scopes: Sequence[tuple[str, int]], now: Searched, readers: Sequence[Reader] = ()
+    ) -> None:
         super().__init__()
-        known = {scope for scope, _ in scopes}
+        known, chosen = {scope for scope, _ in scopes}, now.scopes or ()
         self._scopes = [*scopes, *((scope, 0) for scope in chosen if scope not in known)]
+        self._readers = tuple(readers)
+        self._now = now
         self.chosen = list(chosen)
 
     def paint(self, width: int) -> Sequence[Row]:
         glyphs = host(self).glyphs
         total = sum(count for _, count in self._scopes)
-        rows = [self._row(ALL, "all scopes, no filter", total, not self.chosen, "$foreground", width)]
+        rows = []
+        for reader in self._readers:
+            mine = not self.chosen and not self._now.everyone and self._now.agent in (reader.key, reader.name)
+            words = one_line(f"as {reader.name}: {reader.reads or 'everything'}")
+            rows.append(self._row(AGENT + reader.key, words, reader.rows, mine, "$foreground", width))
+        unfiltered = "all scopes, which no agent sees" if self._readers else "all scopes, no filter"
+        nothing = not self.chosen and (self._now.everyone or not self._readers)
+        rows.append(self._row(ALL, unfiltered, total, nothing, "$foreground", width))
         for scope, count in self._scopes:
             rows.append(
                 self._row(
@@ -61,6 +94,10 @@ class ScopeRows(RowList):
         """Mark the scope under the cursor, or take its mark away; the first row takes all away."""
         if self.key == ALL:
             self.chosen.clear()
+            self._now = replace(self._now, scopes=None, everyone=True)
+        elif self.key.startswith(AGENT):
+            self.chosen.clear()
+            self._now = Searched(agent=self.key.removeprefix(AGENT))
         elif self.key in self.chosen:
             self.chosen.remove(self.key)
         elif self.key:
@@ -69,15 +106,18 @@ class ScopeRows(RowList):
 
     def action_take(self) -> None:
         """Take what is marked; with nothing marked, the scope under the cursor."""
-        if not self.chosen and self.key not in ("", ALL):
+        if self.key == ALL or self.key.startswith(AGENT):
+            self.action_mark()
+        elif not self.chosen and self.key:
             self.chosen.append(self.key)
-        elif self.key == ALL:
-            self.chosen.clear()
-        self.screen.dismiss(tuple(self.chosen))
+        if self.chosen:
+            self.screen.dismiss(Searched(tuple(self.chosen), self._now.agent))
+        else:
+            self.screen.dismiss(self._now)
 
 
-class ScopePick(QuickModal[tuple[str, ...] | None]):
-    """Returns the chosen scopes, an empty tuple for no filter, None when closed."""
+class ScopePick(QuickModal[Searched | None]):
+    """Returns what was chosen, None when closed."""
 
     DEFAULT_CSS = """
     ScopePick { align: center middle; }
@@ -85,12 +125,14 @@ class ScopePick(QuickModal[tuple[str, ...] | None]):
     """
     BINDINGS = bindings("choice", only=("close",))
 
-    def __init__(self, scopes: Sequence[tuple[str, int]], chosen: Sequence[str]) -> None:
+    def __init__(
+        self, scopes: Sequence[tuple[str, int]], now: Searched, readers: Sequence[Reader] = ()
+    ) -> None:
         super().__init__()
-        self._rows = ScopeRows(scopes, chosen)
+        self._rows = ScopeRows(scopes, now, readers)
 
     def compose(self) -> ComposeResult:
-        with Panel(title="Search these scopes"):
+        with Panel(title="Who asks, in which scopes"):
             yield self._rows
 
     def on_mount(self) -> None:

@@ -36,7 +36,7 @@ from memtui.engine.recall.outside import Outside
 from memtui.engine.recall.pool import Floats, Pool
 from memtui.engine.recall.question import check_dims, question_vector
 from memtui.engine.recall.record import Trace
-from memtui.engine.recall.request import UNSET, RecallRequest
+from memtui.engine.recall.request import UNSET, RecallRequest, filters_of
 from memtui.engine.recall.trace import StageSummary
 
 if TYPE_CHECKING:
@@ -152,11 +152,7 @@ class _Engine:
             config={BLOCK: self.settings.as_block()},
             now_ms=self.now_ms,
             limit=self.limit,
-            filters={
-                "scopes": None if self.request.scopes is None else list(self.request.scopes),
-                "category": self.request.category,
-                "agent": self.request.agent or None,
-            },
+            filters=filters_of(self.request),
             bm25_query=self.request.query,
             pool=account.pool,
             records=tuple(records),

@@ -24,7 +24,7 @@ from memtui.engine.recall.own.survey import Survey, nothing, survey
 from memtui.engine.recall.pool import Floats, Pool
 from memtui.engine.recall.question import check_dims, question_vector
 from memtui.engine.recall.record import StageRecord, Trace
-from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.request import RecallRequest, filters_of
 from memtui.engine.recall.rows import Row
 from memtui.engine.recall.searched import blank, ranked
 from memtui.engine.recall.trace import StageSummary
@@ -98,11 +98,7 @@ class _Own:
             config={BLOCK: self.settings.as_block()},
             now_ms=self.now_ms,
             limit=self.limit,
-            filters={
-                "scopes": None if self.request.scopes is None else list(self.request.scopes),
-                "category": self.request.category,
-                "agent": self.request.agent or None,
-            },
+            filters=filters_of(self.request),
             bm25_query=self.request.query,
             pool=pool,
             records=tuple(records),

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import Facets, ListQuery, one_line
+from memtui.engine import Facets, ListQuery, MemtuiError, one_line
 from memtui.tui.dialogs.ledger import Ledger, Page
 from memtui.tui.dialogs.pick import Option, Pick
-from memtui.tui.dialogs.scopes import ScopePick
+from memtui.tui.dialogs.scopes import Reader, ScopePick, Searched
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.host import host
 from memtui.tui.screens.recall import account, knobs, options, pages, present
@@ -112,11 +112,31 @@ class Choosers:
             return
         scopes = [(scope, count) for scope, count in facets.scopes if scope is not None]
 
-        def taken(chosen: tuple[str, ...] | None) -> None:
+        def taken(chosen: Searched | None) -> None:
             if chosen is not None:
-                self._screen.choose(scopes=chosen or None)
+                self._screen.choose(scopes=chosen.scopes, agent=chosen.agent, everyone=chosen.everyone)
 
-        self._screen.app.push_screen(ScopePick(scopes, form.scopes or ()), taken)
+        now = Searched(form.scopes, form.agent, form.everyone)
+        try:
+            readers = self._readers(facets)
+        except MemtuiError as error:  # the access lists cannot be read: scopes can still be named
+            self._screen.flash(str(error), "error")
+            readers = []
+        self._screen.app.push_screen(ScopePick(scopes, now, readers), taken)
+
+    def _readers(self, facets: Facets) -> list[Reader]:
+        """The agents that may ask with this recipe, each with what it reads; none where the recipe is nobody's."""
+        engine, recipe = self._screen.session.engine, self.recipe
+        if engine is None or recipe is None or not recipe.of_agent:
+            return []
+        counts = dict(facets.scopes)
+        found = []
+        for agent in engine.askers(list(counts)):
+            reads = engine.lab.agent_scopes(agent)
+            rows = sum(counts.values()) if reads is None else sum(counts.get(scope, 0) for scope in reads)
+            own = agent == engine.agents[0]
+            found.append(Reader("" if own else agent, agent, ", ".join(reads or ()), rows))
+        return found
 
     # ------------------------------------------------------------------ reading
 
@@ -198,7 +218,7 @@ class Choosers:
         elif choice.name in (OPEN.name, DEMO.name):
             host(screen).take(choice.name)
         elif choice.name == "scope":
-            screen.choose(scopes=None)
+            screen.choose(scopes=None, everyone=True)
         elif choice.name == "category":
             screen.choose(category=None)
         elif choice.name == "recipe" and isinstance(choice.value, str):

@@ -109,7 +109,14 @@ class Marking:
         screen = self._screen
         while screen.app.screen is not screen:
             screen.app.pop_screen()
-        screen.state = reduce.edit(screen.state, query=case.query, scopes=case.scopes, category=case.category)
+        screen.state = reduce.edit(
+            screen.state,
+            query=case.query,
+            scopes=case.scopes,
+            agent=case.agent,
+            everyone=case.everyone,
+            category=case.category,
+        )
         screen.ask_again()
 
     # ------------------------------------------------------------------ judging
@@ -188,8 +195,9 @@ def found(book: CaseBook, trace: Trace) -> Case | None:
     request = trace.request
     if request is None:
         return None
-    scopes = None if request.scopes is None else tuple(request.scopes)
-    return book.find(request.query, scopes, request.category, request.agent)
+    who = trace.asker
+    named, everyone = (who.named, who.sees_all) if who is not None else (None, False)
+    return book.find(request.query, named, request.category, request.agent, everyone)
 
 
 def fresh(trace: Trace, now_ms: int) -> Case:
@@ -198,12 +206,13 @@ def fresh(trace: Trace, now_ms: int) -> Case:
 
     request = trace.request
     assert request is not None  # asked by the caller
-    vector = request.query_vector
+    vector, who = request.query_vector, trace.asker
     return new_case(
         request.query,
         now_ms=now_ms,
-        scopes=None if request.scopes is None else tuple(request.scopes),
+        scopes=who.named if who is not None else None,
         category=request.category,
         agent=request.agent,
         query_vector=None if vector is None else tuple(float(x) for x in vector),
+        everyone=who is not None and who.sees_all,
     )

@@ -34,8 +34,8 @@ def recipe_named(recipes: Sequence[RecipeInfo], name: str) -> RecipeInfo | None:
     return next((recipe for recipe in recipes if recipe.name == name), None)
 
 
-def chips(form: Form, recipe: RecipeInfo | None) -> tuple[Chip, ...]:
-    """The options in the order of the line."""
+def chips(form: Form, recipe: RecipeInfo | None, own_agent: str = "") -> tuple[Chip, ...]:
+    """The options in the order of the line; `own_agent` is the one that asks where the form names none."""
     own_limit = recipe.limit if recipe else 0
     limit = form.limit if form.limit is not None else own_limit
     own_source = (recipe.source if recipe else None) or "anyone"
@@ -43,11 +43,26 @@ def chips(form: Form, recipe: RecipeInfo | None) -> tuple[Chip, ...]:
     return (
         Chip("recipe", "recipe", form.recipe or "-"),
         Chip("limit", "k", str(limit or "-"), form.limit is not None and form.limit != own_limit),
-        Chip("scope", "scope", ", ".join(form.scopes) if form.scopes else "all scopes", bool(form.scopes)),
+        Chip("scope", *asked_by(form, recipe, own_agent)),
         Chip("category", "category", form.category or "any kind", form.category is not None),
-        Chip("source", "asked by", form.source or own_source, form.source not in (None, own_source)),
+        Chip("source", "caller", form.source or own_source, form.source not in (None, own_source)),
         *tried,
     )
+
+
+def asked_by(form: Form, recipe: RecipeInfo | None, own_agent: str) -> tuple[str, str, bool]:
+    """Label, value and whether it is chosen: the agent that asks, the scopes that are named, or all of them."""
+    if form.scopes is not None:
+        return "scopes", ", ".join(form.scopes) or "none", True
+    if recipe is not None and recipe.of_agent and not form.everyone:
+        if form.source is not None:
+            return "scope", "all scopes", False
+        return "asked by", form.agent or own_agent or "main", bool(form.agent) and form.agent != own_agent
+    if recipe is not None and recipe.name == "mem-engine":
+        return "scope", "its policy's", False
+    if recipe is not None and recipe.name == "memory-lancedb":
+        return "asked by", form.agent or "main", False
+    return "scope", "all scopes", form.everyone and recipe is not None and recipe.of_agent
 
 
 def tried_words(form: Form) -> str:

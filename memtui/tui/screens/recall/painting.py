@@ -112,7 +112,8 @@ class Painting:
             line.show(title_of(state.form.query))
         options, cap = screen.query_one(OptionsLine), host(screen).keys.cap
         recipes = recipes_of(screen.session.engine)
-        options.chips = chips(state.form, recipe_named(recipes, state.form.recipe))
+        own_agent = screen.session.engine.agents[0] if screen.session.engine is not None else ""
+        options.chips = chips(state.form, recipe_named(recipes, state.form.recipe), own_agent)
         said = Content()
         if state.phase == "running":
             said = Content.styled("asking", "$primary")

@@ -257,9 +257,19 @@ def warnings(trace: Trace, glyphs: Glyphs) -> list[Content]:
     return out
 
 
+def whose(trace: Trace) -> list[Content]:
+    """Whose recall it was and what was searched; bright where no agent would get this."""
+    asker = trace.asker
+    if asker is None:
+        return []
+    return [
+        Content.styled(one_line(asker.words), "$stale" if asker.sees_all or asker.refused else "$foreground")
+    ]
+
+
 def notes(trace: Trace, glyphs: Glyphs) -> tuple[Content, ...]:
     """What a person should know of this run, for the stage panel: warnings first, then who was dropped."""
-    out = warnings(trace, glyphs)
+    out = [*whose(trace), *warnings(trace, glyphs)]
     groups = account.dropped(trace)
     gone = sum(len(group.candidates) for group in groups)
     if gone:

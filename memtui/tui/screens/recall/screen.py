@@ -110,7 +110,9 @@ class RecallScreen(Frame):
             self._engine = session.engine
             self.runner.cancel("recall")
             recipe = session.engine.default_recipe if session.engine is not None else ""
-            form = reduce.edit(self.state, recipe=recipe, scopes=None, category=None).form
+            form = reduce.edit(
+                self.state, recipe=recipe, scopes=None, agent="", everyone=False, category=None
+            ).form
             self.state = RecallState(form=form, history=self.state.history)
         self._painting.everything()
         if self._wanted and session.open:

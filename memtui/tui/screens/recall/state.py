@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from dataclasses import fields as dataclass_fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine import RecallRequest, one_line, with_values
+from memtui.engine import UNSET, RecallRequest, one_line, with_values
 
 if TYPE_CHECKING:
     from memtui.engine import MemtuiError, StageSummary, Trace
@@ -28,12 +28,16 @@ class Form:
     recipe: str = ""
     limit: int | None = None
     scopes: tuple[str, ...] | None = None
-    """None is no filter."""
+    """The scopes that are named; None leaves them to the recipe: an agent's searches what the agent may read."""
     category: str | None = None
     source: str | None = None
     """The caller; None keeps the recipe's own."""
     tried: tuple[tuple[str, Any], ...] = ()
     """What else is tried: settings by their path, the clock, the table version, a given question vector."""
+    agent: str = ""
+    """Who asks; empty is the store's own agent."""
+    everyone: bool = False
+    """All scopes, which no agent sees."""
 
     def request(self) -> RecallRequest:
         """The same for the engine."""
@@ -42,7 +46,8 @@ class Form:
             query=self.query,
             recipe=self.recipe,
             limit=self.limit,
-            scopes=self.scopes,
+            scopes=self.scopes if self.scopes is not None else None if self.everyone else UNSET,
+            agent=self.agent,
             category=self.category,
             **options,
         )
@@ -114,7 +119,7 @@ def edit(state: RecallState, **changes: Any) -> RecallState:
     return replace(state, form=replace(state.form, **changes))
 
 
-_SLOTS = ("query", "recipe", "limit", "scopes", "category", "source")
+_SLOTS = ("query", "recipe", "limit", "scopes", "agent", "everyone", "category", "source")
 
 
 def turned(state: RecallState, changes: Mapping[str, Any]) -> RecallState:
@@ -123,8 +128,9 @@ def turned(state: RecallState, changes: Mapping[str, Any]) -> RecallState:
     Another recipe has other settings: those of the old one go.
     """
     slots = {name: value for name, value in changes.items() if name in _SLOTS}
-    if slots.get("scopes") is not None:
-        slots["scopes"] = tuple(slots["scopes"])
+    if "scopes" in slots:
+        slots["everyone"] = slots["scopes"] is None
+        slots["scopes"] = None if slots["scopes"] is None else tuple(slots["scopes"])
     tried = dict(edit(state, recipe=slots.get("recipe", state.form.recipe)).form.tried)
     for name, value in changes.items():
         if name not in _SLOTS:
@@ -154,10 +160,10 @@ def limit_by(state: RecallState, by: int, default: int) -> RecallState:
 
 
 def toggle_scope(state: RecallState, scope: str) -> RecallState:
-    """Add a scope to the filter, or take it out; without any left there is no filter."""
+    """Add a scope to the filter, or take it out; without any left the recipe decides."""
     now = state.form.scopes or ()
     after = tuple(s for s in now if s != scope) if scope in now else (*now, scope)
-    return edit(state, scopes=after or None)
+    return edit(state, scopes=after or None, everyone=False)
 
 
 def can_ask(state: RecallState) -> bool:

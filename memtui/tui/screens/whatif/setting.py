@@ -13,7 +13,7 @@ from memtui.paths import questions_file
 from memtui.tui.dialogs.ask import Ask
 from memtui.tui.dialogs.memory_pick import MemoryPick
 from memtui.tui.dialogs.pick import Option, Pick
-from memtui.tui.dialogs.scopes import ScopePick
+from memtui.tui.dialogs.scopes import ScopePick, Searched
 from memtui.tui.host import host
 from memtui.tui.paint.numbers import age, date, plural
 from memtui.tui.runner import Report
@@ -243,12 +243,12 @@ class Setting:
         state = self._screen.state
         if what == SCOPES:
 
-            def taken(chosen: tuple[str, ...] | None) -> None:
+            def taken(chosen: Searched | None) -> None:
                 if chosen is not None:
-                    self._try(SCOPES, list(chosen) or None)
+                    self._try(SCOPES, list(chosen.scopes) if chosen.scopes is not None else None)
 
             counted = [(scope, count) for scope, count in facets.scopes if scope is not None]
-            self._screen.app.push_screen(ScopePick(counted, reduce.value(state, SCOPES) or ()), taken)
+            self._screen.app.push_screen(ScopePick(counted, Searched(reduce.value(state, SCOPES))), taken)
             return
         options = [Option(OWN, "any kind")]
         options += [Option(name, one_line(name), f"{count:,}") for name, count in facets.categories if name]

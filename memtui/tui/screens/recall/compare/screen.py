@@ -266,9 +266,10 @@ def answered(engine: Engine, a: Side, b: Side, cases: Any, cancel: CancelToken) 
     asked = a.request or b.request
     case = None
     if asked is not None:
-        scopes = None if asked.scopes is None else tuple(asked.scopes)
+        who = getattr(a.account, "asker", None) or getattr(b.account, "asker", None)
+        named, everyone = (who.named, who.sees_all) if who is not None else (None, False)
         try:
-            case = CaseBook(cases).find(asked.query, scopes, asked.category, asked.agent)
+            case = CaseBook(cases).find(asked.query, named, asked.category, asked.agent, everyone)
         except MemtuiError:
             case = None  # a broken case book is told where the cases are
     return Pair(a, b, comparison, memories, case)
