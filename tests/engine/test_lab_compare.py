@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
-from memtui.engine import RecallRequest, Trace
+from memtui.engine import RecallRequest, Trace, open_engine
+from memtui.engine.demo import build_demo
 from memtui.engine.engine import Engine
 from memtui.engine.lab.compare import compare, differences, effects
 from memtui.engine.lab.sentences import explain
@@ -132,3 +136,35 @@ def test_a_pair_shares_one_question_vector_and_one_moment(engine: Engine) -> Non
     assert one.query_vector is not None
     assert other.query_vector.tolist() == one.query_vector.tolist()
     assert other.returned == ask(engine, recipe="pro/agent", limit=3).returned
+
+
+@pytest.fixture(scope="module")
+def demo_engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    folder: Path = build_demo(tmp_path_factory.mktemp("demo") / "store", now_ms=NOW_MS)
+    return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder)
+
+
+def test_a_recipe_that_cleans_the_question_embeds_its_own_words(demo_engine: Engine) -> None:
+    question = "Which port do I use for SSH to the bastion?"
+    a = RecallRequest(question, recipe="pro/agent")
+    b = RecallRequest(question, recipe="memtui")
+    one, other = demo_engine.lab.pair(a, b)
+    alone = demo_engine.recall(RecallRequest(question, recipe="memtui", now_ms=other.now_ms))
+    assert one.embedded == question
+    assert other.embedded != question
+    assert other.returned == alone.returned
+    assert np.array_equal(other.query_vector, alone.query_vector)
+    assert not demo_engine.lab.compare(one, other).one_scale
+    assert other.as_json(explain=False)["embedded"] == other.embedded
+    again, _ = demo_engine.lab.pair(b, a)
+    assert again.returned == alone.returned
+
+
+def test_printed_effects_are_the_ones_of_the_account(demo_engine: Engine) -> None:
+    request = RecallRequest("Which port do I use for SSH to the bastion?", recipe="pro/agent")
+    one, other = demo_engine.lab.pair(request, replace(request, config={"retrieval": {"bm25Weight": 0.1}}))
+    for memory in one.returned:
+        for effect in effects(one, other, memory):
+            for run, printed in zip((effect.run_a, effect.run_b), effect.printed(), strict=True):
+                if run is not None:
+                    assert printed == round(run[1], 3) - round(run[0], 3)

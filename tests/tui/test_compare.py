@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -12,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.engine import CaseBook, Engine, RecallRequest
+from memtui.engine import CaseBook, Engine, RecallRequest, open_engine
 from memtui.engine.cases.demo import demo_cases
 from memtui.paths import store_state_dir
 from memtui.tui.app import MemtuiApp
@@ -30,7 +31,7 @@ from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.widgets.flash import FlashLine
 from memtui.tui.widgets.rows import RowList
 from tests.conftest import NOW_MS, tree_hash
-from tests.tui.driving import SIZES, check_golden, press, screen_text
+from tests.tui.driving import SIZES, check_golden, press, screen_text, settle, until
 from tests.tui.recalling import panels, recalling
 
 
@@ -79,7 +80,7 @@ async def test_both_lists_hold_every_memory_and_say_where_it_was_lost(demo_engin
         text = screen_text(app)
         assert present.loss_words(pair, gone[0], "b") in text
         assert f"overlap {pair.comparison.overlap} of {pair.comparison.k}" in text
-        assert "one question vector" in text
+        assert "each embeds its own words" in text
         await press(pilot, "j")
         lists = [screen.query_one(f"#list-{name}", RowList) for name in ("a", "b", "merged")]
         assert {rows.key for rows in lists} == {screen.state.selected} == {a[1].id}
@@ -255,3 +256,46 @@ def test_what_was_tried_can_be_compared_with_what_is_set() -> None:
     assert [name for name, *_ in ways(tried)] == ["own", *(name for name, *_ in WAYS)]
     letters = [letter for *_, letter in ways(tried)]
     assert len(letters) == len(set(letters))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_each_side_says_its_version_its_clock_and_what_it_embeds(
+    demo_engine: Engine, size: tuple[int, int]
+) -> None:
+    async with comparing(demo_engine, "e", size=size) as (app, pilot, screen):
+        await press(pilot, "7")
+        await until(pilot, lambda: screen.state.pair is not None)
+        await settle(pilot)
+        text = screen_text(app)
+        version = demo_engine.info.version
+        assert f"both v{version}, 2026-09-01 12:00" in text
+        assert "one question vector" not in text or pair_of(screen).a.account.query_vector is not None
+        if size[0] >= 120:
+            assert "different scales" in text
+
+
+async def test_an_older_side_is_told_and_asked_again(demo_store: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(demo_store, tmp_path / "store"))
+    engine = open_engine(
+        folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path, writable=True, state=tmp_path / "state"
+    )
+    engine.load_catalog()
+    engine.load_metadata()
+    async with comparing(engine, "p") as (app, pilot, screen):
+        await fill_in(pilot, "bm25weight")
+        await fill_in(pilot, "0")
+        await until(pilot, lambda: screen.state.pair is not None)
+        before = engine.info.version
+        engine.curate.apply(
+            engine.curate.edit([pair_of(screen).a.account.returned[0]], {"importance": "0.1"})
+        )
+        engine.refresh()
+        app.set_session(info=engine.info)
+        await settle(pilot)
+        said = f"A and B are of v{before}, the store is at v{engine.info.version}"
+        assert said in screen_text(app)
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: pair_of(screen).a.account.table_version == engine.info.version)
+        await settle(pilot)
+        assert pair_of(screen).b.account.table_version == engine.info.version
+        assert said not in screen_text(app)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, MemtuiError
+from memtui.engine import Engine, MemtuiError, open_engine
+from memtui.tui.dialogs.ledger import Ledger
 from memtui.tui.messages import AskRecall
 from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.recall.screen import RecallScreen
@@ -15,6 +19,7 @@ from memtui.tui.widgets.question import QuestionLine
 from memtui.tui.widgets.result_list import ResultList
 from memtui.tui.widgets.rows import RowList
 from memtui.tui.widgets.stage_table import StageTable
+from tests.conftest import NOW_MS
 from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until
 from tests.tui.recalling import QUESTION, Wrapped, panels, recalling
 
@@ -235,3 +240,36 @@ async def test_every_list_has_the_keys_of_a_list(demo_engine: Engine) -> None:
             assert {"rows.down", "rows.up", "rows.first", "rows.last"} <= {
                 binding.id for bindings in rows._bindings.key_to_bindings.values() for binding in bindings
             }
+
+
+async def test_the_answer_says_when_the_store_has_moved_on(demo_store: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(demo_store, tmp_path / "store"))
+    engine = open_engine(
+        folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path, writable=True, state=tmp_path / "state"
+    )
+    engine.load_catalog()
+    engine.load_metadata()
+    async with recalling(engine) as (app, pilot, screen):
+        assert screen.state.trace is not None
+        before = screen.state.trace.table_version
+        engine.curate.apply(engine.curate.edit([screen.state.trace.returned[0]], {"importance": "0.1"}))
+        engine.refresh()
+        app.set_session(info=engine.info)
+        await settle(pilot)
+        said = f"v{engine.info.version} now, this answer is of v{before}"
+        assert said in screen_text(app)
+        await press(pilot, "ctrl+r")
+        await until(pilot, lambda: screen.state.trace.table_version == engine.info.version)
+        await settle(pilot)
+        assert said not in screen_text(app)
+
+
+async def test_an_answer_that_is_being_replaced_is_labelled_with_its_recipe(demo_engine: Engine) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        screen.state = replace(screen.state, phase="running")
+        await pilot.pause()
+        assert "still of pro/agent, the answer before" in screen_text(app)
+        screen.action_explain()
+        await settle(pilot)
+        assert isinstance(app.screen, Ledger)
+        assert "pro/agent, the answer before:" in screen_text(app)

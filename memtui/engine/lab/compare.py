@@ -87,16 +87,38 @@ class StagePair:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one stage did to a memory's score in A and in B; None where it has no such step."""
+    """What one stage did to a memory in A and in B; None where it has no such step."""
 
     stage: str
-    a: float | None
-    b: float | None
+    run_a: tuple[float, float] | None
+    """The memory's score before the stage and after it."""
+    run_b: tuple[float, float] | None
+    rank_a: int | None = None
+    """Its 1-based place after the stage."""
+    rank_b: int | None = None
+
+    @property
+    def a(self) -> float | None:
+        """What the stage added in A."""
+        return None if self.run_a is None else self.run_a[1] - self.run_a[0]
+
+    @property
+    def b(self) -> float | None:
+        """What it added in B."""
+        return None if self.run_b is None else self.run_b[1] - self.run_b[0]
 
     @property
     def difference(self) -> float:
         """B's effect minus A's."""
         return (self.b or 0.0) - (self.a or 0.0)
+
+    def printed(self, digits: int = 3) -> tuple[float | None, float | None]:
+        """Both effects as differences of rounded running scores, which is how an account prints its steps."""
+        found = [
+            None if run is None else round(run[1], digits) - round(run[0], digits)
+            for run in (self.run_a, self.run_b)
+        ]
+        return found[0], found[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +135,8 @@ class Comparison:
     """Rank agreement of the shared memories, 1 equal to -1 reversed; None with fewer than two."""
     differences: tuple[Difference, ...]
     stages: tuple[StagePair, ...]
+    one_scale: bool = True
+    """Whether the scores of both are of one scale; else only places can be compared."""
 
     @property
     def overlap_at_k(self) -> float:
@@ -144,17 +168,34 @@ def compare(a: Account, b: Account) -> Comparison:
         kendall_tau=_tau([listed_b.index(key) for key in shared]),
         differences=differences(a, b),
         stages=_stages(a, b),
+        one_scale=scale_of(a.recipe) == scale_of(b.recipe),
     )
+
+
+def scale_of(recipe: str) -> str:
+    """What a recipe's scores are: "share" of 1 (the plugin, the built-in program), else the recipe's own sum."""
+    return recipe if recipe in OWN_SCALE else "share"
+
+
+OWN_SCALE = ("memtui", "mem-engine")
+"""Recipes whose scores are no share of 1: a weighted sum over a stretched pool, reciprocal ranks."""
 
 
 def effects(a: Account, b: Account, memory_id: str) -> tuple[Effect, ...]:
     """What each stage did to one memory's score in both, in the order of the stages; the search's own score first."""
-    steps = [_steps(account, memory_id) for account in (a, b)]
+    left, right = _steps(a, memory_id), _steps(b, memory_id)
     names = list(dict.fromkeys([*_names(a), *_names(b)]))
+    none = (None, None)
     return tuple(
-        Effect(name, steps[0].get(name), steps[1].get(name))
+        Effect(
+            name,
+            left.get(name, none)[0],
+            right.get(name, none)[0],
+            left.get(name, none)[1],
+            right.get(name, none)[1],
+        )
         for name in names
-        if name in steps[0] or name in steps[1]
+        if name in left or name in right
     )
 
 
@@ -247,14 +288,14 @@ def _names(account: Account) -> list[str]:
     return [stage.name for stage in account.stages]
 
 
-def _steps(account: Account, memory_id: str) -> dict[str, float]:
-    """Stage to what it added to the score; the first score counts as added."""
+def _steps(account: Account, memory_id: str) -> dict[str, tuple[tuple[float, float], int | None]]:
+    """Stage to the score before and after it (0 before the first one) and the place after it."""
     candidate = next((c for c in account.candidates if c.id == memory_id), None)
-    out: dict[str, float] = {}
-    for step in candidate.steps if candidate else ():
-        if step.after is not None:
-            out[step.stage] = step.after - (step.before or 0.0)
-    return out
+    return {
+        step.stage: ((step.before or 0.0, step.after), step.rank_after)
+        for step in (candidate.steps if candidate else ())
+        if step.after is not None
+    }
 
 
 def _stages(a: Account, b: Account) -> tuple[StagePair, ...]:

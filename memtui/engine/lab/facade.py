@@ -139,12 +139,28 @@ class Lab:
         on_stage: OnStage | None = None,
         cancel: CancelToken | None = None,
     ) -> tuple[Trace, Trace]:
-        """Both recalls, one after the other, at the same moment; the question becomes a vector once, for both."""
-        now_ms = self._engine.now_ms
-        first = self._engine.recall(_at(a, now_ms), on_stage, cancel)
-        if b.query_vector is None and b.query == a.query and first.query_vector is not None:
-            b = replace(b, query_vector=first.query_vector.tolist())
-        return first, self._engine.recall(_at(b, now_ms), on_stage, cancel)
+        """Both recalls, one after the other, at the same moment and on the same version unless they say otherwise.
+
+        A text that both embed is embedded once; a recipe that cleans the question embeds its own text. A vector
+        that is given for A serves B, too.
+        """
+        from functools import lru_cache
+
+        from memtui.engine.recall.run import recall
+
+        now_ms, bench = self._engine.now_ms, self._engine.bench()
+        if bench.embed is not None:
+            bench = replace(bench, embed=lru_cache(2)(bench.embed))
+
+        def ask(request: RecallRequest) -> Trace:
+            return recall(_at(self._named(request), now_ms), bench, on_stage=on_stage, cancel=cancel)
+
+        if b.query_vector is None and b.query == a.query:
+            b = replace(b, query_vector=a.query_vector)
+        first, second = ask(a), ask(b)
+        if first.table_version != second.table_version and a.table_version is None is b.table_version:
+            first = ask(a)  # the store was read anew between the two
+        return first, second
 
     def versions(self) -> tuple[TableVersion, ...]:
         """The versions of the table that can still be read, oldest first."""

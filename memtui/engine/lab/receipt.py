@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
 
 SCHEMA = "memtui.receipt.v1"
-_TEXTS = ("text", "query", "bm25_query", "words", "question")
+_TEXTS = ("text", "query", "bm25_query", "embedded", "words", "question")
 """Keys whose values are words of a question or a memory; left out of a receipt without texts."""
 _MASKED = "rerankApiKey"
 

@@ -36,14 +36,18 @@ def added_words(trace: Trace, row: Row, gate_rule: str | None = None) -> Iterato
 
 
 def telling_words(trace: Trace, row: Row) -> list[str]:
-    """Words of the memory that the question lacks: names and numbers first, then the long ones."""
+    """Words of the memory that the question lacks, the long ones first.
+
+    None with a digit: a port, a date or a code is what the question asks for, and who knew it would not ask.
+    """
     pin = memory_of(trace).pin
     asked = set(index_tokens(pin, trace.query))
     words: dict[str, str] = {}
     for word in _WORD.findall(row.text)[:MOST_LOOKED_AT]:
-        words.setdefault(word.lower(), word)
+        if not any(c.isdigit() for c in word):
+            words.setdefault(word.lower(), word)
     fresh = [word for word in words.values() if _says_something(set(index_tokens(pin, word)), asked)]
-    return sorted(fresh, key=lambda word: (not any(c.isdigit() for c in word), -len(word)))
+    return sorted(fresh, key=len, reverse=True)
 
 
 def _says_something(tokens: set[str], asked: set[str]) -> bool:

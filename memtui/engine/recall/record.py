@@ -160,6 +160,8 @@ class Trace:
     """What was asked, as it was asked."""
     query_vector: Floats | None = field(default=None, repr=False, compare=False)
     """The question as a vector, float64 [dims]; None without a vector lane."""
+    cleaned: str | None = field(default=None, repr=False)
+    """The question as the recipe cleans it before it is embedded; None where it stays as it was asked."""
     plan: Plan | None = field(default=None, repr=False, compare=False)
     """The request resolved; with `outside` it lets the same question be asked under other parameters."""
     outside: Outside | None = field(default=None, repr=False, compare=False)
@@ -203,6 +205,14 @@ class Trace:
     def results(self) -> tuple[Candidate, ...]:
         """What came back, in final order (after MMR not necessarily by score)."""
         return tuple(c for c in self.candidates if c.rank is not None)
+
+    @cached_property
+    def embedded(self) -> str | None:
+        """The text that was made into the question's vector; None where the vector was given or there is none."""
+        given = self.request is not None and self.request.query_vector is not None
+        if self.query_vector is None or given:
+            return None
+        return self.query if self.cleaned is None else self.cleaned
 
     @cached_property
     def proof(self) -> Proof:
@@ -273,6 +283,7 @@ class Trace:
             "filters": dict(self.filters),
             "asked_by": None if self.asker is None else self.asker.as_json(),
             "bm25_query": self.bm25_query,
+            "embedded": self.embedded,
             "stages": [
                 {
                     "name": s.name,

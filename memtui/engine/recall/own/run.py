@@ -110,6 +110,7 @@ class _Own:
             table_version=self.pin.version,
             request=self.request,
             query_vector=gathering.vector,
+            cleaned=gathering.clean.text,
             outside=self.outside.live(),
             prover=prove_own,
         )

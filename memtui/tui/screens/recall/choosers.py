@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import Facets, ListQuery, MemtuiError, one_line
@@ -170,7 +171,10 @@ class Choosers:
             candidate = present.candidate_of(trace, id)
             assert candidate is not None  # `ids` are the trace's own
             told = screen.state.told.get(id)
-            return pages.page(trace, candidate, host(screen).glyphs, screen.now_ms, told)
+            found = pages.page(trace, candidate, host(screen).glyphs, screen.now_ms, told)
+            if not screen.state.stale and screen.state.trace is trace:
+                return found
+            return replace(found, title=f"{one_line(trace.recipe)}, the answer before:  {found.title}")
 
         def closed(id: str | None) -> None:
             if id is not None and screen.state.trace is trace:

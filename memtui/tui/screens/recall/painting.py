@@ -119,6 +119,9 @@ class Painting:
             said = Content.styled("asking", "$primary")
         elif state.trace is not None:
             said = Content.styled(present.counts(state.trace), "$dim")
+            info = screen.session.info
+            if moved := present.moved_on(state.trace, info.version if info is not None else None):
+                said = Content.assemble((f"{moved}: {cap('recall.again')} asks again", "$stale"), "   ", said)
             if state.edited:
                 said = Content.assemble((f"changed, {cap('question.run')} asks", "$stale"), "   ", said)
         narrow = screen.app.size.width < NORMAL_WIDTH
@@ -223,7 +226,10 @@ class Painting:
         at = str(ids.index(state.selected) + 1) if state.selected in ids else "-"
         where = f"{at} / {len(ids)}" if ids else ""
         empty = not ids or self._panel("results").has_class("-state")
-        self._panel("results").headline(which="" if empty else "score  rank", where="" if empty else where)
+        which: str | Content = "" if empty else "score  rank"
+        if state.stale and trace is not None and not empty:
+            which = Content.styled(f"still of {one_line(trace.recipe)}, the answer before", "$stale")
+        self._panel("results").headline(which=which, where="" if empty else where)
         gone = sum(1 for c in trace.candidates if c.rank is None) if trace is not None else 0
         self._panel("dropped").headline(
             which=f"{gone} of {len(trace.candidates)}" if trace is not None else "",

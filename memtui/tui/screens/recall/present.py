@@ -289,3 +289,11 @@ def counts(trace: Trace) -> str:
     """`hybrid   71 ms   31 candidates to 6`."""
     ms = f"{trace.total_ms:,.0f} ms" if trace.total_ms >= 1 else "<1 ms"
     return f"{trace.mode}   {ms}   {plural(len(trace.candidates), 'candidate')} to {len(trace.results)}"
+
+
+def moved_on(trace: Trace, version: int | None) -> str:
+    """That the store has been written since the answer; empty while it has not, and of a version that was chosen."""
+    chosen = trace.request is not None and trace.request.table_version is not None
+    if version is None or chosen or trace.table_version == version:
+        return ""
+    return f"v{version} now, this answer is of v{trace.table_version}"

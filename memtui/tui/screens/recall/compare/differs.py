@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
@@ -17,9 +17,14 @@ from memtui.tui.screens.recall.compare.state import Pair
 from memtui.tui.screens.recall.rules import figure
 from memtui.tui.widgets.rows import Row
 
+if TYPE_CHECKING:
+    from memtui.engine.lab.compare import Effect
+
 VALUE_CELLS, EFFECT_CELLS = 13, 8
 LANES = ("vector_ranked", "bm25_ranked", "identifier_ranked")
 """Evidence, not part of the score: their numbers do not add up to it."""
+STANDS = ("now_ms", "table_version")
+"""Said of each side above the settings, whole."""
 MOST_APART = 6
 """Settings of one recipe alone that are listed; the rest is counted."""
 
@@ -46,7 +51,7 @@ def rows(pair: Pair, selected: str, width: int, glyphs: Glyphs, *, stages: bool)
     from memtui.engine.lab.compare import effects
 
     found = {
-        each.stage: each.difference
+        each.stage: _difference(each)
         for each in effects(present.account_of(pair, "a"), present.account_of(pair, "b"), selected)
     }
     lines = [
@@ -70,7 +75,7 @@ def _heading(name: str, columns: str, width: int) -> Content:
 
 
 def _settings(pair: Pair, found: Mapping[str, float], width: int, glyphs: Glyphs) -> list[Content]:
-    differing = pair.comparison.differences
+    differing = [each for each in pair.comparison.differences if each.parameter not in STANDS]
     if not differing:
         return [Content(), Content.styled(" SETTINGS", "bold $heading"), Content.styled(" all alike", "$dim")]
     both = [d for d in differing if (d.a is not None and d.b is not None) or "." not in d.parameter]
@@ -80,7 +85,7 @@ def _settings(pair: Pair, found: Mapping[str, float], width: int, glyphs: Glyphs
     lines = [Content(), _heading("SETTINGS", columns, width)]
     for each in [*both, *(apart if len(apart) <= MOST_APART else ())]:
         effect = found.get(each.stage)
-        shown = effect is not None and each.stage not in LANES
+        shown = effect is not None and each.stage not in LANES and pair.comparison.one_scale
         lines.append(
             Content.assemble(
                 " ",
@@ -115,7 +120,8 @@ def _effects(pair: Pair, selected: str, width: int, glyphs: Glyphs) -> list[Cont
     if not told:
         return []
     name_cells = max(8, width - 2 * VALUE_CELLS - EFFECT_CELLS - 3)
-    columns = f"{'A':>{VALUE_CELLS}}{'B':>{VALUE_CELLS}}{'B - A':>{EFFECT_CELLS}}"
+    one_scale = pair.comparison.one_scale
+    columns = f"{'A':>{VALUE_CELLS}}{'B':>{VALUE_CELLS}}{'B - A' if one_scale else 'place':>{EFFECT_CELLS}}"
     return [
         Content(),
         _heading("THIS MEMORY", columns, width),
@@ -126,14 +132,26 @@ def _effects(pair: Pair, selected: str, width: int, glyphs: Glyphs) -> list[Cont
                     fit(one_line(titles.get(each.stage, each.stage)), name_cells, glyphs.ellipsis),
                     "$foreground",
                 ),
-                _signed(each.a, VALUE_CELLS),
-                _signed(each.b, VALUE_CELLS),
-                _signed(each.difference, EFFECT_CELLS),
+                _signed(each.printed()[0], VALUE_CELLS),
+                _signed(each.printed()[1], VALUE_CELLS),
+                _signed(_difference(each), EFFECT_CELLS) if one_scale else _places(each, glyphs),
                 " ",
             )
             for each in told
         ),
     ]
+
+
+def _difference(effect: Effect) -> float:
+    """B's effect minus A's, of the numbers as they are printed."""
+    a, b = effect.printed()
+    return (b or 0.0) - (a or 0.0)
+
+
+def _places(effect: Effect, glyphs: Glyphs) -> tuple[str, str]:
+    """The place after the stage in A and in B, where their scores cannot be subtracted."""
+    a, b = (str(each) if each else "-" for each in (effect.rank_a, effect.rank_b))
+    return right(f"{a} {glyphs.forth} {b}", EFFECT_CELLS), "$foreground"
 
 
 def _signed(given: float | None, cells: int) -> tuple[str, str]:

@@ -150,12 +150,19 @@ class Painting:
         second = Content.styled("asking both", "$primary") if state.phase == "running" else Content()
         if pair is not None and state.phase != "running":
             second = present.scores(pair, glyphs)
+            said = present.outdated(
+                pair, self._screen.session.info.version if self._screen.session.info else None
+            )
+            if said:
+                cap = host(screen).keys.cap("compare.again")
+                text = said.replace("{compare.again}", cap)
+                second = Content.assemble((f"{glyphs.warn} {text}", "bold $stale"), "   ", second)
         first = Content.styled(
             crop(one_line(question) or "(the receipt holds no words)", width - 4), "bold $foreground"
         )
         lines = [Content.assemble(" ", first), Content.assemble(" ", second)]
         narrow = size_class(width) == "narrow"
-        titles = self._titles(state, narrow)
+        titles = self._titles(state, width - 4 if narrow else width - 14)
         if narrow:
             lines = (
                 [lines[0], Content.assemble(" ", titles)]
@@ -165,14 +172,30 @@ class Painting:
         screen.query_one("#head-lines", Lines).show(lines)
         screen.query_one("#head", Panel).headline(which="" if narrow else titles)
 
-    def _titles(self, state: CompareState, short: bool) -> Content:
-        parts = [present.side_title(state.a, "A")]
-        parts.append(
-            present.side_title(state.b, "B")
-            if state.b is not None
-            else Content.assemble(("B ", "bold $key"), ("?", "$dim"))
-        )
-        return Content("  " if short else "   ").join(parts)
+    def _titles(self, state: CompareState, room: int) -> Content:
+        """Both sides with the version and the clock that each stands on; those are never cut, the names are."""
+        pair = state.pair if state.phase != "running" else None
+        a, b = present.stands(pair) if pair is not None else ("", "")
+        both = f"both {a}" if a and a == b else ""
+        marks = ("", "") if both else (a, b)
+        for took in (True, False):
+            parts = [
+                present.side_title(side, name, took, mark)
+                if side is not None
+                else Content.assemble((f"{name} ", "bold $key"), ("?", "$dim"))
+                for name, side, mark in (("A", state.a, marks[0]), ("B", state.b, marks[1]))
+            ]
+            line = Content("   ").join([*parts, *([Content.styled(both, "$foreground")] if both else [])])
+            if line.cell_length <= room:
+                return line
+        fixed = len(both) + sum(len(mark) + 4 for mark in marks) + 9
+        cut = max(6, (room - fixed) // 2)
+        parts = [
+            present.side_title(side, name, False, mark, cut)
+            for name, side, mark in (("A", state.a, marks[0]), ("B", state.b, marks[1]))
+            if side is not None
+        ]
+        return Content("   ").join([*parts, *([Content.styled(both, "$foreground")] if both else [])])
 
     def _selected(self, state: CompareState) -> None:
         screen, pair, glyphs = self._screen, state.pair, self._glyphs

@@ -11,7 +11,7 @@ from textual.content import Content
 from memtui.engine import one_line
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import plural, score
+from memtui.tui.paint.numbers import date, plural, score
 from memtui.tui.paint.timeline import millis
 from memtui.tui.screens.recall import account, present, rules
 from memtui.tui.screens.recall.compare.state import Pair, Side, listed, ordered
@@ -57,17 +57,60 @@ def scores(pair: Pair, glyphs: Glyphs) -> Content:
     parts = [Content.styled(f"overlap {found.overlap} of {found.k}{tau}", "$foreground")]
     if account_of(pair, "a").query != account_of(pair, "b").query:
         parts.append(Content.styled(f"{glyphs.warn} not the same question", "$stale"))
-    elif _one_vector(pair):
-        parts.append(Content.styled("one question vector", "$dim"))
+    elif said := vector_words(pair):
+        parts.append(Content.styled(said, "$dim"))
     said = verdict(pair)
     if said:
         parts.append(Content.styled(said, "$match"))
     return Content("   ").join(parts)
 
 
-def _one_vector(pair: Pair) -> bool:
-    vectors = [getattr(account_of(pair, which), "query_vector", None) for which in ("a", "b")]
-    return all(vector is not None for vector in vectors)
+def vector_words(pair: Pair) -> str:
+    """Whether both asked by the same vector: "one question vector", or "each embeds its own words"."""
+    one, other = (getattr(account_of(pair, which), "query_vector", None) for which in ("a", "b"))
+    if one is None or other is None:
+        return ""
+    same = len(one) == len(other) and bool(all(x == y for x, y in zip(one, other, strict=True)))
+    return "one question vector" if same else "each embeds its own words"
+
+
+def embedded(account: Account) -> str:
+    """What one side embedded, as it is said: the text, or that its vector was given, kept or is not there."""
+    if not hasattr(account, "embedded"):
+        return "not recorded: a receipt"
+    if getattr(account, "query_vector", None) is None:
+        return "nothing: by words alone"
+    text = account.embedded
+    return "a vector that was given" if text is None else f"\u201c{one_line(text)}\u201d"
+
+
+def stands(pair: Pair) -> tuple[str, str]:
+    """Version of the table and clock of each side: "v12, 2026-09-01 12:00"."""
+    a, b = (
+        f"v{account.table_version}, {date(account.now_ms)}"
+        for account in (account_of(pair, which) for which in ("a", "b"))
+    )
+    return a, b
+
+
+def outdated(pair: Pair, version: int | None) -> str:
+    """What to say where a side stands on an older version than the other one, or than the store (`version`).
+
+    Empty where both stand where the store is, and of a side whose version was chosen or that cannot be asked again.
+    """
+    sides = [("A", pair.a), ("B", pair.b)]
+    free = [
+        (name, side.account.table_version)
+        for name, side in sides
+        if side.account is not None and side.request is not None and side.request.table_version is None
+    ]
+    newest = max([each for _, each in free] + ([version] if version is not None else []), default=0)
+    old = [(name, each) for name, each in free if each < newest]
+    if not old:
+        return ""
+    names = " and ".join(name for name, _ in old)
+    verb = "is" if len(old) == 1 else "are"
+    return f"{names} {verb} of v{old[0][1]}, the store is at v{newest}: {{compare.again}} asks again"
 
 
 def verdict(pair: Pair) -> str:
@@ -92,11 +135,17 @@ def verdict(pair: Pair) -> str:
     return "case: " + ", ".join(told)
 
 
-def side_title(side: Side, name: str, took: bool = True) -> Content:
-    """`A pro/agent 71 ms`."""
+def side_title(side: Side, name: str, took: bool = True, stands: str = "", most: int = 0) -> Content:
+    """`A pro/agent  71 ms  v12, 2026-09-01 12:00`; `most`: cells of the name, 0 for all."""
     ms = getattr(side.account, "total_ms", None) if took else None
     time = f"  {millis(ms)} ms" if ms is not None else ""
-    return Content.assemble((f"{name} ", "bold $key"), (one_line(side.title), "$foreground"), (time, "$dim"))
+    title = one_line(side.title)
+    return Content.assemble(
+        (f"{name} ", "bold $key"),
+        (crop(title, most) if most else title, "$foreground"),
+        (time, "$dim"),
+        (f"  {stands}" if stands else "", "$match"),
+    )
 
 
 # ---------------------------------------------------------------------- lists and lines
@@ -304,9 +353,15 @@ def losses(pair: Pair, flows: Sequence[Flow], which: Which) -> str:
 
 
 def summary(pair: Pair) -> list[tuple[str, str]]:
-    """Who left and who came, and which stage did it."""
+    """Where each side stands and what it embeds; who left and who came, and which stage did it."""
     found = pair.comparison
-    out = []
+    a, b = stands(pair)
+    out = [("A stands", a), ("B stands", b)] if a != b else [("stand on", a)]
+    said = [embedded(account_of(pair, which)) for which in ("a", "b")]
+    out += [("A embeds", said[0]), ("B embeds", said[1])] if said[0] != said[1] else [("embed", said[0])]
+    if not found.one_scale:
+        out.append(("scales", "scores of different scales: compare places"))
+    told = len(out)
     if found.left:
         out.append(
             (
@@ -320,4 +375,4 @@ def summary(pair: Pair) -> list[tuple[str, str]]:
     moved = sum(1 for flow in found.flows if flow.moved)
     if moved:
         out.append(("moved", f"{plural(moved, 'memory', 'memories')} up or down"))
-    return out or [("the same", "both return the same memories in the same order")]
+    return out if len(out) > told else [*out, ("the same", "both return the same memories in the same order")]

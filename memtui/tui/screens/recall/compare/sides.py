@@ -182,6 +182,9 @@ class Sides:
                 given = read_value(parameter, text)
                 trace: Trace = base.account  # type: ignore[assignment]
                 request = changed_request(trace, {knob.path: given})
+                if base.request is not None:  # on the newest version, unless another one was chosen
+                    asked = base.request
+                    request = replace(request, now_ms=asked.now_ms, table_version=asked.table_version)
             except MemtuiError as error:
                 self._refused(error)
                 return
