@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
     from memtui.engine.cases.run import Report
 
-ACTIONS = ("list", "run", "tune", "add", "remove", "import", "demo")
+ACTIONS = ("list", "run", "tune", "add", "remove", "import", "demo", "from-sessions")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--reject", metavar="ID", action="append", default=[], help="add: a memory that should not"
     )
     parser.add_argument("--scope", metavar="SCOPE", action="append", help="add: only this scope")
+    parser.add_argument("--since", metavar="D", default="7d", help="from-sessions: turns since (default 7d)")
+    parser.add_argument("--agent", metavar="A", help="from-sessions: only this agent's")
     parser.add_argument("--category", metavar="NAME", help="add: only this category")
     parser.add_argument("--k", type=int, default=5, help="run: how many results count (default 5)")
     parser.add_argument("--recipe", metavar="NAME", default="", help="run: the recipe")
@@ -62,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     book = CaseBook(store_state_dir(engine.info.uri) / "cases.json")
     code: int = {
         "list": _list, "run": _run, "tune": _tune, "add": _add, "remove": _remove, "import": _import, "demo": _demo,
+        "from-sessions": _from_sessions,
     }[args.action](args, engine, book)  # fmt: skip
     return code
 
@@ -146,6 +150,26 @@ def _demo(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
         print_json({"taken": len(cases), "rejected": []})
     else:
         print_text(f"{len(cases)} cases taken from the demo store's questions")
+    return 0
+
+
+def _from_sessions(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
+    """What agents were really asked and got, as cases."""
+    from memtui.engine.when import moment_since
+    from memtui.engine.witness.make_cases import make_cases
+
+    since = moment_since(args.since, wall_clock())
+    made = make_cases(engine, os.environ, Path.cwd(), since_ms=since, agent=args.agent)
+    if made.cases:
+        book.put_all(made.cases)
+    if args.json:
+        print_json(
+            {"taken": len(made.cases), "turns": made.turns, "left_out": dict(made.left_out), "rejected": []}
+        )
+    else:
+        lines = [f"{len(made.cases)} cases taken from {made.turns} turns"]
+        lines += [f"  {count} left out: {why}" for why, count in made.left_out.items()]
+        print_text("\n".join(lines))
     return 0
 
 

@@ -23,6 +23,8 @@ COMMANDS = {
     "replay": "a session turn by turn: what was injected, and what became of it since",
     "injections": "injections as the store's own history tells them",
     "access": "who reads and writes which scope, and why; deny rules as a check",
+    "blast": "how far one memory reached: copies, agents, turns, files",
+    "proof-pack": "one file that says what was stored, who read it and what remains",
     "history": "the questions that were asked, to be asked again",
     "bisect": "what changed the rank of one memory: a version, an index, the clock, the settings",
     "edit": "set fields of memories, with a preview and an undo",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,3 +94,83 @@ def test_a_question_is_asked_again_today_and_as_of_its_moment(run: Run, home: Pa
     asked = [each for each in turn["memories"] if "rank_as_of" in each]
     told = any("not asked again" in each for each in turn["warnings"])
     assert asked or told
+
+
+def test_blast_and_proof_pack_tell_the_reach_of_one_memory(
+    run: Run, home: Path, after: Path, tmp_path: Path
+) -> None:
+    before = tree_hash(after), tree_hash(home)
+    code, out, err = run("blast", "1d538c87", "--store", after, "--json")
+    assert code == 0, err
+    reach = json.loads(out)
+    assert [(each["session"][-2:], each["n"], each["evidence"]) for each in reach["turns"]] == [
+        ("a1", 1, "transcript"),
+        ("a1", 7, "transcript"),
+        ("a3", 1, "store"),
+    ]
+    assert reach["agents"] == [{"agent": "main", "turns": 3}]
+    assert [each["kind"] for each in reach["files"]] == ["session"]
+    gone = json.loads(run("blast", "d5ec0dac", "--store", after, "--json")[1])
+    assert (gone["there"], gone["versions"]["last"], gone["removable"]) == (False, 431, [])
+    pack = tmp_path / "pack.zip"
+    assert run("proof-pack", "d5ec0dac", pack, "--store", after)[0] == 0
+    with zipfile.ZipFile(pack) as parts:
+        proof = json.loads(parts.read("proof.json"))
+        sums = parts.read("SHA256SUMS").decode()
+        for name in ("proof.json", "READ-ME-FIRST.md"):
+            assert f"{hashlib.sha256(parts.read(name)).hexdigest()}  {name}" in sums
+    [memory] = proof["memories"]
+    assert memory["removed"] is True
+    assert memory["stored"][0]["text"] == "temporary scratch memory about zebra crossings"
+    assert {"agent": "main", "scope": "agent:main", "reason": "default-own"} in memory["could_read"]
+    assert len(proof["hashes"]) == 53
+    assert run("proof-pack", "d5ec0dac", pack, "--store", after)[0] == 2
+    assert run("proof-pack", "d5ec0dac", "--store", after)[0] == 2
+    other = tmp_path / "subject.zip"
+    assert run("proof-pack", "--subject", "Kenji coffee", other, "--store", after)[0] == 0
+    assert run("blast", "nothing-such", "--store", after)[0] == 2
+    assert (tree_hash(after), tree_hash(home)) == before
+
+
+def test_real_questions_become_cases(run: Run, home: Path, after: Path) -> None:
+    code, out, err = run("cases", "from-sessions", "--since", "2026-01-01", "--store", after, "--json")
+    assert code == 0, err
+    made = json.loads(out)
+    assert made["turns"] == 19
+    assert made["left_out"]["not recorded what was injected"] == 2
+    listed = json.loads(run("cases", "list", "--store", after, "--json")[1])["cases"]
+    assert len(listed) == made["taken"] > 5
+    assert all(case["expected"] and case["agent"] == "main" for case in listed)
+    assert (
+        json.loads(run("cases", "from-sessions", "--since", "2030-01-01", "--store", after, "--json")[1])[
+            "taken"
+        ]
+        == 0
+    )
+
+
+def test_access_is_a_check_for_continuous_use(run: Run, home: Path, after: Path, tmp_path: Path) -> None:
+    code, out, err = run("access", "--store", after, "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    assert [each["id"] for each in found["agents"] if each["pseudo"]] == ["no id", "shell"]
+    assert all(
+        {"agent", "scope", "read", "write", "reason", "rows", "injectable"} <= set(cell)
+        for cell in found["cells"]
+    )
+    main = {cell["scope"]: cell for cell in found["cells"] if cell["agent"] == "main"}
+    assert (main["global"]["reason"], main["user:mira"]["reason"]) == ("default-global", "not-granted")
+    policy = tmp_path / "policy.txt"
+    policy.write_text("# nobody but mira\ndeny: * user:*\n", "utf-8")
+    assert run("access", "--store", after, "--policy", policy)[0] == 0
+    policy.write_text("deny: main glob*\n", "utf-8")
+    code, out, _ = run("access", "--store", after, "--policy", policy, "--json")
+    assert (code, json.loads(out)["broken"][0]["scope"]) == (1, "global")
+    assert run("access", "--store", after, "--policy", policy, "--agent", "ops")[0] == 0
+    policy.write_text("deny main\n", "utf-8")
+    assert run("access", "--store", after, "--policy", policy)[0] == 2
+    assert run("access", "--store", after, "--agent", "nobody")[0] == 2
+    assert (
+        "No leak" in run("access", "--store", after, "--leaks")[1]
+        or "found" in run("access", "--store", after, "--leaks")[1]
+    )

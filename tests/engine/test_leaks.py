@@ -11,6 +11,7 @@ import pytest
 from memtui.engine import open_engine
 from memtui.engine.engine import Engine
 from memtui.engine.witness.leaks import hunt_leaks
+from memtui.engine.witness.reach import plan_removal, reach_of
 from memtui.engine.witness.rights import read_rights
 from tests.conftest import tree_hash
 from tests.engine import pro_store
@@ -95,3 +96,25 @@ def test_each_channel_is_looked_at_and_a_leak_has_its_proof(world: dict[str, Any
     assert report.looked["null-scope-as-global"] == 1
     assert report.turns == 2
     assert "12 thousand" not in json.dumps(report.as_json())
+
+
+def test_the_reach_of_a_memory_and_one_change_that_takes_it_out(
+    world: dict[str, Any], tmp_path: Path
+) -> None:
+    engine = opened(world, writable=True, state=tmp_path / "state")
+    reach = reach_of(engine, "11111111-a", world["environ"], world["cwd"])
+    assert [(each.id, each.same) for each in reach.copies] == [("22222222-b", True)]
+    assert [(each.agent, each.session, each.n, each.id) for each in reach.turns] == [
+        ("scribe", "s1", 2, "11111111-a")
+    ]
+    assert [each.kind for each in reach.files] == ["session"]
+    planned = plan_removal(engine, reach)
+    assert {each.id for each in planned.changes} == {"11111111-a", "22222222-b"}
+    outcome = engine.curate.apply(planned, confirmed=True)
+    engine.store.refresh()
+    states = {each.id: each.state for each in engine.memories(["11111111-a", "22222222-b"]).values()}
+    assert set(states.values()) == {"archived"}, outcome
+    engine.curate.apply(engine.curate.undo(), confirmed=True)
+    engine.store.refresh()
+    states = {each.id: each.state for each in engine.memories(["11111111-a", "22222222-b"]).values()}
+    assert set(states.values()) == {"confirmed"}

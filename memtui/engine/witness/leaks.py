@@ -168,7 +168,9 @@ def _through_sessions(
         if on_progress is not None:
             on_progress(Progress("reading sessions", done, len(files), "sessions"))
         turns, _ = read_turns(file, environ, cancel)
-        replayed = replay_turns(file, turns, engine.store, events, now_ms=engine.now_ms, cancel=cancel)
+        replayed = replay_turns(
+            file, turns, engine.store, events, now_ms=engine.now_ms, matcher=matcher, cancel=cancel
+        )
         report.turns += len(replayed)
         if file.key and agent_of_session(file.key) is None:
             keyless += len(replayed)

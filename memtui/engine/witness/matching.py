@@ -175,8 +175,7 @@ class Matcher:
         text = then.text if then is not None else row.text if row is not None else ""
         scope = then.scope if then is not None else row.scope if row is not None else None
         if row is None:
-            last = max((each.version for each in self.writings(memory_id)), default=None)
-            return Injected(None, memory_id, "deleted", text, scope, last_seen=last)
+            return Injected(None, memory_id, "deleted", text, scope, last_seen=self.last_version(memory_id))
         if then is not None and _content(then) != _content(row) and then.text != row.text:
             return Injected(
                 None, memory_id, "text_changed", text, scope, then=_content(then), now=_content(row)
@@ -209,6 +208,41 @@ class Matcher:
             where = sql.is_in(self.store.dialect.columns.id, [memory_id])
             found += self._scan(oldest, None, where)
         return found
+
+    def last_version(self, memory_id: str) -> int | None:
+        """The newest readable version that has a memory; None where none has.
+
+        After it was last written a memory is there until it is deleted, so the versions are halved.
+        """
+        written = max((each.version for each in self.writings(memory_id)), default=None)
+        if written is None:
+            return None
+        later = [version for version, _ in self.store.versions() if version >= written]
+        low, high = 0, len(later)  # there at `low`, gone at `high`
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._has(memory_id, later[middle]):
+                low = middle
+            else:
+                high = middle
+        return later[low]
+
+    def _has(self, memory_id: str, version: int) -> bool:
+        where = sql.is_in(self.store.dialect.columns.id, [memory_id])
+        try:
+            return self.store.pin(version).count(where) > 0
+        except MemtuiError:
+            return False
+
+    def former_id(self, id_or_prefix: str) -> str:
+        """The one id that begins so among the rows that older versions had; itself where none or several do."""
+        found = {row.id for row in self._changes() if row.id.startswith(id_or_prefix)}
+        oldest = self._oldest()
+        if oldest is not None and self.has_text_ids:
+            column = sql.name(self.store.dialect.columns.id)
+            near = f"starts_with({column}, {sql.literal(id_or_prefix)})"
+            found |= {row.id for row in self._scan(oldest, None, near)}
+        return next(iter(found)) if len(found) == 1 and len(id_or_prefix) >= 8 else id_or_prefix
 
     def rows_where(self, condition: str) -> list[RowState]:
         """The memories that a condition keeps."""
@@ -252,7 +286,7 @@ class Matcher:
             text=line.text,
             scope=line.scope,
             cut_to=_cut_to(line, then),
-            last_seen=then.version if known.state in ("deleted", "text_changed") else None,
+            last_seen=then.version if known.state == "text_changed" else known.last_seen,
         )
 
     def _found(

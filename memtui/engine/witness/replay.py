@@ -120,13 +120,16 @@ def replay_turns(
     *,
     now_ms: int,
     only: int | None = None,
+    matcher: Matcher | None = None,
     cancel: CancelToken | None = None,
 ) -> list[ReplayedTurn]:
     """Turns with their memories. Without a store the lines stay, and no memory is named.
 
-    `events` are the store's own history of injections; `only` matches the lines of one turn.
+    `events` are the store's own history of injections; `only` matches the lines of one turn. `matcher` is one
+    of this store that other sessions used already.
     """
-    matcher = Matcher(store, now_ms, cancel) if store is not None else None
+    if matcher is None and store is not None:
+        matcher = Matcher(store, now_ms, cancel)
     by_turn = join_events(turns, events)
     out = []
     for turn in turns:

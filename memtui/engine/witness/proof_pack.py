@@ -1,0 +1,209 @@
+"""The proof pack: one file for whoever must be told what was stored, who could and did read it, and what remains."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.secrets import mask
+from memtui.engine.when import day
+from memtui.engine.witness.matching import Matcher
+from memtui.engine.witness.reach import Reach, reach_of
+from memtui.engine.witness.rights import Rights, read_rights
+
+if TYPE_CHECKING:
+    from memtui.engine.engine import Engine
+
+SCHEMA = "memtui.proof-pack.v1"
+_MOST = 200
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+def find_subject(engine: Engine, words: str) -> list[str]:
+    """The ids of the memories about a subject: those that hold every one of the words, newest first.
+
+    Raises UsageError for no words, for none found and for more than a pack should hold.
+    """
+    from memtui.engine.listing import ListQuery
+
+    if not words.strip():
+        raise UsageError("A subject needs words.", fix='Try: memtui proof-pack --subject "Ines" pack.zip')
+    engine.load_catalog()
+    view = engine.view(ListQuery(filter=" ".join(json.dumps(word) for word in words.split())))
+    ids = engine.ids(view, 0, _MOST + 1)
+    if not ids:
+        raise UsageError(
+            f"No memory holds {words!r}.", fix="Look with: memtui ls. A removed one goes by its id."
+        )
+    if len(ids) > _MOST:
+        raise UsageError(f"More than {_MOST} memories hold {words!r}.", fix="Take more words.")
+    return ids
+
+
+def collect_proof(
+    engine: Engine,
+    ids: Sequence[str],
+    environ: Mapping[str, str],
+    cwd: Path,
+    *,
+    subject: str = "",
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> dict[str, Any]:
+    """Everything that the pack says, as one document; secrets are masked."""
+    rights = read_rights(engine, environ, cwd, secrets=False, cancel=cancel)
+    matcher = Matcher(engine.store, engine.now_ms, cancel)
+    memories = []
+    for each in ids:
+        reach = reach_of(engine, each, environ, cwd, on_progress=on_progress, cancel=cancel)
+        memories.append(_memory(engine, reach, rights, matcher))
+    return {
+        "schema": SCHEMA,
+        "made_ms": engine.now_ms,
+        "subject": mask(subject)[0] or None,
+        "store": {"uri": engine.info.uri, "table": engine.info.table, "version": engine.store.version},
+        "rules": rights.source or "no configuration: the defaults",
+        "memories": memories,
+        "hashes": _hashes(engine),
+        "not_known": [
+            "what an agent told others, and copies outside the folders listed here",
+            "who read the table's files directly",
+            "injections older than the readable versions and memtui's own log",
+        ],
+    }
+
+
+def write_pack(document: Mapping[str, Any], file: Path) -> list[tuple[str, str]]:
+    """Write the pack as a zip; (name, SHA-256) of its parts. The same document gives the same bytes.
+
+    Raises UsageError where the file exists already, MemtuiError where it cannot be written.
+    """
+    parts = {
+        "proof.json": json.dumps(document, ensure_ascii=False, indent=1).encode("utf-8", "surrogatepass"),
+        "READ-ME-FIRST.md": _readable(document).encode("utf-8", "surrogatepass"),
+    }
+    sums = [(name, hashlib.sha256(content).hexdigest()) for name, content in parts.items()]
+    parts["SHA256SUMS"] = "".join(f"{digest}  {name}\n" for name, digest in sums).encode("ascii")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as pack:
+        for name, content in parts.items():
+            info = zipfile.ZipInfo(name, _EPOCH)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            info.external_attr = 0o600 << 16
+            pack.writestr(info, content)
+    try:
+        with file.open("xb") as out:
+            out.write(buffer.getvalue())
+        file.chmod(0o600)
+    except FileExistsError:
+        raise UsageError(f"{file} exists already.", fix="Name a new file.") from None
+    except OSError as error:
+        raise MemtuiError(f"{file} cannot be written: {error.strerror}.", fix="Name another place.") from None
+    return sums
+
+
+def _memory(engine: Engine, reach: Reach, rights: Rights, matcher: Matcher) -> dict[str, Any]:
+    states = sorted(matcher.writings(reach.id), key=lambda each: each.version)
+    row = matcher.row(reach.id)
+    stored: list[dict[str, Any]] = []
+    for each in [*states, *([row] if row is not None else [])]:
+        entry = {
+            "text": mask(each.text)[0],
+            "sha256": hashlib.sha256(each.text.encode("utf-8", "surrogatepass")).hexdigest(),
+            "scope": each.scope,
+            "source": each.meta.source,
+            "state": each.meta.state,
+            "created_ms": each.timestamp_ms,
+        }
+        if not stored or {**stored[-1], "version": 0} != {**entry, "version": 0}:
+            stored.append({**entry, "version": each.version})
+    scopes = {each["scope"] for each in stored}
+    return {
+        "id": reach.id,
+        "stored": stored,
+        "could_read": [
+            {"agent": cell.agent, "scope": cell.scope, "reason": cell.reason}
+            for cell in rights.matrix.cells
+            if cell.read and cell.scope in scopes
+        ],
+        "reach": reach.as_json(),
+        "changes": _changes(engine, reach.id),
+        "removed": not reach.there,
+    }
+
+
+def _changes(engine: Engine, memory_id: str) -> list[dict[str, Any]]:
+    """The journal's entries about the memory: what was changed through memtui, and when."""
+    try:
+        history = engine.curate.history(memory_id)
+    except MemtuiError:
+        return []
+    return [
+        {
+            "entry": entry.entry,
+            "time_ms": entry.time_ms,
+            "action": entry.action,
+            "state": entry.state,
+            "op": row.op,
+        }
+        for entry, row in history
+    ]
+
+
+def _hashes(engine: Engine) -> list[dict[str, Any]]:
+    """The SHA-256 of every readable version's manifest, where the store is a folder."""
+    folder = engine.store.folder
+    if folder is None:
+        return []
+    versions = folder / f"{engine.store.table_name}.lance" / "_versions"
+    out = []
+    for version, time_ms in engine.store.versions():
+        for name in (f"{2**64 - 1 - version:020d}.manifest", f"{version}.manifest"):
+            try:
+                digest = hashlib.sha256((versions / name).read_bytes()).hexdigest()
+            except OSError:
+                continue
+            out.append({"version": version, "time_ms": time_ms, "manifest_sha256": digest})
+            break
+    return out
+
+
+def _readable(document: Mapping[str, Any]) -> str:
+    """The same for a person."""
+    lines = [
+        "# What was stored, who could and did read it, and what remains",
+        "",
+        f"Made {day(document['made_ms'])} from version {document['store']['version']} of {document['store']['uri']}.",
+        f"Rules: {document['rules']}. Secrets are masked. The whole account is proof.json; SHA256SUMS has the hashes.",
+    ]
+    for memory in document["memories"]:
+        reach = memory["reach"]
+        lines += ["", f"## {memory['id']}", ""]
+        for each in memory["stored"]:
+            lines.append(f"- stored {day(each['created_ms'])} in {each['scope']}: {each['text']}")
+        lines.append(f"- now: {'removed from the table' if memory['removed'] else 'in the table'}")
+        could = ", ".join(dict.fromkeys(each["agent"] for each in memory["could_read"])) or "nobody"
+        lines.append(f"- could read it: {could}")
+        did = ", ".join(f"{each['agent']} in {each['turns']} turns" for each in reach["agents"])
+        lines.append(f"- did get it, at least: {did or 'no evidence of any turn'}")
+        if reach["events"]:
+            lines.append(f"- and {len(reach['events'])} injections that only the store's history tells of")
+        for each in memory["changes"]:
+            lines.append(
+                f"- {day(each['time_ms'])}: {each['action']} (entry {each['entry']}, {each['state']})"
+            )
+        if reach["versions"]:
+            lines.append(
+                f"- its text is in versions {reach['versions']['first']} to {reach['versions']['last']}"
+            )
+        for each in reach["files"]:
+            lines.append(f"- a copy remains in {each['path']} ({each['kind']})")
+    lines += ["", "## Not known", "", *(f"- {each}" for each in document["not_known"]), ""]
+    return "\n".join(lines)

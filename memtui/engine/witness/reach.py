@@ -1,0 +1,352 @@
+"""How far one memory reached: its copies, the agents and turns that got it, what was made of it, where it remains."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.secrets import mask
+from memtui.engine.witness.audit import injection_history
+from memtui.engine.witness.find import find_sessions
+from memtui.engine.witness.matching import Matcher, RowState, use_in
+from memtui.engine.witness.replay import join_events, read_turns, replay_turns
+from memtui.engine.witness.session import SessionFile
+
+if TYPE_CHECKING:
+    from memtui.engine.curate.changes import ChangeSet
+    from memtui.engine.engine import Engine
+
+SAME, NEAR = 0.995, 0.86
+"""Likeness from which a memory says the same, and from which it is a near copy."""
+LIKELY = 0.3
+"""Share of a memory's own words in an answer from which it is said to be used, likely."""
+_MOST_COPIES = 20
+_NEEDLE = 48
+_SHORTEST_NEEDLE = 12
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedCopy:
+    """Another memory that says the same, or nearly."""
+
+    id: str
+    scope: str | None
+    likeness: float
+    same: bool
+    preview: str
+    """Its text, masked and cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReachedTurn:
+    """A turn whose agent got the memory."""
+
+    session: str
+    agent: str
+    n: int
+    time_ms: int
+    evidence: str
+    id: str
+    """The memory itself, or the copy that it got."""
+    used: float | None
+    """Share of the memory's own words in the answer: a guess of whether it was used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remains:
+    """A file outside the table that holds the memory's text."""
+
+    path: str
+    kind: str
+
+
+@dataclass(slots=True)
+class Reach:
+    """Everything that one memory reached."""
+
+    id: str
+    text: str
+    """Masked."""
+    scope: str | None
+    there: bool
+    """Whether the memory is still in the store."""
+    copies: list[ReachedCopy] = field(default_factory=list)
+    turns: list[ReachedTurn] = field(default_factory=list)
+    events: list[tuple[int, str]] = field(default_factory=list)
+    """(time in ms, id) of injections that only the store tells of: at least these."""
+    captured: list[str] = field(default_factory=list)
+    """Ids of memories that were captured in these sessions after the memory was injected."""
+    files: list[Remains] = field(default_factory=list)
+    versions: tuple[int, int] | None = None
+    """The oldest and the newest version that have its text; None where none has."""
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def agents(self) -> dict[str, int]:
+        """Turns by agent."""
+        out: dict[str, int] = {}
+        for turn in self.turns:
+            out[turn.agent] = out.get(turn.agent, 0) + 1
+        return out
+
+    @property
+    def answers(self) -> int:
+        """Answers that have the memory's own words, likely used."""
+        return sum(turn.used is not None and turn.used >= LIKELY for turn in self.turns)
+
+    @property
+    def removable(self) -> list[str]:
+        """The memory and the copies that say the same, as far as they are in the store."""
+        return [*([self.id] if self.there else []), *(each.id for each in self.copies if each.same)]
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of the command-line contract; secrets are masked."""
+        return {
+            "schema": "memtui.blast.v1",
+            "id": self.id,
+            "text": self.text,
+            "scope": self.scope,
+            "there": self.there,
+            "copies": [
+                {
+                    "id": each.id,
+                    "scope": each.scope,
+                    "likeness": round(each.likeness, 4),
+                    "same": each.same,
+                    "text": each.preview,
+                }
+                for each in self.copies
+            ],
+            "agents": [{"agent": agent, "turns": count} for agent, count in self.agents.items()],
+            "turns": [
+                {
+                    "session": each.session,
+                    "agent": each.agent,
+                    "n": each.n,
+                    "time_ms": each.time_ms,
+                    "evidence": each.evidence,
+                    "id": each.id,
+                    "used": each.used,
+                }
+                for each in self.turns
+            ],
+            "events": [{"time_ms": time_ms, "id": each} for time_ms, each in self.events],
+            "answers": self.answers,
+            "captured": list(self.captured),
+            "files": [{"path": each.path, "kind": each.kind} for each in self.files],
+            "versions": None
+            if self.versions is None
+            else {"first": self.versions[0], "last": self.versions[1]},
+            "removable": self.removable,
+            "warnings": list(self.warnings),
+        }
+
+
+def reach_of(
+    engine: Engine,
+    id_or_prefix: str,
+    environ: Mapping[str, str],
+    cwd: Path,
+    *,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Reach:
+    """The reach of a memory, of one that is gone, too, while a version still has it. Reads only.
+
+    Raises UsageError for an id that neither the store nor its readable versions know.
+    """
+    engine.load_catalog()
+    matcher = Matcher(engine.store, engine.now_ms, cancel)
+    memory_id = engine.lab.resolve(id_or_prefix)
+    if memory_id == id_or_prefix:
+        memory_id = matcher.former_id(id_or_prefix)
+    row = matcher.row(memory_id)
+    states = matcher.writings(memory_id)
+    if row is None and not states:
+        raise UsageError(
+            f"No memory has the id {id_or_prefix!r}, in no readable version.",
+            fix="Look for it with: memtui ls.",
+        )
+    state = row or max(states, key=lambda each: each.version)
+    reach = Reach(memory_id, _preview(state.text, 400), state.scope, row is not None)
+    if row is not None:
+        reach.copies = _copies(engine, matcher, row, reach.warnings)
+    wanted = {memory_id, *(each.id for each in reach.copies if each.same)}
+    files = find_sessions(environ, cwd)
+    _through_sessions(engine, matcher, files, wanted, state, reach, environ, on_progress, cancel)
+    reach.captured = _captured(matcher, reach, files)
+    reach.versions = _versions(matcher, memory_id, states, row is not None)
+    reach.files = _remains(engine, state.text, memory_id, files)
+    return reach
+
+
+def plan_removal(engine: Engine, reach: Reach, *, hard: bool = False) -> ChangeSet:
+    """One change that takes the memory and what says the same out of use; undone like any other.
+
+    Raises UsageError where nothing of it is in the store any more.
+    """
+    if not reach.removable:
+        raise UsageError("Nothing of it is in the store any more.", fix="Its files and versions are listed.")
+    return engine.curate.forget(reach.removable, hard=hard)
+
+
+def _copies(engine: Engine, matcher: Matcher, row: RowState, warnings: list[str]) -> list[ReachedCopy]:
+    """The nearest memories in all scopes, by the store's own vectors and by equal words."""
+    try:
+        near = engine.neighbours(row.id, _MOST_COPIES)
+    except MemtuiError as error:
+        warnings.append(f"near copies were not looked for: {error.message}")
+        return []
+    out = []
+    for each in near:
+        same = each.memory.raw_text.strip() == row.text.strip() or each.similarity >= SAME
+        if same or each.similarity >= NEAR:
+            out.append(
+                ReachedCopy(
+                    each.memory.id,
+                    each.memory.scope,
+                    each.similarity,
+                    same,
+                    _preview(each.memory.raw_text, 120),
+                )
+            )
+    return out
+
+
+def _through_sessions(
+    engine: Engine,
+    matcher: Matcher,
+    files: Sequence[SessionFile],
+    wanted: set[str],
+    state: RowState,
+    reach: Reach,
+    environ: Mapping[str, str],
+    on_progress: OnProgress | None,
+    cancel: CancelToken | None,
+) -> None:
+    events = [each for each in injection_history(engine, cancel=cancel).events() if wanted & set(each.ids)]
+    told: set[int] = set()
+    for done, file in enumerate(files):
+        if on_progress is not None:
+            on_progress(Progress("reading sessions", done, len(files), "sessions"))
+        turns, _ = read_turns(file, environ, cancel)
+        joined = join_events(turns, events)
+        replayed = replay_turns(file, turns, engine.store, events, now_ms=engine.now_ms, matcher=matcher)
+        for turn in replayed:
+            got = [each.id for each in turn.memories or () if each.id in wanted]
+            got += [
+                one
+                for each in turn.memories or ()
+                for one in each.candidates
+                if one in wanted
+            ]  # fmt: skip
+            got += [each for tool in turn.turn.tools for each in tool.ids if each in wanted]
+            if turn.turn.n in joined and got:
+                told.add(joined[turn.turn.n].time_ms)
+            if got:
+                used = use_in(turn.turn.answer, state.text, turn.turn.question)
+                reach.turns.append(
+                    ReachedTurn(
+                        file.id, file.agent, turn.turn.n, turn.turn.time_ms, turn.evidence, str(got[0]), used
+                    )
+                )
+    reach.turns.sort(key=lambda each: each.time_ms)
+    reach.events = [
+        (event.time_ms, one)
+        for event in events
+        if event.time_ms not in told
+        for one in event.ids
+        if one in wanted
+    ]
+
+
+def _captured(matcher: Matcher, reach: Reach, files: Sequence[SessionFile]) -> list[str]:
+    """Memories whose source is one of the sessions, written after the first turn that got the memory."""
+    from memtui.engine.store import sql
+
+    column = matcher.store.dialect.columns.metadata
+    if column is None or not reach.turns:
+        return []
+    first: dict[str, int] = {}
+    for turn in reach.turns:
+        first[turn.session] = min(first.get(turn.session, turn.time_ms), turn.time_ms)
+    keys = {file.key: file.id for file in files if file.key and file.id in first}
+    out = []
+    for row in matcher.rows_where(sql.contains(column, "source_session")):
+        source = row.meta.source_session
+        session = source if source in first else keys.get(source or "")
+        if session is not None and row.timestamp_ms >= first[session] and row.id != reach.id:
+            out.append(row.id)
+    return out
+
+
+def _versions(
+    matcher: Matcher, memory_id: str, states: Sequence[RowState], there: bool
+) -> tuple[int, int] | None:
+    """The oldest and the newest readable version that have the memory."""
+    readable = [version for version, _ in matcher.store.versions()]
+    first = min((each.version for each in states), default=readable[-1])
+    last = readable[-1] if there else matcher.last_version(memory_id)
+    return None if last is None else (first, last)
+
+
+def _remains(engine: Engine, text: str, memory_id: str, files: Sequence[SessionFile]) -> list[Remains]:
+    """The files that hold the text: mirrors, notes, backups beside the store, sessions and trajectories."""
+    from memtui.engine.curate.copies import find_copies
+
+    found: dict[str, str] = {}
+    if engine.store.folder is not None:
+        for copy in find_copies(engine.store.folder, {memory_id: text}):
+            found.setdefault(copy.path, copy.kind)
+    needles = _needles(text, memory_id)
+    for path, kind in _session_files(files).items():
+        if _holds(path, needles):
+            found.setdefault(str(path), kind)
+    return [Remains(path, kind) for path, kind in found.items()]
+
+
+def _session_files(files: Sequence[SessionFile]) -> dict[Path, str]:
+    out: dict[Path, str] = {}
+    for file in files:
+        out[file.path] = "session"
+        if file.form == "jsonl":
+            stem = file.path.name.split(".jsonl")[0]
+            for path in file.path.parent.glob(f"{stem}.trajectory.jsonl*"):
+                if path.is_file():
+                    out[path] = "trajectory"
+    return out
+
+
+def _needles(text: str, memory_id: str) -> list[bytes]:
+    """What to look for: the id, and the beginning of the text as files write it."""
+    line = text.strip().split("\n")[0][:_NEEDLE]
+    forms = {memory_id}
+    if len(line) >= _SHORTEST_NEEDLE:
+        forms |= {line, json.dumps(line)[1:-1], json.dumps(line, ensure_ascii=False)[1:-1]}
+    return [each.encode("utf-8", "surrogatepass") for each in forms if each]
+
+
+def _holds(path: Path, needles: Sequence[bytes]) -> bool:
+    longest = max(map(len, needles), default=0)
+    tail = b""
+    try:
+        with path.open("rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                here = tail + chunk
+                if any(needle in here for needle in needles):
+                    return True
+                tail = here[-longest:]
+    except OSError:
+        return False
+    return False
+
+
+def _preview(text: str, longest: int) -> str:
+    line = " ".join(mask(text)[0].split())
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
