@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.output import error, print_json, print_text, warning
 from memtui.cli.store import open_for
-from memtui.engine import CaseBook, Engine, History, RefusedError, UsageError
+from memtui.engine import CaseBook, Engine, History, RefusedError, UsageError, dump_json
 from memtui.engine.secrets import mask
 from memtui.paths import questions_file, store_state_dir
 
@@ -210,9 +209,7 @@ def _conflict_lines(conflicts: Iterable[Conflict]) -> list[str]:
 
 
 def _value(value: Any) -> str:
-    return _short(
-        "-" if value is None else value if isinstance(value, str) else json.dumps(value, default=str)
-    )
+    return _short("-" if value is None else value if isinstance(value, str) else dump_json(value))
 
 
 def _short(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
@@ -11,7 +10,11 @@ from pathlib import PurePath
 from typing import Any, TextIO
 
 from memtui.engine.clean import clean, one_line
+from memtui.engine.deep_json import dump_json
 from memtui.engine.errors import MemtuiError
+
+_DEEP = 200
+"""No answer of ours is nested deeper; what a memory holds may be."""
 
 
 def print_text(text: str) -> None:
@@ -32,10 +35,16 @@ def print_json(value: Any, *, compact: bool = False) -> None:
 
 
 def _dump(value: Any, *, unicode: bool, indent: int | None) -> str:
+    options: dict[str, Any] = {
+        "ensure_ascii": not unicode,
+        "indent": indent,
+        "default": _plain,
+        "allow_nan": False,
+    }
     try:
-        return json.dumps(value, ensure_ascii=not unicode, indent=indent, default=_plain, allow_nan=False)
+        return dump_json(value, **options)
     except ValueError:
-        return json.dumps(_finite(value), ensure_ascii=not unicode, indent=indent, allow_nan=False)
+        return dump_json(_finite(value), **options)
 
 
 def _plain(value: Any) -> Any:
@@ -48,14 +57,16 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} cannot be printed as JSON")
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: Any, depth: int = 0) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if depth > _DEEP:  # parsed from JSON, which has no infinity
+        return value
     if isinstance(value, Mapping):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: _finite(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    return value if value is None or isinstance(value, str | int) else _finite(_plain(value))
+        return [_finite(item, depth + 1) for item in value]
+    return value if value is None or isinstance(value, str | int) else _finite(_plain(value), depth + 1)
 
 
 def _escape_hostile(text: str) -> str:

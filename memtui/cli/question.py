@@ -88,9 +88,11 @@ def read_vector(path: str | None) -> list[float] | None:
         raise UsageError(
             f"--query-vector {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
         ) from None
-    except ValueError:
+    except (ValueError, EOFError, RecursionError):
         _not_flat(path)
-    return value if isinstance(value, list) else _not_flat(path)
+    if not isinstance(value, list) or not all(type(each) in (int, float) for each in value):
+        _not_flat(path)
+    return [float(each) for each in value]
 
 
 def _not_flat(path: str) -> NoReturn:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -13,16 +12,10 @@ from memtui.cli.output import print_json, print_text
 from memtui.cli.question import add_question_options, request_of
 from memtui.cli.show import moment
 from memtui.cli.store import open_for
-from memtui.engine import MemtuiError, RecallRequest, UsageError
+from memtui.engine import MemtuiError, UsageError, request_from
 
 if TYPE_CHECKING:
     from memtui.engine import Candidate, Engine, Injection, Trace, WordsMet
-
-_BATCH_KEYS = (
-    "query", "query_vector", "recipe", "config", "source", "now_ms", "scopes", "category", "limit", "lanes", "agent",
-    "rerank_timeout_ms", "table_version",
-)  # fmt: skip
-
 
 SHOWN_WORDS = 6
 
@@ -100,7 +93,12 @@ def _batch(engine: Engine, path: str) -> int:
             if not line.strip():
                 continue
             try:
-                document = engine.recall(_request(line)).as_json()
+                line.encode("utf-8")
+                document = engine.recall(request_from(line)).as_json()
+            except UnicodeEncodeError:
+                failed += 1
+                why, fix = "The line is not UTF-8.", "Save the file as UTF-8."
+                document = {"error": {"line": number, "message": why, "fix": fix}}
             except MemtuiError as failure:
                 failed += 1
                 document = {"error": {"line": number, "message": failure.message, "fix": failure.fix}}
@@ -112,31 +110,12 @@ def _lines(path: str) -> TextIO:
     if path == "-":
         return sys.stdin
     try:
-        return Path(path).open(encoding="utf-8-sig")
+        # A byte that is no UTF-8 spoils its own line, and no other.
+        return Path(path).open(encoding="utf-8-sig", errors="surrogateescape", newline="\n")
     except OSError as failure:
         raise UsageError(
             f"--batch {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
         ) from None
-
-
-def _request(line: str) -> RecallRequest:
-    try:
-        value = json.loads(line)
-    except ValueError as failure:
-        raise UsageError(f"The line is not JSON: {failure}.", fix="Write one JSON object a line.") from None
-    if not isinstance(value, dict):
-        raise UsageError("The line is not a JSON object.", fix='Write {"query": "..."}.')
-    unknown = [key for key in value if key not in _BATCH_KEYS]
-    if unknown:
-        raise UsageError(f"{unknown[0]} is not a known key.", fix=f"Known keys: {', '.join(_BATCH_KEYS)}.")
-    if not isinstance(value.get("query", ""), str):
-        raise UsageError("query is not a string.", fix="Write the question as a string.")
-    value.setdefault("query", "")
-    if value.get("recipe") is None:
-        value.pop("recipe", None)
-    if value.get("agent") is None:
-        value.pop("agent", None)
-    return RecallRequest(**value)
 
 
 def render(engine: Engine, trace: Trace, *, explain: bool) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from datetime import UTC, datetime
 
 from memtui.cli.output import print_json, print_text
 from memtui.cli.store import open_for
-from memtui.engine import Memory
+from memtui.engine import Memory, dump_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,7 +85,7 @@ def render(memory: Memory) -> str:
     if memory.metadata_values:
         lines += ["", "metadata"]
         lines += [
-            f"  {key:<24} {json.dumps(value, ensure_ascii=False)}"
+            f"  {key:<24} {dump_json(value, ensure_ascii=False)}"
             for key, value in memory.metadata_values.items()
         ]
     if not memory.metadata_valid:

@@ -55,7 +55,9 @@ _HOME = {
     "ListView": "listing",
     "Memory": "memory",
     "MemtuiError": "errors",
+    "dump_json": "deep_json",
     "open_engine": "engine",
+    "request_from": "recall.request",
     "Outcome": "curate.changes",
     "Parameter": "lab.parameters",
     "Powerless": "lab.verdict",
@@ -173,9 +175,11 @@ __all__ = [
     "WordMet",
     "WordsMet",
     "clean",
+    "dump_json",
     "one_line",
     "open_engine",
     "read_receipt",
+    "request_from",
     "with_values",
     "word_diff",
 ]
@@ -188,6 +192,7 @@ if TYPE_CHECKING:
     from memtui.engine.curate.fields import LONGEST_TEXT, Field
     from memtui.engine.curate.journal import EntryRow, JournalEntry
     from memtui.engine.curate.lock import LockState
+    from memtui.engine.deep_json import dump_json
     from memtui.engine.engine import Engine, open_engine
     from memtui.engine.errors import (
         Cancelled,
@@ -227,7 +232,7 @@ if TYPE_CHECKING:
     from memtui.engine.memory import Memory
     from memtui.engine.progress import CancelToken, Progress
     from memtui.engine.recall.record import Trace
-    from memtui.engine.recall.request import UNSET, RecallRequest, RecipeInfo
+    from memtui.engine.recall.request import UNSET, RecallRequest, RecipeInfo, request_from
     from memtui.engine.recall.trace import Candidate, Proof, StageSummary, Step
     from memtui.engine.recall.words_met import WordMet, WordsMet
     from memtui.engine.transfer.word_diff import word_diff

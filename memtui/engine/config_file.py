@@ -22,7 +22,7 @@ def read_config(path: str | None) -> dict[str, Any] | None:
         raise UsageError(
             f"The settings in {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
         ) from None
-    except ValueError as failure:
+    except (ValueError, RecursionError) as failure:
         raise UsageError(f"{path} is not JSON.", fix=_SHAPE, details=str(failure)) from None
     if not isinstance(value, dict):
         raise UsageError(f"{path} is not an object.", fix=_SHAPE)

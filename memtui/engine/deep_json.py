@@ -1,10 +1,10 @@
-"""JSON nested deeper than the standard parser can go, read with a stack of its own."""
+"""JSON nested deeper than the standard library can go, read and written with a stack of its own."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 _scan_string: Callable[[str, int, bool], tuple[str, int]] = vars(json.decoder)["scanstring"]
@@ -15,6 +15,48 @@ _SCALAR = re.compile(r'[^\[\]{}",:\s]+')
 def loads(text: str) -> Any:
     """The value of a JSON text of any depth; ValueError when it is not JSON (NaN and Infinity are not)."""
     return _Reader(text).read()
+
+
+def dump_json(value: Any, *, default: Callable[[Any], Any] = str, **options: Any) -> str:
+    """`json.dumps` for values of any depth: what is nested too deep for it is written on one line."""
+    try:
+        return json.dumps(value, default=default, **options)
+    except RecursionError:
+        encode = json.JSONEncoder(
+            ensure_ascii=options.get("ensure_ascii", True), allow_nan=options.get("allow_nan", True)
+        ).encode
+        return "".join(_written(value, encode, default))
+
+
+def _written(value: Any, encode: Callable[[Any], str], default: Callable[[Any], Any]) -> Iterator[str]:
+    """The pieces of a JSON text; containers that are still open wait on a list."""
+    waiting: list[Any] = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, _Piece):
+            yield each
+        elif isinstance(each, Mapping):
+            waiting.append(_Piece("}"))
+            for at, (key, item) in enumerate(reversed(list(each.items()))):
+                name = key if isinstance(key, str) else encode(key)
+                comma = "," if at < len(each) - 1 else ""
+                waiting += [item, _Piece(f"{comma}{encode(name)}:")]
+            yield "{"
+        elif isinstance(each, list | tuple):
+            waiting.append(_Piece("]"))
+            for at, item in enumerate(reversed(each)):
+                waiting += [item, _Piece("," if at < len(each) - 1 else "")]
+            yield "["
+        elif each is None or isinstance(each, str | int | float):
+            yield encode(each)
+        else:
+            waiting.append(default(each))
+
+
+class _Piece(str):
+    """A piece of JSON text that is written as it is."""
+
+    __slots__ = ()
 
 
 class _Reader:

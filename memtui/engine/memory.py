@@ -59,7 +59,7 @@ class Memory:
     """The metadata column exactly as stored, None for NULL or where the dialect has no such column."""
     metadata_valid: bool = True
     """False when the stored metadata is not a JSON object."""
-    metadata_values: Mapping[str, Any] = field(default_factory=dict)
+    metadata_values: Mapping[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """The parsed metadata object with every key it had, known and unknown; cleaned for the screen."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Columns that the dialect does not know, and dialect-only ones (agentId, trust_tier, ...)."""

@@ -67,7 +67,8 @@ def test_a_file_cut_off_inside_a_character(nasty: Path) -> None:
 
 def test_nul_bytes(nasty: Path) -> None:
     lines = Source(nasty / "nul.jsonl")
-    assert lines.texts == ["escaped \x00 inside", "Row 3"]
+    assert lines.texts == ["escaped  inside", "Row 3"]
+    assert lines.said("text") == ["NUL characters removed"]
     assert (lines.rejected[0].where, lines.rejected[0].broken) == ("line 2", True)
     note = Source(nasty / "nul.md")
     assert note.texts == ["beforeafter", "plain row"]

@@ -17,8 +17,10 @@ from memtui.tui.screens.browse.row import columns, row
 from memtui.tui.screens.home.rows import attention_rows, newest_rows
 from memtui.tui.widgets.state_panel import failed
 from tests.conftest import NOW_MS
+from tests.engine.tables import pro_row, write_table
 from tests.tui.driving import press, running, screen_text, type_text
 from tests.tui.memory_engine import MemoryEngine
+from tests.tui.test_changing import browsing
 
 NASTY = (
     "[/oops]",
@@ -165,3 +167,16 @@ async def test_a_flash_is_plain_text_on_one_line():
         await pilot.pause()
         assert "[/oops] two lines" in screen_text(app)
         assert "\x1b" not in screen_text(app)
+
+
+async def test_metadata_nested_a_thousand_deep_is_read_in_browse(tmp_path):
+    deep = '{"tier":"core","deep":' + "[" * 1_000 + "]" * 1_000 + "}"
+    deeper = '{"deep":' + '{"a":' * 20_000 + "1" + "}" * 20_000 + "}"
+    write_table(
+        tmp_path / "store",
+        [pro_row(n, text=f"a deep row {n}", metadata=each) for n, each in enumerate((deep, deeper))],
+    )
+    async with browsing(tmp_path / "store") as (app, pilot):
+        for key in ("j", "k", "enter", "G", "escape", "m", "escape", "y", "escape", "e", "escape"):
+            await press(pilot, key)
+        assert "a deep row" in screen_text(app)

@@ -27,6 +27,6 @@ def read_cases(path: Path) -> tuple[list[Case], list[tuple[str, str]]]:
         where = f"line {number}"
         try:
             taken.append(case_from(json.loads(line), where))
-        except (ValueError, TypeError, UsageError) as failure:
+        except (ValueError, TypeError, RecursionError, UsageError) as failure:
             rejected.append((where, str(failure)))
     return taken, rejected

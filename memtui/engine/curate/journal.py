@@ -13,6 +13,7 @@ from memtui.engine.curate.changes import Change, Op
 from memtui.engine.curate.images import decode, encode, encode_into
 from memtui.engine.curate.journal_file import JournalFile
 from memtui.engine.curate.shelf import Shelf
+from memtui.engine.deep_json import dump_json, loads
 from memtui.engine.errors import UsageError
 
 if TYPE_CHECKING:
@@ -279,7 +280,11 @@ class Journal:
         return [EntryRow(entry, memory, op, *(shown[place] or ({}, {}))) for place, memory, op in rows]
 
     def _shown(self, db: sqlite3.Connection, entry: int) -> list[Any]:
-        shown: list[Any] = json.loads(self._shelf.get(db, entry, SHOWN) or b"[]")
+        text = (self._shelf.get(db, entry, SHOWN) or b"[]").decode("ascii")
+        try:
+            shown: list[Any] = json.loads(text)
+        except RecursionError:
+            shown = loads(text)
         return shown
 
     def _hide(self, db: sqlite3.Connection, entry: int) -> None:
@@ -306,4 +311,4 @@ def _entry(row: tuple[Any, ...]) -> JournalEntry:
 
 
 def _dump(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, default=str, separators=(",", ":"))
+    return dump_json(value, ensure_ascii=True, separators=(",", ":"))

@@ -158,7 +158,7 @@ def read_receipt(text: str) -> Receipt:
     """Read a saved receipt. Raises UsageError when it is not one, or of a version that is not known."""
     try:
         value = json.loads(text)
-    except ValueError as failure:
+    except (ValueError, RecursionError) as failure:
         raise UsageError(
             f"The receipt is not JSON: {failure}.", fix="Name a file that recall --save wrote."
         ) from None

@@ -44,7 +44,7 @@ class ReviewProgress:
             value = json.loads(self.path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise MemtuiError(
                 f"The progress of the review in {self.path} cannot be read.",
                 fix="Repair or move the file away.",

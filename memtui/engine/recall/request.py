@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from memtui.engine.errors import UsageError
 
 RECIPES = ("pro/agent", "pro/tool", "pro/cli", "pro/article", "memory-lancedb", "mem-engine", "memtui")
 SOURCES = ("manual", "cli", "auto-recall")
@@ -69,3 +73,71 @@ def filters_of(request: RecallRequest) -> dict[str, Any]:
         "category": request.category,
         "agent": request.agent or None,
     }
+
+
+def request_from(line: str) -> RecallRequest:
+    """The request of one line of JSON. Raises UsageError for what is none: nothing is guessed from a wrong type."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as failure:
+        raise UsageError(f"The line is not JSON: {failure}.", fix="Write one JSON object a line.") from None
+    if not isinstance(value, dict):
+        raise UsageError("The line is not a JSON object.", fix='Write {"query": "..."}.')
+    unknown = [key for key in value if key not in _SHAPES]
+    if unknown:
+        raise UsageError(f"{unknown[0]} is not a known key.", fix=f"Known keys: {', '.join(_SHAPES)}.")
+    for key, given in value.items():
+        wanted, fits = _SHAPES[key]
+        if given is not None and not fits(given):
+            raise UsageError(f"{key} is not {wanted}.", fix=f"Give {wanted}, or leave {key} out.")
+    for key in ("query", "recipe", "agent"):
+        if value.get(key) is None:
+            value[key] = ""
+    return RecallRequest(**value)
+
+
+def _is_text(value: Any) -> bool:
+    """A string that UTF-8 can hold: no half of a character pair."""
+    return isinstance(value, str) and not any("\ud800" <= each <= "\udfff" for each in value)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 53
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) < 1e300 and math.isfinite(value)
+
+
+def _is_hits(value: Any) -> bool:
+    """[[id, score], ...]."""
+    return isinstance(value, list) and all(
+        isinstance(hit, list) and len(hit) >= 2 and _is_text(hit[0]) and _is_number(hit[1]) for hit in value
+    )
+
+
+_SHAPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "query": ("a string", _is_text),
+    "query_vector": (
+        "a list of numbers",
+        lambda value: isinstance(value, list) and all(map(_is_number, value)),
+    ),
+    "recipe": ("a string", _is_text),
+    "config": ("an object", lambda value: isinstance(value, dict)),
+    "source": (f"one of {', '.join(SOURCES)}", lambda value: value in SOURCES),
+    "now_ms": ("a whole number of milliseconds", lambda value: _is_whole(value) and abs(value) <= _LAST_MS),
+    "scopes": ("a list of strings", lambda value: isinstance(value, list) and all(map(_is_text, value))),
+    "category": ("a string", _is_text),
+    "limit": ("a whole number", _is_whole),
+    "lanes": (
+        'an object of lists: {"vector": [[id, score], ...], "bm25": [[id, score], ...]}',
+        lambda value: isinstance(value, dict) and all(map(_is_hits, value.values())),
+    ),
+    "agent": ("a string", _is_text),
+    "rerank_timeout_ms": ("a number of milliseconds", _is_number),
+    "table_version": ("a whole number of at least 1", lambda value: _is_whole(value) and value > 0),
+}
+_LAST_MS = 8_640_000_000_000_000
+"""The last moment that a JavaScript date holds, and with it every program whose recall this is."""

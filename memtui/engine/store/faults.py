@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memtui.engine.errors import DamagedStoreError, MemtuiError, StoreNotFoundError
+from memtui.engine.store.place import RESTORE
 
 _RUST_SOURCE = re.compile(r",? (?:location: )?/\S+\.rs:\d+:\d+")
 _FILE = re.compile(r"Not found: (?!Wrapped)(?:\S*?\.lance/)?([^\s,]+)")
 _CUT = {"file size is too small": "cut short", "Invalid range 0..0": "empty"}
-_BACKUP = "Restore the folder from a backup, or go back to an earlier version of the table."
+_ERRORS = (ValueError, RuntimeError, OSError, NotImplementedError)
+_PANICS = ("RustPanic", "PanicException")
+"""What the engine's own faults are called in Python; the second is not even an Exception."""
 
 
 @contextmanager
 def explained(where: str, newest: str = "") -> Iterator[None]:
-    """Turn the engine's `ValueError`, `RuntimeError` and `OSError` into errors with a remedy.
+    """Turn the engine's `ValueError`, `RuntimeError` and `OSError`, and its panics, into errors with a remedy.
 
     `where` is the place of the table, `newest` the name of its newest version file where that is known.
     """
@@ -24,13 +27,24 @@ def explained(where: str, newest: str = "") -> Iterator[None]:
         yield
     except MemtuiError:
         raise
-    except (ValueError, RuntimeError, OSError, NotImplementedError) as error:
+    except BaseException as error:
+        if not is_engines(error):
+            raise
         raise explain(error, where, newest) from error
 
 
-def explain(error: Exception, where: str, newest: str = "") -> MemtuiError:
+def is_engines(error: BaseException) -> bool:
+    """Whether an exception comes from the engine, and not from us or the person who stops the program."""
+    return isinstance(error, _ERRORS) or type(error).__name__ in _PANICS
+
+
+def explain(error: BaseException, where: str, newest: str = "") -> MemtuiError:
     """The error of ours that says what `error` means for the table at `where`."""
     text = _RUST_SOURCE.sub("", str(error)).strip()
+    if type(error).__name__ in _PANICS:
+        return DamagedStoreError(
+            f"A file of {where} is damaged: the engine gave up on it.", fix=RESTORE, details=text
+        )
     for sign, state in _CUT.items():
         if sign in text:
             return DamagedStoreError(
@@ -49,9 +63,9 @@ def explain(error: Exception, where: str, newest: str = "") -> MemtuiError:
             details=text,
         )
     if found := _FILE.search(text):
-        return DamagedStoreError(f"A file of {where} is missing: {found[1]}.", fix=_BACKUP, details=text)
+        return DamagedStoreError(f"A file of {where} is missing: {found[1]}.", fix=RESTORE, details=text)
     if "failed to fill whole buffer" in text or "corrupt" in text or "invalid utf-8" in text:
-        return DamagedStoreError(f"A data file of {where} is damaged.", fix=_BACKUP, details=text)
+        return DamagedStoreError(f"A data file of {where} is damaged.", fix=RESTORE, details=text)
     if "was not found" in text:
         return StoreNotFoundError(f"There is no table at {where}.", fix="Check the path.", details=text)
     if "position is not found" in text:

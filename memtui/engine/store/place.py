@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -12,6 +13,8 @@ TABLE = "memories"
 """The table's name in every program's store."""
 _SUFFIX = ".lance"
 _INVERTED_DIGITS = 20
+_FOOTER = 16
+RESTORE = "Restore the folder from a backup, or go back to an earlier version of the table."
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,9 @@ def _local(path: Path, table: str | None) -> Place:
     wanted = table or TABLE
     if wanted in tables:
         _check_versions(path / f"{wanted}{_SUFFIX}")
-        return Place(str(path), wanted, path)
+        place = Place(str(path), wanted, path)
+        _check_newest(place)
+        return place
     if tables:
         example = path / f"{tables[0]}{_SUFFIX}"
         raise UnknownDialectError(
@@ -103,4 +108,35 @@ def _check_versions(folder: Path) -> None:
         raise DamagedStoreError(
             f"{folder} is a table folder without any version in it.",
             fix="Restore the folder from a backup, or remove it when it was left over from a failed start.",
+        )
+
+
+def _check_newest(place: Place) -> None:
+    """Raise DamagedStoreError where the newest manifest does not hold what its end says: the engine panics of it.
+
+    Its last 16 bytes: where the message begins (8 bytes), the format (4), "LANC"; the message follows its length.
+    """
+    name = place.newest_version_file()
+    path = Path(place.uri) / f"{place.table}{_SUFFIX}" / "_versions" / name
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            if size < _FOOTER:
+                return  # cut or empty: the engine says so
+            file.seek(size - _FOOTER)
+            end = file.read(_FOOTER)
+            start = int.from_bytes(end[:8], "little")
+            if start + 4 <= size:
+                file.seek(start)
+                length = int.from_bytes(file.read(4), "little")
+    except OSError as error:
+        raise DamagedStoreError(
+            f"The newest version file {path} cannot be read: {error.strerror or error}.", fix=RESTORE
+        ) from error
+    if end[-4:] != b"LANC":
+        return  # the engine says that, too
+    if start + 4 > size or start + 4 + length > size - _FOOTER:
+        raise DamagedStoreError(
+            f"{place.uri}: bytes of its newest version file {name} are missing or wrong.",
+            fix="Move that file out of _versions to open the version before it (its change is lost).",
         )

@@ -145,6 +145,6 @@ def files_with(folder: Path, needles: Sequence[bytes]) -> tuple[list[str], int]:
                     searched += 1
                     if any(content.find(needle) >= 0 for needle in needles):
                         found.append(str(path.relative_to(folder)))
-            except FileNotFoundError:  # another program cleaned up meanwhile
+            except OSError:  # another program cleaned up meanwhile, or a link leads nowhere
                 continue
     return found, searched

@@ -154,7 +154,8 @@ class Store:
                     return pin
         with explained(self.where):
             table = self._connection.open_table(self.table_name, version=version)
-        old = Pin(table, self._dialect_of(table.schema), self.where)
+            schema = table.schema
+        old = Pin(table, self._dialect_of(schema), self.where)
         with self._lock:
             self._old = old
         return old
@@ -185,7 +186,7 @@ class Store:
             for file in files:
                 try:
                     total += os.stat(os.path.join(folder, file)).st_size
-                except FileNotFoundError:  # another program cleaned up meanwhile
+                except OSError:  # another program cleaned up meanwhile, or a link leads nowhere
                     continue
         return total
 
@@ -261,7 +262,9 @@ class Store:
 
     def _newest(self) -> Pin:
         table = self._open()
-        return Pin(table, self._dialect_of(table.schema), self.where)
+        with explained(self.where, self._place.newest_version_file()):
+            schema = table.schema
+        return Pin(table, self._dialect_of(schema), self.where)
 
     def _dialect_of(self, schema: pa.Schema) -> Dialect:
         return generic(schema, self._columns) if self._columns else detect(schema, self.where)

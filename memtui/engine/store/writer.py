@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.errors import MemtuiError, RefusedError
 from memtui.engine.store import sql
-from memtui.engine.store.faults import explain, explained
+from memtui.engine.store.faults import explain, explained, is_engines
 from memtui.engine.store.pin import Pin
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ class Writer:
     @property
     def schema(self) -> pa.Schema:
         """The table's Arrow schema."""
-        schema: pa.Schema = self._table.schema
+        with explained(self.where):
+            schema: pa.Schema = self._table.schema
         return schema
 
     def newest(self) -> int:
@@ -175,7 +176,9 @@ def writing(where: str) -> Iterator[None]:
         yield
     except MemtuiError:
         raise
-    except (ValueError, RuntimeError, OSError, NotImplementedError) as error:
+    except BaseException as error:
+        if not is_engines(error):
+            raise
         text = str(error)
         if "Retryable commit conflict" in text or "Too many concurrent writers" in text:
             raise CommitConflictError(

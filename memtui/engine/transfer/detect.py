@@ -52,7 +52,7 @@ def kind_of(path: Path) -> Kind:
     from memtui.engine.transfer.tree import ZIP
 
     with path.open("rb") as handle:
-        head = unzipped(handle).peek(HEAD)[:HEAD]
+        head = unzipped(handle, path.name).peek(HEAD)[:HEAD]
     if head.startswith(MAGIC):
         return "sqlite"
     if path.suffix == ".sqlite":
@@ -131,7 +131,7 @@ def _model(db: sqlite3.Connection, meta: str) -> tuple[str, ...]:
     try:
         row = db.execute(f"SELECT value FROM {meta} WHERE key = 'memory_index_meta_v1'").fetchone()
         value = json.loads(row[0]) if row else {}
-    except (sqlite3.Error, ValueError):
+    except (sqlite3.Error, ValueError, RecursionError):
         return ()
     model, dims = value.get("model"), value.get("vectorDims")
     return (f"embedded with {model}" + (f", {dims} numbers each" if dims else ""),) if model else ()

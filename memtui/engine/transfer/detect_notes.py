@@ -17,6 +17,7 @@ from memtui.engine.transfer.readers.notes import MIRROR
 from memtui.engine.transfer.readers.obsidian import EXPORTERS
 from memtui.engine.transfer.readers.pasted import looks_like_list
 from memtui.engine.transfer.readers.workspace import workspaces
+from memtui.engine.transfer.text import byte_order_mark, is_wide, wide
 from memtui.engine.transfer.tree import Tree, TreeFile, tree_of
 
 _LOOKED_AT = 40
@@ -100,12 +101,21 @@ def _head(file: TreeFile) -> str:
         handle.close()
 
 
+def _looks_wide(data: bytes) -> bool:
+    """Whether it is a text once it is read as UTF-16: hardly any NUL is left in it."""
+    return any(
+        data.decode(each, "replace").count("\0") < len(data) // 64 for each in ("utf-16-le", "utf-16-be")
+    )
+
+
 def _of_text(path: Path) -> Found:
     with path.open("rb") as handle:
-        data = unzipped(handle).peek(HEAD)[:HEAD]
+        data = unzipped(handle, path.name).peek(HEAD)[:HEAD]
     if data[257:262] == b"ustar":
         raise MemtuiError(f"{path.name} is a tar archive.", fix="Unpack it, and import the folder.")
-    if data.count(0) > len(data) // 8 and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if data.count(0) > len(data) // 8 and not byte_order_mark(data)[0]:
+        if is_wide(data) and _looks_wide(data):
+            raise wide(path.name)
         raise MemtuiError(
             f"{path.name} is no text, and no format that we know.", fix="Export it again as text."
         )

@@ -52,7 +52,7 @@ def _scalar(text: str) -> Any:
     if text[:1] == '"':
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return text.strip('"')
     if text[:1] == "'" and text[-1:] == "'" and len(text) > 1:
         return text[1:-1].replace("''", "'")
@@ -70,7 +70,7 @@ def _scalar(text: str) -> Any:
 def _list(text: str) -> list[Any]:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if isinstance(value, list):
         return value

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import gzip
 import io
+import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Any, Protocol
 
+from memtui.engine.clean import one_line
+from memtui.engine.errors import MemtuiError
 from memtui.engine.transfer.text import byte_order_mark
 
 MAX_LINE = 64 * 1024**2
 """Bytes of one line; a longer one is left out and said so."""
 _SKIPPED = 1 << 20
 _GZIP = b"\x1f\x8b"
+_BROKEN = (EOFError, OSError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError)
+"""What the standard library raises for damaged archives, unknown methods and passwords among them."""
 
 
 class Readable(Protocol):
@@ -30,24 +36,55 @@ class Readable(Protocol):
 
 def open_bytes(path: Path) -> Readable:
     """The bytes of a file; of a gzip file what it unpacks to, which is never held whole."""
-    handle = path.open("rb")
-    return unzipped(handle)
+    return unzipped(path.open("rb"), path.name)
 
 
-def unzipped(handle: Readable) -> Readable:
-    """The same bytes, unpacked where they are a gzip stream."""
+def unzipped(handle: Readable, name: str = "The file") -> Readable:
+    """The same bytes, unpacked where they are a gzip stream; MemtuiError at the byte where it breaks off."""
     if handle.peek(2)[:2] != _GZIP:
         return handle
-    return io.BufferedReader(gzip.GzipFile(fileobj=handle))  # type: ignore[call-overload]
+    return io.BufferedReader(WholeOnly(gzip.GzipFile(fileobj=handle), name, "gzip stream"))  # type: ignore[call-overload]
+
+
+class WholeOnly(io.RawIOBase):
+    """A packed stream whose damage is told as a MemtuiError: cut short, a wrong checksum, a broken block."""
+
+    def __init__(self, packed: IO[bytes], name: str, what: str) -> None:
+        self._packed, self._name, self._what = packed, name, what
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill `buffer` with what comes next; how many bytes that was."""
+        try:
+            data = self._packed.read(len(buffer))
+        except _BROKEN as error:
+            raise MemtuiError(
+                f"{one_line(self._name)} is not a whole {self._what}: {one_line(str(error)).rstrip('.')}.",
+                fix="Fetch it again, or make it again where it came from.",
+                details=str(error),
+            ) from error
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Close the packed stream, too."""
+        self._packed.close()
+        super().close()
 
 
 def numbered(handle: Readable) -> Iterator[tuple[int, bytes | None]]:
     """(number from 1, bytes without the line end) of each line; None for one longer than `MAX_LINE`."""
     length, encoding = byte_order_mark(handle.peek(4)[:4])
     handle.read(length)
-    if encoding.startswith("utf-16"):  # a line feed is two bytes here; such files are small
-        text = handle.read(MAX_LINE).decode(encoding, "replace")
-        yield from ((n, line.encode("utf-8", "replace")) for n, line in enumerate(text.splitlines(), 1))
+    if encoding not in ("", "utf-8"):  # a line feed is more than one byte here
+        text = io.TextIOWrapper(handle, encoding, errors="replace", newline="\n")  # type: ignore[type-var]
+        for at, each in enumerate(iter(lambda: text.readline(MAX_LINE), ""), 1):
+            whole = len(each) < MAX_LINE or each.endswith("\n")
+            yield at, each.rstrip("\r\n").encode("utf-8", "replace") if whole else None
+        text.detach()
         return
     number = 0
     while line := handle.readline(MAX_LINE):

@@ -10,10 +10,22 @@ from memtui.engine.errors import MemtuiError
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NUL = re.compile("\x00+")
 _MARKS = (
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before the mark of UTF-16, which it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_HEAD = 1 << 16
+_NO_ENCODINGS = (
+    "idna",
+    "punycode",
+    "undefined",
+    "unicode_escape",
+    "raw-unicode-escape",
+    "raw_unicode_escape",
+)
+"""Codecs of Python that no file is in."""
 WINDOWS = "cp1252"
 READ_AS_WINDOWS = "not UTF-8: read as Windows-1252; name another encoding where letters are wrong"
 
@@ -31,6 +43,28 @@ def byte_order_mark(head: bytes) -> tuple[int, str]:
     return next(((len(mark), name) for mark, name in _MARKS if head.startswith(mark)), (0, ""))
 
 
+def encoding_named(name: str, marked: str = "") -> str:
+    """The encoding that a person names, for the bytes behind the mark; MemtuiError when there is none of that name.
+
+    `marked` is what the byte order mark says: it knows which way round UTF-16 is.
+    """
+    try:
+        found = codecs.lookup(name)
+    except (LookupError, ValueError):
+        found = None
+    if found is None or not getattr(found, "_is_text_encoding", True) or found.name in _NO_ENCODINGS:
+        raise MemtuiError(f"There is no encoding {name}.", fix="Try utf-8, cp1252 or utf-16.")
+    plain = found.name.removesuffix("-sig")
+    if plain in ("utf-16", "utf-32"):
+        return marked if marked.startswith(plain) else f"{plain}-le"
+    return plain
+
+
+def is_wide(head: bytes) -> bool:
+    """Whether bytes without a mark look like UTF-16 or UTF-32: every second one or more is a NUL."""
+    return head.count(0) > len(head) // 4
+
+
 def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[str, str]:
     """The text of a whole file and what has to be said about it.
 
@@ -38,21 +72,31 @@ def decode(data: bytes, name: str, encoding: str | None = None) -> tuple[str, st
     Windows-1252, said so. Raises UnreadableTextError with the offset of the first bad byte.
     """
     length, marked = byte_order_mark(data)
-    wanted = encoding or marked or "utf-8"
+    wanted = encoding_named(encoding, marked) if encoding else marked or "utf-8"
+    if not encoding and not marked and is_wide(data[:_HEAD]):
+        raise wide(name)
     try:
         return data[length:].decode(wanted), ""
-    except LookupError:
-        raise MemtuiError(f"There is no encoding {wanted}.", fix="Try utf-8, cp1252 or utf-16.") from None
     except UnicodeDecodeError as error:
         if not encoding and not marked:
             try:
                 return data.decode(WINDOWS), READ_AS_WINDOWS
             except UnicodeDecodeError:
                 pass
-        raise _unreadable(name, wanted, marked, length + error.start) from None
+        raise unreadable(name, wanted, marked, length + error.start) from None
 
 
-def _unreadable(name: str, wanted: str, marked: str, offset: int) -> UnreadableTextError:
+def wide(name: str) -> UnreadableTextError:
+    """What is said of a text in UTF-16 without a byte order mark: nothing tells which way round it is."""
+    return UnreadableTextError(
+        f"{name} has NULs between its characters: probably UTF-16 without a byte order mark.",
+        offset=0,
+        fix="Save it as UTF-8, or name its encoding and format, for example --encoding utf-16-le --format csv.",
+    )
+
+
+def unreadable(name: str, wanted: str, marked: str, offset: int) -> UnreadableTextError:
+    """What is said of a text whose byte `offset` does not fit its encoding."""
     begins = " though it begins with its byte order mark" if marked == wanted else ""
     return UnreadableTextError(
         f"{name} is not {wanted.upper()}{begins}: byte {offset} is the first that does not fit.",

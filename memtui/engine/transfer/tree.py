@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import stat
@@ -13,7 +14,7 @@ from typing import Protocol, cast
 
 from memtui.engine.clean import one_line
 from memtui.engine.errors import MemtuiError
-from memtui.engine.transfer.lines import Readable, unzipped
+from memtui.engine.transfer.lines import Readable, WholeOnly, unzipped
 
 MAX_NOTE = 64 * 1024**2
 """Bytes of a file that is read whole: a note, a chat list. Larger ones are refused with that reason."""
@@ -143,7 +144,7 @@ def folder_tree(root: Path, suffixes: tuple[str, ...]) -> Tree:
 
 
 def _opener(path: Path) -> Opens:
-    return lambda: unzipped(path.open("rb"))
+    return lambda: unzipped(path.open("rb"), path.name)
 
 
 def _walk(root: Path, refused: list[Refused]) -> Iterator[Path]:
@@ -174,7 +175,7 @@ def archive_tree(path: Path) -> Tree:
     """The members of a zip archive. Names that leave it, links and bombs are left out; nothing is unpacked."""
     try:
         archive = zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, OSError) as error:
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise MemtuiError(
             f"{path.name} is not a whole zip archive.", fix="Fetch it again.", details=str(error)
         ) from error
@@ -201,9 +202,17 @@ def archive_tree(path: Path) -> Tree:
 
 def _member(path: Path, name: str) -> Opens:
     def open_member() -> Readable:
-        with zipfile.ZipFile(path) as archive:
-            first = next(info for info in archive.infolist() if info.filename == name)
-            return cast(Readable, archive.open(first))  # the member keeps the file open for itself
+        try:
+            with zipfile.ZipFile(path) as archive:
+                first = next(info for info in archive.infolist() if info.filename == name)
+                member = archive.open(first)  # it keeps the file open for itself
+        except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError) as error:
+            raise MemtuiError(
+                f"{one_line(name)} in {path.name} cannot be unpacked: {one_line(str(error)).rstrip('.')}.",
+                fix="Fetch the archive again, or make it again where it came from.",
+                details=str(error),
+            ) from error
+        return cast(Readable, io.BufferedReader(WholeOnly(member, name, "member of the archive")))
 
     return open_member
 

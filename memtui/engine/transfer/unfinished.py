@@ -68,7 +68,7 @@ class Runs:
                 each = Unfinished(name=path.stem, **value)
                 if each.kind == "import":
                     each.request  # noqa: B018 - a file of another version does not count
-            except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
                 continue
             if each.why or not _alive(pid):
                 found.append(each)

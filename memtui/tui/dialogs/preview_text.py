@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from memtui.engine import Change, ChangeSet, Conflict, MemtuiError, Progress, clean, one_line, word_diff
+from memtui.engine import (
+    Change,
+    ChangeSet,
+    Conflict,
+    MemtuiError,
+    Progress,
+    clean,
+    dump_json,
+    one_line,
+    word_diff,
+)
 from memtui.engine.secrets import mask
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
@@ -46,7 +55,7 @@ def value_words(value: Any, name: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict | list):
-        return one_line(json.dumps(value, ensure_ascii=False))
+        return one_line(dump_json(value, ensure_ascii=False))
     if name.endswith(_TIMES) and isinstance(value, int | float) and _FIRST_MS < value < _LAST_MS:
         return f"{datetime.fromtimestamp(value / 1000, UTC):%Y-%m-%d %H:%M} UTC"
     if isinstance(value, float):

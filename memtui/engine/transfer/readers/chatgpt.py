@@ -13,7 +13,7 @@ from memtui.engine.transfer.options import ReadOptions
 from memtui.engine.transfer.readers.documents import Value, items_of, open_json
 from memtui.engine.transfer.readers.fields import put_time, word
 from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.text import storable
+from memtui.engine.transfer.text import storable, without_nul
 from memtui.engine.transfer.tree import archive_tree
 
 WRITER = "bio"
@@ -63,14 +63,15 @@ def _written(item: Value, options: ReadOptions) -> Iterator[Read]:
             continue
         where = f"{item.where}, node {node_id}"
         before = _message(_object(mapping).get(node.get("parent")))
-        text, odd = storable(_text(before))
+        text, nul = without_nul(_text(before))
+        text, odd = storable(text)
         if _object(before.get("author")).get("role") != "assistant" or not text.strip():
             yield Rejected(where, "a memory was written, but its sentence is not in the file")
             continue
         record = Record(text=text.strip(), where=where, title=word(conversation.get("title")))
         record.key = f"{conversation.get('id') or conversation.get('title')}\n{node_id}\n{text}"
-        if odd:
-            record.lost("text", odd)
+        for note in filter(None, (nul, odd)):
+            record.lost("text", note)
         put_time(record, "timestamp_ms", before.get("create_time"), options.now_ms)
         record.notes = [note for note in record.notes if "in seconds" not in note.what]
         record.rest = {"node": node_id, "conversation": conversation.get("title")}

@@ -14,7 +14,7 @@ from memtui.engine.transfer.options import ReadOptions
 from memtui.engine.transfer.readers.documents import Value, items_of, open_json
 from memtui.engine.transfer.readers.long_text import SPLIT, SPLIT_FROM, pieces
 from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.text import storable
+from memtui.engine.transfer.text import storable, without_nul
 from memtui.engine.transfer.tree import archive_tree
 
 TEXT, PROJECTS, FILES = "conversations_memory", "project_memories", "memory_files"
@@ -82,7 +82,8 @@ def _split(text: Any, where: str, scope: str | None, rest: dict[str, Any]) -> It
             yield Rejected(where, "it is no text")
         return
     for entry in entries(text, bold_headings=True):
-        sound, odd = storable(entry.text)
+        sound, nul = without_nul(entry.text)
+        sound, odd = storable(sound)
         place = f"{where}, line {entry.line}"
         if not sound.strip():
             yield Rejected(place, "its text is empty")
@@ -93,8 +94,8 @@ def _split(text: Any, where: str, scope: str | None, rest: dict[str, Any]) -> It
             record.key = f"{scope}\n{part}"
             if len(parts) > 1:
                 record.lost("text", SPLIT)
-            if odd:
-                record.lost("text", odd)
+            for note in filter(None, (nul, odd)):
+                record.lost("text", note)
             if entry.under:
                 record.rest["under"] = entry.under
             yield record

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.transfer.importance import read_importance
 from memtui.engine.transfer.record import Record, Rejected
-from memtui.engine.transfer.text import storable
+from memtui.engine.transfer.text import storable, without_nul
 from memtui.engine.transfer.times import read_time
 
 if TYPE_CHECKING:
@@ -21,16 +21,20 @@ STABLE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{2,127}")
 _SHOWN = 80
 
 
-def text_of(value: Any, where: str) -> tuple[str, str] | Rejected:
-    """(text, note) of a record's text field, or why there is no memory in it."""
+def text_of(value: Any, where: str, *, with_nul: bool = False) -> tuple[str, str] | Rejected:
+    """(text, note) of a record's text field, or why there is no memory in it.
+
+    NULs go, unless `with_nul` says that the row is to come back as it was.
+    """
     if not isinstance(value, str):
         return Rejected(
             where, "it has no text" if value is None else f"its text is {kind_of(value)}, not a text"
         )
-    text, note = storable(value)
+    text, nul = (value, "") if with_nul else without_nul(value)
+    text, odd = storable(text)
     if not text.strip():
         return Rejected(where, "its text is empty")
-    return text, note
+    return text, "; ".join(filter(None, (nul, odd)))
 
 
 def kind_of(value: Any) -> str:

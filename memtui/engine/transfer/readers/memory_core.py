@@ -193,7 +193,7 @@ def _vector(stored: Any, generation: Generation) -> NDArray[np.float32] | None:
             vector = np.frombuffer(stored, dtype="<f8").astype(np.float32)
         else:
             vector = np.asarray(json.loads(stored), dtype=np.float32)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return None
     usable = vector.ndim == 1 and vector.size and bool(np.isfinite(vector).all()) and bool(vector.any())
     return vector if usable else None

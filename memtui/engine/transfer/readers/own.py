@@ -97,7 +97,7 @@ def parquet_frame(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
     """What our mark in a Parquet file's metadata says; empty for other files."""
     try:
         value = json.loads(metadata.get(PARQUET_MARK, b"{}"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -34,7 +34,7 @@ class RowReader:
         has no use there is not looked at.
         """
         columns, get = self._columns, row.get
-        found = text_of(get(columns.text), where)
+        found = text_of(get(columns.text), where, with_nul=True)
         if isinstance(found, Rejected):
             return found
         stored_id = get(columns.id)

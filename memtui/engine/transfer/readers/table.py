@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 from collections.abc import Iterator, Mapping
@@ -16,12 +17,21 @@ from memtui.engine.transfer.json_text import JsonReader
 from memtui.engine.transfer.mapping import check_mapping, guess
 from memtui.engine.transfer.options import ReadOptions
 from memtui.engine.transfer.readers.documents import Value, items_of, json_lines, open_json, opened
-from memtui.engine.transfer.readers.fields import put_vector
+from memtui.engine.transfer.readers.fields import put_vector, text_of
 from memtui.engine.transfer.readers.mapped import mapped_record
 from memtui.engine.transfer.readers.own import put_packed
 from memtui.engine.transfer.readers.vectors import vectors_of
 from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.text import READ_AS_WINDOWS, WINDOWS, byte_order_mark, decode
+from memtui.engine.transfer.text import (
+    READ_AS_WINDOWS,
+    WINDOWS,
+    byte_order_mark,
+    decode,
+    encoding_named,
+    is_wide,
+    unreadable,
+    wide,
+)
 from memtui.engine.transfer.writers.csv import VECTOR, as_it_was
 
 SAMPLE = 50
@@ -73,13 +83,16 @@ def _csv_rows(path: Path, options: ReadOptions) -> Iterator[tuple[Iterator[Value
         encoding, remark = _encoding(head, marked, options.encoding, path)
         handle.read(length)
         text = io.TextIOWrapper(handle, encoding, errors="strict", newline="")  # type: ignore[type-var]
-        reader = csv.reader(text, delimiter=delimiter_of(head.decode(encoding, "replace")), strict=True)
+        reader = csv.reader(
+            text, delimiter=delimiter_of(head[length:].decode(encoding, "replace")), strict=True
+        )
         try:
             header = [name or f"column {at}" for at, name in enumerate(next(reader, []), 1)]
             yield _rows(reader, header, path), header, remark
-        except UnicodeDecodeError:
-            decode(path.read_bytes(), path.name, encoding)  # says where
-            raise
+        except UnicodeDecodeError as error:
+            if handle.peek(2)[:2] != b"\x1f\x8b":
+                decode(path.read_bytes(), path.name, encoding)  # says where
+            raise unreadable(path.name, encoding, marked, error.start) from None
         finally:
             text.detach()
 
@@ -87,13 +100,14 @@ def _csv_rows(path: Path, options: ReadOptions) -> Iterator[tuple[Iterator[Value
 def _encoding(head: bytes, marked: str, wanted: str | None, path: Path) -> tuple[str, str]:
     """The encoding to read with and what has to be said; a mark that the body contradicts is an error."""
     if wanted:
-        return wanted, ""
-    body = head[: head.rfind(b"\n") + 1] or head
-    try:
-        body.decode(marked or "utf-8")
-    except UnicodeDecodeError:
+        return encoding_named(wanted, marked), ""
+    if not marked and is_wide(head):
+        raise wide(path.name)
+    try:  # the head may end inside a character
+        codecs.getincrementaldecoder(marked or "utf-8")().decode(head, final=False)
+    except UnicodeDecodeError as error:
         if marked:
-            decode(path.read_bytes(), path.name)  # raises, with the offset
+            raise unreadable(path.name, marked, marked, error.start) from None
         return WINDOWS, READ_AS_WINDOWS
     return marked or "utf-8", ""
 
@@ -225,7 +239,12 @@ def _mapped(values: Iterator[Value | Rejected] | Iterator[Value], options: ReadO
             yield each
         elif isinstance(each.value, dict):
             yield mapped_record(each.value, mapping, each.where, options)
-        elif isinstance(each.value, str) and each.value.strip():
-            yield Record(text=each.value, where=each.where, key=each.value)
+        elif isinstance(each.value, str) and not isinstance(
+            found := text_of(each.value, each.where), Rejected
+        ):
+            record = Record(text=found[0], where=each.where, key=each.value)
+            if found[1]:
+                record.lost("text", found[1])
+            yield record
         else:
             yield Rejected(each.where, "it is no object with a text")

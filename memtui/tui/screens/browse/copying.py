@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
-from memtui.engine import Memory
+from memtui.engine import Memory, dump_json
 from memtui.tui.dialogs.pick import Option
 
 
@@ -23,4 +21,4 @@ def copy_text(memory: Memory, what: str) -> str:
         return memory.id
     if what == "text":
         return memory.raw_text
-    return json.dumps(memory.as_json(), ensure_ascii=False, indent=2, default=str)
+    return dump_json(memory.as_json(), ensure_ascii=False, indent=2)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import Memory, clean, one_line
+from memtui.engine import Memory, clean, dump_json, one_line
 from memtui.tui.keys import BY_ID, Key
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import fit
@@ -266,7 +265,7 @@ def value_text(value: Any) -> str:
         text = value if value.strip() else f'"{value}"'
     else:
         try:
-            text = json.dumps(value, ensure_ascii=False, default=str)
+            text = dump_json(value, ensure_ascii=False)
         except (TypeError, ValueError):
             text = str(value)
     text = clean(text)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual import on
 from textual.app import ComposeResult
 
-from memtui.engine import ChangeSet, MemtuiError, Outcome
+from memtui.engine import ChangeSet, MemtuiError, Outcome, dump_json
 from memtui.tui.dialogs.pick import Option, Pick
 from memtui.tui.dialogs.preview_text import SHOWN
 from memtui.tui.frame import Frame
@@ -231,7 +230,7 @@ class JournalScreen(Frame):
             for each in self.state.rows or ()
         ]
         document = {**entry.as_json(), "changes": rows}
-        host(self).copy(json.dumps(document, ensure_ascii=False, indent=1, default=str), "entry")
+        host(self).copy(dump_json(document, ensure_ascii=False, indent=1), "entry")
 
     def action_other(self) -> None:
         here = self.query_one("#rows").has_focus
