@@ -65,7 +65,7 @@ def render(verdict: Verdict) -> str:
 
 def _rung(rung: Rung) -> str:
     mark = {True: "+", False: "x", None: "?"}[rung.passed]
-    aside = " (if it came so far)" if rung.hypothetical and rung.passed is not None and rung.applies else ""
+    aside = " (if it were let past)" if rung.hypothetical and rung.passed is not None and rung.applies else ""
     return f"  {mark if rung.applies else '.'} {rung.gate.replace('_', ' '):<16} {rung.sentence}{aside}"
 
 

@@ -49,11 +49,14 @@ class Passage:
 def force(run: Run, setting: Setting, row: Row, by_vector: VectorRank, by_words: WordRank) -> Passage | None:
     """Run the stages with `row` among the candidates; None where it has no score to start from.
 
-    Where a lane found it, its hit counts; where none did, it is put into the vector lane at its true distance and
-    into the keyword lane with its true BM25 value, in addition to what these found.
+    Where a lane found it, the hits that were made are all that counts: this is the recall as it was. Where none did,
+    it is put into the vector lane at its true distance and into the keyword lane with its true BM25 value, in
+    addition to what these found: the recall as it would be if the memory were let past.
     """
-    vector_lane = _with(setting.vector_lane, _vector_hit(setting, row, by_vector, run.plan.plain))
-    bm25_lane = _with(setting.bm25_lane, _word_hit(setting, row, by_words))
+    vector_lane, bm25_lane = setting.vector_lane, setting.bm25_lane
+    if not any(hit.row.id == row.id for lane in (vector_lane, bm25_lane) for hit in lane.hits):
+        vector_lane = _with(vector_lane, _vector_hit(setting, row, by_vector, run.plan.plain))
+        bm25_lane = _with(bm25_lane, _word_hit(setting, row, by_words))
     given = replace(setting, vector_lane=vector_lane, bm25_lane=bm25_lane)
     pool = pool_of(vector_lane, bm25_lane, run.plan.now_ms, run.outside.kin)
     index = next((at for at, each in enumerate(pool.rows) if each.id == row.id), None)

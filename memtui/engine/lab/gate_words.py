@@ -35,7 +35,7 @@ def sentence(gate: str, passed: bool | None, value: Any, limit: Any, facts: Fact
     """What the gate says of the memory."""
     if passed is None:
         return UNKNOWN
-    words = (_PASSED if passed else _FAILED)[gate]
+    words = (_PASSED if passed else FAILED)[gate]
     return words(value, limit, facts)
 
 
@@ -129,7 +129,7 @@ def _mmr(value: Any, limit: Any, f: Facts) -> str:
     )
 
 
-_FAILED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
+FAILED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
     "unknown_id": lambda value, limit, f: f"There is no memory {value} among the {limit:,} of this store.",
     "scope": _scope,
     "inactive": _inactive,
@@ -164,9 +164,14 @@ def _pool_passed(value: Any, limit: Any, f: Facts) -> str:
     ranks = [
         f"{'vector' if name == 'vector' else 'words'} {lane['rank']:,}"
         for name, lane in f["lanes"].items()
-        if lane["rank"] is not None
+        if lane["rank"] is not None and lane["met"]
     ]
-    return f"Found: {', '.join(ranks) or 'recorded'}; the pool takes {limit}."
+    outside = [
+        f" By {'vector' if name == 'vector' else 'words'} it is number {lane['rank']:,}, outside the pool."
+        for name, lane in f["lanes"].items()
+        if lane["rank"] is not None and not lane["met"]
+    ]
+    return f"Found: {', '.join(ranks) or 'recorded'}; the pool takes {limit}.{''.join(outside)}"
 
 
 _PASSED: Mapping[str, Callable[[Any, Any, Facts], str]] = {

@@ -136,18 +136,22 @@ def _candidate_pool(e: Evidence) -> Answer:
     passed = False
     fetched = fetch_size(e.plan.lane_limit)
     lanes: list[tuple[str, Lane, VectorRank | WordRank]] = []
+    places: list[int] = []
     if e.setting.route in ("hybrid", "vector"):
         lanes.append(("vector", e.setting.vector_lane, e.by_vector))
     if e.setting.route != "vector":
         lanes.append(("bm25", e.setting.bm25_lane, e.by_words))
     for name, lane, rank in lanes:
-        met = any(hit.row.id == e.row.id for hit in lane.hits) or any(
+        hit = next((hit for hit in lane.hits if hit.row.id == e.row.id), None)
+        met = hit is not None or any(
             gone.row.id == e.row.id and gone.reason != "inactive" for gone in lane.dropped
         )
         within = rank.rank is not None and rank.rank <= e.plan.lane_limit
         reached = rank.rank is not None and (e.plan.plain or rank.rank + rank.inactive_ahead <= fetched)
         passed = passed or met or (e.blocked and within and reached)
-        facts["lanes"][name] = {"rank": rank.rank, "of": rank.of, "why": rank.why, "met": met}
+        place = rank.rank if hit is None else hit.rank  # the recall's own where it has one
+        places += [place] if place is not None else []
+        facts["lanes"][name] = {"rank": place, "of": rank.of, "why": rank.why, "met": met}
         if rank.inactive_ahead:
             facts["lanes"][name]["inactive_ahead"] = rank.inactive_ahead
     words = e.by_words
@@ -155,8 +159,7 @@ def _candidate_pool(e: Evidence) -> Answer:
         facts |= {"question_words": list(words.asked), "shared_words": list(words.shared)}
     if words.folded is False:
         facts["in_index"] = False
-    ranks = [rank.rank for _, _, rank in lanes if rank.rank is not None]
-    return passed, min(ranks) if ranks else None, e.plan.lane_limit, {**facts, "fetched": fetched}
+    return passed, min(places) if places else None, e.plan.lane_limit, {**facts, "fetched": fetched}
 
 
 def _tag(e: Evidence) -> Answer:

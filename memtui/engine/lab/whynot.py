@@ -25,7 +25,34 @@ if TYPE_CHECKING:
     from memtui.engine.recall.plan import Plan
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.setting import Setting
+    from memtui.engine.recall.trace import Candidate
 
+INDIRECT = frozenset({"rerank", "mmr_diversity"})
+"""Gates that stop nothing by themselves: they cost the places or the score that another gate asks for."""
+RUN_ORDER = (
+    "unknown_id",
+    "scope",
+    "inactive",
+    "candidate_pool",
+    "category",
+    "min_score",
+    "tag",
+    "expired",
+    "rerank_window",
+    "rerank",
+    "hard_cutoff",
+    "noise_filter",
+    "mmr_diversity",
+    "limit",
+    "state",
+    "suppressed",
+    "adaptive_gate",
+    "governance",
+    "repeat",
+    "prompt_items",
+    "prompt_chars",
+)
+"""The gates in the order in which a recall runs through them; the ladder tells what a memory is first."""
 RankingOf = Callable[[int], Ranking]
 """Table version to the ranks in it."""
 
@@ -171,9 +198,48 @@ def _by_substring(trace: Trace, plan: Plan, found: Found, text: str) -> WordRank
     return WordRank(None, len(answer.rows), 0, None, None, (text,), (), None, why)
 
 
+def settled(trace: Trace, memory_id: str, ladder: tuple[Rung, ...]) -> tuple[tuple[Rung, ...], Rung | None]:
+    """The ladder with the gate that stopped the memory, and that gate; None where none did.
+
+    For a candidate that is the gate of its trace, value and limit included, and what stands behind it in the order
+    of the stages is hypothetical. An indirect loss (the reranker's, a near-duplicate's) is named as the cause of
+    the gate that it led to. For a memory that never became a candidate it is the first gate of the ladder.
+    """
+    first = next((rung for rung in ladder if rung.passed is False), None)
+    candidate = next((each for each in trace.candidates if each.id == memory_id), None)
+    if candidate is None or candidate.rank is not None:
+        return ladder, first
+    rungs = [_quoted(trace, rung, candidate) for rung in ladder]
+    stopped = next((rung for rung in rungs if rung.gate == candidate.reason), None)
+    if stopped is None:
+        return ladder, first
+    cause = next((rung for rung in rungs if rung.passed is False and rung.gate in INDIRECT), stopped)
+    reached = RUN_ORDER.index(stopped.gate) if stopped.gate in RUN_ORDER else len(RUN_ORDER)
+    after = {gate for gate in RUN_ORDER[reached + 1 :] if gate != cause.gate}
+    told = tuple(replace(rung, hypothetical=rung.gate in after) for rung in rungs)
+    return told, next(rung for rung in told if rung.gate == cause.gate)
+
+
+def _quoted(trace: Trace, rung: Rung, candidate: Candidate) -> Rung:
+    """The rung with the verdict, the value and the limit that the trace recorded for this gate, where it did."""
+    if rung.gate != candidate.reason:
+        return rung
+    index = next(at for at, row in enumerate(trace.pool.rows) if row.id == candidate.id)
+    gates = [record.outcome.dropped[index] for record in trace.records if index in record.outcome.dropped]
+    gate = next((each for each in gates if each.reason == rung.gate), None)
+    value = rung.value if gate is None or gate.value is None else gate.value
+    limit = rung.limit if gate is None or gate.limit is None else gate.limit
+    if (rung.passed, rung.value, rung.limit) == (False, value, limit):
+        return rung
+    words = rung.sentence
+    if trace.plan is not None:
+        words = gate_words.sentence(rung.gate, False, value, limit, rung.facts)
+    return replace(rung, passed=False, value=value, limit=limit, sentence=words)
+
+
 def judged(trace: Trace, memory_id: str, rank: int | None, ladder: tuple[Rung, ...]) -> Verdict:
     """The verdict that a ladder gives: its first gate that failed."""
-    failed = next((rung for rung in ladder if rung.passed is False), None)
+    ladder, failed = settled(trace, memory_id, ladder)
     if rank is not None or failed is None:
         words = f"It came back, number {rank}." if rank is not None else "No gate stopped it."
         gate = value = limit = None
