@@ -45,6 +45,8 @@ from memtui.engine.recall.noise import is_frustration, noise_rule
 NOW = 1_791_192_600_000
 DAY = 86_400_000
 TOLERANCE = 1e-12
+SIX_DECIMALS = ("admission_novelty",)
+"""Made from vectors of six decimals: equal to 1e-5, as the recordings say."""
 FIXED = "<fixed text>"
 Read = Callable[[Any], Any]
 
@@ -166,7 +168,7 @@ def _confidence(given: Any) -> Any:
 
 
 def _novelty(cosines: Any) -> Any:
-    made = vectors_of(cosines)
+    made = [vector.round(6) for vector in vectors_of(cosines)]  # the recordings have six decimals
     base = np.zeros(len(cosines) + 1)
     base[0] = 1
     found = admission.admission_novelty(
@@ -397,14 +399,14 @@ FUNCTIONS: Mapping[str, Callable[[], Read]] = {
 """Makes, for each recorded function, what answers its cases in order."""
 
 
-def same(ours: Any, theirs: Any) -> bool:
-    """Equal, numbers to 1e-12 of their size."""
+def same(ours: Any, theirs: Any, tolerance: float = TOLERANCE) -> bool:
+    """Equal, numbers to `tolerance` of their size."""
     if isinstance(ours, bool) or isinstance(theirs, bool):
         return ours is theirs
     if isinstance(ours, int | float) and isinstance(theirs, int | float):
-        return math.isclose(ours, theirs, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+        return math.isclose(ours, theirs, rel_tol=tolerance, abs_tol=tolerance)
     if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
-        return ours.keys() == theirs.keys() and all(same(ours[key], theirs[key]) for key in theirs)
+        return ours.keys() == theirs.keys() and all(same(ours[key], theirs[key], tolerance) for key in theirs)
     if isinstance(ours, list | tuple) and isinstance(theirs, list):
-        return len(ours) == len(theirs) and all(same(a, b) for a, b in zip(ours, theirs, strict=True))
+        return len(ours) == len(theirs) and all(same(a, b, tolerance) for a, b in zip(ours, theirs, strict=True))
     return bool(ours == theirs)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.conformance.capture_functions import FUNCTIONS, same
+from tests.conformance.capture_functions import FUNCTIONS, SIX_DECIMALS, TOLERANCE, same
 
 FOLDER = (
     Path(os.environ.get("MEMTUI_FIXTURES") or Path(__file__).parents[3] / "shared" / "fixtures") / "capture"
@@ -26,9 +26,10 @@ if not RECORDED:
 def test_every_case_is_equal(name: str) -> None:
     read = FUNCTIONS[name]()
     different = []
+    tolerance = 1e-5 if name in SIX_DECIMALS else TOLERANCE
     for case in RECORDED[name]:
         ours = read(case["in"])
-        if not same(ours, case["out"]):
+        if not same(ours, case["out"], tolerance):
             different.append(
                 f"{json.dumps(case['in'], ensure_ascii=False)[:300]}: {ours!r} against {case['out']!r}"
             )
