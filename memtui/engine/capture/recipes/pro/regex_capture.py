@@ -1,0 +1,102 @@
+"""Capture without a model: texts with a trigger word become rows as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from memtui.engine.capture.recipes.pro.admission import admit, keep_rejected
+from memtui.engine.capture.recipes.pro.extraction import Call
+from memtui.engine.capture.recipes.pro.world import World
+from memtui.engine.capture.stages.boundary import user_md_exclusive
+from memtui.engine.capture.stages.grounding import Proposal
+from memtui.engine.capture.stages.similarity import cosine
+from memtui.engine.capture.stages.triggers import detect_category, should_capture
+from memtui.engine.categories import smart_of
+from memtui.engine.errors import EmbeddingError
+from memtui.engine.metadata import fact_key
+from memtui.engine.recall.noise import noise_rule
+
+MOST_TEXTS = 2
+DUPLICATE_SCORE = 0.90
+DUPLICATE_COSINE = 0.90
+IMPORTANCE = 0.7
+PROVENANCE = "auto-capture-regex-fallback"
+
+
+def regex_capture(
+    world: World,
+    texts: Sequence[str],
+    *,
+    agent: str,
+    scope: str,
+    scopes: Sequence[str] | None,
+    session: str,
+    key: str = "",
+) -> int:
+    """Store the first two texts that pass; how many were stored.
+
+    `session` goes into the rows; it comes from the event and is normally unknown. `key` names the session in audits.
+    """
+    chosen = [text for text in texts if should_capture(text) and noise_rule(text) is None][:MOST_TEXTS]
+    taken: list[Any] = []
+    rows: list[tuple[str, str, Any, str | None]] = []
+    for text in chosen:
+        if user_md_exclusive(world.settings.exclusive, text=text):
+            continue
+        category = detect_category(text)
+        try:
+            vector = world.embed(text)
+        except EmbeddingError:
+            continue
+        near = world.search(vector, 1, 0.1, [scope])
+        if near and near[0].score > DUPLICATE_SCORE:
+            continue
+        if any(cosine(vector, other) > DUPLICATE_COSINE for other in taken):
+            continue
+        smart = smart_of(category, text)
+        proposal = Proposal(smart, text, f"- {text}", text, "", "")
+        call = Call(key or session, agent, scope, scopes, "\n".join(texts), ())
+        gate = admit(world, call, [proposal], [vector], lane="regex", marks={"provenance": PROVENANCE})[0]
+        if gate is not None and gate.rejected:
+            keep_rejected(world, call, proposal, gate)
+            continue
+        taken.append(vector)
+        rows.append((text, category, vector, None if gate is None else gate.audit_text))
+    for text, category, vector, audit in rows:
+        world.add(
+            text=text,
+            vector=vector,
+            category=category,
+            scope=scope,
+            importance=IMPORTANCE,
+            metadata=_metadata(text, category, session, world.now_ms, audit),
+        )
+    for text, category, _, _ in rows:
+        world.mirror(text, category, scope, agent=agent, source="auto-capture")
+    return len(rows)
+
+
+def _metadata(text: str, category: str, session: str, now_ms: int, audit: str | None) -> dict[str, Any]:
+    smart = smart_of(category, text)
+    found: dict[str, Any] = {
+        "l0_abstract": text,
+        "l1_overview": f"- {text}",
+        "l2_content": text,
+        "memory_category": smart,
+        "tier": "working",
+        "access_count": 0,
+        "confidence": 0.7,
+        "last_accessed_at": now_ms,
+        "valid_from": now_ms,
+        "fact_key": fact_key(smart, text),
+        "source_session": session,
+        "state": "confirmed",
+        "source": "auto-capture",
+        "memory_layer": "working",
+        "injected_count": 0,
+        "bad_recall_count": 0,
+        "suppressed_until_turn": 0,
+        "admission_audit": audit,
+    }
+    return {key: value for key, value in found.items() if value is not None}

@@ -1,0 +1,269 @@
+"""Playing a recording: its steps on a store made for it, its replies in place of a model."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.capture.chat import ChatError, Replies
+from memtui.engine.capture.draft import Draft, StoredRow, table_of
+from memtui.engine.capture.recipes.pro.plugin import Plugin
+from memtui.engine.capture.recipes.pro.settings import plugin_config
+from memtui.engine.capture.recipes.pro.world import Files, World
+from memtui.engine.capture.stages.similarity import NoiseBank
+from memtui.engine.errors import EmbeddingError, UsageError
+from memtui.engine.access import ScopePolicy
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+TICK_MS = 1000
+NEW_ID = "0000c0de-0000-4000-8000-"
+MIN_MESSAGES = 1
+"""What a recording means where it names no minimum."""
+PROTOTYPES = "noise_prototypes.json"
+
+
+def read_recordings(path: Path) -> Iterator[dict[str, Any]]:
+    """The recordings of a JSONL file, plain or gzipped, one a line. Raises UsageError for what is none."""
+    try:
+        opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
+        with opened as file:
+            for number, line in enumerate(file, 1):
+                if line.strip():
+                    yield _recording(line, path, number)
+    except (OSError, UnicodeDecodeError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{path} cannot be read: {reason}.", fix="Name a file of recordings.") from None
+
+
+def _recording(line: str, path: Path, number: int) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not isinstance(found.get("steps"), list):
+        raise UsageError(
+            f"Line {number} of {path} is no recording.", fix="Each line is one object with its steps."
+        )
+    return found
+
+
+def read_prototypes(path: Path) -> list[NDArray[np.float32]]:
+    """The vectors of noise sentences that lie beside the recordings, none where there is no such file."""
+    import numpy as np
+
+    try:
+        found = json.loads((path.parent / PROTOTYPES).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    vectors = found.get("vectors") if isinstance(found, dict) else found
+    return [np.asarray(each, dtype=np.float32) for each in vectors] if isinstance(vectors, list) else []
+
+
+def replay(
+    recording: Mapping[str, Any],
+    *,
+    config: Mapping[str, Any] | None = None,
+    prototypes: Sequence[NDArray[np.float32]] = (),
+) -> dict[str, Any]:
+    """Play a recording and return what it leaves: rows, files, and of each step its trace, queues and answer.
+
+    `config` replaces the recording's own settings key by key. Only inputs of the recording are read.
+    """
+    with tempfile.TemporaryDirectory(prefix="memtui-replay-", ignore_cleanup_errors=True) as folder:
+        return _Replay(recording, config or {}, prototypes, Path(folder)).run()
+
+
+class _Vectors:
+    """The recorded vectors by text, and the texts whose embedding fails just now."""
+
+    def __init__(self, recorded: Mapping[str, Sequence[float]]) -> None:
+        import numpy as np
+
+        self._by_text = {text: np.asarray(vector, dtype=np.float32) for text, vector in recorded.items()}
+        self.dims = len(next(iter(recorded.values()))) if recorded else 64
+        self.failing: frozenset[str] = frozenset()
+        self._texts: dict[bytes, list[str]] = {}
+        for text, vector in self._by_text.items():
+            self._texts.setdefault(vector.tobytes(), []).append(text)
+
+    def __call__(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        import numpy as np
+
+        if any(text in self.failing for text in texts):
+            raise EmbeddingError("The embedding of this text fails.", fix="As it was recorded.")
+        return np.stack([self.of(text) for text in texts])
+
+    def of(self, text: str) -> NDArray[np.float32]:
+        """The vector of a text; of one that was not recorded a vector that is near to nothing."""
+        import numpy as np
+
+        found = self._by_text.get(text)
+        if found is not None:
+            return found
+        import hashlib
+
+        seed = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "little")
+        made = np.random.default_rng(seed).standard_normal(self.dims).astype(np.float32)
+        return made / np.linalg.norm(made)
+
+    def texts_of(self, vector: NDArray[np.float32] | None) -> list[str]:
+        """The texts that have this vector."""
+        return [] if vector is None else self._texts.get(vector.tobytes(), [])
+
+
+class _Replay:
+    def __init__(
+        self,
+        recording: Mapping[str, Any],
+        config: Mapping[str, Any],
+        prototypes: Sequence[NDArray[np.float32]],
+        folder: Path,
+    ) -> None:
+        self.recording, self.root = recording, folder
+        self.vectors = _Vectors(recording.get("embeddings") or {})
+        self.settings = {"extractMinMessages": MIN_MESSAGES, **(recording.get("config") or {}), **config}
+        self.before_files = dict(recording.get("files_before") or {})
+        self.made = 0
+        self.replies = Replies(recording.get("replies") or {}, json.dumps)
+        self.reflections = list(recording.get("reflection_replies") or [])
+        self.draft = self._store()
+        self.before = {row.id: row for row in self.draft.rows(vectors=True)}
+        host = recording.get("host_config") or {}
+        agents = (host.get("agents") or {}).get("list") or []
+        models = {"model": "fixture-chat", **(recording.get("llm_config") or {})}
+        self.world = World(
+            settings=plugin_config(self.settings, {}),
+            draft=self.draft,
+            embed_texts=self.vectors,
+            chat=self.replies,
+            new_id=self._new_id,
+            policy=ScopePolicy.from_config(self.settings.get("scopes"), {}),
+            files=Files(folder / "files"),
+            agents=[each for each in agents if isinstance(each, dict)],
+            noise=NoiseBank(list(prototypes)),
+            models=models,
+            reflect=self._reflect,
+            now_ms=int(recording["now"]),
+        )
+        for name, text in self.before_files.items():
+            path = self.world.files.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def run(self) -> dict[str, Any]:
+        """Play every step."""
+        plugin = Plugin(self.world)
+        clock = int(self.recording["now"])
+        steps = []
+        for step in self.recording["steps"]:
+            if step["do"] == "advance":
+                clock += int(step["ms"])
+                steps.append({**_inputs(step), "trace": []})
+                continue
+            self.world.now_ms = clock
+            self.vectors.failing = frozenset(step.get("embed_fail") or ())
+            played = plugin.step(step)
+            self.draft.flush()
+            steps.append({**_inputs(step), "at": clock, **played})
+            clock += TICK_MS
+        return {"id": self.recording.get("id"), **self._left(), "steps": steps}
+
+    def _store(self) -> Draft:
+        from memtui.engine.store.create_pro import create_pro, pro_schema
+        from memtui.engine.store.open import open_store
+
+        folder = self.root / "db"
+        folder.mkdir(parents=True)
+        rows = [_row(each, self.vectors) for each in self.recording.get("rows_before") or []]
+        create_pro(folder, table_of(rows, pro_schema(self.vectors.dims)))
+        return Draft(open_store(folder))
+
+    def _new_id(self) -> str:
+        self.made += 1
+        return f"{NEW_ID}{self.made:012d}"
+
+    def _reflect(self, request: Mapping[str, Any]) -> str:
+        if not self.reflections:
+            raise ChatError("no reply was recorded")
+        reply = self.reflections.pop(0)
+        if "error" in reply:
+            raise ChatError(str(reply["error"]))
+        return str(reply["text"])
+
+    def _left(self) -> dict[str, Any]:
+        after = {row.id: row for row in self.draft.rows(vectors=True)}
+        created = [row for key, row in after.items() if key not in self.before]
+        changed = [row for key, row in after.items() if key in self.before and _differs(row, self.before[key])]
+        return {
+            "rows_created": [self._shown(row) for row in sorted(created, key=lambda row: row.id)],
+            "rows_changed": [self._shown(row) for row in sorted(changed, key=lambda row: row.id)],
+            "rows_deleted": sorted(key for key in self.before if key not in after),
+            "rows_total": len(after),
+            "files_after": self._files(),
+            "unused_replies": self.replies.unused,
+        }
+
+    def _shown(self, row: StoredRow) -> dict[str, Any]:
+        texts = self.vectors.texts_of(row.vector)
+        found: dict[str, Any] = {
+            "id": row.id,
+            "text": row.text,
+            "category": row.category,
+            "scope": row.scope,
+            "importance": row.importance,
+            "timestamp": row.timestamp,
+            "metadata": row.metadata,
+        }
+        vector = None if row.vector is None else [round(float(each), 6) for each in row.vector]
+        return {**found, "vector_of": texts[0] if texts else None, "vector": vector}
+
+    def _files(self) -> dict[str, str]:
+        self.world.files.flush()
+        root = self.world.files.root
+        found = {}
+        for path in sorted(root.rglob("*")) if root.is_dir() else ():
+            name = path.relative_to(root).as_posix()
+            if path.is_file() and (text := path.read_text(encoding="utf-8")) != self.before_files.get(name):
+                found[name] = text
+        return found
+
+
+def _inputs(step: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in step.items() if key not in ("trace", "queues", "answer", "at")}
+
+
+def _row(values: Mapping[str, Any], vectors: _Vectors) -> StoredRow:
+    import numpy as np
+
+    given = values.get("vector")
+    vector = (
+        np.asarray(given, dtype=np.float32)
+        if isinstance(given, list)
+        else vectors.of(str(values.get("vector_of") or values.get("text") or ""))
+    )
+    return StoredRow(
+        id=str(values["id"]),
+        text=str(values.get("text") or ""),
+        category=str(values.get("category") or "other"),
+        scope=values.get("scope"),
+        importance=float(values.get("importance", 0.7)),
+        timestamp=int(values.get("timestamp") or 0),
+        metadata=str(values.get("metadata") or "{}"),
+        vector=vector,
+    )
+
+
+def _differs(row: StoredRow, other: StoredRow) -> bool:
+    names = ("text", "category", "scope", "importance", "timestamp", "metadata")
+    if any(getattr(row, name) != getattr(other, name) for name in names):
+        return True
+    if row.vector is None or other.vector is None:
+        return row.vector is not other.vector
+    return not bool((row.vector == other.vector).all())
