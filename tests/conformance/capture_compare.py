@@ -61,9 +61,13 @@ def _files(ours: Mapping[str, str], theirs: Mapping[str, str], found: list[str])
 
 
 def _trace(place: str, ours: Any, theirs: Any, found: list[str]) -> None:
-    mine, wanted = ({text for r in each if r["kind"] == "embed" for text in r["texts"]} for each in (ours, theirs))
+    mine, wanted = (
+        {text for r in each if r["kind"] == "embed" for text in r["texts"]} for each in (ours, theirs)
+    )
     if mine != wanted:
-        found.append(f"{place} embedded: only ours {sorted(mine - wanted)}, only theirs {sorted(wanted - mine)}")
+        found.append(
+            f"{place} embedded: only ours {sorted(mine - wanted)}, only theirs {sorted(wanted - mine)}"
+        )
     left, right = ([r for r in each if r["kind"] != "embed"] for each in (ours, theirs))
     kinds, expected = ([r["kind"] for r in each] for each in (left, right))
     if kinds != expected:

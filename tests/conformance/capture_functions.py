@@ -408,5 +408,7 @@ def same(ours: Any, theirs: Any, tolerance: float = TOLERANCE) -> bool:
     if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
         return ours.keys() == theirs.keys() and all(same(ours[key], theirs[key], tolerance) for key in theirs)
     if isinstance(ours, list | tuple) and isinstance(theirs, list):
-        return len(ours) == len(theirs) and all(same(a, b, tolerance) for a, b in zip(ours, theirs, strict=True))
+        return len(ours) == len(theirs) and all(
+            same(a, b, tolerance) for a, b in zip(ours, theirs, strict=True)
+        )
     return bool(ours == theirs)

@@ -5,18 +5,18 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.chat import ChatError, Replies
-from memtui.engine.capture.draft import Draft, StoredRow, table_of
+from memtui.engine.capture.draft import Draft, StoredRow
 from memtui.engine.capture.recipes.pro.plugin import Plugin
 from memtui.engine.capture.recipes.pro.settings import plugin_config
 from memtui.engine.capture.recipes.pro.world import Files, World
 from memtui.engine.capture.stages.similarity import NoiseBank
 from memtui.engine.errors import EmbeddingError, UsageError
-from memtui.engine.access import ScopePolicy
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,14 +32,21 @@ PROTOTYPES = "noise_prototypes.json"
 def read_recordings(path: Path) -> Iterator[dict[str, Any]]:
     """The recordings of a JSONL file, plain or gzipped, one a line. Raises UsageError for what is none."""
     try:
-        opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8")
-        with opened as file:
-            for number, line in enumerate(file, 1):
-                if line.strip():
-                    yield _recording(line, path, number)
+        if path.suffix == ".gz":
+            with gzip.open(path, "rt", encoding="utf-8") as packed:
+                yield from _lines(packed, path)
+        else:
+            with path.open(encoding="utf-8") as plain:
+                yield from _lines(plain, path)
     except (OSError, UnicodeDecodeError, EOFError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise UsageError(f"{path} cannot be read: {reason}.", fix="Name a file of recordings.") from None
+
+
+def _lines(file: Iterable[str], path: Path) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(file, 1):
+        if line.strip():
+            yield _recording(line, path, number)
 
 
 def _recording(line: str, path: Path, number: int) -> dict[str, Any]:
@@ -181,9 +188,13 @@ class _Replay:
 
         folder = self.root / "db"
         folder.mkdir(parents=True)
-        rows = [_row(each, self.vectors) for each in self.recording.get("rows_before") or []]
-        create_pro(folder, table_of(rows, pro_schema(self.vectors.dims)))
-        return Draft(open_store(folder))
+        schema = pro_schema(self.vectors.dims)
+        create_pro(folder, schema.empty_table())
+        draft = Draft(open_store(folder))
+        for each in self.recording.get("rows_before") or []:
+            draft.add(_row(each, self.vectors))
+        draft.flush()  # after the index was made, as the plugin writes its rows
+        return draft
 
     def _new_id(self) -> str:
         self.made += 1
@@ -200,7 +211,9 @@ class _Replay:
     def _left(self) -> dict[str, Any]:
         after = {row.id: row for row in self.draft.rows(vectors=True)}
         created = [row for key, row in after.items() if key not in self.before]
-        changed = [row for key, row in after.items() if key in self.before and _differs(row, self.before[key])]
+        changed = [
+            row for key, row in after.items() if key in self.before and _differs(row, self.before[key])
+        ]
         return {
             "rows_created": [self._shown(row) for row in sorted(created, key=lambda row: row.id)],
             "rows_changed": [self._shown(row) for row in sorted(changed, key=lambda row: row.id)],

@@ -237,5 +237,3 @@ def _grounding(proposal: Proposal, fired: str | None) -> str:
 
 def _text(value: Any) -> str:
     return trim(value) if isinstance(value, str) else ""
-
-

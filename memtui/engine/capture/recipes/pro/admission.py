@@ -140,7 +140,9 @@ def _batch(
         return None
     found: dict[int, tuple[float, str | None]] = {}
     for index, at in enumerate(chunk, 1):
-        entry = next((each for each in results if isinstance(each, dict) and each.get("index") == index), None)
+        entry = next(
+            (each for each in results if isinstance(each, dict) and each.get("index") == index), None
+        )
         if entry is None:
             found[at] = (NEUTRAL, MISSING)
             continue
@@ -153,13 +155,9 @@ def _judged(
 ) -> dict[str, Any]:
     settings = world.settings.admission
     hits = world.search(vector, settings.pool, 0.0, call.scopes)
-    same = [
-        hit for hit in hits if hit.row.meta(world.now_ms).memory_category == proposal.category
-    ]
+    same = [hit for hit in hits if hit.row.meta(world.now_ms).memory_category == proposal.category]
     compared = same or hits
-    novelty: Novelty = admission_novelty(
-        [(hit.row.id, cosine(vector, hit.row.vector)) for hit in compared]
-    )
+    novelty: Novelty = admission_novelty([(hit.row.id, cosine(vector, hit.row.vector)) for hit in compared])
     features = Features(
         utility[0],
         admission_confidence(proposal.abstract, proposal.content, call.conversation).score,

@@ -65,15 +65,14 @@ class Stats:
             "skipped": self.skipped,
             "boundarySkipped": self.boundary_skipped,
         }
-        for key, value in (
-            ("rejected", self.rejected),
-            ("superseded", self.superseded),
-            ("supported", self.supported),
-            ("skippedNoInput", self.no_input),
-            ("extractionFailed", self.failed),
-        ):
-            if value:
-                found[key] = value
+        later = {
+            "rejected": self.rejected,
+            "superseded": self.superseded,
+            "supported": self.supported,
+            "skippedNoInput": self.no_input,
+            "extractionFailed": self.failed,
+        }
+        found |= {key: value for key, value in later.items() if value}
         if self.settled is not None:
             found["settledOutcomes"] = self.settled
         return found
@@ -169,7 +168,12 @@ class _Extraction:
         self._write_merges()
         self._write_new()
         stats.settled = bool(
-            stats.created or stats.merged or stats.skipped or stats.rejected or stats.supported or stats.superseded
+            stats.created
+            or stats.merged
+            or stats.skipped
+            or stats.rejected
+            or stats.supported
+            or stats.superseded
         )
 
     # ------------------------------------------------------------------ candidates
@@ -253,9 +257,7 @@ class _Extraction:
 
     # ------------------------------------------------------------------ decisions
 
-    def _decide(
-        self, chosen: list[Proposal], vectors: list[Any], admitted: list[Admitted | None]
-    ) -> None:
+    def _decide(self, chosen: list[Proposal], vectors: list[Any], admitted: list[Admitted | None]) -> None:
         asked: list[tuple[int, list[Hit]]] = []
         decided: dict[int, DedupVerdict] = {}
         rows: dict[int, dict[str, StoredRow]] = {}
@@ -265,9 +267,7 @@ class _Extraction:
                 continue
             if proposal.category == "profile":
                 continue
-            hits = self.world.search(
-                vectors[at], NEIGHBOURS, NEIGHBOUR_SCORE, self.call.scopes, active=True
-            )
+            hits = self.world.search(vectors[at], NEIGHBOURS, NEIGHBOUR_SCORE, self.call.scopes, active=True)
             rows[at] = {hit.row.id: hit.row for hit in hits}
             verdict = _short_circuit(proposal, hits)
             self.world.records.append(
@@ -302,7 +302,9 @@ class _Extraction:
                     "abstract": field_lines(chosen[at].abstract),
                     "overview": field_lines(chosen[at].overview),
                     "content": field_lines(chosen[at].content),
-                    "existing": [_shown(number, hit, self.world.now_ms) for number, hit in enumerate(hits[:SHOWN], 1)],
+                    "existing": [
+                        _shown(number, hit, self.world.now_ms) for number, hit in enumerate(hits[:SHOWN], 1)
+                    ],
                 }
                 for index, (at, hits) in enumerate(chunk, 1)
             ]
@@ -388,9 +390,7 @@ class _Extraction:
     def _queue_merge(
         self, target: str, proposal: Proposal, label: str | None, gate: Admitted | None, vector: Any
     ) -> None:
-        job = self.merges.setdefault(
-            target, _Merge(target, proposal.category)
-        )
+        job = self.merges.setdefault(target, _Merge(target, proposal.category))
         job.additions.append((proposal, label, gate, vector))
 
     def _create(self, proposal: Proposal, vector: Any, gate: Admitted | None) -> None:
@@ -432,9 +432,7 @@ class _Extraction:
         }
         return {key: value for key, value in found.items() if value is not None}
 
-    def _supersede(
-        self, proposal: Proposal, vector: Any, match: StoredRow, gate: Admitted | None
-    ) -> None:
+    def _supersede(self, proposal: Proposal, vector: Any, match: StoredRow, gate: Admitted | None) -> None:
         old = match.meta(self.world.now_ms)
         key = old.fact_key or fact_key(proposal.category, proposal.abstract)
         metadata = self._fresh(
@@ -507,16 +505,12 @@ class _Extraction:
 
     # ------------------------------------------------------------------ writes
 
-    def _support(
-        self, target: str, label: str | None, event: Any, gate: Admitted | None
-    ) -> None:
+    def _support(self, target: str, label: str | None, event: Any, gate: Admitted | None) -> None:
         row = self.world.get(target, self.call.scopes)
         if row is None:
             return
         stored = row.meta(self.world.now_ms).values.get("support_info")
-        patch: dict[str, Any] = {
-            "support_info": support_update(stored, label, event, self.world.now_ms)
-        }
+        patch: dict[str, Any] = {"support_info": support_update(stored, label, event, self.world.now_ms)}
         if gate is not None and gate.control is not None:
             patch["admission_control"] = gate.control
         self.world.patch(target, patch, self.call.scopes, why=event)
@@ -558,9 +552,7 @@ class _Extraction:
         }
         if gate is not None and gate.control is not None:
             patch["admission_control"] = gate.control
-        world.draft.change(
-            row.id, "merge", text=abstract, vector=vector, metadata=world.built(row, patch)
-        )
+        world.draft.change(row.id, "merge", text=abstract, vector=vector, metadata=world.built(row, patch))
         for _, label, _, _ in job.additions:
             self._support(row.id, label, "support", None)
             self.stats.merged += 1
@@ -681,5 +673,3 @@ def _judge_request(transcript: str, register: str, objects: Sequence[dict[str, A
             for index, item in enumerate(objects, 1)
         ],
     }
-
-

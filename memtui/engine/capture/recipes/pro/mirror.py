@@ -29,9 +29,7 @@ def mirror_path(block: Mapping[str, Any], workspace: str | None, now_ms: int) ->
     return f"{block.get('dir') or DEFAULT_FOLDER}/{day(now_ms)}.md"
 
 
-def mirror_line(
-    text: str, category: str, scope: str, agent: str | None, source: str, now_ms: int
-) -> str:
+def mirror_line(text: str, category: str, scope: str, agent: str | None, source: str, now_ms: int) -> str:
     """The line of one memory."""
     named = f" agent={agent}" if agent else ""
     plain = utf16_slice(text.replace("\r\n", " ").replace("\n", " "), LONGEST)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memtui.engine.access import agent_of_session, is_bypass
 from memtui.engine.capture.recipes.pro.extraction import Call, Stats, extract
 from memtui.engine.capture.recipes.pro.regex_capture import regex_capture
 from memtui.engine.capture.recipes.pro.world import World
@@ -25,7 +26,6 @@ from memtui.engine.capture.stages.turns import (
 from memtui.engine.errors import EmbeddingError
 from memtui.engine.js import utf16_len
 from memtui.engine.recall.noise import is_frustration
-from memtui.engine.access import agent_of_session, is_bypass
 
 LONGEST_MESSAGE = 5000
 RECENT = 6
@@ -125,9 +125,7 @@ def message_received(world: World, queues: Queues, step: Mapping[str, Any]) -> N
     queues.prune()
 
 
-def agent_end(
-    world: World, queues: Queues, event: Mapping[str, Any], context: Mapping[str, Any]
-) -> None:
+def agent_end(world: World, queues: Queues, event: Mapping[str, Any], context: Mapping[str, Any]) -> None:
     """Capture what is new in the messages of a turn."""
     settings = world.settings
     messages = event.get("messages")
@@ -147,9 +145,7 @@ def agent_end(
     queues.prune()
 
 
-def session_end(
-    world: World, queues: Queues, event: Mapping[str, Any], context: Mapping[str, Any]
-) -> None:
+def session_end(world: World, queues: Queues, event: Mapping[str, Any], context: Mapping[str, Any]) -> None:
     """Extract what still waits when a session ends, and forget its counters."""
     _learn_alias(queues, context)
     key = context.get("sessionKey") or queues.aliases.get(str(context.get("sessionId") or ""))
@@ -454,5 +450,3 @@ def _regex(world: World, run: _Run, texts: Sequence[str]) -> None:
         session=run.event_key or UNKNOWN,
         key=run.key,
     )
-
-

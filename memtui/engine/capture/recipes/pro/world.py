@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.chat import Chat, ChatError, Purpose
 from memtui.engine.capture.draft import Draft, Hit, StoredRow
 from memtui.engine.capture.recipes.pro.settings import ProSettings
@@ -18,7 +19,6 @@ from memtui.engine.capture.stages.similarity import NoiseBank
 from memtui.engine.errors import EmbeddingError
 from memtui.engine.js import trim
 from memtui.engine.metadata_patch import append_relation, build_metadata, stringify
-from memtui.engine.access import ScopePolicy
 
 if TYPE_CHECKING:
     import numpy as np

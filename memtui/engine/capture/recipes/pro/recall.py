@@ -1,0 +1,80 @@
+"""The plugin's own recall inside its write side: tools that look for a memory, and auto-recall."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memtui.engine.capture.draft import StoredRow
+from memtui.engine.capture.recipes.pro.world import World
+from memtui.engine.recall.request import RecallRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """A row that a recall returned, with its score and what it was made of."""
+
+    row: StoredRow
+    score: float
+    sources: dict[str, dict[str, Any]]
+
+    def as_json(self, now_ms: int) -> dict[str, Any]:
+        """As the tools show it."""
+        return {
+            **shown(self.row),
+            "score": self.score,
+            "sources": self.sources,
+        }
+
+
+def shown(row: StoredRow) -> dict[str, Any]:
+    """A row as the tools show it."""
+    return {
+        "id": row.id,
+        "text": row.text,
+        "category": f"{row.category}:{row.scope}",
+        "rawCategory": row.category,
+        "scope": row.scope,
+        "importance": row.importance,
+    }
+
+
+def recall_rows(
+    world: World, query: str, *, limit: int, scopes: Sequence[str] | None, source: str
+) -> list[Recalled]:
+    """Ask the store as the plugin asks it. The changes on top are written first: a recall reads the table."""
+    from memtui.engine.recall.run import Bench, recall
+
+    world.draft.flush()
+    vector = world.embed(query)
+    raw: Mapping[str, Any] = world.settings.raw
+    retrieval, decay = raw.get("retrieval"), raw.get("decay")
+    config: dict[str, Any] = {"retrieval": retrieval if isinstance(retrieval, dict) else {}}
+    if isinstance(decay, dict):
+        config["decay"] = decay
+    trace = recall(
+        RecallRequest(
+            query=query,
+            recipe="pro/tool",
+            config=config,
+            source=source,
+            scopes=scopes,
+            limit=limit,
+            now_ms=world.now_ms,
+            query_vector=[float(each) for each in vector],
+        ),
+        Bench(world.draft.store, world.now_ms, None),
+    )
+    found = []
+    for result in trace.results:
+        row = world.draft.get(result.id)
+        if row is not None:
+            sources = {name: _source(name, dict(each)) for name, each in result.sources.items()}
+            found.append(Recalled(row, result.score or 0.0, sources))
+    return found
+
+
+def _source(name: str, values: dict[str, Any]) -> dict[str, Any]:
+    kept = ("score", "rank") if name in ("vector", "bm25") else ("score",)
+    return {key: values[key] for key in kept if values.get(key) is not None}
