@@ -11,14 +11,24 @@ import pytest
 from memtui.engine.capture.replay import read_prototypes, read_recordings, replay
 from tests.conformance.capture_compare import differences
 
-FOLDER = Path(os.environ.get("MEMTUI_FIXTURES") or Path(__file__).parents[3] / "shared" / "fixtures") / "capture"
+FOLDER = (
+    Path(os.environ.get("MEMTUI_FIXTURES") or Path(__file__).parents[3] / "shared" / "fixtures") / "capture"
+)
 FILE = FOLDER / "scenarios.jsonl.gz"
 RECORDED: dict[str, dict[str, Any]] = (
     {each["id"]: each for each in read_recordings(FILE)} if FILE.is_file() else {}
 )
 if not RECORDED:
     pytest.skip(f"left out: no recorded scenarios at {FILE}", allow_module_level=True)
-OUTPUTS = ("rows_created", "rows_changed", "rows_deleted", "rows_total", "files_after", "unused_replies", "note")
+OUTPUTS = (
+    "rows_created",
+    "rows_changed",
+    "rows_deleted",
+    "rows_total",
+    "files_after",
+    "unused_replies",
+    "note",
+)
 
 
 def inputs_of(recorded: dict[str, Any]) -> dict[str, Any]:
