@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from memtui.engine.capture.recipes.pro.extraction_call import Call
 from memtui.engine.capture.recipes.pro.world import World, compact_json, field_lines
 from memtui.engine.capture.stages.admission import (
     NEUTRAL,
@@ -23,9 +24,6 @@ from memtui.engine.capture.stages.grounding import Proposal
 from memtui.engine.capture.stages.similarity import cosine
 from memtui.engine.capture.stages.transcript import utf16_tail
 from memtui.engine.js import trim
-
-if TYPE_CHECKING:
-    from memtui.engine.capture.recipes.pro.extraction import Call
 
 EXCERPT = 1200
 SWITCHED_OFF = "Utility scoring disabled"

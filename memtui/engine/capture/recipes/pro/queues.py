@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memtui.engine.access import agent_of_session, is_bypass
-from memtui.engine.capture.recipes.pro.extraction import Call, Stats, extract
+from memtui.engine.capture.recipes.pro.extraction import extract
+from memtui.engine.capture.recipes.pro.extraction_call import Call, Stats
 from memtui.engine.capture.recipes.pro.regex_capture import regex_capture
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.cleaning import message_texts, normalize_capture_text, strip_envelope

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtui.engine.capture.recipes.pro.admission import admit, keep_rejected
-from memtui.engine.capture.recipes.pro.extraction import Call
+from memtui.engine.capture.recipes.pro.extraction_call import Call
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.boundary import user_md_exclusive
 from memtui.engine.capture.stages.grounding import Proposal
