@@ -1,0 +1,240 @@
+"""Statements worth keeping in what a person says, found by rules: no model is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from memtui.engine.capture.recipes.memtui import wording
+from memtui.engine.capture.recipes.memtui.wording import Kind, Rule
+
+SHORTEST, SHORTEST_CJK = 12, 5
+"""Characters of a statement; Chinese and Japanese say as much in less than half."""
+LONGEST = 400
+"""Characters of one sentence: what is longer is pasted text, not something said."""
+_CJK = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힯]")
+_KANA = re.compile(r"[぀-ヿ]")
+_WORDS = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+_ENDS = re.compile(
+    r"(?<=[。！？!?])(?=\S)|(?<=[.!?])[\"'”’)]?\s+(?=[\"“„'(¿¡]?[A-ZÄÖÜÀ-Ý0-9/¿¡぀-鿿])|\n+"
+)
+_SHORT_ENDS = re.compile(
+    r"\b(?:mr|mrs|ms|dr|prof|st|no|vs|e\.g|i\.e|z\.b|bzw|ca|nr|str|etc|approx|\d+|[A-Z])\.$", re.IGNORECASE
+)
+IDENTIFIER = re.compile(
+    r"[a-z0-9_.+-]+@[a-z0-9_-]+\.[a-z0-9_.-]+"  # an address of e-mail
+    r"|(?:https?|ssh|git|s3|ftp|postgres|mysql|redis)(?:ql)?://\S+|(?<!\w)git@\S+"
+    r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.]*\d)"
+    r"|(?<!\w)(?:~|/)[\w.-]+(?:/[\w.-]+)+/?|(?<!\w)[a-z]:\\\S+"
+    r"|(?<![\w.])\+?\d[\d ()/-]{7,}\d(?![\d.])"  # a telephone, an account
+    r"|(?<!\w)[a-f0-9]{2}(?::[a-f0-9]{2}){5}(?!\w)"
+    r"|(?-i:(?<![A-Za-z0-9])[A-Z]{2,}[-_ ]?\d{2,}(?:[-_ ]?[A-Za-z0-9]+)*|(?<![A-Za-z0-9])[A-Z]{1,4}-\d+-[A-Za-z0-9]+)"
+    r"|(?-i:(?<![A-Za-z0-9])(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z0-9]{5,}(?![A-Za-z0-9]))"  # a booking, a serial number
+    r"|(?<![\d.])\d{2,}[-/]\d{2,}(?:[-/]\d+)*(?!\d)|(?<![\w.])\d{5,}(?![\d.])"
+    r"|(?<![a-z])(?:ports?|puerto)\W{0,3}(?:[a-z]{1,4}\W)?\d{2,5}|\d{2,5}\s?(?:番?ポート|端口)|(?:端口|ポート)\D{0,4}\d{2,5}"
+    r"|(?<![a-z0-9])[a-z0-9]+(?:-[a-z0-9]+)*-[a-z]*\d+(?![a-z0-9])|(?-i:(?<![a-z0-9-])[a-z0-9]+(?:-[a-z0-9]+)*-\w*\d\w*)"
+    r"|(?<![\w.])v?\d+\.\d+\.\d+(?![\w.]*\d)|(?<![a-z0-9])(?=[a-f]*\d)[a-f0-9]{7,40}(?![a-z0-9])"
+    r"|(?<![a-z0-9@])(?:[a-z0-9-]+\.)+(?:example|com|org|net|io|dev|de|cn|jp|fr|es|uk|local|internal|lan|app|cloud)(?![a-z])(?::\d+)?",
+    re.IGNORECASE | re.ASCII,
+)
+_CODE = re.compile(
+    r"^\s*(?:```|>>> |\$ |#include|import \w+|from \w+ import|def \w+\(|class \w+[:(]|function \w+\(|SELECT .+ FROM |<\w+[^>]*>|at \w+\.\w+\(|\{\s*\"|\[\d|\d{4}-\d\d-\d\d[ T]\d\d:\d\d)"
+    r"|[;{}]\s*$|Traceback \(most recent|(?:^|\s)(?:Error|Exception|WARN|INFO|DEBUG|ERROR)[:\]]"
+)
+_NEGATED = re.compile(
+    r"(?:\bnot|\bnicht(?: mehr)?|\bno longer|\bno|\bpas|\binstead of|\bstatt)\s+(?:(?:on|at|in|the|a|an|am|um|im|der|die|das|den|el|la|le|als|called|port)\s+)*"
+    r"(?P<old>[\w.:/@'’-]+)"
+    r"|(?:不是|不在|不叫)\s*(?P<zh>[^，,。；;而是]{1,20})|(?P<ja>[^\s、。はがの]{1,16})\s*(?:では|じゃ|で)な(?:く|い)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the rules make of one sentence.
+
+    `kind` is None where nothing in it is worth keeping; `gate` then says which rule dropped it. `sure` is False
+    for what a person should decide: it was said with a maybe.
+    """
+
+    text: str
+    kind: Kind | None
+    gate: str = ""
+    sure: bool = True
+    rule: str = ""
+    """Language and number of the rule that matched."""
+    negated: tuple[str, ...] = ()
+    """What a correction says is no longer so."""
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences and lines of a text, trimmed; list marks are cut off."""
+    found: list[str] = []
+    for piece in _split(text):
+        line = piece.strip().lstrip("-*•·> \t").strip()
+        if line:
+            found.append(line)
+    return found
+
+
+def _split(text: str) -> Iterator[str]:
+    start = 0
+    for match in _ENDS.finditer(text):
+        piece = text[start : match.start()]
+        if "\n" not in match[0] and _SHORT_ENDS.search(piece):
+            continue
+        yield piece
+        start = match.end()
+    yield text[start:]
+
+
+def find(sentence: str) -> Found:
+    """What is worth keeping in one sentence, by the rules of its script."""
+    cjk = _CJK.search(sentence) is not None
+    if gate := _never(sentence, cjk):
+        return Found(sentence, None, gate)
+    said = wording.LEAD.sub("", sentence).strip()
+    led = len(said) < len(sentence)
+    if len(said) < (SHORTEST_CJK if cjk else SHORTEST):
+        return Found(sentence, None, "too short")
+    identifier = IDENTIFIER.search(said) is not None
+    rule = _rule(sentence if led else said, cjk, identifier) or (_rule(said, cjk, identifier) if led else None)
+    if rule is None:
+        kind = _declared(said, cjk, identifier)
+        if kind is None:
+            return Found(said, None, _unkept(said))
+        return Found(_sentence(said), kind, rule=f"{kind} by its signs")
+    if gate := _overruled(said, rule, identifier, led):
+        return Found(said, None, gate)
+    sure = wording.HEDGED.search(said) is None
+    negated = _negated(said) if rule[1].kind == "correction" else ()
+    return Found(_sentence(said), rule[1].kind, "" if sure else "unsure", sure, _name(*rule), negated)
+
+
+def _never(sentence: str, cjk: bool) -> str:
+    """The gate that no rule can open again, empty for none."""
+    if len(sentence) < (SHORTEST_CJK if cjk else SHORTEST) and not IDENTIFIER.search(sentence):
+        return _unkept(sentence) if wording.GREETING.match(sentence) else "too short"
+    if len(sentence) > LONGEST:
+        return "too long"
+    if wording.GREETING.match(sentence):
+        return "greeting"
+    if wording.QUESTION.search(sentence):
+        return "question"
+    if _CODE.search(sentence):
+        return "code or output"
+    if wording.UNREAL.search(sentence):
+        return "imagined"
+    return ""
+
+
+def _unkept(said: str) -> str:
+    """Why a sentence in which no rule found a statement is not kept, as exactly as can be said."""
+    if wording.GREETING.match(said):
+        return "greeting"
+    if wording.THANKS.match(said):
+        return "assent"
+    if wording.REQUEST.search(said):
+        return "request"
+    if wording.HEDGED.search(said):
+        return "unsure"
+    return "no statement"
+
+
+def _declared(said: str, cjk: bool, identifier: bool) -> Kind | None:
+    """What no wording tells but the signs do: whose it is, that it lasts, where it is kept, what it is called."""
+    words = len(said) // 2 if cjk else said.count(" ") + 1
+    if words < 4 or any(
+        pattern.search(said)
+        for pattern in (wording.TROUBLE, wording.HEDGED, wording.PASSING, wording.COMMON, wording.THANKS)
+    ):
+        return None
+    if identifier and (not wording.REQUEST.search(said) or _ADDRESS.search(said)):
+        return "identifier"
+    if wording.REQUEST.search(said) or wording.STATE.match(said) or _POINTS.match(said):
+        return None
+    lasting = wording.LASTING.search(said) is not None
+    if wording.PLACED.search(said) or (wording.OWN.search(said) and (words >= 5 or lasting)):
+        return "fact"
+    return "fact" if lasting and words >= 5 else None
+
+
+_ADDRESS = re.compile(r"\S@\S+\.\S")
+_POINTS = re.compile(
+    r"^(?:it|this|that|these|those|he|she|they|there|here|you|what|das|dies(?:e[rs]?)?|es|er|sie|du|da|hier"
+    r"|esto|eso|él|ella|ça|cela|il|elle|这|那|他|她|它|你|それ|これ|あれ|彼|彼女|あなた|その|この)(?:['’]|\b|(?=[\u3040-\u9fff]))",
+    re.IGNORECASE,
+)
+"""It begins with a word that points at something outside the sentence."""
+
+
+def _overruled(said: str, rule: tuple[int, Rule], identifier: bool, led: bool) -> str:
+    """The gate that a matching rule does not open."""
+    kind, durable = rule[1].kind, rule[1].durable or led
+    if not durable and kind not in ("correction", "identifier") and wording.REQUEST.search(said):
+        return "request"
+    if kind == "identifier" and wording.REQUEST.search(said):
+        return "request"
+    if kind == "fact" and not identifier and wording.PASSING.search(said):
+        return "passing"
+    if kind in ("fact", "preference") and wording.STATE.match(said) and not identifier:
+        return "passing"
+    if kind in ("fact", "correction") and wording.COMMON.search(said):
+        return "common knowledge"
+    return ""
+
+
+def _rule(said: str, cjk: bool, identifier: bool) -> tuple[int, Rule] | None:
+    """The first rule that matches, with its number; corrections come first, identifiers before facts."""
+    if cjk:
+        rules = wording.JAPANESE if _KANA.search(said) else wording.CHINESE
+        tried: Sequence[tuple[int, Rule]] = [
+            (number, rule)
+            for number, rule in enumerate(rules)
+            if any(word in said for word in rule.words)
+        ]
+    else:
+        index = _by_word()
+        numbers = {n for word in _WORDS.findall(said.lower()) for n in index.get(word, ())}
+        numbers |= {n for n in _ALWAYS if ":" in said}
+        tried = [(number, wording.LATIN[number]) for number in sorted(numbers)]
+    best: tuple[int, Rule] | None = None
+    for number, rule in tried:
+        if rule.kind == "identifier" and not identifier:
+            continue
+        if best is not None and _ORDER[rule.kind] >= _ORDER[best[1].kind]:
+            continue
+        if rule.pattern.search(said):
+            best = (number, rule)
+    return best
+
+
+_ORDER = {"correction": 0, "decision": 1, "preference": 2, "identifier": 3, "fact": 4}
+_ALWAYS = tuple(n for n, rule in enumerate(wording.LATIN) if rule.kind == "identifier")
+_PIECES = ("lieblings", "gefall")
+
+
+@cache
+def _by_word() -> dict[str, tuple[int, ...]]:
+    """Numbers of the Latin rules by each of their words; the rules for any name or word are under all."""
+    found: dict[str, list[int]] = {}
+    for number, rule in enumerate(wording.LATIN):
+        for word in rule.words:
+            found.setdefault(word, []).append(number)
+    return {word: tuple(numbers) for word, numbers in found.items()}
+
+
+def _name(number: int, rule: Rule) -> str:
+    return f"{rule.kind} {rule.language} {number}"
+
+
+def _sentence(said: str) -> str:
+    """The statement in its own words: what led up to it is gone, so it begins with a capital where it did."""
+    return said[:1].upper() + said[1:] if said[:1].islower() and said[1:2].islower() else said
+
+
+def _negated(said: str) -> tuple[str, ...]:
+    """The values that a correction takes back."""
+    values = [value for match in _NEGATED.finditer(said) for value in match.groups() if value]
+    return tuple(value.strip(".,:;' ’") for value in values if value.strip(".,:;' ’"))
