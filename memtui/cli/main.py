@@ -35,6 +35,8 @@ COMMANDS = {
     "scan": "noise, secrets and orders to a model among the memories",
     "new": "make an empty store of memtui's own",
     "add": "store one memory, or one a line",
+    "capture": "from a conversation to memories, and why another did not become one",
+    "inbox": "what waits for you: unsure statements, pending memories, rejected ones",
     "import": "bring memories in from a file or a folder, with a plan and an undo",
     "export": "take memories out, as a file or a folder of notes",
     "migrate": "make a store of another form out of one, and verify it",

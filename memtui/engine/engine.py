@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -17,6 +18,8 @@ from memtui.engine.recall.request import RecallRequest, RecipeInfo
 
 if TYPE_CHECKING:
     from memtui.engine.access import Access
+    from memtui.engine.capture.chat import Chat
+    from memtui.engine.capture.recipes.base import CaptureContext
     from memtui.engine.curate.facade import Curator
     from memtui.engine.curate.fields import Field
     from memtui.engine.discovery.found import FoundStore
@@ -429,6 +432,27 @@ class Engine:
         from memtui.engine.access import agents_in
 
         return tuple(dict.fromkeys((*self.agents, *self.access.named_agents(), *agents_in(scopes))))
+
+    # ------------------------------------------------------------------ capture
+
+    def capture_context(self, chat: Chat | None = None) -> CaptureContext:
+        """What a capture works with: the store as of now with nothing on top, its embedder, and a model or none."""
+        from memtui.engine.capture.draft import Draft
+        from memtui.engine.capture.recipes.base import CaptureContext
+        from memtui.engine.embed.embedder import NoEmbedder
+        from memtui.engine.errors import EmbeddingError
+
+        embedder = self._recall_embedder()
+
+        def embed(texts: Sequence[str]) -> Any:
+            if isinstance(embedder, NoEmbedder):
+                raise EmbeddingError(embedder.reason, fix=embedder.fix)
+            return embedder.embed_passages(list(texts))
+
+        def new_id() -> str:
+            return str(uuid.uuid4())
+
+        return CaptureContext(Draft(self._store), embed, self._now(), new_id, chat, self.access)
 
     @cached_property
     def lab(self) -> Lab:

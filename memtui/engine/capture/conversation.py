@@ -18,7 +18,20 @@ FORMATS: tuple[str, ...] = get_args(Format)
 LARGEST = 512 << 20
 """Bytes of one file: what is larger is no conversation, or many years of them."""
 _EXPORT = "conversations.json"
-_USER = ("user", "human", "me", "you said", "you", "ich", "benutzer", "用户", "我", "ユーザー", "usuario", "utilisateur")
+_USER = (
+    "user",
+    "human",
+    "me",
+    "you said",
+    "you",
+    "ich",
+    "benutzer",
+    "用户",
+    "我",
+    "ユーザー",
+    "usuario",
+    "utilisateur",
+)
 _AGENT = (
     "assistant", "ai", "bot", "agent", "model", "chatgpt", "chatgpt said", "claude", "gemini", "copilot", "openclaw",
     "assistent", "助手", "アシスタント", "asistente",
@@ -71,12 +84,15 @@ def read_conversations(path: Path, format: str = "auto") -> tuple[Conversation, 
         data = path.read_bytes()
     except OSError as error:
         raise MemtuiError(
-            f"{path} cannot be read: {(error.strerror or str(error)).lower()}.", fix="Name a file that is there."
+            f"{path} cannot be read: {(error.strerror or str(error)).lower()}.",
+            fix="Name a file that is there.",
         ) from error
     return parse_conversations(data, format, path.name)
 
 
-def parse_conversations(data: bytes, format: str = "auto", name: str = "the text") -> tuple[Conversation, ...]:
+def parse_conversations(
+    data: bytes, format: str = "auto", name: str = "the text"
+) -> tuple[Conversation, ...]:
     """The conversations in `data`: a text, JSON, JSON lines, or the archive of an export."""
     if format not in FORMATS:
         raise UsageError(f"There is no format {format!r}.", fix=f"Take one of {', '.join(FORMATS)}.")
@@ -87,7 +103,8 @@ def parse_conversations(data: bytes, format: str = "auto", name: str = "the text
     except UnicodeDecodeError:
         if b"\0" in data:
             raise MemtuiError(
-                f"{name} is no text.", fix="Give a text, a session's JSONL, or an export of ChatGPT or Claude."
+                f"{name} is no text.",
+                fix="Give a text, a session's JSONL, or an export of ChatGPT or Claude.",
             ) from None
         text = data.decode("cp1252", "replace")
     found = format if format != "auto" else _kind(text)
@@ -101,9 +118,11 @@ def parse_conversations(data: bytes, format: str = "auto", name: str = "the text
 
 
 def _as_what(kind: str) -> str:
-    return {"session": " of a session", "chatgpt": " of a ChatGPT export", "claude": " of a Claude export"}.get(
-        kind, ""
-    )
+    return {
+        "session": " of a session",
+        "chatgpt": " of a ChatGPT export",
+        "claude": " of a Claude export",
+    }.get(kind, "")
 
 
 def _from_archive(data: bytes, name: str) -> bytes:
@@ -143,7 +162,7 @@ def _kind(text: str) -> str:
         return "chatgpt"
     if "chat_messages" in first_item:
         return "claude"
-    return "session" if "role" in first_item or "messages" in first_item else "text"
+    return "session"
 
 
 # ---------------------------------------------------------------------- text
@@ -272,7 +291,7 @@ def _chatgpt(text: str, reading: _Reading) -> Iterator[Conversation]:
         seen: set[str] = set()
         node = each.get("current_node")
         if not isinstance(node, str) or node not in nodes:
-            node = next(reversed(nodes), None)
+            node = list(nodes)[-1] if nodes else None
         while isinstance(node, str) and node in nodes and node not in seen:
             seen.add(node)
             value = nodes[node] if isinstance(nodes[node], Mapping) else {}

@@ -232,11 +232,14 @@ class Draft:
 
 
 def table_of(rows: Iterable[StoredRow], schema: Any) -> Any:
-    """The rows as an Arrow table of the plugin's own columns."""
+    """The rows as an Arrow table of `schema`: the plugin's own columns, and what memtui's own table and the built-in
+    program's keep as columns."""
     import pyarrow as pa
 
     listed = list(rows)
-    values: Mapping[str, list[Any]] = {
+    names = set(schema.names)
+    lives = [row.meta(row.timestamp) for row in listed] if "tier" in names else []
+    values: dict[str, list[Any]] = {
         "id": [row.id for row in listed],
         "text": [row.text for row in listed],
         "vector": [None if row.vector is None else row.vector.tolist() for row in listed],
@@ -245,9 +248,28 @@ def table_of(rows: Iterable[StoredRow], schema: Any) -> Any:
         "importance": [float(row.importance) for row in listed],
         "timestamp": [float(row.timestamp) for row in listed],
         "metadata": [row.metadata for row in listed],
+        "createdAt": [float(row.timestamp) for row in listed],
+        "agentId": [_agent(row.scope) for row in listed],
+        **(
+            {
+                "tier": [each.tier for each in lives],
+                "access_count": [each.access_count for each in lives],
+                "last_accessed_at": [float(each.last_accessed_at) for each in lives],
+                "state": [each.state for each in lives],
+            }
+            if lives
+            else {}
+        ),
     }
+    if "metadata" in names:  # there the second time is another program's, which leaves it empty in new rows
+        del values["createdAt"]
     arrays = [pa.array(values.get(each.name, [None] * len(listed)), each.type) for each in schema]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _agent(scope: str | None) -> str:
+    kind, _, name = (scope or "").partition(":")
+    return name if kind == "agent" and name else "main"
 
 
 def _row(values: Mapping[str, Any], vector: Any, columns: Any) -> StoredRow:

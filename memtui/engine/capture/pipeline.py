@@ -29,7 +29,7 @@ def change_sets(trace: CaptureTrace, store: Store) -> Iterator[ChangeSet]:
     A row that a decision changes is expected to be as the run read it, so another writer's change is a conflict.
     """
     for candidate in trace.candidates:
-        changes = _folded(candidate.writes, store)
+        changes = folded(candidate.writes, store)
         if changes:
             yield ChangeSet("capture", _title(candidate), changes, store.version)
 
@@ -39,7 +39,7 @@ def _title(candidate: Candidate) -> str:
     return f"captured ({candidate.decision}): {line}"
 
 
-def _folded(writes: Sequence[Write], store: Store) -> tuple[Change, ...]:
+def folded(writes: Sequence[Write], store: Store) -> tuple[Change, ...]:
     """The writes of one decision as changes, one a row: a row that is written twice is written as it ends."""
     last: dict[str, Write] = {}
     for write in writes:

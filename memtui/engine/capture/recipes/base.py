@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.access import ScopePolicy
+from memtui.engine.access import Access, ScopePolicy
 from memtui.engine.capture.chat import Chat
 from memtui.engine.capture.draft import Draft
 from memtui.engine.capture.trace import CaptureTrace, Message
@@ -42,7 +42,7 @@ class CaptureContext:
     new_id: Callable[[], str]
     chat: Chat | None = None
     """None: no model may be asked."""
-    policy: ScopePolicy = field(default_factory=ScopePolicy)
+    policy: Access = field(default_factory=ScopePolicy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,10 @@ from memtui.engine.errors import UsageError
 @cache
 def capture_recipes() -> dict[str, CaptureRecipe]:
     """The recipes by name, in the order to show them."""
-    listed: tuple[CaptureRecipe, ...] = ()
+    from memtui.engine.capture.recipes import mem_engine, memory_lancedb
+    from memtui.engine.capture.recipes.memtui import run as memtui
+
+    listed: tuple[CaptureRecipe, ...] = (memtui.RECIPE, memory_lancedb.RECIPE, mem_engine.RECIPE)
     return {recipe.name: recipe for recipe in listed}
 
 

@@ -17,9 +17,7 @@ LONGEST = 400
 _CJK = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힯]")
 _KANA = re.compile(r"[぀-ヿ]")
 _WORDS = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
-_ENDS = re.compile(
-    r"(?<=[。！？!?])(?=\S)|(?<=[.!?])[\"'”’)]?\s+(?=[\"“„'(¿¡]?[A-ZÄÖÜÀ-Ý0-9/¿¡぀-鿿])|\n+"
-)
+_ENDS = re.compile(r"(?<=[。！？!?])(?=\S)|(?<=[.!?])[\"'”’)]?\s+(?=[\"“„'(¿¡]?[A-ZÄÖÜÀ-Ý0-9/¿¡぀-鿿])|\n+")
 _SHORT_ENDS = re.compile(
     r"\b(?:mr|mrs|ms|dr|prof|st|no|vs|e\.g|i\.e|z\.b|bzw|ca|nr|str|etc|approx|\d+|[A-Z])\.$", re.IGNORECASE
 )
@@ -99,9 +97,13 @@ def find(sentence: str) -> Found:
     if len(said) < (SHORTEST_CJK if cjk else SHORTEST):
         return Found(sentence, None, "too short")
     identifier = IDENTIFIER.search(said) is not None
-    rule = _rule(sentence if led else said, cjk, identifier) or (_rule(said, cjk, identifier) if led else None)
+    rule = _rule(sentence if led else said, cjk, identifier) or (
+        _rule(said, cjk, identifier) if led else None
+    )
     if rule is None:
         kind = _declared(said, cjk, identifier)
+        if kind is None and _is_plan(said, cjk):
+            return Found(_sentence(said), "decision", "unsure", False, "said with a maybe")
         if kind is None:
             return Found(said, None, _unkept(said))
         return Found(_sentence(said), kind, rule=f"{kind} by its signs")
@@ -115,12 +117,13 @@ def find(sentence: str) -> Found:
 def _never(sentence: str, cjk: bool) -> str:
     """The gate that no rule can open again, empty for none."""
     if len(sentence) < (SHORTEST_CJK if cjk else SHORTEST) and not IDENTIFIER.search(sentence):
-        return _unkept(sentence) if wording.GREETING.match(sentence) else "too short"
+        told = _unkept(sentence)
+        return told if told in ("greeting", "assent") else "too short"
     if len(sentence) > LONGEST:
         return "too long"
     if wording.GREETING.match(sentence):
         return "greeting"
-    if wording.QUESTION.search(sentence):
+    if wording.QUESTION.search(sentence) and not wording.HEDGED.match(sentence):
         return "question"
     if _CODE.search(sentence):
         return "code or output"
@@ -160,6 +163,16 @@ def _declared(said: str, cjk: bool, identifier: bool) -> Kind | None:
     return "fact" if lasting and words >= 5 else None
 
 
+def _is_plan(said: str, cjk: bool) -> bool:
+    """Whether a person thinks aloud about something of their own: for a person to decide."""
+    words = len(said) // 2 if cjk else said.count(" ") + 1
+    stopped = wording.REQUEST.search(said) or wording.TROUBLE.search(said) or wording.PASSING.search(said)
+    return words >= 4 and not stopped and bool(wording.HEDGED.search(said)) and bool(_WE.search(said))
+
+
+_WE = re.compile(
+    r"\b(?:i|we|my|our|ich|wir|mein\w*|unser\w*|vamos|mi|nous|on|mon|ma)\b|我|咱|私|うち", re.IGNORECASE
+)
 _ADDRESS = re.compile(r"\S@\S+\.\S")
 _POINTS = re.compile(
     r"^(?:it|this|that|these|those|he|she|they|there|here|you|what|das|dies(?:e[rs]?)?|es|er|sie|du|da|hier"
@@ -190,9 +203,7 @@ def _rule(said: str, cjk: bool, identifier: bool) -> tuple[int, Rule] | None:
     if cjk:
         rules = wording.JAPANESE if _KANA.search(said) else wording.CHINESE
         tried: Sequence[tuple[int, Rule]] = [
-            (number, rule)
-            for number, rule in enumerate(rules)
-            if any(word in said for word in rule.words)
+            (number, rule) for number, rule in enumerate(rules) if any(word in said for word in rule.words)
         ]
     else:
         index = _by_word()

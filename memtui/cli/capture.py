@@ -1,0 +1,292 @@
+"""`memtui capture`: from a conversation to memories, with the trace of what became of every text."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.cli.changing import add_safety_arguments
+from memtui.cli.output import print_json, print_text, warning
+from memtui.cli.store import open_for
+from memtui.engine import Engine, UsageError
+from memtui.engine.config_file import read_config
+
+if TYPE_CHECKING:
+    from memtui.engine.capture.chat import Chat
+    from memtui.engine.capture.conversation import Conversation
+    from memtui.engine.capture.recipes.base import CaptureRequest
+    from memtui.engine.capture.trace import CaptureTrace
+    from memtui.engine.providers.chat import ChatClient, ChatSettings
+
+FORMATS = ("auto", "text", "session", "chatgpt", "claude")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui capture`."""
+    parser.add_argument(
+        "sources",
+        nargs="*",
+        metavar="FILE",
+        help="a conversation, - for standard input; or: why-not TEXT FILE",
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, default="auto", help="what it is (default: told by itself)"
+    )
+    parser.add_argument(
+        "--recipe", default="", metavar="NAME", help="memtui, pro, memory-lancedb, mem-engine"
+    )
+    parser.add_argument("--config", metavar="FILE", help="JSON or JSON5 with settings of the recipe")
+    parser.add_argument(
+        "--scope", default="", metavar="S", help="where memories go (default: the agent's own)"
+    )
+    parser.add_argument("--agent", default="main", metavar="A", help="whose conversation it is")
+    parser.add_argument(
+        "--llm",
+        metavar="URL",
+        nargs="?",
+        const="",
+        help="ask a language model: the configured one, or that of a service (its root with /v1); texts go there",
+    )
+    parser.add_argument("--llm-model", metavar="M", help="the model to ask there")
+    parser.add_argument("--llm-key-env", metavar="VAR", help="the variable that holds its key")
+    parser.add_argument("--explain", action="store_true", help="say what became of every text")
+    parser.add_argument(
+        "--record", metavar="FILE", help="keep a recording, to replay it under other settings"
+    )
+    add_safety_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Capture; unless it is a dry run, write."""
+    if args.sources[:1] == ["why-not"]:
+        return _why_not(args)
+    if len(args.sources) != 1:
+        raise UsageError(
+            "Name one file with a conversation.",
+            fix="For example: memtui capture chat.txt, or - for standard input.",
+        )
+    from memtui.engine.capture.commit import commit
+    from memtui.engine.capture.document import document, prove
+    from memtui.engine.capture.inbox import Inbox
+    from memtui.engine.capture.pipeline import capture
+    from memtui.engine.capture.recording import record
+
+    conversations = _read(args.sources[0], args.format)
+    engine = open_for(args, writable=not args.dry_run)
+    if args.break_lock and not args.dry_run:
+        engine.curate.break_abandoned_lock()
+    documents = []
+    with _asking(args, engine) as chat:
+        for conversation in conversations:
+            request = _request(args, conversation)
+            trace = _with_warnings(capture(request, engine.capture_context(chat)), conversation)
+            proof = prove(trace, request, engine.capture_context())
+            if args.record:
+                record(Path(args.record), request, trace)
+            entry = None
+            if not args.dry_run:
+                outcome = commit(trace, engine.store, engine.curate, confirmed=args.yes)
+                entry = outcome.entry
+                for note in outcome.warnings:
+                    warning(note)
+                waits = Inbox(engine).take(trace)
+                engine.store.refresh()
+                if waits and not args.json:
+                    print_text(f"{waits} wait for you: memtui inbox")
+            documents.append(document(trace, entry=entry, proof=proof))
+            for note in trace.warnings:
+                if not args.json:
+                    warning(note)
+            if not args.json:
+                _print(documents[-1], args)
+    if args.json:
+        print_json(documents[0] if len(documents) == 1 else _together(documents))
+    return 0
+
+
+def _read(source: str, format: str) -> tuple[Conversation, ...]:
+    from memtui.engine.capture.conversation import parse_conversations, read_conversations
+
+    if source == "-":
+        return parse_conversations(sys.stdin.buffer.read(), format, "standard input")
+    return read_conversations(Path(source), format)
+
+
+def _request(args: argparse.Namespace, conversation: Conversation) -> CaptureRequest:
+    from memtui.engine.capture.recipes.base import CaptureRequest
+    from memtui.engine.capture.recipes.registry import capture_recipe
+
+    recipe = args.recipe or "memtui"
+    capture_recipe(recipe)
+    return CaptureRequest(
+        conversation.messages,
+        recipe,
+        read_config(args.config) or {},
+        args.agent,
+        args.scope,
+        f"agent:{args.agent}:{conversation.session}" if conversation.session else "",
+    )
+
+
+def _with_warnings(trace: CaptureTrace, conversation: Conversation) -> CaptureTrace:
+    from dataclasses import replace
+
+    return replace(trace, warnings=(*conversation.warnings, *trace.warnings))
+
+
+class _asking:  # noqa: N801 - read as a verb: with _asking(...)
+    """The model that was asked for, within a `with` block; None without one. Nobody is asked unbidden."""
+
+    def __init__(self, args: argparse.Namespace, engine: Engine) -> None:
+        self._settings = _chat_settings(args)
+        self._engine, self._recipe = engine, args.recipe or "memtui"
+        self._client: ChatClient | None = None
+
+    def __enter__(self) -> Chat | None:
+        if self._settings is None:
+            return None
+        from memtui.engine.capture.prompts import OWN, PRO, ModelChat
+        from memtui.engine.providers.chat import ChatClient, HourBudget
+
+        place = self._engine.state_place
+        budget = HourBudget(
+            self._settings.calls_per_hour, None if place is None else place / "chat-calls.json"
+        )
+        self._client = ChatClient(self._settings, now=lambda: self._engine.now_ms, budget=budget)
+        return ModelChat(self._client, PRO if self._recipe == "pro" else OWN)
+
+    def __exit__(self, *_: object) -> None:
+        if self._client is not None:
+            self._client.__exit__()
+
+
+def _chat_settings(args: argparse.Namespace) -> ChatSettings | None:
+    from memtui.engine.providers.chat import ChatSettings
+    from memtui.paths import settings_file
+    from memtui.settings import load_settings
+
+    if args.llm is None:
+        if args.llm_model or args.llm_key_env:
+            raise UsageError("A model needs its service.", fix="Give --llm URL, too.")
+        return None
+    if args.llm:
+        if not args.llm_model:
+            raise UsageError("A chat service needs a model.", fix="Give --llm-model, too.")
+        key = os.environ.get(args.llm_key_env, "").strip() if args.llm_key_env else ""
+        if args.llm_key_env and not key:
+            raise UsageError(f"{args.llm_key_env} is not set.", fix="Set it, or name another variable.")
+        return ChatSettings(args.llm, args.llm_model, key)
+    found = load_settings(settings_file(), os.environ).chat(os.environ)
+    if found is None:
+        raise UsageError(
+            "No language model is configured.", fix="Set chat.model and chat.base_url, or name one."
+        )
+    return found
+
+
+def _together(documents: list[dict[str, Any]]) -> dict[str, Any]:
+    """Several conversations of one export as one document, and each by itself."""
+    first = documents[0]
+    proofs = [each["proof"].get("proven") for each in documents]
+    return {
+        "schema": first["schema"],
+        "recipe": first["recipe"],
+        "texts": [text for each in documents for text in each["texts"]],
+        "candidates": [candidate for each in documents for candidate in each["candidates"]],
+        "rows": {
+            kind: [row for each in documents for row in each["rows"][kind]] for kind in ("created", "changed")
+        },
+        "entry": next((each["entry"] for each in reversed(documents) if each["entry"] is not None), None),
+        "entries": [each["entry"] for each in documents if each["entry"] is not None],
+        "calls": [call for each in documents for call in each["calls"]],
+        "warnings": list(dict.fromkeys(note for each in documents for note in each["warnings"])),
+        "proof": {
+            "proven": all(proofs) if None not in proofs else None,
+            "why": f"{sum(map(bool, proofs))} of {len(proofs)} conversations came out the same when run again",
+        },
+    }
+
+
+_MARKS = {"kept": "+", "known": "=", "deferred": "o", "dropped": ".", "used": "."}
+
+
+def _print(document: dict[str, Any], args: argparse.Namespace) -> None:
+    if args.explain:
+        for text in document["texts"]:
+            measured = "" if text["limit"] is None else f" {text['value']:g} of {text['limit']:g}"
+            gate = f"  [{text['gate']}{measured}]" if text["gate"] else ""
+            print_text(f"{_MARKS[text['fate']]} {_short(text['text'])}{gate}")
+            if text["reason"]:
+                print_text(f"    {text['reason']}")
+        print_text("")
+    for row in document["rows"]["created"]:
+        replaced = "" if row["active"] else " (replaced by a later one)"
+        print_text(f"+ {row['id']} {row['scope']} {row['category']}: {_short(row['text'])}{replaced}")
+    for row in document["rows"]["changed"]:
+        print_text(f"~ {row['id']} {row['why']}: {_short(row['text'])}")
+    made = len(document["rows"]["created"])
+    waits = sum(text["fate"] == "deferred" for text in document["texts"])
+    counts = f"{len(document['texts'])} texts, {made} new, {len(document['rows']['changed'])} changed, {waits} wait"
+    if args.dry_run:
+        print_text(f"dry run: {counts}; nothing was written")
+    elif document["entry"] is None:
+        print_text(f"{counts}; nothing to write")
+    else:
+        print_text(f"{counts}; take it back with: memtui undo {document['entry']}")
+    for call in document["calls"]:
+        tokens = "tokens not told" if call["tokens"] is None else f"{call['tokens']} tokens"
+        print_text(f"asked: {call['purpose']}, {tokens}, {call['ms']:.0f} ms")
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 100 else f"{line[:99]}…"
+
+
+# ---------------------------------------------------------------------- why not
+
+
+def _why_not(args: argparse.Namespace) -> int:
+    if len(args.sources) != 3:
+        raise UsageError(
+            "why-not takes a text and a file.",
+            fix="For example: memtui capture why-not 'prune on Mondays' chat.txt.",
+        )
+    from memtui.engine.capture.pipeline import capture
+    from memtui.engine.capture.why_not import place_of, why_not
+
+    wanted, source = args.sources[1:]
+    engine = open_for(args)
+    failure: UsageError | None = None
+    for conversation in _read(source, args.format):
+        request = _request(args, conversation)
+        trace = capture(request, engine.capture_context())
+        try:
+            place = place_of(trace, wanted)
+        except UsageError as error:
+            failure = error
+            continue
+        verdict = why_not(place, trace, request, engine.capture_context)
+        if args.json:
+            print_json(verdict.as_json())
+            return 0
+        print_text(_short(verdict.text))
+        print_text("it was kept" if verdict.kept else f"not kept: {verdict.gate}: {verdict.reason}")
+        for rung in verdict.ladder:
+            mark = {True: "+", False: "x", None: "."}[rung.passed]
+            print_text(f"  {mark} {rung.gate:<16} {rung.sentence}")
+        for remedy in verdict.remedies:
+            sure = "kept in a replay" if remedy.confirmed else "not tried"
+            before, after = (
+                json.dumps(remedy.before, ensure_ascii=False),
+                json.dumps(remedy.after, ensure_ascii=False),
+            )
+            print_text(f"  {remedy.setting}: {before} -> {after}  ({sure})")
+        if not verdict.kept and not verdict.remedies:
+            print_text("  no setting and no plainer wording keeps it")
+        return 0
+    raise failure or UsageError("There is no conversation in it.", fix="Look at the file.")

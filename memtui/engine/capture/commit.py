@@ -1,0 +1,159 @@
+"""Writing what a capture run decided: one commit and one entry of the journal, which can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.capture.draft import Write, table_of
+from memtui.engine.capture.pipeline import folded
+from memtui.engine.capture.trace import Candidate, CaptureTrace
+from memtui.engine.curate.changes import ChangeSet, Outcome
+from memtui.engine.curate.journal import Images
+from memtui.engine.curate.whereabouts import Whereabouts, whereabouts
+from memtui.engine.errors import MemtuiError, RefusedError
+
+if TYPE_CHECKING:
+    from memtui.engine.curate.facade import Curator
+    from memtui.engine.store.table import Store
+
+ACTION = "capture"
+SMALL = 2_000
+"""Up to so many rows a run is an ordinary change set; more new ones are written as one stream."""
+_BATCH = 4_096
+
+
+def chosen(trace: CaptureTrace, candidates: Collection[int] | None) -> CaptureTrace:
+    """The trace with these candidates only (places in it); what one of them builds on comes along."""
+    if candidates is None:
+        return trace
+    wanted = set(candidates)
+    made = {
+        write.row.id: at
+        for at, candidate in enumerate(trace.candidates)
+        for write in candidate.writes
+        if write.op == "add"
+    }
+    while needed := {
+        made[row]
+        for at in wanted
+        for write in trace.candidates[at].writes
+        if (row := write.row.id) in made and made[row] not in wanted
+    }:
+        wanted |= needed
+    return replace(trace, candidates=tuple(each for at, each in enumerate(trace.candidates) if at in wanted))
+
+
+def plan(trace: CaptureTrace, store: Store) -> ChangeSet:
+    """Everything that a run writes, as one change set: whole decisions or none."""
+    changes = folded(trace.writes, store)
+    return ChangeSet(ACTION, title(trace), changes, store.version)
+
+
+def title(trace: CaptureTrace) -> str:
+    """One line for the journal: how many memories, and what became of them."""
+    made = [each for each in trace.candidates if each.writes]
+    if len(made) == 1:
+        return f"captured ({made[0].decision}): {_line(made[0])}"
+    parts = [
+        f"{count} {word}"
+        for decision, word in (("create", "new"), ("supersede", "replaced"), ("merge", "merged"))
+        if (count := sum(each.decision == decision for each in made))
+    ]
+    return f"{len(made):,} memories captured" + (f": {', '.join(parts)}" if parts else "")
+
+
+def _line(candidate: Candidate) -> str:
+    return " ".join(candidate.abstract.split())
+
+
+def commit(trace: CaptureTrace, store: Store, curator: Curator, *, confirmed: bool = False) -> Outcome:
+    """Write a run. Raises RefusedError when the store may not be written, ConflictError when a row has changed."""
+    writes = last_writes(trace.writes)
+    if not writes:
+        return Outcome(None, ACTION, ())
+    if len(writes) > SMALL and all(each.op == "add" for each in writes):
+        return _streamed(trace, writes, store, curator, confirmed=confirmed)
+    return curator.apply(plan(trace, store), confirmed=confirmed)
+
+
+def last_writes(writes: Sequence[Write]) -> list[Write]:
+    """What each row becomes in the end, in the order in which the rows were first written."""
+    last: dict[str, Write] = {}
+    for write in writes:
+        earlier = last.get(write.row.id)
+        if earlier is None:
+            last[write.row.id] = write
+        elif write.op == "delete" and earlier.op == "add":
+            del last[write.row.id]
+        else:
+            last[write.row.id] = replace(
+                write, op="add" if earlier.op == "add" else write.op, before=earlier.before
+            )
+    return list(last.values())
+
+
+def _streamed(
+    trace: CaptureTrace, writes: Sequence[Write], store: Store, curator: Curator, *, confirmed: bool
+) -> Outcome:
+    """Many new rows as one stream and one commit; the journal keeps id, text and scope of each."""
+    import pyarrow as pa
+
+    if not curator.writable:
+        curator.access.require(confirmed=confirmed)
+        raise RefusedError("The store is open for reading only.", fix="Open it for writing.")
+    bench = curator.bench
+    bench.access.require(confirmed=confirmed)
+    writer, journal, schema = bench.writer, bench.journal, store.schema
+    columns = store.dialect.columns
+    kept = pa.schema(
+        [schema.field(name) for name in (columns.id, columns.text, columns.scope) if name is not None]
+    )
+
+    def reader(wanted: Any) -> Any:
+        return pa.RecordBatchReader.from_batches(wanted, _batches(writes, wanted))
+
+    with bench.gatekeeper.hold() as hold:
+        before = writer.newest()
+        if writer.schema != schema:
+            raise RefusedError(f"{writer.where} has other columns than before.", fix="Capture it again.")
+        rows = writer.count()
+        hold.check()
+        entry = journal.intend(
+            time_ms=bench.now(),
+            action=ACTION,
+            title=title(trace),
+            changes=(),
+            images=Images(None, None, None),
+            version_before=before,
+            count=len(writes),
+            added=reader(kept),
+        )
+        try:
+            after = writer.commit(None, reader(schema), ())
+        except MemtuiError:
+            found = whereabouts(journal.images(entry), writer)
+            if found is Whereabouts.NOTHING:
+                journal.drop(entry)
+                raise
+            if found is not Whereabouts.WHOLE:
+                journal.mark(entry, "interrupted")
+                raise
+            after = writer.newest()
+        if after == before + 1 and writer.count() != rows + len(writes):
+            raise MemtuiError(
+                f"{writer.where} has {writer.count():,} rows, not {rows + len(writes):,}.",
+                fix="Look at the journal: memtui journal; it can take the capture back.",
+            )
+        journal.applied(entry, after)
+        hold.check()
+    journal.tidy()
+    curator.catch_up()
+    return Outcome(entry, ACTION, (), version_before=before, version_after=after)
+
+
+def _batches(writes: Sequence[Write], schema: Any) -> Iterator[Any]:
+    for start in range(0, len(writes), _BATCH):
+        part = [each.row for each in writes[start : start + _BATCH]]
+        yield from table_of(part, schema).combine_chunks().to_batches()

@@ -1,0 +1,114 @@
+"""The trace as the command line's JSON, and whether it holds when it is run again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.capture.chat import Call, ChatError, ChatReply, Purpose
+from memtui.engine.capture.commit import last_writes
+from memtui.engine.capture.draft import Write
+from memtui.engine.capture.trace import SCHEMA, CaptureTrace
+
+if TYPE_CHECKING:
+    from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
+
+MOST_PROVEN = 500
+"""Texts of a run up to which it is run a second time to prove it."""
+
+
+def document(
+    trace: CaptureTrace, *, entry: int | None = None, proof: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The document of the command-line contract, `memtui.capture.v1`."""
+    writes = last_writes(trace.writes)
+    return {
+        "schema": SCHEMA,
+        "recipe": trace.recipe,
+        "texts": [each.as_json() for each in trace.texts],
+        "candidates": [each.as_json() for each in trace.candidates],
+        "rows": {
+            "created": [_row(each, trace.now_ms) for each in writes if each.op == "add"],
+            "changed": [_row(each, trace.now_ms) for each in writes if each.op == "change"],
+        },
+        "entry": entry,
+        "calls": [each.as_json() for each in trace.calls],
+        "warnings": list(trace.warnings),
+        "proof": dict(proof) if proof is not None else {"proven": None, "why": "not asked for"},
+    }
+
+
+def _row(write: Write, now_ms: int) -> dict[str, Any]:
+    row = write.row
+    meta = row.meta(now_ms)
+    return {
+        "id": row.id,
+        "text": row.text,
+        "scope": row.scope,
+        "category": meta.memory_category,
+        "active": meta.invalidated_at is None,
+        "why": write.why,
+    }
+
+
+@dataclass(slots=True)
+class Again:
+    """Answers from the calls of a run: of each purpose the same ones in the same order, and none that is new."""
+
+    calls: tuple[Call, ...]
+    missing: int = 0
+    """Questions that the recording has no answer to."""
+    _next: dict[str, int] | None = None
+
+    def __call__(self, purpose: Purpose, parts: Mapping[str, Any], *, model: str | None = None) -> ChatReply:
+        """The recorded answer to the very question; ChatError where that was never asked."""
+        asked = json.dumps(parts, ensure_ascii=False, sort_keys=True, default=str)
+        for call in self.calls:
+            known = json.dumps(call.parts, ensure_ascii=False, sort_keys=True, default=str)
+            if call.purpose == purpose and known == asked:
+                if call.reply is None:
+                    raise ChatError(call.error or "the recorded call failed")
+                return call.reply
+        self.missing += 1
+        raise ChatError("not known: this would be a new question to the model")
+
+
+def prove(trace: CaptureTrace, request: CaptureRequest, context: CaptureContext) -> dict[str, Any]:
+    """Run the recipe again with the recorded answers, and say whether every text and candidate comes out the same.
+
+    `context` is a fresh one over the same version of the store, without writes on top.
+    """
+    from dataclasses import replace
+
+    from memtui.engine.capture.pipeline import capture
+
+    if len(trace.texts) > MOST_PROVEN:
+        return {"proven": None, "why": f"more than {MOST_PROVEN} texts: not run a second time"}
+    answers = Again(trace.calls)
+    again = capture(request, replace(context, chat=answers if trace.calls else None))
+    ours, theirs = _decisions(trace), _decisions(again)
+    differ = [at for at, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other]
+    texts = [
+        at
+        for at, (one, other) in enumerate(zip(trace.texts, again.texts, strict=False))
+        if (one.fate, one.gate) != (other.fate, other.gate)
+    ]
+    same = not differ and not texts and len(ours) == len(theirs) and not answers.missing
+    return {
+        "proven": same,
+        "texts": len(trace.texts),
+        "candidates": len(ours),
+        "differ": {"texts": texts, "candidates": differ},
+        "why": "run again with the recorded answers: the same"
+        if same
+        else "run again, it came out otherwise",
+    }
+
+
+def _decisions(trace: CaptureTrace) -> list[tuple[Any, ...]]:
+    return [
+        (each.abstract, each.category, each.decision, each.gate, len(each.writes))
+        for each in trace.candidates
+    ]

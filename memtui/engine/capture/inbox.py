@@ -1,0 +1,299 @@
+"""What waits for a person: unsure statements, pending memories, and what the plugin's admission rejected."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.capture.recipes.memtui.likeness import key_of
+from memtui.engine.capture.recipes.memtui.rows import new_row
+from memtui.engine.capture.recipes.memtui.texts import without_secrets
+from memtui.engine.capture.trace import Candidate, CaptureTrace
+from memtui.engine.clean import one_line
+from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.listing import ListQuery
+
+if TYPE_CHECKING:
+    from memtui.engine.curate.changes import ChangeSet
+    from memtui.engine.engine import Engine
+
+Kind = Literal["unsure", "pending", "rejected"]
+MOST_PENDING, MOST_REJECTED = 500, 500
+REJECTED_DAYS = 30
+DAY_MS = 86_400_000
+_LONGEST_LINE = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that waits. `why` says what stopped it, with its number; `if_accepted` what `a` would do."""
+
+    id: str
+    kind: Kind
+    text: str
+    why: str
+    at_ms: int = 0
+    scope: str = ""
+    category: str = ""
+    said: str = ""
+    """The text of the conversation that it was made of."""
+    near: str = ""
+    near_score: float | None = None
+
+    @property
+    def if_accepted(self) -> str:
+        """What accepting does."""
+        return "it is confirmed, and recall may use it" if self.kind == "pending" else "a new row"
+
+    @property
+    def if_refused(self) -> str:
+        """What refusing does."""
+        if self.kind == "pending":
+            return "it is archived; its undo is in the journal"
+        return "nothing is stored; the same sentence is not proposed again"
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return asdict(self)
+
+
+@dataclass(slots=True)
+class Inbox:
+    """The inbox of one store. Suggestions and refusals are kept in memtui's own folder, never in the store."""
+
+    engine: Engine
+    _memory: dict[str, Any] = field(default_factory=lambda: {"items": [], "done": []})
+
+    # ------------------------------------------------------------------ reading
+
+    def items(self) -> tuple[Item, ...]:
+        """All that waits: unsure statements first, then rejected ones, then pending memories; newest first."""
+        refused = {each["key"] for each in self._kept()["done"] if each["verdict"] == "refused"}
+        own = [Item(**each) for each in self._kept()["items"]]
+        rejected = [each for each in self._rejected() if key_of(each.text) not in refused]
+        found = [*own, *rejected, *self._pending()]
+        return tuple(sorted(found, key=lambda item: (_ORDER[item.kind], -item.at_ms)))
+
+    def done(self, since_ms: int = 0) -> list[Mapping[str, Any]]:
+        """What was worked off, the last first."""
+        return [each for each in reversed(self._kept()["done"]) if each["at_ms"] >= since_ms]
+
+    def find(self, name: str) -> Item:
+        """The item whose id begins with `name`. Raises UsageError for none and for several."""
+        found = [each for each in self.items() if each.id.startswith(name)]
+        if len(found) != 1:
+            several = (
+                f"{len(found)} items begin with {name}" if found else f"nothing that waits is called {name}"
+            )
+            raise UsageError(f"{several[0].upper()}{several[1:]}.", fix="See them with: memtui inbox.")
+        return found[0]
+
+    def _pending(self) -> Iterator[Item]:
+        engine = self.engine
+        if not engine.store.dialect.reads_metadata:
+            return
+        if engine.catalog.metadata_pending:
+            engine.load_metadata()
+        view = engine.view(ListQuery(filter="state:pending"))
+        for memory in engine.page(view, 0, MOST_PENDING):
+            text, _ = without_secrets(memory.text)
+            yield Item(
+                memory.id,
+                "pending",
+                one_line(text),
+                "the agent left it pending",
+                memory.timestamp_ms,
+                memory.scope or "",
+                memory.memory_category or "",
+            )
+
+    def _rejected(self) -> Iterator[Item]:
+        """The plugin's own audit file beside the store: what its admission kept out, the last first."""
+        folder = self.engine.store.folder
+        path = None if folder is None else folder.parent / "admission-audit" / "rejections.jsonl"
+        if path is None or not path.is_file():
+            return
+        oldest = self.engine.now_ms - REJECTED_DAYS * DAY_MS
+        try:
+            lines = path.read_bytes().splitlines()[-MOST_REJECTED:]
+        except OSError:
+            return
+        for line in reversed(lines):
+            item = _rejection(line)
+            if item is not None and item.at_ms >= oldest:
+                yield item
+
+    # ------------------------------------------------------------------ what a run leaves
+
+    def take(self, trace: CaptureTrace) -> int:
+        """Keep what a run was not sure of; how many were new. What was refused before is not proposed again."""
+        kept = self._kept()
+        known = {key_of(each["text"]) for each in kept["items"]} | {each["key"] for each in kept["done"]}
+        fresh = [
+            item
+            for item in (_suggestion(trace, each) for each in trace.candidates if each.gate in _WAITS)
+            if key_of(item.text) not in known
+        ]
+        unique = {key_of(each.text): each for each in fresh}
+        if unique:
+            kept["items"] += [asdict(each) for each in unique.values()]
+            self._keep(kept)
+        return len(unique)
+
+    # ------------------------------------------------------------------ working it off
+
+    def plan_accept(self, item: Item, text: str | None = None) -> ChangeSet:
+        """What accepting writes; `text` in place of what is proposed."""
+        from memtui.engine.capture.commit import plan
+
+        engine, wanted = self.engine, (text or item.text).strip()
+        if without_secrets(wanted)[1]:
+            raise RefusedError("It holds a secret.", fix="Take the secret out; nothing was stored.")
+        if item.kind == "pending":
+            given: dict[str, Any] = {"state": "confirmed"}
+            if text is not None and wanted != item.text:
+                given["text"] = wanted
+            return engine.curate.edit([item.id], given)
+        context = engine.capture_context()
+        row = new_row(
+            context.new_id(),
+            wanted,
+            item.category or "entities",
+            item.scope or context.policy.writes_to("main") or "global",
+            now_ms=context.now_ms,
+            vector=context.embed([wanted])[0],
+        )
+        candidate = Candidate(
+            item.category, wanted, decision="create", writes=(context.draft.add(row, "accepted"),)
+        )
+        trace = CaptureTrace("memtui", {}, context.now_ms, (), (candidate,))
+        return plan(trace, engine.store)
+
+    def plan_refuse(self, item: Item) -> ChangeSet | None:
+        """What refusing writes: a pending memory is archived; None where nothing is in the store."""
+        return self.engine.curate.forget([item.id]) if item.kind == "pending" else None
+
+    def settled(self, item: Item, verdict: Literal["accepted", "refused"]) -> None:
+        """It was worked off: it waits no longer."""
+        kept = self._kept()
+        kept["items"] = [each for each in kept["items"] if each["id"] != item.id]
+        kept["done"].append(
+            {
+                "key": key_of(item.text),
+                "text": item.text,
+                "verdict": verdict,
+                "at_ms": self.engine.now_ms,
+                "kind": item.kind,
+            }
+        )
+        self._keep(kept)
+
+    # ------------------------------------------------------------------ the file
+
+    @property
+    def _path(self) -> Path | None:
+        place = self.engine.state_place
+        return None if place is None else place / "inbox.json"
+
+    def _kept(self) -> dict[str, Any]:
+        if self._path is None or not self._path.exists():
+            return {"items": list(self._memory["items"]), "done": list(self._memory["done"])}
+        try:
+            value = json.loads(self._path.read_text("utf-8"))
+            return {"items": list(value["items"]), "done": list(value["done"])}
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise MemtuiError(
+                f"The inbox in {self._path} cannot be read.", fix="Move it away; suggestions in it are lost."
+            ) from error
+
+    def _keep(self, value: dict[str, Any]) -> None:
+        path = self._path
+        if path is None:
+            self._memory = value
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            fresh = path.with_suffix(".new")
+            fresh.touch(0o600)
+            fresh.write_text(json.dumps(value, ensure_ascii=False), "utf-8")
+            os.replace(fresh, path)
+        except OSError as error:
+            raise MemtuiError(
+                f"The inbox cannot be kept: {(error.strerror or str(error)).lower()}.",
+                fix=f"Make {path} writable.",
+            ) from error
+
+
+_ORDER: Mapping[str, int] = {"unsure": 0, "rejected": 1, "pending": 2}
+_WAITS = ("unsure", "model failed")
+
+
+def _suggestion(trace: CaptureTrace, candidate: Candidate) -> Item:
+    said = " / ".join(trace.texts[at].text for at in candidate.texts[:2])
+    near = candidate.neighbours[0] if candidate.neighbours else None
+    key = f"{trace.facts.get('scope')}\n{candidate.abstract}".encode("utf-8", "surrogatepass")
+    return Item(
+        f"s-{blake2b(key, digest_size=5).hexdigest()}",
+        "unsure",
+        candidate.abstract,
+        candidate.reason or candidate.gate,
+        trace.now_ms,
+        str(trace.facts.get("scope") or ""),
+        candidate.category,
+        said,
+        near.text if near else "",
+        near.score if near else None,
+    )
+
+
+def _rejection(line: bytes) -> Item | None:
+    if len(line) > _LONGEST_LINE:
+        return None
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    candidate = value.get("candidate") if isinstance(value, Mapping) else None
+    if not isinstance(candidate, Mapping) or not isinstance(candidate.get("abstract"), str):
+        return None
+    audit = value.get("audit")
+    audit = audit if isinstance(audit, Mapping) else {}
+    score, limits = audit.get("score"), audit.get("thresholds")
+    least = limits.get("reject") if isinstance(limits, Mapping) else None
+    why = "its admission rejected it"
+    if isinstance(score, int | float) and isinstance(least, int | float):
+        why = f"admission {score:.2f} < {least:.2f}"
+    text, _ = without_secrets(candidate["abstract"])
+    at = value.get("rejected_at")
+    excerpt = value.get("conversation_excerpt")
+    return Item(
+        f"r-{blake2b(line, digest_size=5).hexdigest()}",
+        "rejected",
+        one_line(text),
+        why,
+        _moment(at),
+        str(value.get("target_scope") or ""),
+        str(candidate.get("category") or ""),
+        one_line(without_secrets(excerpt)[0])[-300:] if isinstance(excerpt, str) else "",
+    )
+
+
+def _moment(value: Any) -> int:
+    from memtui.engine.witness.session import moment_of
+
+    return moment_of(value)
+
+
+def with_text(item: Item, text: str) -> Item:
+    """The item with another wording."""
+    return replace(item, text=text)
+
+
+def shown(items: Sequence[Item]) -> dict[str, int]:
+    """How many of each kind wait."""
+    return {kind: sum(each.kind == kind for each in items) for kind in _ORDER}

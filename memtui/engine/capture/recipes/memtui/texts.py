@@ -1,0 +1,242 @@
+"""From messages to statements: what each text of a conversation is, and the gate that stopped what is not kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memtui.engine.capture.recipes.memtui import wording
+from memtui.engine.capture.recipes.memtui.statements import (
+    IDENTIFIER,
+    LONGEST,
+    SHORTEST,
+    Found,
+    find,
+    sentences,
+)
+from memtui.engine.capture.stages.cleaning import normalize_capture_text, strip_envelope
+from memtui.engine.capture.trace import Candidate, Fate, Message, Text
+from memtui.engine.clean import clean
+from memtui.engine.instructions import instruction_like
+from memtui.engine.secrets import MARK, mask
+
+TOOL_ROLES = ("toolResult", "tool", "function")
+_CATEGORY = {"preference": "preferences", "decision": "events", "identifier": "entities"}
+_SELF = re.compile(
+    r"^(?:i\b|i'm\b|my (?:name|birthday|surname|job)|ich\b|mein(?:e)? (?:name|geburtstag|beruf)|soy\b|yo\b|vivo\b|trabajo\b|je\b|j['’])|^我(?!们|的|家|女|儿|妈|爸|妻|老|丈|哥|姐|弟|妹|孩)|^我的?(?:名字|生日)|^(?:私|僕|俺|わたし)(?:は|も)",
+    re.IGNORECASE,
+)
+_SPOKEN_SECRET = re.compile(
+    r"(?:pass(?:word|code|phrase)|passwor[td]|kennwort|\bpin(?:-?code)?|contraseña|mot de passe|api[ _-]?key|access[ _-]?token|secret key|密码|口令|パスワード|暗証番号)"
+    r"(?:\s+(?:for|of|to|von|für|de|du|der)\s+[^:=]{1,40}?)?['’\"]?\s*(?:(?:is|ist|lautet|es|est)\s+|[:=：]\s*|是|为|は)\s*[\"'`“「]?"
+    r"(?!(?:stored|rotated|kept|in|not|required|wrong|the|a|changed|expired|nicht|falsch|gespeichert|wird|im|in)\b)(?P<value>[^\s\"'`”」。，,]{3,})",
+    re.IGNORECASE,
+)
+_CARD = re.compile(r"(?<![\d-])(?:\d[ -]?){13,19}(?![\d-])")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One statement that may become a memory. `place` is its text's place in the trace."""
+
+    text: str
+    kind: str
+    category: str
+    place: int
+    sure: bool = True
+    rule: str = ""
+    negated: tuple[str, ...] = ()
+    at_ms: int | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The texts with what stopped them, and the statements of those that nothing stopped."""
+
+    texts: tuple[Text, ...]
+    statements: tuple[Statement, ...]
+    sendable: tuple[int, ...]
+    """Places of the texts that a model may be shown: no secret, no order, nobody else's."""
+
+
+def read_texts(messages: Sequence[Message], *, assistant: bool) -> Read:
+    """Every message as a text, cleaned of what its host put around it; statements by rules."""
+    texts: list[Text] = []
+    statements: list[Statement] = []
+    sendable: list[int] = []
+    for number, message in enumerate(messages):
+        text, found = _read(message, number, assistant)
+        place = len(texts)
+        statements += [
+            Statement(
+                each.text,
+                str(each.kind),
+                category_of(each.text, str(each.kind)),
+                place,
+                each.sure,
+                each.rule,
+                each.negated,
+                message.at_ms,
+            )
+            for each in found
+        ]
+        if text.gate not in _NEVER_SENT and text.text.strip():
+            sendable.append(place)
+        texts.append(text)
+    return Read(tuple(texts), tuple(statements), tuple(sendable))
+
+
+_NEVER_SENT = ("empty", "assistant text", "tool output", "system text", "command", "order", "secret")
+
+
+def category_of(text: str, kind: str) -> str:
+    """The six-word category of a statement of this kind."""
+    if kind in _CATEGORY:
+        return _CATEGORY[kind]
+    return "profile" if _SELF.match(text) else "entities"
+
+
+def without_secrets(text: str) -> tuple[str, int]:
+    """`text` with every secret masked, and how many there were: also those that are told in plain words."""
+    masked, count = mask(text)
+    spoken = [m for m in _SPOKEN_SECRET.finditer(masked) if MARK not in m["value"]]
+    for match in reversed(spoken):
+        start, end = match.span("value")
+        masked = masked[:start] + MARK + masked[end:]
+    cards = [m for m in _CARD.finditer(masked) if _is_card(m[0])]
+    for match in reversed(cards):
+        masked = masked[: match.start()] + MARK + masked[match.end() :]
+    return masked, count + len(spoken) + len(cards)
+
+
+def _is_card(text: str) -> bool:
+    """Whether digits are the number of a payment card, by their check digit."""
+    digits = [int(char) for char in text if char.isdigit()]
+    doubled = [sum(divmod(2 * each, 10)) for each in digits[-2::-2]]
+    return len(set(digits)) > 1 and (sum(digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def _read(message: Message, number: int, assistant: bool) -> tuple[Text, list[Found]]:
+    raw = content_text(message.content)
+    shown, secrets = without_secrets(clean(raw))
+    text = Text(shown.strip(), message.role, "dropped", message=number)
+    if gate := _by_role(message.role, assistant):
+        return replace(text, gate=gate, reason=_REASONS[gate]), []
+    if not raw.strip():
+        return replace(text, gate="empty", reason=_REASONS["empty"]), []
+    said = normalize_capture_text(message.role, raw)
+    if said is None:
+        gate = "command" if raw.lstrip().startswith("/") else "injected block"
+        return replace(text, gate=gate, reason=_REASONS[gate]), []
+    said = without_secrets(strip_envelope(said))[0]
+    if order := instruction_like(said):
+        return replace(text, gate="order", value=order, reason=_REASONS["order"]), []
+    kept: list[Found] = []
+    stopped: list[Found] = []
+    for sentence in sentences(said):
+        if MARK in sentence:
+            stopped.append(Found(sentence, None, "secret"))
+            continue
+        found = find(sentence)
+        (kept if found.kind is not None else stopped).append(found)
+    if kept:
+        return replace(text, fate="used"), kept
+    first = _worst(stopped)
+    if secrets and first.gate != "secret":
+        first = Found(said, None, "secret")
+    value, limit = _measured(first)
+    return replace(text, gate=first.gate, value=value, limit=limit, reason=_REASONS[first.gate]), []
+
+
+def content_text(content: Any) -> str:
+    """The text of a message: a string, or its text blocks one below the other."""
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else ()
+    texts = [
+        each if isinstance(each, str) else each.get("text") for each in parts if isinstance(each, str | dict)
+    ]
+    return "\n".join(each for each in texts if isinstance(each, str))
+
+
+def _by_role(role: str, assistant: bool) -> str:
+    if role == "user" or (role == "assistant" and assistant):
+        return ""
+    if role == "assistant":
+        return "assistant text"
+    return "tool output" if role in TOOL_ROLES else "system text"
+
+
+def _worst(stopped: Sequence[Found]) -> Found:
+    """The sentence whose gate says most about the text."""
+    if not stopped:
+        return Found("", None, "empty")
+    return min(
+        stopped, key=lambda found: _TELLING.index(found.gate) if found.gate in _TELLING else len(_TELLING)
+    )
+
+
+def _measured(found: Found) -> tuple[float | None, float | None]:
+    if found.gate == "too short":
+        return float(len(found.text)), float(SHORTEST)
+    if found.gate == "too long":
+        return float(len(found.text)), float(LONGEST)
+    return None, None
+
+
+_TELLING = ("secret", "unsure", "too long", "passing", "common knowledge", "imagined", "request", "question")
+_REASONS = {
+    "assistant text": "what the agent says is not kept unless asked for",
+    "tool output": "what a tool printed is nobody's statement",
+    "system text": "the host's own text",
+    "empty": "there is no text in it",
+    "command": "a command to the host",
+    "injected block": "it repeats memories that were given to the agent",
+    "order": "it gives an agent orders: never stored",
+    "secret": "it holds a secret: never stored",
+    "too short": "too short for a statement",
+    "too long": "a sentence this long is pasted text",
+    "greeting": "a greeting",
+    "assent": "an assent or a thank-you",
+    "question": "a question tells nothing",
+    "request": "to be done now, not to be remembered",
+    "unsure": "said with a maybe",
+    "imagined": "it is only imagined",
+    "passing": "it holds for the moment only",
+    "common knowledge": "everybody knows it",
+    "code or output": "code or output, not something said",
+    "no statement": "no rule finds a preference, decision, fact, identifier or correction in it",
+    "duplicate": "it is stored already",
+}
+"""What each gate means, in words."""
+
+
+def reason_of(gate: str) -> str:
+    """A gate in words."""
+    return _REASONS.get(gate, gate)
+
+
+def has_identifier(text: str) -> bool:
+    """Whether a text names an address, a number, a path or the like."""
+    return IDENTIFIER.search(text) is not None
+
+
+def is_hedged(text: str) -> bool:
+    """Whether it is said with a maybe."""
+    return wording.HEDGED.search(text) is not None
+
+
+def fate_of(text: Text, candidates: Sequence[Candidate]) -> Text:
+    """A text with what became of the candidates that were made of it."""
+    if any(each.writes for each in candidates):
+        return replace(text, fate="kept")
+    skipped = [each for each in candidates if each.decision == "skip"]
+    if skipped:
+        best = max((n.score for n in skipped[0].neighbours), default=None)
+        return replace(text, fate="known", gate="duplicate", value=best, reason=skipped[0].reason)
+    first = candidates[0]
+    fate: Fate = "deferred" if first.gate in ("unsure", "model failed") else "dropped"
+    return replace(text, fate=fate, gate=first.gate, reason=first.reason or reason_of(first.gate))
