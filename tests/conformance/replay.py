@@ -206,11 +206,7 @@ class Peer:
                 continue
             name = f"{trace['config']}/{trace['qid']}"
             why = self.compare(trace, recorded=recorded)
-            if why.endswith(TIE):
+            if why.endswith(TIE) and not recorded:
                 why = TIE
-            elif why and not trace["stable"]:
-                why = "the peer's own order is not defined (ties on the lived store)"
-            elif why and not recorded and trace.get("bm25_flags"):
-                why = f"another BM25 in the newer engine: {', '.join(trace['bm25_flags'])}"
             outcome.add(name, why)
         return outcome

@@ -14,8 +14,6 @@ from tests.conformance.compare import TIE
 from tests.conformance.recalls import compare_builtin
 from tests.conformance.replay import Peer
 
-OUTSIDE_OUR_CODE = ("another BM25 in the newer engine", "the peer's own order is not defined", TIE)
-
 pytestmark = pytest.mark.conformance
 
 
@@ -33,11 +31,14 @@ def test_with_the_recorded_hits_every_stage_of_every_recall_is_equal(peer: Peer)
     assert outcome.different == {}
 
 
-def test_with_our_own_searches_only_the_engine_differs(peer: Peer) -> None:
+def test_with_our_own_searches_every_recall_is_equal_but_for_one_tie(peer: Peer) -> None:
+    """Nothing is excused by a flag: the one trace left has equal scores on both sides of a cut.
+
+    There the plugin's engine answers from two tasks, in the order in which they come to an end.
+    """
     outcome = peer.run(recorded=False)
-    ours = {why: names for why, names in outcome.different.items() if not why.startswith(OUTSIDE_OUR_CODE)}
-    assert ours == {}
-    assert outcome.equal >= 1200, outcome.different.keys()
+    assert outcome.different.keys() <= {TIE}
+    assert outcome.equal >= 1599, outcome.different
 
 
 def test_the_recorded_rerank_requests_are_what_we_send(peer: Peer) -> None:

@@ -139,10 +139,10 @@ def test_an_index_that_came_later_or_took_rows_later_is_named(tmp_path: Path) ->
 def test_a_place_among_equals_is_said_to_be_no_merit(tmp_path: Path) -> None:
     rows = [row(f"r{n}", "the gateway port is 8443", (1, 0)) for n in range(4)]
     folder = write_store(tmp_path, rows, dims=2)
-    lancedb.connect(folder).open_table("memories").update("id = 'r0'", {"scope": "global"})
+    lancedb.connect(folder).open_table("memories").update("id = 'r3'", {"scope": "global"})
     engine = engine_on(folder)[0]
     ask = RecallRequest("gateway", recipe="pro/tool", query_vector=[1, 0], limit=10)
-    pushed, level = (engine.lab.bisect(ask, each) for each in ("r0", "r1"))
+    pushed, level = (engine.lab.bisect(ask, each) for each in ("r3", "r1"))
     assert "does not hold the memory, which is read beside it" in pushed.sentence  # it was written anew
     assert level.cause == "version"
     assert level.sentence.endswith(

@@ -158,7 +158,10 @@ def test_rank_by_words_and_rows_outside_the_index(tmp_path: Path) -> None:
     assert rung is not None
     assert rung.facts["in_index"] is False
     assert rung.facts["shared_words"] == ["gateway"]
-    found = engine.store.fts_search("gateway port", k=100, columns=["id"]).column("id").to_pylist()
+    pin = engine.store.pin()
+    ranked = pin.agent_search("gateway port", k=100)
+    assert ranked is not None
+    found = pin.take(ranked.row_ids.tolist(), ["id"]).column("id").to_pylist()
     assert rung.facts["lanes"]["bm25"]["rank"] == found.index("late") + 1
 
 

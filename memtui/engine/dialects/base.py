@@ -52,6 +52,8 @@ class Dialect:
     columns: Columns
     labels: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    agent_words: bool = False
+    """Whether its program searches words with LanceDB 0.26, which splits and scores them otherwise than ours."""
 
     @property
     def light(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ REQUIRED = ("id", "text", "vector", "category", "scope", "importance", "timestam
 
 def pro() -> LifecycleDialect:
     """A table that memory-lancedb-pro made."""
-    return LifecycleDialect("pro", "memory-lancedb-pro", COLUMNS)
+    return LifecycleDialect("pro", "memory-lancedb-pro", COLUMNS, agent_words=True)
 
 
 def pro_on_builtin(labels: tuple[str, ...]) -> LifecycleDialect:
@@ -30,4 +30,5 @@ def pro_on_builtin(labels: tuple[str, ...]) -> LifecycleDialect:
         "memory-lancedb-pro opened a built-in table in place: it reads timestamp 0 for the old rows; "
         "their createdAt is shown here."
     )
-    return LifecycleDialect("pro", "memory-lancedb-pro (on a built-in table)", columns, labels, (note,))
+    title = "memory-lancedb-pro (on a built-in table)"
+    return LifecycleDialect("pro", title, columns, labels, (note,), agent_words=True)

@@ -140,11 +140,21 @@ class Ranking:
         return VectorRank(better + 1, ranked, tied, inactive, distance, 1.0 / (1.0 + distance))
 
     def by_words(
-        self, row_id: int, text: str, question: str, scopes: Sequence[str] | None, considered: Considered
+        self,
+        row_id: int,
+        text: str,
+        question: str,
+        scopes: Sequence[str] | None,
+        considered: Considered,
+        *,
+        agent: bool = False,
     ) -> WordRank:
-        """The rank of the row `row_id` with `text` by the words of `question`, itself always considered."""
-        words = words_by_token(self.pin, question)
-        own = set(index_tokens(self.pin, text))
+        """The rank of the row `row_id` with `text` by the words of `question`, itself always considered.
+
+        With `agent` as the engine of the table's own program searches them.
+        """
+        words = words_by_token(self.pin, question, agent=agent)
+        own = set(index_tokens(self.pin, text, agent=agent))
         asked = tuple(dict.fromkeys(words.values()))
         shared = tuple(dict.fromkeys(word for token, word in words.items() if token in own))
         if not self.pin.fts.exists:
@@ -154,10 +164,9 @@ class Ranking:
                 None, 0, 0, None, None, asked, shared, None, "the question has no word that counts"
             )
         where = scope_filter(self.pin.dialect, scopes)
-        found = self.pin.fts_search(question, k=max(1, self.pin.rows), where=where, with_row_id=True)
-        if where is not None and not (found.column("_rowid").to_numpy() == row_id).any():
-            found = self.pin.fts_search(question, k=max(1, self.pin.rows), with_row_id=True)
-        row_ids, raw = found.column("_rowid").to_numpy(), found.column("_score").to_numpy()
+        row_ids, raw = self._found(question, where, agent)
+        if where is not None and not (row_ids == row_id).any():
+            row_ids, raw = self._found(question, None, agent)
         at = np.flatnonzero(row_ids == row_id)
         if not at.size:
             why = SHARES_NONE if not shared else "the index does not find it"
@@ -178,6 +187,17 @@ class Ranking:
             shared=shared,
             folded=in_index(self.pin, question, row_id),
         )
+
+    def _found(
+        self, question: str, where: str | None, agent: bool
+    ) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+        """All rows that a word of the question finds, best first: their row ids and BM25 values."""
+        k = max(1, self.pin.rows)
+        ranked = self.pin.agent_search(question, k=k, where=where) if agent else None
+        if ranked is not None:
+            return ranked.row_ids, ranked.scores
+        found = self.pin.fts_search(question, k=k, where=where, with_row_id=True)
+        return found.column("_rowid").to_numpy(), found.column("_score").to_numpy()
 
     def _positions(self, block: Block) -> NDArray[np.int64]:
         if self._places is None or self._places[0] is not block:

@@ -180,7 +180,7 @@ def _ranks(
         return by_vector, NO_WORDS
     if setting.bm25_lane.via == "substring":
         return by_vector, _by_substring(trace, plan, found, text)
-    words = ranking.by_words(found.row_id, found.row.text, text, request.scopes, considered)
+    words = ranking.by_words(found.row_id, found.row.text, text, request.scopes, considered, agent=True)
     return by_vector, words
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 Inputs = Mapping[str, Any]
 DAY_MS = 86_400_000
+NEARLY = 1e-9
 
 
 def clamp(x: float, fallback: float = 0.0) -> float:
@@ -138,10 +139,17 @@ def _substring(before: float, i: Inputs) -> float:
     return base * weight
 
 
+def _raw_bm25(i: Inputs) -> float:
+    """The BM25 value: where the trace says what each word adds, it has to be their sum."""
+    raw = float(i["raw_bm25"])
+    words = i.get("words")
+    return raw if words is None or abs(math.fsum(words.values()) - raw) <= NEARLY else math.inf
+
+
 SCORES: dict[str, Callable[[float, Inputs], float]] = {
     "inverse_distance": lambda _, i: 1 / (1 + i["distance"]),
     "inverse_squared_l2": lambda _, i: 1 / (1 + i["distance"]),
-    "bm25_logistic": lambda _, i: 1 / (1 + exp(-i["raw_bm25"] / 5)) if i["raw_bm25"] > 0 else 0.5,
+    "bm25_logistic": lambda _, i: 1 / (1 + exp(-_raw_bm25(i) / 5)) if i["raw_bm25"] > 0 else 0.5,
     "substring": _substring,
     "recorded": lambda _, i: float(i["recorded"]),
     "weighted_sum": _weighted,

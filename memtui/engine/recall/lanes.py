@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from memtui.engine.clean import one_line
 from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.recall.outside import Outside
 from memtui.engine.recall.pool import Dropped, Floats, Hit
 from memtui.engine.recall.rows import Row
 from memtui.engine.recall.search import Found, fetch_size, scope_filter
+
+if TYPE_CHECKING:
+    from memtui.engine.store.pin import Pin
 
 LANE_CAP = 20
 """The peer's store clamps every search to this many rows, whatever pool is asked for."""
@@ -106,12 +110,14 @@ def bm25_lane(search: Search, text: str) -> Lane:
     warning = ""
     answer = Found((), (), 0)
     try:
-        answer = search.outside.by_words(text, k=search.fetch, where=search.where)
+        answer = search.outside.by_words(text, k=search.fetch, where=search.where, agent=True)
+        warning = another_engine(search.outside.pin)
     except MemtuiError as error:
         warning = f"full-text search failed ({error.message}); the words were looked for as a substring"
     found: list[Hit] = []
     dropped: list[Dropped] = []
-    for stored, raw in zip(answer.rows, answer.numbers, strict=True):
+    accounts = answer.inputs or [{}] * len(answer.numbers)
+    for stored, raw, words in zip(answer.rows, answer.numbers, accounts, strict=True):
         row = search.outside.read(stored)
         if row is None:
             continue
@@ -119,7 +125,7 @@ def bm25_lane(search: Search, text: str) -> Lane:
         if not row.active(search.now_ms):
             dropped.append(Dropped(row, "inactive", score))
             continue
-        found.append(Hit(row, 0, score, raw, "bm25_logistic", {"raw_bm25": raw}))
+        found.append(Hit(row, 0, score, raw, "bm25_logistic", {"raw_bm25": raw, **words}))
         if len(found) == search.limit:
             break
     params = {"fetched": search.fetch}
@@ -127,6 +133,17 @@ def bm25_lane(search: Search, text: str) -> Lane:
         return _finish(search, found, dropped, "fts", warning, params)
     hits = substring_hits(search, text)
     return _finish(search, hits, dropped, "substring" if hits else "fts", warning, params)
+
+
+def another_engine(pin: Pin) -> str:
+    """What to say where the words of an agent's table were not searched as its own engine does; empty otherwise."""
+    why = pin.agent_words
+    if not isinstance(why, str) or not why:
+        return ""
+    return (
+        f"the index could not be read as the agent's engine reads it ({one_line(why)}): words were searched by a "
+        "newer one, which leaves out more stop words and scores rows outside the index otherwise"
+    )
 
 
 def logistic(raw: float) -> float:

@@ -126,8 +126,8 @@ class Outside:
             key, "vectors", k, lambda: search.nearest(self.pin, query, k=k, where=where, metric=metric)
         )
 
-    def by_words(self, text: str, *, k: int, where: str | None) -> Found:
-        """See `search.by_words`.
+    def by_words(self, text: str, *, k: int, where: str | None, agent: bool = False) -> Found:
+        """See `search.by_words`; with `agent` `search.by_agent_words`.
 
         Asked for as many as any search of the plugin takes: the engine's order of equal rows depends on how many
         are asked for, and a recall from memory has to come out as one that is made anew.
@@ -135,9 +135,11 @@ class Outside:
         most = max(k, search.FETCH_CAP)
 
         def ask() -> Found:
+            if agent:
+                return search.by_agent_words(self.pin, text, k=most, where=where)
             return search.by_words(self.pin, text, k=most, where=where)
 
-        return self._search(("words", text, where, most), "words", k, ask)
+        return self._search(("words", text, where, most, agent), "words", k, ask)
 
     def by_substring(self, text: str, *, where: str | None) -> Found:
         """See `search.by_substring`."""
@@ -186,4 +188,5 @@ class Outside:
             known = self._told[key] = ask()
         if known.asked == k:
             return cast(Found, known)
-        return replace(known, rows=known.rows[:k], numbers=known.numbers[:k], asked=k)
+        inputs = known.inputs[:k]
+        return replace(known, rows=known.rows[:k], numbers=known.numbers[:k], inputs=inputs, asked=k)

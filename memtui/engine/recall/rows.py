@@ -23,12 +23,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.dialects.base import Dialect
+    from memtui.engine.store.pin import Pin
 
 Vector = np.ndarray[Any, np.dtype[np.float32]]
 Wide = np.ndarray[Any, np.dtype[np.float64]]
 
 SLICE = 20
 """Rows that are converted at a time: a lane delivers at most 20 hits, and most rows that it meets are active."""
+READ_AT_ONCE = 40
+"""Rows that are read from the table at a time, where they are read by their row ids."""
 _UNKNOWN: Any = object()
 
 
@@ -141,8 +144,27 @@ class Rows(Sequence[Row]):
             start = len(self._made)
             if start >= len(self):
                 raise IndexError(at)
-            self._made += rows_of(self._table.slice(start, SLICE), self._dialect)
+            self._made += self._read(start)
         return self._made[at]
+
+    def _read(self, start: int) -> list[Row]:
+        """The rows from `start` on, as many as are converted at once."""
+        return rows_of(self._table.slice(start, SLICE), self._dialect)
+
+
+class RowsById(Rows):
+    """The rows with these row ids, in this order, read in slices as they are walked."""
+
+    def __init__(self, pin: Pin, row_ids: Sequence[int], columns: Sequence[str]) -> None:
+        self._pin, self._row_ids, self._columns = pin, row_ids, columns
+        self._made = []
+
+    def __len__(self) -> int:
+        return len(self._row_ids)
+
+    def _read(self, start: int) -> list[Row]:
+        table = self._pin.take(self._row_ids[start : start + READ_AT_ONCE], self._columns)
+        return rows_of(table, self._pin.dialect)
 
 
 def rows_of(table: pa.Table, dialect: Dialect) -> list[Row]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from memtui.engine.js import trim, utf16_len
 from memtui.engine.recall.pool import Floats
-from memtui.engine.recall.rows import Row, Rows, rows_of
+from memtui.engine.recall.rows import Row, Rows, RowsById, rows_of
 from memtui.engine.store import sql
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Found:
     numbers: Sequence[float]
     asked: int
     inputs: Sequence[dict[str, Any]] = ()
-    """For a substring hit: the field that holds the text, and its length."""
+    """For a substring hit: the field that holds the text, and its length. For words: what each one adds."""
 
     def covers(self, asked: int) -> bool:
         """Whether this answer also answers the same search for `asked` rows."""
@@ -94,6 +94,16 @@ def nearest_exact(table: Table, query: Floats, *, where: str | None) -> Found:
     order = np.argsort(distances, kind="stable")
     rows = Rows(whole.take(pa.array(usable[order])), table.dialect)
     return Found(rows, distances[order].tolist(), len(order))
+
+
+def by_agent_words(pin: Pin, text: str, *, k: int, where: str | None) -> Found:
+    """`by_words` as the engine of the table's own program answers it; `inputs` names what each word adds."""
+    ranked = pin.agent_search(text, k=k, where=where)
+    if ranked is None:
+        return by_words(pin, text, k=k, where=where)
+    rows = RowsById(pin, ranked.row_ids.tolist(), read_columns(pin.dialect))
+    accounts = [{"words": ranked.account(row)} for row in range(len(rows))]
+    return Found(rows, ranked.scores.tolist(), k, accounts)
 
 
 def by_words(table: Table, text: str, *, k: int, where: str | None) -> Found:

@@ -14,9 +14,12 @@ from memtui.engine.store.faults import explained
 from memtui.engine.store.fts import FtsStatus, fts_status
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
     from memtui.engine.dialects.base import Dialect
+    from memtui.engine.store.agent_words.search import Ranked, WordIndex
 
 BATCH = 65_536
 """Rows in a batch of a scan: measured three times as fast as the engine's own 1,024."""
@@ -33,13 +36,15 @@ T = TypeVar("T")
 class Pin:
     """The table `where`, read through `dialect`, at the version that the handle `table` stands at.
 
-    The sentinel row of the agents' programs is hidden from every answer.
+    The sentinel row of the agents' programs is hidden from every answer. `folder` holds the table's files, None
+    where they are not on this machine.
     """
 
-    def __init__(self, table: Any, dialect: Dialect, where: str) -> None:
+    def __init__(self, table: Any, dialect: Dialect, where: str, folder: Path | None = None) -> None:
         self.table = table
         self.dialect = dialect
         self.where = where
+        self.folder = folder
         with explained(where):
             self.version: int = int(table.version)
             self.schema: pa.Schema = table.schema
@@ -224,6 +229,36 @@ class Pin:
                 query = query.where(condition, prefilter=True)
             query = query.select([*columns, "_score"]).with_row_id(with_row_id)
             return query.limit(k).to_arrow()
+
+    @cached_property
+    def agent_words(self) -> WordIndex | str:
+        """The full-text index as the engine of the table's own program reads it, or why it is read by ours.
+
+        Empty where that makes no difference: for a table of another program, or without an index.
+        """
+        from memtui.engine.store.agent_words.lance_file import NotReadable
+        from memtui.engine.store.agent_words.search import word_index
+
+        if not self.dialect.agent_words or not self.fts.exists:
+            return ""
+        if self.folder is None:
+            return "its files are not on this machine"
+        try:
+            return word_index(self, self.folder)
+        except (NotReadable, OSError, ValueError, IndexError, KeyError) as error:
+            return str(error)
+
+    def agent_search(self, text: str, *, k: int, where: str | None = None) -> Ranked | None:
+        """The `k` best rows for the words of `text` as the engine of the table's own program answers.
+
+        None where ours has to be asked (`fts_search`): see `agent_words`.
+        """
+        from memtui.engine.store.agent_words.search import live_rows
+
+        index = self.agent_words
+        if isinstance(index, str) or k < 1:
+            return None
+        return index.search(text, live_rows(self, where), k=k, filtered=where is not None)
 
     @cached_property
     def dims(self) -> int | None:

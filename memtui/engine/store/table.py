@@ -155,7 +155,7 @@ class Store:
         with explained(self.where):
             table = self._connection.open_table(self.table_name, version=version)
             schema = table.schema
-        old = Pin(table, self._dialect_of(schema), self.where)
+        old = Pin(table, self._dialect_of(schema), self.where, self._table_folder)
         with self._lock:
             self._old = old
         return old
@@ -256,6 +256,11 @@ class Store:
         """A condition that `column` is one of `values` (None: NULL); safe for any text."""
         return sql.is_in(column, values)
 
+    @property
+    def _table_folder(self) -> Path | None:
+        folder = self._place.folder
+        return None if folder is None else folder / f"{self.table_name}.lance"
+
     def _open(self) -> Any:
         with explained(self.where, self._place.newest_version_file()):
             return self._connection.open_table(self.table_name)
@@ -264,7 +269,7 @@ class Store:
         table = self._open()
         with explained(self.where, self._place.newest_version_file()):
             schema = table.schema
-        return Pin(table, self._dialect_of(schema), self.where)
+        return Pin(table, self._dialect_of(schema), self.where, self._table_folder)
 
     def _dialect_of(self, schema: pa.Schema) -> Dialect:
         return generic(schema, self._columns) if self._columns else detect(schema, self.where)

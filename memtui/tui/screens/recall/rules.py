@@ -10,6 +10,8 @@ from memtui.tui.paint.numbers import date, plural
 from memtui.tui.paint.waterfall import number
 
 Inputs = Mapping[str, Any]
+MOST_WORDS = 4
+"""Words of a BM25 value that are named; the others are dots."""
 
 
 def figure(value: Any, digits: int = 3) -> str:
@@ -124,10 +126,18 @@ def _reciprocal(before: float, i: Inputs) -> str:
     return " + ".join(ranks) + (f", tier {one_line(str(i['tier']))}" if i.get("tier") else "")
 
 
+def _words(before: float, i: Inputs) -> str:
+    """The BM25 value on 0 to 1, and what each word adds to it, where the trace says so."""
+    said = f"1 / (1 + exp(-{figure(i.get('raw_bm25'), 2)} / 5))"
+    words = sorted((i.get("words") or {}).items(), key=lambda word: -word[1])
+    added = " + ".join(f"{one_line(word)} {figure(adds, 2)}" for word, adds in words[:MOST_WORDS])
+    return f"{said}, BM25 = {added}{' + ...' if len(words) > MOST_WORDS else ''}" if words else said
+
+
 FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "inverse_distance": lambda b, i: f"1 / (1 + distance {figure(i.get('distance'))})",
     "inverse_squared_l2": lambda b, i: f"1 / (1 + squared distance {figure(i.get('distance'))})",
-    "bm25_logistic": lambda b, i: f"1 / (1 + exp(-{figure(i.get('raw_bm25'), 2)} / 5))",
+    "bm25_logistic": _words,
     "substring": _substring,
     "recorded": lambda b, i: f"{figure(i.get('recorded'))} as recorded elsewhere",
     "weighted_sum": _weighted,
