@@ -42,6 +42,8 @@ COMMANDS = {
     "migrate": "make a store of another form out of one, and verify it",
     "upgrade": "bring rows of the old form up to date",
     "repair": "mend what agents cannot find or would misread",
+    "doctor": "what is wrong with a store, and what mends it",
+    "config": "the agent's configuration: problems, plans, what they would change",
     "reembed": "vectors of another model, with a rehearsal, a switch and a way back",
     "undo": "take back a change",
     "journal": "what was changed through memtui",

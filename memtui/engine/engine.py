@@ -153,6 +153,21 @@ class Engine:
         return None if self._state is None else journal_of(self._state, store.uri, store.table_name).parent
 
     @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment that the engine was opened in."""
+        return self._environ
+
+    @property
+    def state(self) -> Path | None:
+        """memtui's state folder; None without one."""
+        return self._state
+
+    @property
+    def embedder(self) -> Embedder | NoEmbedder:
+        """What makes vectors for this store: its agent's model, or the bundled one where the vectors are its own."""
+        return self._recall_embedder()
+
+    @property
     def _model(self) -> str | None:
         """The model of the vectors: what the table says, else what its agent is configured with."""
         return self._store.model or (self._found.model if self._found else None)

@@ -9,6 +9,8 @@ from typing import Any, Literal
 Op = Literal["edit", "add", "delete"]
 CONTENTS_REMOVED = "contents removed"
 """What a receipt says of a journal that holds nothing of its memories any more."""
+MAINTAIN = "maintain"
+"""The action of a receipt: the table was folded, pruned or indexed, and every row stayed as it was."""
 CLEAN = "clean"
 """The action that takes the past of memories and leaves them as they are."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from memtui.engine.curate.changes import CLEAN
+from memtui.engine.curate.changes import CLEAN, MAINTAIN
 from memtui.engine.curate.recover import INTERRUPTED, plan_revert
 from memtui.engine.curate.undo import plan_shift
 from memtui.engine.errors import RefusedError
@@ -25,7 +25,7 @@ def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Coll
     """
     if number is None:
         applied = journal.entries(states=("applied",))
-        entry = next((each for each in applied if each.action not in (*REVERSALS, CLEAN)), None)
+        entry = next((each for each in applied if each.action not in (*REVERSALS, CLEAN, MAINTAIN)), None)
         if entry is None:
             raise RefusedError("There is nothing to undo.", fix="See what was changed with: memtui journal.")
     else:
@@ -35,6 +35,11 @@ def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Coll
     if entry.action == CLEAN:
         raise RefusedError(
             f"Entry {entry.entry} removed history: that cannot be taken back.", fix="Nothing was changed."
+        )
+    if entry.action == MAINTAIN:
+        raise RefusedError(
+            f"Entry {entry.entry} changed no memory, only how the table is kept: there is nothing to take back.",
+            fix=f"The version before it was {entry.version_before}.",
         )
     if entry.action == "undo":
         return plan_redo(journal, writer, entry.entry, forced)

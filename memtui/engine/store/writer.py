@@ -49,6 +49,11 @@ class Writer:
             self._table = connection.open_table(place.table)
 
     @property
+    def handle(self) -> Any:
+        """The engine's own handle, for maintenance of the whole table."""
+        return self._table
+
+    @property
     def schema(self) -> pa.Schema:
         """The table's Arrow schema."""
         with explained(self.where):

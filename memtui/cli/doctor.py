@@ -1,0 +1,209 @@
+"""`memtui doctor`: what is wrong with a store, what it does to the agent, and what mends it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from memtui.cli.output import print_json, print_text, warning
+from memtui.cli.progress import shown
+from memtui.cli.store import DEMO, open_for, wall_clock
+from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.health.check import Patient
+    from memtui.engine.health.doctor import Examination
+    from memtui.engine.health.remedies import RemedyPlan
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui doctor`."""
+    parser.add_argument("--deep", action="store_true", help="read vectors and texts, too")
+    parser.add_argument(
+        "--fix",
+        nargs="+",
+        metavar="KIND",
+        help="mend these kinds (D14 ...), or safe: all that can be mended beside the agent",
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="with --fix: say what would be done, and do nothing"
+    )
+    parser.add_argument("--yes", action="store_true", help="agree that no agent is running where it matters")
+    parser.add_argument(
+        "--break-lock", action="store_true", help="remove a write lock that a dead program left behind"
+    )
+    parser.add_argument(
+        "--now", type=int, metavar="MS", help="another time than the clock's, in ms since the epoch"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Look, mend if asked, print; 1 when something of severity 1 or 2 is there."""
+    from memtui.engine.health.doctor import examine
+
+    if args.dry_run and not args.fix:
+        raise UsageError("--dry-run belongs to --fix.", fix="Without --fix nothing is ever written.")
+    now_ms = wall_clock() if args.now is None else args.now
+    patient, engine = _patient(args, now_ms)
+    deep = args.deep or _asks_deep(args.fix)
+    passes = ("facts", "light", "deep") if deep else ("facts", "light")
+    with shown(sys.stderr) as on_progress:
+        patient.on_progress = on_progress
+        found = examine(patient, passes=passes)  # type: ignore[arg-type]
+    if not args.fix:
+        return _report(args, found, [])
+    plans = _plans(patient, found, args.fix)
+    if args.dry_run:
+        return _report(args, found, [plan.as_json() for plan in plans], plans=plans, key="fixes")
+    done = _mend(args, patient, engine, plans)
+    patient, _ = _patient(args, now_ms)
+    with shown(sys.stderr) as on_progress:
+        patient.on_progress = on_progress
+        found = examine(patient, passes=passes)  # type: ignore[arg-type]
+    refused = [plan for plan in plans if not plan.writes and not _by_file(plan)]
+    return _report(args, found, done, plans=refused, key="fixed")
+
+
+def _patient(args: argparse.Namespace, now_ms: int) -> tuple[Patient, Engine | None]:
+    """The store to look at; one that cannot be opened is looked at from outside."""
+    from pathlib import Path
+
+    from memtui.engine.discovery.target import resolve_target
+    from memtui.engine.health.doctor import patient_of, patient_without_table
+    from memtui.paths import settings_file
+    from memtui.settings import load_settings
+
+    writable = bool(args.fix) and not args.dry_run
+    try:
+        engine = open_for(args, now=lambda: now_ms, writable=writable)
+    except MemtuiError as error:
+        if args.store == DEMO:
+            raise
+        target = resolve_target(
+            args.store, load_settings(settings_file(), os.environ), os.environ, Path.cwd()
+        )
+        outside = patient_without_table(
+            target.uri,
+            args.table or target.table,
+            error,
+            now_ms=now_ms,
+            found=target.found,
+            environ=os.environ,
+        )
+        if outside is None:
+            raise error from None
+        return outside, None
+    if writable and args.break_lock:
+        engine.curate.break_abandoned_lock()
+    return patient_of(engine, now_ms=now_ms), engine
+
+
+def _asks_deep(kinds: list[str] | None) -> bool:
+    from memtui.engine.health.registry import check_named
+
+    return any(kind.lower() != "safe" and check_named(kind).cost == "deep" for kind in kinds or ())
+
+
+def _plans(patient: Patient, found: Examination, kinds: list[str]) -> list[RemedyPlan]:
+    from memtui.engine.health.registry import check_named
+    from memtui.engine.health.remedies import plan_remedy
+
+    every_safe = any(kind.lower() == "safe" for kind in kinds)
+    wanted = {check_named(kind).kind for kind in kinds if kind.lower() != "safe"}
+    chosen = [
+        each
+        for each in found.findings
+        if each.kind in wanted or (every_safe and each.check.how == "safe" and each.check.safe)
+    ]
+    return [plan_remedy(patient, each) for each in chosen]
+
+
+def _by_file(plan: RemedyPlan) -> bool:
+    return plan.finding.kind in ("D34", "D35")
+
+
+def _mend(
+    args: argparse.Namespace, patient: Patient, engine: Engine | None, plans: list[RemedyPlan]
+) -> list[dict[str, Any]]:
+    from pathlib import Path
+
+    from memtui.engine.health.maintenance import move_manifest_away
+    from memtui.engine.health.remedies import carry_out_remedies
+
+    done: list[dict[str, Any]] = []
+    for plan in plans:
+        files = plan.finding.seen.files
+        if _by_file(plan):
+            if not args.yes:
+                raise RefusedError(
+                    f"{plan.finding.seen.sentence.capitalize()}.",
+                    fix="When no agent is running, repeat with --yes; nothing was changed.",
+                )
+            if plan.finding.kind == "D34":
+                Path(files[0]).rmdir()
+                done.append({"kind": "D34", "removed": files[0]})
+            elif files[0].endswith(".manifest"):
+                done.append({"kind": "D35", "moved": files[0], "to": str(move_manifest_away(Path(files[0])))})
+    if engine is not None:
+        with shown(sys.stderr):
+            done += carry_out_remedies(engine, [plan for plan in plans if plan.writes], confirmed=args.yes)
+    return done
+
+
+def _report(
+    args: argparse.Namespace,
+    found: Examination,
+    done: list[dict[str, Any]],
+    *,
+    plans: list[RemedyPlan] | None = None,
+    key: str = "fixes",
+) -> int:
+    code = 1 if found.grave or found.error else 0
+    if args.json:
+        more = {key: done} if args.fix else {}
+        refused = [{"kind": plan.finding.kind, "why": plan.refusal} for plan in plans or [] if plan.refusal]
+        print_json({**found.as_json(), **more, **({"refused": refused} if args.fix else {})})
+        return code
+    _print(found)
+    for plan in plans or []:
+        if plan.refusal:
+            warning(f"{plan.finding.kind}: {plan.refusal}")
+        elif key == "fixes":
+            what = "; ".join(step.title for step in plan.steps) or (
+                plan.changes.title if plan.changes else ""
+            )
+            print_text(f"would mend {plan.finding.kind}: {what}")
+    if key == "fixes" and args.fix:
+        print_text("dry run: nothing was written")
+    elif args.fix:
+        for each in done:
+            entry = each.get("entry")
+            kinds = each.get("kind") or ", ".join(each["kinds"])
+            print_text(f"mended {kinds}" + (f", journal entry {entry}" if entry else ""))
+    return code
+
+
+def _print(found: Examination) -> None:
+    from memtui.engine.health.doctor import grouped
+
+    if found.error:
+        warning(found.error)
+    for words, findings in grouped(found.findings):
+        print_text(words)
+        for each in findings:
+            print_text(f"  {each.severity} {each.kind:<4}{each.seen.sentence}")
+            print_text(f"      does    {each.check.effect}")
+            print_text(f"      remedy  {each.remedy} ({each.check.how})")
+            for line in each.seen.evidence:
+                print_text(f"      seen    {line}")
+    reasons: dict[str, list[str]] = {}
+    for unlooked in found.unlooked:
+        reasons.setdefault(unlooked.why, []).append(unlooked.kind)
+    for why, kinds in reasons.items():
+        warning(f"not looked at ({', '.join(kinds)}): {why}")
+    count = len(found.findings)
+    said = "nothing found" if not count else f"{count} found"
+    print_text(f"{found.looked} checks, {said}")

@@ -1,0 +1,1 @@
+"""The agent's configuration: its problems, plans for it, what they would change, and writing it byte for byte."""

@@ -1,0 +1,231 @@
+"""What a plan changes beyond the file: a restart, vectors, access, services that are asked, what becomes silent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.configuration.file import REMOVED, Configuration
+from memtui.engine.configuration.plans import SettingChange
+from memtui.engine.post import host_of
+
+if TYPE_CHECKING:
+    from memtui.engine.store.table import Store
+
+Kind = Literal["restart", "reembed", "access", "services", "scores", "silence"]
+RESTART = "openclaw gateway restart"
+_CHARS_A_TOKEN = 4
+_PRICES: Mapping[str, float] = {
+    "text-embedding-3-small": 0.02,
+    "text-embedding-3-large": 0.13,
+    "jina-embeddings-v5-text-small": 0.05,
+    "jina-embeddings-v5-text-nano": 0.05,
+}
+"""Dollars for a million tokens as the providers list them; another model's price is not known."""
+_SECONDS_A_THOUSAND = 45.0
+"""About what a hosted service takes for a thousand short texts; measured on loopback plus usual answer times."""
+_OF_VECTORS = (
+    "model",
+    "dimensions",
+    "requestDimensions",
+    "omitDimensions",
+    "taskPassage",
+    "baseURL",
+    "normalized",
+    "provider",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Consequence:
+    """One thing that a plan brings with it."""
+
+    kind: Kind
+    sentence: str
+    grave: bool = False
+    """The agent stops, or answers otherwise, until it is done."""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {"kind": self.kind, "sentence": self.sentence, "grave": self.grave, **self.detail}
+
+
+def consequences_of(
+    config: Configuration,
+    changes: Sequence[SettingChange],
+    store: Store | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+) -> tuple[Consequence, ...]:
+    """What these changes bring with them; `store` is the one that the agent uses, where it can be opened."""
+    if not changes:
+        return ()
+    out = [
+        Consequence(
+            "restart",
+            f"the gateway reads it when it is started again; you restart it: {RESTART}",
+            detail={"command": RESTART},
+        )
+    ]
+    below = {each.short: each for each in changes}
+    vectors = [
+        each for each in changes if each.short.startswith("embedding.") and each.path[-1] in _OF_VECTORS
+    ]
+    if _changes_vectors(config, vectors):
+        out.append(_reembed(config, below, store))
+    out += _services(config, below)
+    out.append(_access(config, changes, environ or {}))
+    low = below.get("retrieval.minScore")
+    if low is not None and isinstance(low.after, int | float) and low.after >= 0.5:
+        out.append(
+            Consequence(
+                "silence",
+                f"minScore {low.after:g} fits reranked scores: when the reranker is late, recall may say nothing",
+            )
+        )
+    elif any(
+        name in below
+        for name in (
+            "retrieval.minScore",
+            "retrieval.hardMinScore",
+            "retrieval.rerank",
+            "retrieval.candidatePoolSize",
+        )
+    ):
+        out.append(
+            Consequence("scores", "recall ranks and cuts otherwise: try the plan on your cases before")
+        )
+    return tuple(out)
+
+
+def _changes_vectors(config: Configuration, changes: Sequence[SettingChange]) -> bool:
+    """Whether the vectors of the store no longer fit the model; a length that is only now written down is none."""
+    model = next((each for each in changes if each.path[-1] == "model"), None)
+    if model is not None and model.before is not None:
+        return True
+    known = config.plugin.get("embedding")
+    if not isinstance(known, dict) or not known.get("model"):
+        return bool(changes)
+    return any(
+        each.path[-1] in ("dimensions", "requestDimensions", "taskPassage") and each.before is not None
+        for each in changes
+    )
+
+
+def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: Store | None) -> Consequence:
+    from memtui.engine.embed.settings import KNOWN_DIMENSIONS, bare_model
+
+    model_change, dims_change = below.get("embedding.model"), below.get("embedding.dimensions")
+    known = config.plugin.get("embedding")
+    known = known if isinstance(known, dict) else {}
+    model = model_change.after if model_change is not None else known.get("model")
+    dims = (
+        dims_change.after
+        if dims_change is not None and dims_change.after is not REMOVED
+        else known.get("dimensions")
+    )
+    dims = dims or (KNOWN_DIMENSIONS.get(bare_model(model)) if isinstance(model, str) else None)
+    if store is None:
+        return Consequence(
+            "reembed",
+            "every vector must be made again with the new model: memtui reembed",
+            True,
+            {"rows": None},
+        )
+    rows, chars = store.count(), _chars(store)
+    tokens = -(-chars // _CHARS_A_TOKEN)
+    price = _PRICES.get(bare_model(model)) if isinstance(model, str) else None
+    local = isinstance(below.get("embedding.baseURL", None), SettingChange) and "localhost" in str(
+        below["embedding.baseURL"].after
+    )
+    money = 0.0 if local else None if price is None else tokens / 1e6 * price
+    minutes = rows / 1000 * _SECONDS_A_THOUSAND / 60
+    grave = dims is not None and store.dims is not None and dims != store.dims
+    stop = (
+        f"; until then the plugin stops at its start ({store.dims} numbers in the store, {dims} from the model)"
+        if grave
+        else ""
+    )
+    cost = "price not known" if money is None else f"about {money:.2f} dollars"
+    return Consequence(
+        "reembed",
+        f"{rows:,} vectors are made again: about {max(1, round(minutes))} min, {cost}, with memtui reembed{stop}",
+        True,
+        {"rows": rows, "minutes": round(minutes, 1), "price": money, "tokens": tokens, "dims": dims},
+    )
+
+
+def _chars(store: Store) -> int:
+    import pyarrow.compute as pc
+
+    column = store.dialect.columns.text
+    return sum(
+        int(pc.sum(pc.utf8_length(batch.column(column))).as_py() or 0) for batch in store.scan([column])
+    )
+
+
+def _services(config: Configuration, below: Mapping[str, SettingChange]) -> list[Consequence]:
+    """Hosts that are asked from then on and were not before."""
+    out = []
+    for path, what in (
+        ("embedding.baseURL", "memories and questions go to"),
+        ("retrieval.rerankEndpoint", "questions and candidates go to"),
+        ("llm.baseURL", "conversations go to"),
+    ):
+        change = below.get(path)
+        if change is not None and isinstance(change.after, str):
+            host = host_of(change.after)
+            out.append(Consequence("services", f"{what} {host}", detail={"host": host}))
+    return out
+
+
+def _access(
+    config: Configuration, changes: Sequence[SettingChange], environ: Mapping[str, str]
+) -> Consequence:
+    """Cells of the access matrix that change: agents and the scopes that they gain or lose."""
+    cells = access_cells(config, changes, environ)
+    if not cells:
+        return Consequence("access", "no agent reads more or less than before", detail={"cells": []})
+    said = "; ".join(f"{agent} {'gains' if gains else 'loses'} {scope}" for agent, scope, gains in cells[:6])
+    return Consequence(
+        "access", said, True, {"cells": [{"agent": a, "scope": s, "gains": g} for a, s, g in cells]}
+    )
+
+
+def access_cells(
+    config: Configuration, changes: Sequence[SettingChange], environ: Mapping[str, str]
+) -> list[tuple[str, str, bool]]:
+    """(agent, scope, whether it is gained) for each right that the changes alter."""
+    from memtui.engine.errors import MemtuiError
+    from memtui.engine.access.policy import ScopePolicy
+
+    wanted = [each for each in changes if each.short.startswith("scopes.")]
+    if not wanted:
+        return []
+    block = dict(config.plugin.get("scopes") or {})
+    after: dict[str, Any] = {**block}
+    for each in wanted:
+        node, keys = after, each.short.split(".")[1:]
+        for key in keys[:-1]:
+            node[key] = dict(node.get(key) or {})
+            node = node[key]
+        if each.after is REMOVED:
+            node.pop(keys[-1], None)
+        else:
+            node[keys[-1]] = each.after
+    try:
+        old, new = ScopePolicy.from_config(block, environ), ScopePolicy.from_config(after, environ)
+    except MemtuiError:
+        return []
+    listed = config.value(("agents", "list"))
+    named = (
+        [str(each.get("id")) for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    )
+    out = []
+    for agent in dict.fromkeys([*named, *old.access, *new.access, *([] if named else ["main"])]):
+        was, now = set(old.accessible(agent)), set(new.accessible(agent))
+        out += [(agent, scope, True) for scope in sorted(now - was)]
+        out += [(agent, scope, False) for scope in sorted(was - now)]
+    return out

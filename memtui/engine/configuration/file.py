@@ -1,0 +1,193 @@
+"""The configuration file of the agent's host, with the files that it includes, and where each setting stands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memtui.engine.configuration.json5_text import Json5Error, Node, parse, remove_value, set_value
+from memtui.engine.discovery.config import Loaded, load
+from memtui.engine.discovery.found import PRO
+from memtui.engine.discovery.include import KEY as INCLUDE
+from memtui.engine.discovery.include import MAX_DEPTH
+from memtui.engine.discovery.places import Looker, Reading, read_environment, readings
+from memtui.engine.errors import MemtuiError, RefusedError, StoreNotFoundError
+
+Path_ = tuple[str, ...]
+ENTRY: Path_ = ("plugins", "entries", PRO)
+CONFIG: Path_ = (*ENTRY, "config")
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a setting stands, or would be put: in which file, under which keys of that file."""
+
+    file: Path
+    keys: Path_
+    there: bool
+    node: Node | None = None
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """The files of one configuration as they were read; editing gives another one, and writes nothing."""
+
+    loaded: Loaded
+    main: Path
+    texts: Mapping[Path, str]
+    """The text of each file, a byte order mark included."""
+    trees: Mapping[Path, Node] = field(repr=False)
+    broken: tuple[str, ...] = ()
+    """Files that cannot be read, in sentences."""
+
+    @property
+    def plugin(self) -> dict[str, Any]:
+        """The plugin's settings with variables as they are written."""
+        block = self.loaded.mapping(*CONFIG, raw=True)
+        inner = block.get("config")
+        return (
+            {**{key: each for key, each in block.items() if key != "config"}, **inner}
+            if isinstance(inner, dict)
+            else block
+        )
+
+    @property
+    def config_path(self) -> Path_:
+        """Where the plugin's settings are; a second `config` inside counts where there is one."""
+        block = self.loaded.mapping(*CONFIG, raw=True)
+        return (*CONFIG, "config") if isinstance(block.get("config"), dict) else CONFIG
+
+    def value(self, path: Sequence[str]) -> Any:
+        """What counts at a path from the root, variables as they are written; None where nothing stands."""
+        return self.loaded.at(*path, raw=True)
+
+    def expanded(self, path: Sequence[str]) -> Any:
+        """The same with variables filled in."""
+        return self.loaded.at(*path)
+
+    def spot(self, path: Sequence[str]) -> Spot:
+        """Where the setting at `path` stands; where it does not, the deepest object that it would go into."""
+        wanted = tuple(path)
+        found = self._find(self.main, self.trees[self.main], (), wanted, 0)
+        if found is not None:
+            return found
+        for depth in range(len(wanted) - 1, 0, -1):
+            parent = self._find(self.main, self.trees[self.main], (), wanted[:depth], 0)
+            if parent is not None and parent.node is not None and parent.node.kind == "object":
+                return Spot(parent.file, (*parent.keys, *wanted[depth:]), False)
+        return Spot(self.main, wanted, False)
+
+    def _find(self, file: Path, node: Node, keys: Path_, left: Path_, depth: int) -> Spot | None:
+        """The place that counts: a key beside an include before the included ones, of those the last."""
+        if not left:
+            own = (
+                node.kind != "object" or any(each.key != INCLUDE for each in node.members) or not node.members
+            )
+            if own or depth > MAX_DEPTH:
+                return Spot(file, keys, True, node)
+            inside = [
+                self._find(each, self.trees[each], (), (), depth + 1) for each in self._included(file, node)
+            ]
+            return next((each for each in reversed(inside) if each is not None), Spot(file, keys, True, node))
+        if node.kind != "object" or depth > MAX_DEPTH:
+            return None
+        member = node.member(left[0])
+        if member is not None:
+            found = self._find(file, member.node, (*keys, left[0]), left[1:], depth)
+            if found is not None:
+                return found
+        for included in reversed(self._included(file, node)):
+            found = self._find(included, self.trees[included], (), left, depth + 1)
+            if found is not None:
+                return found
+        return None
+
+    def _included(self, file: Path, node: Node) -> list[Path]:
+        member = node.member(INCLUDE)
+        if member is None:
+            return []
+        named = member.node.plain()
+        names = [named] if isinstance(named, str) else named if isinstance(named, list) else []
+        places = [Path(os.path.normpath(file.parent / each)) for each in names if isinstance(each, str)]
+        return [each for each in places if each in self.trees]
+
+    def with_settings(self, settings: Sequence[tuple[Path_, Any]]) -> dict[Path, str]:
+        """The text of each file that changes, once all settings are made; `REMOVED` takes one out."""
+        texts, now = dict(self.texts), self
+        for path, value in settings:
+            place = now.spot(path)
+            text = texts[place.file]
+            mark = "\ufeff" if text.startswith("\ufeff") else ""
+            body = text[len(mark) :]
+            if value is REMOVED:
+                made = remove_value(body, place.keys) if place.there else body
+            else:
+                made = set_value(body, place.keys, value)
+            texts[place.file] = mark + made
+            trees = {**now.trees, place.file: parse(made)}
+            now = Configuration(self.loaded, self.main, texts, trees, self.broken)
+        return {file: text for file, text in texts.items() if text != self.texts[file]}
+
+
+class _Removed:
+    def __repr__(self) -> str:
+        return "REMOVED"
+
+
+REMOVED = _Removed()
+"""In place of a value: the setting goes."""
+
+
+def find_reading(environ: Mapping[str, str], cwd: Path) -> Reading:
+    """The one way to read the environment that leads to a configuration.
+
+    Raises StoreNotFoundError where there is none, RefusedError where two claim to be it.
+    """
+    look = Looker()
+    found = [each for each in readings(read_environment(environ, cwd), look) if each.config is not None]
+    if not found:
+        looked = ", ".join(str(each) for each in look.places.values()) or "nothing, since HOME is not set"
+        raise StoreNotFoundError(
+            f"No openclaw.json was found; looked at {looked}.", fix="Name it with OPENCLAW_CONFIG_PATH."
+        )
+    if len(found) > 1:
+        named = " and ".join(str(each.config) for each in found)
+        raise RefusedError(
+            f"Two files claim to be the configuration: {named}.",
+            fix="Name the one that is meant with OPENCLAW_CONFIG_PATH; nothing was changed.",
+        )
+    return found[0]
+
+
+def open_config(environ: Mapping[str, str], cwd: Path, path: Path | None = None) -> Configuration:
+    """Read the configuration and what it includes; `path` names the file, where it is known already.
+
+    Raises MemtuiError for a file that cannot be read, with line and column.
+    """
+    if path is None:
+        reading = find_reading(environ, cwd)
+    else:
+        state = read_environment(environ, cwd)
+        reading = Reading("host", path, path.parent, state.user_home)
+    loaded = load(reading, environ, cwd)
+    main = reading.config
+    assert main is not None
+    if loaded.file is not None and loaded.file.parse == "error":
+        raise MemtuiError(loaded.file.message, fix="Correct the file; nothing was changed.")
+    texts: dict[Path, str] = {}
+    trees: dict[Path, Node] = {}
+    included = [Path(each) for each in loaded.file.includes] if loaded.file is not None else []
+    for file in (main, *included):
+        try:
+            text = file.read_bytes().decode("utf-8")
+            trees[file] = parse(text.removeprefix("\ufeff"))
+            texts[file] = text
+        except (OSError, UnicodeDecodeError) as error:
+            raise MemtuiError(f"{file} cannot be read: {error}.", fix="Nothing was changed.") from error
+        except Json5Error as error:
+            raise MemtuiError(f"{file} is not valid JSON5: {error}.", fix="Correct the file.") from error
+    broken = tuple(each.message for each in loaded.findings if each.kind == "config-unreadable")
+    return Configuration(loaded, main, texts, trees, broken)

@@ -1,0 +1,333 @@
+"""Plans for the configuration: A full, B budget, C OpenAI alone, D on this machine, and the person's own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memtui.engine.configuration.file import ENTRY, REMOVED, Configuration, Path_
+from memtui.engine.discovery.found import PRO
+from memtui.engine.discovery.jsonfile import UnreadableFileError, read_json5
+from memtui.engine.discovery.secret import MASK, is_secret_name, mask_text
+from memtui.engine.discovery.variables import names_in
+from memtui.engine.errors import UsageError
+
+JINA, OPENAI, SILICONFLOW = (
+    "https://api.jina.ai/v1",
+    "https://api.openai.com/v1",
+    "https://api.siliconflow.com/v1",
+)
+OLLAMA = "http://localhost:11434/v1"
+_ABSENT = object()
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigPlan:
+    """Settings below the plugin's `config`, by dotted path; `REMOVED` takes one out that would be in the way."""
+
+    name: str
+    title: str
+    settings: Mapping[str, Any]
+    reasons: Mapping[str, str]
+    keys: tuple[str, ...] = ()
+    """Variables that must be set in the gateway's environment."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """One setting that becomes another. `path` is from the root of the configuration."""
+
+    path: Path_
+    before: Any
+    after: Any
+    reason: str
+    file: Path
+    there: bool
+
+    @property
+    def dotted(self) -> str:
+        """The path for people."""
+        return ".".join(self.path)
+
+    @property
+    def short(self) -> str:
+        """The path below the plugin's settings."""
+        lead = (*ENTRY, "config")
+        return ".".join(self.path[len(lead) :]) if self.path[: len(lead)] == lead else self.dotted
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line; a key that is written out is masked."""
+        return {
+            "path": list(self.path),
+            "from": shown(self.path, self.before),
+            "to": None if self.after is REMOVED else shown(self.path, self.after),
+            "removed": self.after is REMOVED,
+            "reason": self.reason,
+            "file": str(self.file),
+            "existing": self.there,
+        }
+
+
+def shown(path: Sequence[str], value: Any) -> Any:
+    """A value as it may be printed: keys by name only, never by value."""
+    if isinstance(value, str):
+        if is_secret_name(path[-1]) and not names_in(value) and value not in ("", "ollama"):
+            return MASK
+        return mask_text(value)
+    if isinstance(value, list):
+        return [shown(path, each) for each in value]
+    if isinstance(value, dict) and "source" not in value:
+        return {key: shown((*path, key), each) for key, each in value.items()}
+    return value
+
+
+_COMMON: dict[str, Any] = {
+    "autoCapture": True,
+    "autoRecall": True,
+    "captureAssistant": False,
+    "smartExtraction": True,
+    "extractMinMessages": 2,
+    "extractMaxChars": 8_000,
+    "retrieval.mode": "hybrid",
+    "retrieval.vectorWeight": 0.7,
+    "retrieval.bm25Weight": 0.3,
+    "retrieval.filterNoise": True,
+    "sessionMemory.enabled": False,
+}
+_JINA_VECTORS: dict[str, Any] = {
+    "embedding.apiKey": "${JINA_API_KEY}",
+    "embedding.model": "jina-embeddings-v5-text-small",
+    "embedding.baseURL": JINA,
+    "embedding.dimensions": 1024,
+    "embedding.taskQuery": "retrieval.query",
+    "embedding.taskPassage": "retrieval.passage",
+    "embedding.normalized": True,
+}
+_NO_TASKS: dict[str, Any] = {
+    "embedding.taskQuery": REMOVED,
+    "embedding.taskPassage": REMOVED,
+    "embedding.normalized": REMOVED,
+    "embedding.requestDimensions": REMOVED,
+}
+_OPENAI_LLM: dict[str, Any] = {
+    "llm.apiKey": "${OPENAI_API_KEY}",
+    "llm.model": "gpt-4o-mini",
+    "llm.baseURL": OPENAI,
+}
+_WHY: dict[str, str] = {
+    "autoRecall": "off unless it is set: nothing would be injected",
+    "captureAssistant": "the agent's own words are not worth remembering",
+    "extractMinMessages": "short conversations hold facts, too",
+    "sessionMemory.enabled": "summaries of sessions would crowd recall",
+    "sessionStrategy": "summaries of sessions would crowd recall",
+    "retrieval.rerank": "",
+    "embedding.dimensions": "as many numbers as the model gives; the table must hold as many",
+    "embedding.taskQuery": "questions and memories are embedded for their task",
+    "embedding.taskPassage": "questions and memories are embedded for their task",
+    "retrieval.minScore": "fits scores of this way to rank",
+    "retrieval.hardMinScore": "fits scores of this way to rank",
+}
+
+PLANS: dict[str, ConfigPlan] = {
+    "A": ConfigPlan(
+        "A",
+        "full: Jina embeds and reranks, OpenAI extracts",
+        {
+            **_COMMON, **_JINA_VECTORS, **_OPENAI_LLM,
+            "retrieval.rerank": "cross-encoder",
+            "retrieval.rerankProvider": "jina",
+            "retrieval.rerankModel": "jina-reranker-v3",
+            "retrieval.rerankEndpoint": f"{JINA}/rerank",
+            "retrieval.rerankApiKey": "${JINA_API_KEY}",
+            "retrieval.candidatePoolSize": 12,
+            "retrieval.minScore": 0.6,
+            "retrieval.hardMinScore": 0.62,
+        },
+        {**_WHY, "retrieval.minScore": "fits reranked scores; without the reranker it silences recall"},
+        ("JINA_API_KEY", "OPENAI_API_KEY"),
+    ),
+    "B": ConfigPlan(
+        "B",
+        "budget: Jina embeds, SiliconFlow reranks for nothing, OpenAI extracts",
+        {
+            **_COMMON, **_JINA_VECTORS, **_OPENAI_LLM,
+            "retrieval.rerank": "cross-encoder",
+            "retrieval.rerankProvider": "siliconflow",
+            "retrieval.rerankModel": "BAAI/bge-reranker-v2-m3",
+            "retrieval.rerankEndpoint": f"{SILICONFLOW}/rerank",
+            "retrieval.rerankApiKey": "${SILICONFLOW_API_KEY}",
+            "retrieval.candidatePoolSize": 12,
+            "retrieval.minScore": 0.5,
+            "retrieval.hardMinScore": 0.55,
+        },
+        _WHY,
+        ("JINA_API_KEY", "SILICONFLOW_API_KEY", "OPENAI_API_KEY"),
+    ),
+    "C": ConfigPlan(
+        "C",
+        "simple: OpenAI alone, no reranker",
+        {
+            **_COMMON, **_NO_TASKS, **_OPENAI_LLM,
+            "embedding.apiKey": "${OPENAI_API_KEY}",
+            "embedding.model": "text-embedding-3-small",
+            "embedding.baseURL": OPENAI,
+            "embedding.dimensions": 1536,
+            "retrieval.rerank": "none",
+            "retrieval.minScore": 0.3,
+            "retrieval.hardMinScore": 0.35,
+        },
+        {**_WHY, "retrieval.rerank": "without a key the default would still blend scores"},
+        ("OPENAI_API_KEY",),
+    ),
+    "D": ConfigPlan(
+        "D",
+        "local: Ollama on this machine, no key, no reranker",
+        {
+            **{key: value for key, value in _COMMON.items() if key != "sessionMemory.enabled"},
+            **_NO_TASKS,
+            "sessionStrategy": "none",
+            "extractMaxChars": 4_000,
+            "embedding.apiKey": "ollama",
+            "embedding.model": "mxbai-embed-large",
+            "embedding.baseURL": OLLAMA,
+            "embedding.dimensions": 1024,
+            "llm.apiKey": "ollama",
+            "llm.model": "qwen3:8b",
+            "llm.baseURL": OLLAMA,
+            "retrieval.rerank": "none",
+            "retrieval.minScore": 0.25,
+            "retrieval.hardMinScore": 0.28,
+        },
+        {**_WHY, "retrieval.rerank": "without a key the default would still blend scores"},
+    ),
+}  # fmt: skip
+
+
+def plan_named(name: str, cwd: Path) -> ConfigPlan:
+    """Plan A, B, C or D, or the person's own: a JSON5 file with the plugin's settings, a null takes one out.
+
+    Raises UsageError for a name that is neither, and for a key that is written out.
+    """
+    if name.upper() in PLANS:
+        return PLANS[name.upper()]
+    path = cwd / Path(name).expanduser()
+    if not path.is_file():
+        raise UsageError(f"There is no plan {name!r}.", fix="Choose A, B, C or D, or name a JSON5 file.")
+    try:
+        tree = read_json5(path)
+    except UnreadableFileError as error:
+        raise UsageError(
+            f"{path} {error.reason}.", fix="A plan is an object of the plugin's settings."
+        ) from error
+    if not isinstance(tree, dict):
+        raise UsageError(f"{path} is no plan.", fix="A plan is an object of the plugin's settings.")
+    settings = dict(_flat(tree, ()))
+    for key, value in settings.items():
+        check_no_literal(key, value)
+    variables = tuple(
+        dict.fromkeys(
+            each for value in settings.values() if isinstance(value, str) for each in names_in(value)
+        )
+    )
+    return ConfigPlan(path.name, f"your own: {path.name}", settings, {}, variables)
+
+
+def check_no_literal(key: str, value: Any) -> None:
+    """Raise UsageError for a key that is written out: only names of variables and references are written."""
+    if not is_secret_name(key.rpartition(".")[2]) or value is REMOVED or not value:
+        return
+    values = value if isinstance(value, list) else [value]
+    for each in values:
+        if (
+            isinstance(each, str)
+            and not names_in(each)
+            and each != "ollama"
+            and not re.fullmatch(r"none|dummy|x+", each)
+        ):
+            raise UsageError(
+                f"{key} holds a key that is written out.",
+                fix="Name a variable instead: ${NAME}. Nothing was changed.",
+            )
+
+
+def _flat(tree: Mapping[str, Any], lead: tuple[str, ...]) -> list[tuple[str, Any]]:
+    out: list[tuple[str, Any]] = []
+    for key, value in tree.items():
+        path = (*lead, str(key))
+        if isinstance(value, Mapping) and value and "source" not in value and path[0] != "scopes":
+            out += _flat(value, path)
+        else:
+            out.append((".".join(path), REMOVED if value is None else value))
+    return out
+
+
+def plan_changes(config: Configuration, plan: ConfigPlan) -> tuple[SettingChange, ...]:
+    """What would become of the configuration under a plan: one entry for each setting that differs.
+
+    Beside the plugin's own settings: its entry is switched on, and the memory slot names it. Where it is installed
+    by hand, or an allow list is kept, that list names it, too.
+    """
+    out: list[SettingChange] = []
+    wanted: list[tuple[Path_, Any, str]] = [
+        (("plugins", "slots", "memory"), PRO, "the slot decides which memory plugin runs"),
+        ((*ENTRY, "enabled"), True, "a plugin that is switched off does nothing"),
+    ]
+    allow = config.value(("plugins", "allow"))
+    by_hand = bool(config.value(("plugins", "load", "paths")))
+    if (isinstance(allow, list) and PRO not in allow) or (allow is None and by_hand):
+        names = [*(allow if isinstance(allow, list) else []), PRO]
+        wanted.append(
+            (("plugins", "allow"), names, "a plugin installed by hand loads only when it is allowed")
+        )
+    lead = config.config_path
+    wanted += [
+        ((*lead, *key.split(".")), value, plan.reasons.get(key, "")) for key, value in plan.settings.items()
+    ]
+    for path, value, reason in wanted:
+        before = _value(config, path)
+        if value is REMOVED:
+            if before is _ABSENT:
+                continue
+        elif before is not _ABSENT and _same(path, before, value):
+            continue
+        spot = config.spot(path)
+        out.append(
+            SettingChange(path, None if before is _ABSENT else before, value, reason, spot.file, spot.there)
+        )
+    return tuple(out)
+
+
+def _value(config: Configuration, path: Path_) -> Any:
+    node = config.loaded.raw
+    for key in path:
+        if not isinstance(node, dict) or key not in node:
+            return _ABSENT
+        node = node[key]
+    return node
+
+
+def _same(path: Path_, before: Any, after: Any) -> bool:
+    """Whether a setting is already as wanted; a reference to a variable is as good as its name in the text."""
+    if isinstance(before, bool) or isinstance(after, bool):
+        return before is after
+    if before == after:
+        return True
+    if is_secret_name(path[-1]) and isinstance(after, str):
+        wanted = set(names_in(after))
+        values = before if isinstance(before, list) else [before]
+        named = {
+            name
+            for each in values
+            for name in (
+                names_in(each)
+                if isinstance(each, str)
+                else (str(each.get("id")),)
+                if isinstance(each, dict) and each.get("source") == "env"
+                else ()
+            )
+        }
+        return bool(wanted) and wanted <= named
+    return False

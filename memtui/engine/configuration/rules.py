@@ -1,0 +1,458 @@
+"""What is wrong with a configuration: ranges, names that the plugin refuses, and settings that do not fit together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.clean import one_line
+from memtui.engine.configuration.file import ENTRY, Configuration
+from memtui.engine.configuration.options import OPTIONS, STRICT_BLOCKS, Option, known_names
+from memtui.engine.discovery.found import PRO
+from memtui.engine.discovery.gate import find_manifest
+from memtui.engine.discovery.jsonfile import UnreadableFileError, read_json5
+from memtui.engine.discovery.variables import names_in
+from memtui.engine.errors import MemtuiError
+
+if TYPE_CHECKING:
+    from memtui.engine.store.table import Store
+
+_ABSENT = object()
+_LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong. `path` is from the root; `file` is where it stands."""
+
+    rule: str
+    severity: Literal["error", "warning", "note"]
+    path: str
+    sentence: str
+    remedy: str
+    file: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "path": self.path,
+            "sentence": self.sentence,
+            "remedy": self.remedy,
+            "file": self.file or None,
+        }
+
+
+def problems_of(
+    config: Configuration, settings: Mapping[str, Any] | None = None, store: Store | None = None
+) -> tuple[Problem, ...]:
+    """Everything that is wrong with the plugin's settings, the gravest first.
+
+    `settings` stand for the plugin's block where a plan has changed it. `store` is the table that it is meant for.
+    """
+    check = _Checker(config, config.plugin if settings is None else settings)
+    found = [
+        *check.unreadable(),
+        *check.form(),
+        *check.ranges(),
+        *check.embedding(store),
+        *check.retrieval(),
+        *check.scopes(),
+        *check.recall(),
+        *check.slot(),
+        *check.place(store),
+        *check.variables(),
+    ]
+    order = ("error", "warning", "note")
+    return tuple(sorted(found, key=lambda each: order.index(each.severity)))
+
+
+class _Checker:
+    def __init__(self, config: Configuration, block: Mapping[str, Any]) -> None:
+        self.config, self.block = config, block
+        self.lead = ".".join(config.config_path)
+
+    def get(self, path: str, default: Any = None) -> Any:
+        node: Any = self.block
+        for key in path.split("."):
+            if not isinstance(node, Mapping) or key not in node:
+                return default
+            node = node[key]
+        return node
+
+    def say(
+        self,
+        rule: str,
+        path: str,
+        sentence: str,
+        remedy: str,
+        severity: Literal["error", "warning", "note"] = "error",
+    ) -> Problem:
+        whole = f"{self.lead}.{path}" if path else self.lead
+        keys = (*self.config.config_path, *path.split(".")) if path else self.config.config_path
+        return Problem(rule, severity, whole, sentence, remedy, str(self.config.spot(keys).file))
+
+    def at_root(
+        self,
+        rule: str,
+        path: tuple[str, ...],
+        sentence: str,
+        remedy: str,
+        severity: Literal["error", "warning", "note"],
+    ) -> Problem:
+        return Problem(rule, severity, ".".join(path), sentence, remedy, str(self.config.spot(path).file))
+
+    def unreadable(self) -> Iterator[Problem]:
+        for message in self.config.broken:
+            yield Problem("unreadable", "error", "", message, "Correct the file.", str(self.config.main))
+
+    def form(self) -> Iterator[Problem]:
+        """Names that the plugin's strict schema refuses; the installed plugin's own list where it is found."""
+        yield from _unknown(self, self.block, _schema(self.config), "")
+
+    def ranges(self) -> Iterator[Problem]:
+        for option in OPTIONS:
+            value = self.get(option.path, _ABSENT)
+            if value is _ABSENT or (isinstance(value, str) and "${" in value):
+                continue
+            problem = _wrong(option, value)
+            if problem:
+                yield self.say("range", option.path, f"{option.path} {problem}", f"It takes {option.range}.")
+
+    def embedding(self, store: Store | None) -> Iterator[Problem]:
+        given = self.get("embedding")
+        if not isinstance(given, Mapping):
+            yield self.say(
+                "required", "embedding", "no embedding model is set", "Choose a plan: memtui config plan A."
+            )
+            return
+        if not given.get("apiKey"):
+            yield self.say(
+                "required",
+                "embedding.apiKey",
+                "embedding.apiKey is missing, and the plugin demands it",
+                "Name a variable: ${NAME}.",
+            )
+        if "baseUrl" in given:
+            yield self.say("base-url", "embedding.baseUrl", "the name is baseURL, not baseUrl", "Rename it.")
+        for path in ("embedding.baseURL", "llm.baseURL"):
+            address = self.get(path)
+            if isinstance(address, str) and address and "${" not in address and not _ends_in_version(address):
+                yield self.say(
+                    "base-url", path, f"{path} does not end in /v1", "Add /v1 to the address.", "warning"
+                )
+        wanted = _dims(given, self.block)
+        if store is not None and store.dims is not None and wanted is not None and wanted != store.dims:
+            yield self.say(
+                "dims", "embedding.dimensions",
+                f"the model gives {wanted} numbers, the store holds {store.dims}: the plugin stops at its start",
+                "Embed the store again (memtui reembed), or name the model that made it.",
+            )  # fmt: skip
+
+    def retrieval(self) -> Iterator[Problem]:
+        low, hard = (
+            _float(self.get("retrieval.minScore", 0.3)),
+            _float(self.get("retrieval.hardMinScore", 0.35)),
+        )
+        if low is not None and hard is not None and hard < low:
+            yield self.say(
+                "scores", "retrieval.hardMinScore",
+                f"hardMinScore {hard:g} is below minScore {low:g}: the last cut never cuts",
+                "Raise hardMinScore to minScore or above.", "warning",
+            )  # fmt: skip
+        rerank = self.get("retrieval.rerank", "cross-encoder")
+        key = self.get("retrieval.rerankApiKey")
+        provider = self.get("retrieval.rerankProvider", "jina")
+        if (
+            rerank == "cross-encoder"
+            and "rerank" in (self.get("retrieval") or {})
+            and not key
+            and provider != "tei"
+        ):
+            yield self.say(
+                "rerank-key", "retrieval.rerankApiKey",
+                "a reranker is set without a key: the plugin blends scores instead",
+                'Name its key, or set rerank to "none".', "warning",
+            )  # fmt: skip
+        if provider == "vllm":
+            yield self.say(
+                "rerank-provider",
+                "retrieval.rerankProvider",
+                "vllm is no provider that the plugin knows",
+                "Use tei or jina.",
+            )
+        elif key and rerank == "cross-encoder" and provider != "jina":
+            for name in ("rerankEndpoint", "rerankModel"):
+                if not self.get(f"retrieval.{name}"):
+                    yield self.say(
+                        "rerank-defaults", f"retrieval.{name}",
+                        f"{name} is not set: the plugin takes Jina's, and asks {provider} for it",
+                        f"Set {name} to {provider}'s.",
+                    )  # fmt: skip
+
+    def scopes(self) -> Iterator[Problem]:
+        from memtui.engine.errors import ConfigError
+        from memtui.engine.access.policy import ScopePolicy
+
+        given = self.get("scopes")
+        try:
+            policy = ScopePolicy.from_config(given, self.config.loaded.environ)
+        except ConfigError as error:
+            rule = "default-scope" if error.path == "scopes.default" else "agent-access"
+            yield self.say(
+                rule,
+                error.path if error.path.startswith("scopes") else "scopes",
+                error.message.rstrip("."),
+                error.fix,
+            )
+            return
+        except MemtuiError:
+            return
+        for agent, scopes in policy.access.items():
+            if f"agent:{agent}" not in scopes:
+                yield self.say(
+                    "own-scope", f"scopes.agentAccess.{agent}",
+                    f"the list of {one_line(agent)} leaves out agent:{one_line(agent)}: it cannot read its own memories",
+                    f"Add agent:{one_line(agent)} to the list.", "warning",
+                )  # fmt: skip
+
+    def recall(self) -> Iterator[Problem]:
+        if self.get("autoRecall", False) is not True:
+            yield self.say(
+                "auto-recall-off", "autoRecall", "autoRecall is off: nothing is put before the agent's eyes",
+                "Set autoRecall to true, unless the agent is meant to ask by itself.", "warning",
+            )  # fmt: skip
+        include, exclude = (
+            _texts(self.get("autoRecallIncludeAgents")),
+            _texts(self.get("autoRecallExcludeAgents")),
+        )
+        if both := sorted(include & exclude):
+            yield self.say(
+                "include-exclude", "autoRecallExcludeAgents",
+                f"{', '.join(both)} stands in both lists of agents: the one that includes wins",
+                "Take it out of one.", "warning",
+            )  # fmt: skip
+        if "sessionMemory" in self.block and "sessionStrategy" in self.block:
+            yield self.say(
+                "legacy", "sessionMemory", "sessionMemory is the older name of sessionStrategy, and both are set",
+                "Keep sessionStrategy.", "note",
+            )  # fmt: skip
+        if self.get("autoRecallMinRepeated") == 0:
+            yield self.say(
+                "no-effect",
+                "autoRecallMinRepeated",
+                "autoRecallMinRepeated 0 is read as 8",
+                "Set 1 or more.",
+                "note",
+            )
+        redis = self.get("locking.redis")
+        if self.get("redisUrl") or (
+            isinstance(redis, Mapping) and redis.get("enabled") is not False and redis.get("url")
+        ):
+            yield self.say(
+                "redis", "locking", "the Redis lock takes the place of the file lock: memtui opens the store for reading only",
+                "Leave it so, or use the file lock.", "note",
+            )  # fmt: skip
+
+    def slot(self) -> Iterator[Problem]:
+        slot = self.config.value(("plugins", "slots", "memory"))
+        entries = self.config.loaded.mapping("plugins", "entries", raw=True)
+        path = ("plugins", "slots", "memory")
+        if slot is None:
+            yield self.at_root(
+                "slot",
+                path,
+                "no memory plugin has the slot",
+                f'Set plugins.slots.memory to "{PRO}".',
+                "error",
+            )
+        elif slot != "none" and slot not in entries:
+            yield self.at_root(
+                "slot",
+                path,
+                f"the memory slot names {one_line(str(slot))}, which has no entry",
+                "Name a plugin that is installed.",
+                "error",
+            )
+        if isinstance(slot, str) and isinstance(entries.get(slot), dict):
+            if entries[slot].get("enabled") is False or self.config.value(("plugins", "enabled")) is False:
+                yield self.at_root(
+                    "off",
+                    ("plugins", "entries", slot, "enabled"),
+                    f"{one_line(slot)} has the memory slot but is switched off",
+                    "Switch it on.",
+                    "error",
+                )
+        allow, paths = (
+            self.config.value(("plugins", "allow")),
+            self.config.value(("plugins", "load", "paths")),
+        )
+        if slot == PRO and isinstance(allow, list) and PRO not in allow:
+            yield self.at_root(
+                "allow",
+                ("plugins", "allow"),
+                f"plugins.allow leaves out {PRO}: it is not loaded",
+                "Add it.",
+                "error",
+            )
+        for text in paths if isinstance(paths, list) else ():
+            if (
+                isinstance(text, str)
+                and "${" not in text
+                and not (os.path.isabs(text) or text.startswith("~"))
+            ):
+                yield self.at_root(
+                    "load-paths",
+                    ("plugins", "load", "paths"),
+                    f"the load path {one_line(text)} is relative",
+                    "Write it from the root.",
+                    "error",
+                )
+
+    def place(self, store: Store | None) -> Iterator[Problem]:
+        """The configured store is empty while another one beside it holds memories."""
+        from memtui.engine.store.table_files import list_table
+
+        if store is None or store.folder is None or store.count():
+            return
+        for name in ("lancedb", "lancedb-pro"):
+            other = store.folder.parent / name
+            if other != store.folder and list_table(other / "memories.lance").data:
+                yield self.say(
+                    "db-path-empty", "dbPath", f"the configured store is empty, while {one_line(str(other))} holds memories",
+                    "Set dbPath to the one that is meant, or bring the memories over.",
+                )  # fmt: skip
+
+    def variables(self) -> Iterator[Problem]:
+        lead: tuple[str | int, ...] = self.config.config_path
+        for path, names in self.config.loaded.missing.items():
+            if path[: len(ENTRY)] == ENTRY:
+                below = ".".join(str(each) for each in path[len(lead) :])
+                yield self.say(
+                    "variable", below, f"{', '.join(names)} is not set here",
+                    "Set it for the gateway's service; memtui cannot see that environment.", "warning",
+                )  # fmt: skip
+
+
+def _unknown(
+    check: _Checker, block: Mapping[str, Any], schema: Mapping[str, Any] | None, lead: str
+) -> Iterator[Problem]:
+    if schema is not None:
+        names = schema.get("properties")
+        if not isinstance(names, Mapping):
+            return
+        for key, value in block.items():
+            path = f"{lead}.{key}" if lead else key
+            if key not in names:
+                if schema.get("additionalProperties") is False:
+                    yield _refused(check, path)
+            elif isinstance(value, Mapping) and isinstance(names[key], Mapping):
+                yield from _unknown(check, value, names[key], path)
+        return
+    for key in block:
+        if key not in known_names(""):
+            yield _refused(check, key)
+    for name in STRICT_BLOCKS:
+        inner = block.get(name)
+        for key in inner if isinstance(inner, Mapping) else ():
+            if key not in known_names(name) and not (name == "embedding" and key == "baseUrl"):
+                yield _refused(check, f"{name}.{key}")
+
+
+def _refused(check: _Checker, path: str) -> Problem:
+    from difflib import get_close_matches
+
+    block, _, name = path.rpartition(".")
+    near = get_close_matches(name, known_names(block), 1, 0.7)
+    remedy = f"Did you mean {near[0]}?" if near else "Take it out."
+    return check.say(
+        "unknown", path, f"the plugin does not know {one_line(path)} and refuses the whole file", remedy
+    )
+
+
+def _schema(config: Configuration) -> Mapping[str, Any] | None:
+    """The schema of the installed plugin; None where none is found, or it says nothing of the settings we know."""
+    manifest = find_manifest(PRO, config.loaded, Path(config.main).parent)
+    if manifest is None:
+        return None
+    try:
+        tree = read_json5(manifest)
+    except UnreadableFileError:
+        return None
+    schema = tree.get("configSchema") if isinstance(tree, Mapping) else None
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    return (
+        schema if isinstance(properties, Mapping) and {"embedding", "retrieval"} <= set(properties) else None
+    )
+
+
+def _wrong(option: Option, value: Any) -> str:
+    """Why a value is not what an option takes; empty when it is."""
+    if option.kind == "yes-no":
+        return "" if isinstance(value, bool) else f"is {_said(value)}, not true or false"
+    if option.kind == "choice":
+        return "" if value in option.choices else f"is {_said(value)}"
+    if option.kind == "texts":
+        return (
+            ""
+            if isinstance(value, list) and all(isinstance(each, str) for each in value)
+            else "is no list of texts"
+        )
+    if option.kind == "text":
+        return "" if isinstance(value, str) else f"is {_said(value)}, not a text"
+    if option.kind in ("number", "whole"):
+        number = _float(value)
+        if number is None:
+            return f"is {_said(value)}, not a number"
+        if option.kind == "whole" and number != int(number):
+            return f"is {_said(value)}, not a whole number"
+        if (option.low is not None and number < option.low) or (
+            option.high is not None and number > option.high
+        ):
+            return f"is {number:g}"
+    return ""
+
+
+def _said(value: Any) -> str:
+    return one_line(str(value))[:40]
+
+
+def _float(value: Any) -> float | None:
+    try:
+        return float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
+    except ValueError:
+        return None
+
+
+def _texts(value: Any) -> set[str]:
+    return {each for each in value if isinstance(each, str)} if isinstance(value, list) else set()
+
+
+def _ends_in_version(address: str) -> bool:
+    last = address.rstrip("/").rpartition("/")[2]
+    return last.startswith("v") or last == "openai"
+
+
+def _dims(embedding: Mapping[str, Any], block: Mapping[str, Any]) -> int | None:
+    from memtui.engine.embed.settings import KNOWN_DIMENSIONS, bare_model
+
+    for value in (
+        None if embedding.get("omitDimensions") is True else embedding.get("requestDimensions"),
+        embedding.get("dimensions"),
+        block.get("dimensions"),
+    ):
+        number = _float(value)
+        if number:
+            return int(number)
+    model = embedding.get("model", "text-embedding-3-small")
+    return KNOWN_DIMENSIONS.get(bare_model(model)) if isinstance(model, str) else None
+
+
+def missing_names(settings: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Variables that these settings (dotted path to value) name and that are not set here."""
+    named = [name for value in settings.values() if isinstance(value, str) for name in names_in(value)]
+    return tuple(dict.fromkeys(name for name in named if not environ.get(name)))

@@ -1,0 +1,79 @@
+"""Where the agent's configuration contradicts the store, and a second store that is written to, too."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memtui.engine.health.check import Check, Patient, Seen, counted
+
+FRESH_MS = 7 * 86_400_000
+_PAIR = ("lancedb", "lancedb-pro")
+
+
+def _contradictions(patient: Patient) -> Seen | None:
+    from memtui.engine.configuration.file import open_config
+    from memtui.engine.configuration.rules import problems_of
+
+    found = patient.found
+    if found is None or not found.config:
+        return None
+    config = open_config(patient.environ, patient.cwd, path=Path(found.config))
+    problems = [each for each in problems_of(config, store=patient.store) if each.rule in CONTRADICTS]
+    if not problems:
+        return None
+    return Seen(
+        f"{counted(len(problems), 'setting')} against the store: {problems[0].sentence}",
+        len(problems),
+        files=tuple(dict.fromkeys(each.file or found.config for each in problems)),
+        evidence=tuple(each.sentence for each in problems),
+        remedy=problems[0].remedy,
+        detail={"rules": [each.rule for each in problems]},
+    )
+
+
+CONTRADICTS = frozenset(
+    (
+        "dims",
+        "db-path-empty",
+        "default-scope",
+        "auto-recall-off",
+        "include-exclude",
+        "rerank-key",
+        "slot",
+        "off",
+    )
+)
+"""Rules of the configuration whose breach means that the agent does not work with this store as it should."""
+
+
+def _two_stores(patient: Patient) -> Seen | None:
+    if patient.folder is None or patient.folder.name not in _PAIR:
+        return None
+    from memtui.engine.store.table_files import list_table
+
+    times = {}
+    for name in _PAIR:
+        newest = list_table(patient.folder.parent / name / f"{patient.table}.lance").newest
+        if newest is not None and patient.now_ms - newest.time_ms < FRESH_MS:
+            times[name] = newest.time_ms
+    if len(times) < len(_PAIR):
+        return None
+    return Seen(
+        "both the built-in store and the plugin's were written to within 7 days",
+        2,
+        files=tuple(str(patient.folder.parent / name) for name in _PAIR),
+    )
+
+
+CHECKS = (
+    Check(
+        "D37", "configuration and store", "facts", "S2", "wrong",
+        "the agent does not remember as it is meant to", "see: memtui config check", _contradictions,
+        how="restart", safe=True, back="memtui config undo",
+    ),
+    Check(
+        "D38", "one store in use", "facts", "S2", "wrong",
+        "what is stored in one is never recalled from the other", "choose one, and bring the other's rows over: memtui migrate",
+        _two_stores, how="by hand", safe=None, reversible=None,
+    ),
+)  # fmt: skip

@@ -1,0 +1,86 @@
+"""Whether the vectors are the model's that the agent asks with, and belong to their texts."""
+
+from __future__ import annotations
+
+from memtui.engine.clean import one_line
+from memtui.engine.health.check import Check, Patient, Seen, memories
+
+GONE = 0.05
+"""Share of rows from which on a wrong set is named a change of model."""
+
+
+def _other_length(patient: Patient) -> Seen | None:
+    store, found = patient.store, patient.found
+    if store is None or found is None or store.dims is None or found.config_dims is None:
+        return None
+    if store.dims == found.config_dims:
+        return None
+    return Seen(
+        f"{one_line(found.model or 'the model')} gives {found.config_dims} numbers, the table holds {store.dims}",
+        1,
+        files=(found.config,) if found.config else (),
+    )
+
+
+def _other_model(patient: Patient) -> Seen | None:
+    from memtui.engine.health.forensics import examine
+
+    if patient.store is None or patient.store.dims is None:
+        return None
+    found = examine(patient)
+    if found is None or not found.other_model.size:
+        return None
+    share = found.other_model.size / max(1, found.rows)
+    since = "" if found.since_ms is None else f", since {_day(found.since_ms)}"
+    return Seen(
+        f"{memories(found.other_model.size)} ({share:.0%}) with vectors of another model{since}",
+        int(found.other_model.size),
+        ids=patient.ids_of_rows(found.other_model),
+        since_ms=found.since_ms,
+        sure=found.sure_model,
+        evidence=found.evidence_model,
+    )
+
+
+def _other_text(patient: Patient) -> Seen | None:
+    from memtui.engine.health.forensics import examine
+
+    if patient.store is None or patient.store.dims is None:
+        return None
+    found = examine(patient)
+    if found is None or not found.other_text.size:
+        return None
+    return Seen(
+        f"{memories(found.other_text.size)} with a vector that belongs to another text",
+        int(found.other_text.size),
+        ids=patient.ids_of_rows(found.other_text),
+        sure=found.sure_text,
+        evidence=found.evidence_text,
+    )
+
+
+def _day(time_ms: int) -> str:
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(time_ms / 1000, UTC).date().isoformat()
+
+
+_EMBED = "embed these texts again with the store's model"
+CHECKS = (
+    Check(
+        "D18", "length of the model's vectors", "facts", "S2", "wrong",
+        "the plugin stops at its start, and nothing is recalled",
+        "embed the store with the configured model, or set the model that made it: memtui reembed", _other_length,
+        how="stop", safe=False, back="switch back to the old table", price="one embedding a memory",
+    ),
+    Check(
+        "D19", "one model for all vectors", "deep", "S2", "wrong",
+        "the agent cannot find them by meaning", _EMBED, _other_model, back="the journal",
+        price="one embedding a memory",
+    ),
+    Check(
+        "D20", "vectors and their texts", "deep", "S2", "wrong",
+        "a question meets the wrong memory", _EMBED, _other_text, back="the journal",
+        price="one embedding a memory",
+    ),
+)  # fmt: skip

@@ -1,0 +1,141 @@
+"""Vectors that no search by meaning finds, or that lead it astray."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.health.check import Check, Patient, Seen, memories
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OFF_UNIT_SHARE = 0.01
+
+
+def _has_vectors(patient: Patient) -> bool:
+    return patient.store is not None and patient.store.dims is not None
+
+
+def _rows(patient: Patient, rows: Any, sentence: str) -> Seen | None:
+    """What was seen in these rows (by row id); None for none."""
+    if not len(rows):
+        return None
+    return Seen(sentence.format(memories(len(rows))), len(rows), ids=patient.ids_of_rows(rows))
+
+
+def _null(patient: Patient) -> Seen | None:
+    if not _has_vectors(patient):
+        return None
+    return _rows(patient, patient.vectors.null, "{} without a vector")
+
+
+def _not_finite(patient: Patient) -> Seen | None:
+    if not _has_vectors(patient):
+        return None
+    return _rows(patient, patient.vectors.not_finite, "{} with a vector that holds no finite number")
+
+
+def _zero(patient: Patient) -> Seen | None:
+    if not _has_vectors(patient):
+        return None
+    return _rows(patient, patient.vectors.zero, "{} with a vector of zeros")
+
+
+def _off_unit(patient: Patient) -> Seen | None:
+    if not _has_vectors(patient):
+        return None
+    found = patient.vectors
+    if len(found.off_unit) <= OFF_UNIT_SHARE * max(1, found.usable):
+        return None
+    low, high = found.norms
+    seen = _rows(patient, found.off_unit, "{} with a vector that is not of length 1")
+    assert seen is not None
+    lengths = f"lengths from {low:.3g} to {high:.3g}"
+    if patient.uses_l2:
+        return Seen(seen.sentence, seen.count, ids=seen.ids, evidence=(lengths,))
+    return Seen(
+        f"{seen.sentence}; the agent compares angles, so it does not matter to it",
+        seen.count,
+        ids=seen.ids,
+        severity="S4",
+        evidence=(lengths,),
+    )
+
+
+def _constant(patient: Patient) -> Seen | None:
+    if not _has_vectors(patient):
+        return None
+    return _rows(patient, patient.vectors.constant, "{} with a vector of one and the same number")
+
+
+def _equal(patient: Patient) -> Seen | None:
+    store = patient.store
+    if store is None or not _has_vectors(patient) or not patient.vectors.equal:
+        return None
+    import numpy as np
+
+    columns = store.dialect.columns
+    rows = np.concatenate(patient.vectors.equal)
+    taken = store.take(rows.tolist(), [columns.id, columns.text, str(columns.vector)])
+    vectors = taken.column(str(columns.vector)).combine_chunks().flatten().to_numpy(zero_copy_only=False)
+    texts = [(text or "").strip() for text in taken.column(columns.text).to_pylist()]
+    found = _members(vectors.reshape(len(texts), -1), texts, [len(group) for group in patient.vectors.equal])
+    if not found:
+        return None
+    ids = patient.ids_of_rows(np.concatenate([rows[list(group)] for group in found]))
+    sizes = sum(map(len, found))
+    return Seen(
+        f"{memories(sizes)} share a vector with another text, in {len(found):,} groups"
+        if len(found) > 1
+        else f"{memories(sizes)} of different texts share one vector",
+        sizes,
+        ids=ids,
+        evidence=tuple(
+            f"{len(group)} with one vector: {texts[group[0]][:60]!r} and others" for group in found[:5]
+        ),
+    )
+
+
+def _members(vectors: Any, texts: Sequence[str], sizes: Sequence[int]) -> list[tuple[int, ...]]:
+    """Groups of places whose vectors are equal in every number while their texts are not."""
+    out, start = [], 0
+    for size in sizes:
+        groups: dict[bytes, list[int]] = {}
+        for at in range(start, start + size):
+            groups.setdefault(vectors[at].tobytes(), []).append(at)
+        out += [tuple(group) for group in groups.values() if len({texts[at] for at in group}) > 1]
+        start += size
+    return out
+
+
+_EMBED = "embed their texts again"
+_PRICE = "one embedding a memory"
+CHECKS = (
+    Check(
+        "D12", "missing vectors", "deep", "S1", "lost",
+        "search by meaning never finds them, and one of them stops a whole batch of the plugin's writes",
+        _EMBED, _null, back="the journal", price=_PRICE,
+    ),
+    Check(
+        "D13", "numbers that are none", "deep", "S2", "wrong",
+        "distances to them are no numbers: they come first, last or never", _EMBED, _not_finite,
+        back="the journal", price=_PRICE,
+    ),
+    Check(
+        "D14", "vectors of zeros", "deep", "S2", "wrong",
+        "search by meaning never finds them", _EMBED, _zero, back="the journal", price=_PRICE,
+    ),
+    Check(
+        "D15", "length of the vectors", "deep", "S2", "wrong",
+        "a search by distance ranks them by their length, too", "scale them to length 1, or embed them again",
+        _off_unit, back="the journal", price=_PRICE,
+    ),
+    Check(
+        "D16", "vectors that say nothing", "deep", "S2", "wrong",
+        "they are as near to one question as to any other", _EMBED, _constant, back="the journal", price=_PRICE,
+    ),
+    Check(
+        "D17", "one vector for several texts", "deep", "S2", "wrong",
+        "a question meets all of them or none, whatever they say", _EMBED, _equal, back="the journal", price=_PRICE,
+    ),
+)  # fmt: skip

@@ -1,0 +1,176 @@
+"""The doctor: every check in three passes, and what was found, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.errors import DamagedStoreError, MemtuiError
+from memtui.engine.health.check import GROUPS, Check, Cost, HealthFinding, Patient
+from memtui.engine.health.registry import all_checks
+from memtui.engine.progress import Progress
+
+if TYPE_CHECKING:
+    from memtui.engine.discovery.found import FoundStore
+    from memtui.engine.engine import Engine
+    from memtui.engine.progress import CancelToken, OnProgress
+
+PASSES: tuple[Cost, ...] = ("facts", "light", "deep")
+OnFinding = Callable[[HealthFinding], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Unlooked:
+    """A check that could not be made, and why."""
+
+    kind: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """What was looked at and what was found."""
+
+    findings: tuple[HealthFinding, ...]
+    """Worst first within their group; the groups in the order of `GROUPS`."""
+    fine: tuple[Check, ...]
+    unlooked: tuple[Unlooked, ...] = ()
+    error: str = ""
+    """Why the table cannot be opened; empty when it can."""
+
+    @property
+    def grave(self) -> bool:
+        """Whether something of severity 1 or 2 was found."""
+        return any(each.severity in ("S1", "S2") for each in self.findings)
+
+    @property
+    def looked(self) -> int:
+        """How many checks were made."""
+        return len(self.fine) + len(self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of `memtui doctor --json`."""
+        return {
+            "schema": "memtui.doctor.v1",
+            "findings": [each.as_json() for each in self.findings],
+            "checked": self.looked,
+            "fine": [each.kind for each in self.fine],
+            "not_checked": [{"kind": each.kind, "why": each.why} for each in self.unlooked],
+            "error": self.error or None,
+        }
+
+
+def examine(
+    patient: Patient,
+    *,
+    passes: Collection[Cost] = PASSES,
+    kinds: Collection[str] | None = None,
+    on_finding: OnFinding | None = None,
+) -> Examination:
+    """Make every check of these passes (of these kinds only, if given); findings are told as they come.
+
+    A check that fails becomes a line of `unlooked`; nothing else stops. Raises Cancelled.
+    """
+    findings: list[HealthFinding] = []
+    fine: list[Check] = []
+    unlooked: list[Unlooked] = []
+    chosen = [
+        check
+        for cost in PASSES
+        for check in all_checks()
+        if check.cost == cost and cost in passes and (kinds is None or check.kind in kinds)
+    ]
+    for number, check in enumerate(chosen):
+        if patient.cancel is not None:
+            patient.cancel.check()
+        if patient.on_progress is not None:
+            patient.on_progress(Progress(f"looking at {check.title}", number, len(chosen), "checks"))
+        if patient.engine is None and not _without_table(check):
+            unlooked.append(Unlooked(check.kind, "the table cannot be opened"))
+            continue
+        try:
+            seen = check.look(patient)
+        except MemtuiError as error:
+            unlooked.append(Unlooked(check.kind, error.message))
+            continue
+        if seen is None:
+            fine.append(check)
+            continue
+        finding = HealthFinding(check, seen)
+        findings.append(finding)
+        if on_finding is not None:
+            on_finding(finding)
+    error = "" if patient.error is None else str(patient.error)
+    return Examination(worst_first(findings), tuple(fine), tuple(unlooked), error)
+
+
+def _without_table(check: Check) -> bool:
+    return check.kind in ("D29", "D30", "D34", "D35", "D36", "D38")
+
+
+def worst_first(findings: Sequence[HealthFinding]) -> tuple[HealthFinding, ...]:
+    """By group, then severity, then how many memories it is about."""
+    groups = list(GROUPS)
+    return tuple(
+        sorted(
+            findings,
+            key=lambda each: (
+                groups.index(each.check.group),
+                each.severity,
+                -each.seen.count,
+                int(each.kind[1:]),
+            ),
+        )
+    )
+
+
+def patient_of(
+    engine: Engine,
+    *,
+    now_ms: int,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Patient:
+    """An open store, to be looked at."""
+    store = engine.store
+    return Patient(
+        engine,
+        store.folder,
+        now_ms=now_ms,
+        table=store.table_name,
+        found=engine.found,
+        environ=engine.environ,
+        state=engine.state,
+        on_progress=on_progress,
+        cancel=cancel,
+    )
+
+
+def patient_without_table(
+    uri: str,
+    table: str | None,
+    error: MemtuiError,
+    *,
+    now_ms: int,
+    found: FoundStore | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Patient | None:
+    """A store that cannot be opened, so far as its files tell something; None where no folder of a table is there."""
+    folder = Path(uri)
+    if "://" in uri or not (folder / f"{table or 'memories'}.lance").is_dir():
+        return None
+    if not isinstance(error, DamagedStoreError):
+        return None
+    return Patient(
+        None, folder, now_ms=now_ms, table=table or "memories", error=error, found=found, environ=environ
+    )
+
+
+def grouped(findings: Sequence[HealthFinding]) -> Iterator[tuple[str, tuple[HealthFinding, ...]]]:
+    """(words of the group, its findings) for each group that has some."""
+    for group, words in GROUPS.items():
+        found = tuple(each for each in findings if each.check.group == group)
+        if found:
+            yield words, found

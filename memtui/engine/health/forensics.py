@@ -1,0 +1,361 @@
+"""Which vectors are not what the store's model makes of their texts, told from texts and vectors alone.
+
+Four witnesses, none of which asks anybody:
+
+1. The bundled model embeds each text, and a ridge regression learns to turn its vectors into the store's. Where a
+   stored vector is not near the predicted one, it belongs to another text or to another model. The regression is
+   learned on other rows than it judges, and once more without the rows that it rejected.
+2. A model's vectors lie in few directions. A vector of another model has as much in these as in any others: the
+   share of its length in the first eighth of the principal directions tells the model from the text.
+3. The mean direction: rows of another model stand at right angles to it.
+4. The words of neighbours: over a sample, how many words a memory shares with its nearest one, against any other.
+
+With a model at hand that works on this machine the suspects are embedded again, which proves or clears each.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtui.engine.progress import Progress
+
+if TYPE_CHECKING:
+    from memtui.engine.health.check import Patient
+
+FEWEST = 60
+"""With fewer rows nothing can be told from them."""
+FEWEST_DIMS = 24
+LEARNED_FROM = 12_000
+FOLDS = 5
+RIDGES = (0.3, 3.0, 30.0)
+LEAST_POWER = 0.18
+"""Middle likeness of stored and predicted vectors below which the regression has learned nothing."""
+SURE = 0.99
+"""A row is a suspect when it is so much likelier to be foreign than not."""
+FALSE_ALARM = 0.0005
+"""Share of rows of a sound store that may be suspected by chance."""
+DIRECTIONS = 8
+SAMPLE = 3_000
+NEIGHBOURS_ASKED = 600
+TWICE = 2.0
+"""A memory and its nearest one share at least so many times the words of any two, if vectors fit texts."""
+PROVEN = 64
+SAME = 0.9
+"""Likeness of a stored vector and the same text embedded again, below which it is another model or text."""
+_WORD = re.compile(r"\w{2,}")
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forensics:
+    """What was found; rows by their row ids."""
+
+    rows: int
+    other_model: NDArray[np.uint64]
+    other_text: NDArray[np.uint64]
+    since_ms: int | None = None
+    sure_model: float | None = None
+    sure_text: float | None = None
+    evidence_model: tuple[str, ...] = ()
+    evidence_text: tuple[str, ...] = ()
+    note: str = ""
+    """Why nothing could be told; empty when something was."""
+
+
+def examine(patient: Patient) -> Forensics | None:
+    """Look at all vectors of a store, once for its version; None where there is nothing to look at."""
+    store = patient.store
+    if store is None or store.dims is None:
+        return None
+    return store.pin().derived(("forensics",), lambda: _examine(patient))
+
+
+def _examine(patient: Patient) -> Forensics:
+    nothing = np.zeros(0, np.uint64)
+    rows, vectors, texts, times = _read(patient)
+    if len(rows) < FEWEST or vectors.shape[1] < FEWEST_DIMS:
+        return Forensics(len(rows), nothing, nothing, note="too few memories to tell")
+    found = judge(vectors, texts)
+    if found.whole:
+        said = found.sentence
+        return Forensics(len(rows), nothing, rows, sure_text=0.99, evidence_text=(said,))
+    suspects = np.flatnonzero(found.foreign)
+    cleared = _proven(patient, suspects, vectors, texts) if suspects.size else None
+    if cleared is not None:
+        suspects = suspects[~cleared]
+    model = suspects[found.other_space[suspects]]
+    text = suspects[~found.other_space[suspects]]
+    proof = (
+        (f"embedded again, all {suspects.size} came out otherwise",)
+        if cleared is not None and suspects.size
+        else ()
+    )
+    since = times[model][times[model] > 0]
+    sure = None if not suspects.size else 1.0 if cleared is not None else float(found.odds[suspects].mean())
+    return Forensics(
+        len(rows),
+        rows[model],
+        rows[text],
+        since_ms=int(since.min()) if since.size else None,
+        sure_model=sure if model.size else None,
+        sure_text=sure if text.size else None,
+        evidence_model=(*_evidence(found, model), *proof) if model.size else (),
+        evidence_text=(*_evidence(found, text), *proof) if text.size else (),
+        note=found.sentence,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """One verdict a row. `whole`: not single rows, the vectors as a whole do not fit their texts."""
+
+    foreign: NDArray[np.bool_]
+    other_space: NDArray[np.bool_]
+    """Of the foreign: whether the vector is of another model, not of another text."""
+    likeness: Floats
+    """Of each stored vector and the one predicted from its text."""
+    odds: Floats
+    """Chance that a row is foreign, 0 to 1."""
+    energy: Floats
+    mean_cosine: Floats
+    whole: bool = False
+    sentence: str = ""
+
+
+def judge(
+    vectors: NDArray[np.float32], texts: list[str], embedded: NDArray[np.float32] | None = None
+) -> Judgement:
+    """Judge each row: `vectors` are usable ones, float32 [n, dims], `texts` theirs, `embedded` by the bundled model."""
+    from memtui.engine.embed.static import bundled
+
+    unit = _unit(np.asarray(vectors, np.float32))
+    features = np.asarray(bundled().embed_passages(texts), np.float32) if embedded is None else embedded
+    known = np.linalg.norm(features, axis=1) > 1e-6
+    keep = known.copy()
+    likeness = odds = energy = cosine = np.zeros(len(unit))
+    foreign = np.zeros(len(unit), np.bool_)
+    for _ in range(2):
+        likeness, null = _likeness(features, unit, keep, known)
+        odds = _odds(likeness, null, known)
+        foreign = known & (odds > SURE)
+        keep = known & (odds < 0.5)
+    if float(np.median(likeness[known])) < LEAST_POWER if known.any() else True:
+        return _as_a_whole(unit, texts, likeness)
+    trusted = unit[keep]
+    mean = trusted.mean(axis=0)
+    energy, floor = _energies(unit, trusted, mean)
+    cosine = (unit @ _unit(mean[None])[0]).astype(np.float64)
+    own = float(np.median(energy[keep]))
+    other = energy < (own + floor) / 2 if own > 1.3 * floor else np.zeros(len(unit), np.bool_)
+    return Judgement(foreign, other, likeness, odds, energy, cosine)
+
+
+def _likeness(
+    features: NDArray[np.float32],
+    unit: NDArray[np.float32],
+    keep: NDArray[np.bool_],
+    known: NDArray[np.bool_],
+) -> tuple[Floats, Floats]:
+    """How near each vector is to the one predicted from its text, and the same for rows exchanged by chance."""
+    rng = np.random.default_rng(20_260_901)
+    order = rng.permutation(len(unit))
+    folds = np.empty(len(unit), np.int64)
+    folds[order] = np.arange(len(unit)) % FOLDS
+    x = np.hstack([features, np.ones((len(unit), 1), np.float32)])
+    out, null = np.zeros(len(unit)), np.zeros(len(unit))
+    centre = unit[keep].mean(axis=0) if keep.any() else unit.mean(axis=0)
+    ridge = 0.0
+    for fold in range(FOLDS):
+        judged = np.flatnonzero(folds == fold)
+        learned = np.flatnonzero((folds != fold) & keep)
+        if learned.size > LEARNED_FROM:
+            learned = rng.choice(learned, LEARNED_FROM, replace=False)
+        if not learned.size or not judged.size:
+            continue
+        target = unit[learned] - centre
+        gram, cross = x[learned].T @ x[learned], x[learned].T @ target
+        ridge = ridge or _best_ridge(gram, cross, x[judged], unit[judged] - centre)
+        predicted = x[judged] @ np.linalg.solve(gram + ridge * np.eye(len(gram), dtype=np.float32), cross)
+        out[judged] = _cosines(predicted, unit[judged] - centre)
+        null[judged] = _cosines(predicted, unit[rng.permutation(judged)] - centre)
+    out[~known] = np.nan_to_num(out[~known])
+    return out, null
+
+
+def _best_ridge(gram: Any, cross: Any, asked: Any, wanted: Any) -> float:
+    """The ridge that predicts rows best that it has not seen."""
+
+    def score(ridge: float) -> float:
+        weights = np.linalg.solve(gram + ridge * np.eye(len(gram), dtype=np.float32), cross)
+        return float(np.median(_cosines(asked @ weights, wanted)))
+
+    return max(RIDGES, key=score)
+
+
+def _odds(likeness: Floats, null: Floats, known: NDArray[np.bool_]) -> Floats:
+    """Chance that each row is foreign: its likeness under that of exchanged rows, against that of the sound ones."""
+    values, chance = likeness[known], null[known]
+    m0, s0 = float(np.median(chance)), _spread(chance)
+    m1, s1 = float(np.median(values)), _spread(values)
+    high = values[values > m1]
+    s1 = max(float(np.sqrt(np.mean((high - m1) ** 2))) if high.size else s1, 0.02)
+    share = 0.05
+    out = np.zeros(len(likeness))
+    for _ in range(20):
+        odd = share * _normal(likeness, m0, s0)
+        sound = (1 - share) * np.maximum(
+            _normal(likeness, m1, s1), FALSE_ALARM * _normal(likeness, m0, 3 * s0)
+        )
+        out = odd / np.maximum(odd + sound, 1e-300)
+        share = float(np.clip(out[known].mean(), 1e-4, 0.6))
+    out[likeness > m1] = 0.0
+    return out
+
+
+def _as_a_whole(unit: NDArray[np.float32], texts: list[str], likeness: Floats) -> Judgement:
+    """Nothing can be told row by row: do memories share words with their nearest ones at all?"""
+    nothing = np.zeros(len(unit), np.bool_)
+    ratio, near = _neighbour_words(unit, texts)
+    whole = ratio is not None and ratio < TWICE
+    said = (
+        "too few words in common to tell"
+        if ratio is None
+        else (
+            f"a memory and its nearest one share {near:.3f} of their words, {ratio:.1f} times as much as any two"
+        )
+    )
+    zero = np.zeros(len(unit))
+    return Judgement(nothing, nothing, likeness, zero, zero, zero, whole, said)
+
+
+def _neighbour_words(unit: NDArray[np.float32], texts: list[str]) -> tuple[float | None, float]:
+    """Shared words of a memory and its nearest one, as a multiple of two memories taken by chance."""
+    rng = np.random.default_rng(5)
+    asked = rng.choice(len(unit), min(NEIGHBOURS_ASKED, len(unit)), replace=False)
+    pool = rng.choice(len(unit), min(20_000, len(unit)), replace=False)
+    scores = unit[asked] @ unit[pool].T
+    scores[asked[:, None] == pool[None, :]] = -2
+    nearest = pool[np.argmax(scores, axis=1)]
+    words = {int(at): set(_WORD.findall(texts[at].lower())) for at in {*asked, *nearest, *pool[:2_000]}}
+    others = rng.choice(pool[: min(2_000, len(pool))], (len(asked), 8))
+    near = float(
+        np.mean([_shared(words[int(a)], words[int(b)]) for a, b in zip(asked, nearest, strict=True)])
+    )
+    by_chance = float(
+        np.mean(
+            [
+                _shared(words[int(a)], words[int(b)])
+                for a, row in zip(asked, others, strict=True)
+                for b in row
+                if a != b
+            ]
+        )
+    )
+    return (None, near) if by_chance < 1e-4 else (near / by_chance, near)
+
+
+def _shared(left: set[str], right: set[str]) -> float:
+    return len(left & right) / max(1, len(left | right))
+
+
+def _energies(unit: NDArray[np.float32], trusted: NDArray[np.float32], mean: Any) -> tuple[Floats, float]:
+    """Share of each vector, without the mean, in the first directions of the trusted ones; what chance would give."""
+    rng = np.random.default_rng(3)
+    sample = trusted if len(trusted) <= SAMPLE else trusted[rng.choice(len(trusted), SAMPLE, replace=False)]
+    centred = np.asarray(sample - mean, np.float64)
+    _, basis = np.linalg.eigh(centred.T @ centred)
+    count = max(2, min(unit.shape[1] // DIRECTIONS, len(sample) // 4))
+    first = basis[:, -count:].astype(np.float32)
+    rest = unit - mean
+    total = np.einsum("ij,ij->i", rest, rest)
+    inside = np.einsum("ij,ij->i", rest @ first, rest @ first)
+    return np.asarray(inside / np.maximum(total, 1e-12), np.float64), count / unit.shape[1]
+
+
+def _evidence(found: Judgement, rows: NDArray[np.int64]) -> tuple[str, ...]:
+    sound = ~found.foreign
+    return (
+        f"likeness of stored and predicted vector {found.likeness[rows].mean():.2f}, else {np.median(found.likeness[sound]):.2f}",
+        f"cosine with the mean of the others {found.mean_cosine[rows].mean():.2f}, else {np.median(found.mean_cosine[sound]):.2f}",
+        f"share in the model's own directions {found.energy[rows].mean():.2f}, else {np.median(found.energy[sound]):.2f}",
+    )
+
+
+def _proven(
+    patient: Patient, suspects: NDArray[np.int64], vectors: NDArray[np.float32], texts: list[str]
+) -> NDArray[np.bool_] | None:
+    """Which suspects come out the same when they are embedded again; None without a model on this machine."""
+    from memtui.engine.embed.embedder import NoEmbedder
+    from memtui.engine.embed.static import BUNDLED
+
+    assert patient.engine is not None
+    embedder = patient.engine.embedder
+    if isinstance(embedder, NoEmbedder) or embedder.name != BUNDLED:
+        return None  # a service is asked by a person, not by a look
+    made = np.asarray(embedder.embed_passages([texts[at] for at in suspects]), np.float32)
+    return np.asarray(_cosines(made, vectors[suspects]) >= SAME)
+
+
+def _read(patient: Patient) -> tuple[NDArray[np.uint64], NDArray[np.float32], list[str], Floats]:
+    """Row ids, usable vectors, texts and times of all rows that have both a vector and a text."""
+    store = patient.store
+    assert store is not None
+    pin = store.pin()
+    columns, dims = pin.dialect.columns, pin.dims or 0
+    time = columns.timestamp or columns.created
+    names = [columns.text, str(columns.vector), *([time] if time else [])]
+    rows, vectors, texts, times = [], [], [], []
+    done, total = 0, pin.count()
+    for batch in pin.scan(names, with_row_id=True, batch_size=max(512, (16 << 20) // (4 * max(1, dims)))):
+        if patient.cancel is not None:
+            patient.cancel.check()
+        done += batch.num_rows
+        if patient.on_progress is not None:
+            patient.on_progress(Progress("comparing vectors with texts", done, total))
+        column = batch.column(str(columns.vector))
+        filled = column.fill_null([0.0] * dims) if column.null_count else column
+        numbers = filled.flatten().to_numpy(zero_copy_only=False).reshape(-1, dims).astype(np.float32)
+        words = batch.column(columns.text).to_pylist()
+        stamps = batch.column(time).to_pylist() if time else [0] * batch.num_rows
+        squares = np.einsum("ij,ij->i", numbers, numbers)
+        spread = numbers.std(axis=1)
+        good = np.isfinite(squares) & (squares > 1e-12) & (spread > 1e-6)
+        good &= np.array([bool(text and text.strip()) for text in words], np.bool_)
+        at = np.flatnonzero(good)
+        rows.append(batch.column("_rowid").to_numpy()[at])
+        vectors.append(numbers[at])
+        texts += [words[each] for each in at]
+        times.append(np.array([_time(stamps[each]) for each in at], np.float64))
+    if not rows:
+        return np.zeros(0, np.uint64), np.zeros((0, dims), np.float32), [], np.zeros(0)
+    return np.concatenate(rows), np.concatenate(vectors), texts, np.concatenate(times)
+
+
+def _time(stored: Any) -> float:
+    return float(stored) if isinstance(stored, int | float) and stored == stored else 0.0
+
+
+def _unit(vectors: NDArray[Any]) -> NDArray[np.float32]:
+    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.maximum(norms, 1e-12), np.float32)
+
+
+def _cosines(left: NDArray[Any], right: NDArray[Any]) -> Floats:
+    norms = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+    return np.asarray(np.einsum("ij,ij->i", left, right) / np.maximum(norms, 1e-12), np.float64)
+
+
+def _spread(values: Floats) -> float:
+    """Standard deviation by the middle half of the values: a few odd ones do not move it."""
+    low, high = np.percentile(values, (25, 75))
+    return max(float(high - low) / 1.349, 1e-3)
+
+
+def _normal(values: Floats, mean: float, spread: float) -> Floats:
+    return np.asarray(np.exp(-0.5 * ((values - mean) / spread) ** 2) / spread)

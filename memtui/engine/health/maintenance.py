@@ -1,0 +1,131 @@
+"""The one way in which a table itself is changed: fold, prune, index; under the locks, with a receipt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.curate.changes import MAINTAIN
+from memtui.engine.errors import RefusedError
+
+if TYPE_CHECKING:
+    from memtui.engine.curate.apply import Bench
+    from memtui.engine.store.table import Store
+
+Step = Literal["fold", "prune", "index-text", "index-ids", "drop-index", "drop-name", "restore"]
+KEPT_DAYS = 7
+"""Younger versions may be what an agent reads at this moment."""
+_STEPS: dict[Step, str] = {
+    "fold": "fold small files together",
+    "prune": f"remove versions and leftover files older than {KEPT_DAYS} days",
+    "index-text": "make the full-text index anew",
+    "index-ids": "index the ids",
+    "drop-index": "drop the index",
+    "drop-name": "remove the name from the table",
+    "restore": "go back to version",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TableStep:
+    """One thing to do to a table; `about` is the index or name it is about."""
+
+    step: Step
+    about: str = ""
+
+    @property
+    def title(self) -> str:
+        """What it does."""
+        return f"{_STEPS[self.step]} {self.about}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a maintenance did: versions and indexes before and after, and how long it took."""
+
+    entry: int | None
+    steps: tuple[TableStep, ...]
+    version_before: int
+    version_after: int
+    indexes_before: tuple[str, ...]
+    indexes_after: tuple[str, ...]
+    rows: int
+    seconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line and the journal."""
+        return {
+            "entry": self.entry,
+            "steps": [each.title for each in self.steps],
+            "version_before": self.version_before,
+            "version_after": self.version_after,
+            "indexes_before": list(self.indexes_before),
+            "indexes_after": list(self.indexes_after),
+            "rows": self.rows,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def maintain(
+    store: Store,
+    bench: Bench,
+    steps: tuple[TableStep, ...],
+    *,
+    confirmed: bool = False,
+    clock: Callable[[], float] = time.perf_counter,
+) -> Receipt:
+    """Do the steps one after the other, each under the store's own lock, and write the receipt into the journal.
+
+    Rows are counted before and after each hold: a maintenance that would lose one is said at once. `confirmed`
+    says that the agent is stopped, where the store asks for that. Raises RefusedError, MemtuiError.
+    """
+    from memtui.engine.curate.journal import Images
+    from memtui.engine.store.maintenance import TableMaintainer
+
+    bench.access.require(confirmed=confirmed)
+    table = TableMaintainer(bench.writer)
+    begun = clock()
+    before, names = table.newest(), table.index_names()
+    for step in steps:
+        with bench.gatekeeper.hold() as hold:
+            rows = table.count()
+            table.do(step.step, step.about)
+            hold.check()
+            left = table.count()
+        if step.step != "restore" and left != rows:
+            raise RefusedError(
+                f"The table had {rows:,} rows and has {left:,} after it was asked to {step.title}.",
+                fix=f"Go back to version {before}: memtui versions restore {before}.",
+            )
+    after = table.newest()
+    taken = clock() - begun
+    receipt = Receipt(None, steps, before, after, names, table.index_names(), table.count(), taken)
+    title = "; ".join(each.title for each in steps)
+    entry = bench.journal.intend(
+        time_ms=bench.now(),
+        action=MAINTAIN,
+        title=title,
+        changes=(),
+        images=Images(None, None, None),
+        version_before=before,
+        detail={"receipt": receipt.as_json()},
+        done=after,
+    )
+    store.refresh()
+    return Receipt(
+        entry, steps, before, after, receipt.indexes_before, receipt.indexes_after, receipt.rows, taken
+    )
+
+
+def move_manifest_away(path: Path) -> Path:
+    """Move a damaged version file out of the way, so that the version before it opens; where it is now."""
+    place = path.with_name(f"{path.name}.damaged")
+    number = 2
+    while place.exists():
+        place = path.with_name(f"{path.name}.damaged-{number}")
+        number += 1
+    path.rename(place)
+    return place

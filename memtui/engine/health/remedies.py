@@ -1,0 +1,168 @@
+"""What mends a finding: a change set where rows change, steps of maintenance where the table does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.health.maintenance import TableStep
+
+if TYPE_CHECKING:
+    from memtui.engine.curate.changes import ChangeSet
+    from memtui.engine.engine import Engine
+    from memtui.engine.health.check import HealthFinding, Patient
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyPlan:
+    """How one finding would be mended; exactly one of `changes`, `steps` and `refusal` says something."""
+
+    finding: HealthFinding
+    changes: ChangeSet | None = None
+    steps: tuple[TableStep, ...] = ()
+    refusal: str = ""
+    """Why memtui does not do it by itself."""
+
+    @property
+    def writes(self) -> bool:
+        """Whether there is something to do."""
+        return bool(self.steps) or (self.changes is not None and bool(self.changes.changes))
+
+    def as_json(self) -> dict[str, Any]:
+        """The plan in `memtui doctor --fix ... --json`."""
+        planned = {} if self.changes is None else {"changes": self.changes.as_json()}
+        return {
+            "kind": self.finding.kind,
+            "count": self.finding.seen.count,
+            "steps": [each.title for each in self.steps],
+            **planned,
+            "refused": self.refusal or None,
+        }
+
+
+def plan_remedy(patient: Patient, finding: HealthFinding) -> RemedyPlan:
+    """What would be written to mend a finding; nothing is. A remedy that a person must carry out says so."""
+    engine = patient.engine
+    if engine is None:
+        return RemedyPlan(finding, refusal=finding.remedy)
+    plan = _PLANS.get(finding.kind)
+    if plan is None:
+        return RemedyPlan(finding, refusal=f"by hand: {finding.remedy}")
+    try:
+        found = plan(patient, finding)
+    except (RefusedError, UsageError, MemtuiError) as error:
+        return RemedyPlan(finding, refusal=str(error))
+    if isinstance(found, tuple):
+        return RemedyPlan(finding, steps=found)
+    return RemedyPlan(finding, changes=found)
+
+
+def _again(patient: Patient, finding: HealthFinding) -> ChangeSet:
+    """The texts of these memories embedded again by the store's own model."""
+    from memtui.engine.health.reembed import plan_again
+
+    assert patient.engine is not None
+    return plan_again(patient.engine, finding.seen.ids, finding.kind)
+
+
+def _scaled(patient: Patient, finding: HealthFinding) -> ChangeSet:
+    from memtui.engine.health.reembed import plan_scaled
+
+    assert patient.engine is not None
+    return plan_scaled(patient.engine, finding.seen.ids)
+
+
+def _repair(kind: str) -> Callable[[Patient, HealthFinding], ChangeSet]:
+    def plan(patient: Patient, finding: HealthFinding) -> ChangeSet:
+        from dataclasses import replace
+
+        assert patient.engine is not None
+        planned = patient.engine.transfer.repair([kind])
+        wanted = set(finding.seen.ids)
+        chosen = tuple(each for each in planned.changes if each.id in wanted)
+        left = len(wanted) - len({each.id for each in chosen})
+        notes = planned.warnings
+        if left:
+            notes = (*notes, f"{left} of them have no value that memtui could know: see the list.")
+        return replace(planned, changes=chosen, title=f"{len(chosen)} memories: repair", warnings=notes)
+
+    return plan
+
+
+def _relink(patient: Patient, finding: HealthFinding) -> ChangeSet:
+    """Replaced memories without a living winner count again."""
+    assert patient.engine is not None
+    light = patient.light
+    there = patient.catalog
+    hidden = [
+        each
+        for each, by in light.superseded_by.items()
+        if (by in light.archived or not there.find(by).size) and there.find(each).size
+    ]
+    if not hidden:
+        raise RefusedError("These memories name replaced ones that are gone: nothing is hidden by that.")
+    return patient.engine.curate.reinstate(hidden)
+
+
+def _steps(*steps: TableStep) -> Callable[[Patient, HealthFinding], tuple[TableStep, ...]]:
+    return lambda patient, finding: steps
+
+
+def _drop_vector_index(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ...]:
+    return (TableStep("drop-index", str(finding.seen.detail["index"])),)
+
+
+def _drop_names(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ...]:
+    return tuple(TableStep("drop-name", name) for name in finding.seen.detail["tags"])
+
+
+_FOLD, _PRUNE, _WORDS = TableStep("fold"), TableStep("prune"), TableStep("index-text")
+_PLANS: Mapping[str, Callable[[Patient, HealthFinding], ChangeSet | tuple[TableStep, ...]]] = {
+    "D1": _steps(_FOLD),
+    "D2": _steps(_FOLD, _PRUNE),
+    "D3": _steps(_FOLD),
+    "D4": _steps(_FOLD),
+    "D5": _steps(_WORDS),
+    "D6": _steps(_WORDS),
+    "D7": _steps(_WORDS),
+    "D8": _steps(_WORDS),
+    "D9": _steps(_WORDS),
+    "D10": _steps(TableStep("index-ids")),
+    "D11": _drop_vector_index,
+    "D12": _again,
+    "D13": _again,
+    "D14": _again,
+    "D15": _scaled,
+    "D16": _again,
+    "D17": _again,
+    "D19": _again,
+    "D20": _again,
+    "D23": _repair("scopes"),
+    "D24": _repair("times"),
+    "D26": _repair("metadata"),
+    "D27": _relink,
+    "D30": _steps(_PRUNE),
+    "D32": _drop_names,
+}
+
+
+def carry_out_remedies(
+    engine: Engine, plans: Sequence[RemedyPlan], *, confirmed: bool = False
+) -> list[dict[str, Any]]:
+    """Write the plans: one entry for each change set, one receipt for all steps; what was done, for the report."""
+    done: list[dict[str, Any]] = []
+    for plan in plans:
+        if plan.changes is not None and plan.changes.changes:
+            outcome = engine.curate.apply(plan.changes, confirmed=confirmed)
+            done.append({"kind": plan.finding.kind, "entry": outcome.entry, "changed": len(outcome.changes)})
+    steps = tuple(dict.fromkeys(step for plan in plans for step in plan.steps))
+    if steps:
+        from memtui.engine.health.maintenance import maintain
+
+        receipt = maintain(engine.store, engine.curate.bench, steps, confirmed=confirmed)
+        kinds = [plan.finding.kind for plan in plans if plan.steps]
+        done.append({"kinds": kinds, "entry": receipt.entry, "receipt": receipt.as_json()})
+        engine.curate.catch_up()
+    return done

@@ -1,0 +1,334 @@
+"""The versions of a store: who wrote each, what changed, and what older ones still hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from memtui.engine.errors import MemtuiError
+
+if TYPE_CHECKING:
+    from memtui.engine.curate.journal import JournalEntry
+    from memtui.engine.progress import CancelToken, OnProgress
+    from memtui.engine.store.pin import Pin
+    from memtui.engine.store.table import Store
+    from memtui.engine.store.table_files import TableFiles
+
+LOOK_BACK = 30
+"""Versions in which a lost index is looked for."""
+Writer = Literal["memtui", "injection", "capture", "change", "maintenance", "restore", "index", "unknown"]
+MAINTENANCE = ("fold", "reserve", "settings", "project")
+DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """One memory that a version added, removed or changed; `fields` are the names of what differs."""
+
+    id: str
+    op: Literal["add", "remove", "change"]
+    title: str = ""
+    fields: tuple[str, ...] = ()
+    before: Any = field(default=None, repr=False, compare=False)
+    after: Any = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionEntry:
+    """One line of the time line: one version, or several injections folded into one line."""
+
+    version: int
+    time_ms: int
+    writer: Writer
+    operation: str
+    title: str
+    added: int = 0
+    removed: int = 0
+    changed: int = 0
+    first: int | None = None
+    """The first version of a folded line; None for a single one."""
+    entry: int | None = None
+    """memtui's journal entry that wrote it."""
+    name: str = ""
+    rows: int = 0
+
+    @property
+    def versions(self) -> int:
+        """How many versions stand in this line."""
+        return 1 if self.first is None else self.version - self.first + 1
+
+    def as_json(self) -> dict[str, Any]:
+        """The line for the command line."""
+        return {
+            "version": self.version,
+            "first": self.first if self.first is not None else self.version,
+            "time_ms": self.time_ms,
+            "writer": self.writer,
+            "operation": self.operation,
+            "title": self.title,
+            "added": self.added,
+            "removed": self.removed,
+            "changed": self.changed,
+            "entry": self.entry,
+            "name": self.name or None,
+            "rows": self.rows,
+        }
+
+
+def restored_without_words(store: Store, files: TableFiles | None) -> int | None:
+    """The newest restore that took the full-text index with it; None where there was none."""
+    from memtui.engine.store.table_facts import has_text_index
+
+    if files is None:
+        return None
+    numbers = [version for version, _ in store.versions()][-LOOK_BACK:]
+    for before, after in zip(reversed(numbers[:-1]), reversed(numbers[1:]), strict=True):
+        try:
+            had = has_text_index(store.pin(before))
+        except MemtuiError:
+            return None
+        if had:
+            return after if files.operation(after) == "restore" else None
+    return None
+
+
+def vanished_texts(
+    store: Store, files: TableFiles | None, most: int, cancel: CancelToken | None = None
+) -> Iterator[tuple[str, str]]:
+    """(id, text) of rows in older versions whose text the newest one holds no more; of the last `most` versions.
+
+    A version is read only where rows went or changed: appends and folds lose none.
+    """
+    columns = store.dialect.columns
+    now = {
+        (str(each), text)
+        for batch in store.pin().scan([columns.id, columns.text])
+        for each, text in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
+    }
+    numbers = [version for version, _ in store.versions()][-most:]
+    seen: set[tuple[str, str]] = set()
+    for at, version in enumerate(numbers[:-1]):
+        if cancel is not None:
+            cancel.check()
+        following = "" if files is None else files.operation(numbers[at + 1])
+        if following in ("append", "fold", "index", "reserve", "settings") and at:
+            continue
+        try:
+            for batch in store.pin(version).scan([columns.id, columns.text]):
+                for each, text in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True):
+                    key = (str(each), text or "")
+                    if text and key not in now and key not in seen:
+                        seen.add(key)
+                        yield key
+        except MemtuiError:  # cleaned away meanwhile
+            continue
+
+
+def diff_versions(store: Store, before: int, after: int) -> tuple[RowChange, ...]:
+    """What differs between two versions, by id: rows that came, went or changed, without the vectors."""
+    old, new = _rows_of(store.pin(before)), _rows_of(store.pin(after))
+    text = store.dialect.columns.text
+    out = []
+    for each, row in new.items():
+        was = old.get(each)
+        if was is None:
+            out.append(RowChange(each, "add", str(row.get(text) or ""), after=row))
+        elif was != row:
+            names = tuple(name for name in row if row[name] != was.get(name))
+            out.append(RowChange(each, "change", str(row.get(text) or ""), names, was, row))
+    out += [
+        RowChange(each, "remove", str(row.get(text) or ""), before=row)
+        for each, row in old.items()
+        if each not in new
+    ]
+    return tuple(out)
+
+
+def _rows_of(pin: Pin) -> dict[str, dict[str, Any]]:
+    key = pin.dialect.columns.id
+    names = list(pin.row_columns)
+    return {
+        str(row[key]): row
+        for batch in pin.scan(names, batch_size=8_192)
+        for row in batch.to_pylist()
+        if row[key] is not None
+    }
+
+
+def time_line(
+    store: Store,
+    files: TableFiles | None,
+    *,
+    journal: list[JournalEntry] = [],  # noqa: B006 - never changed
+    names: dict[int, str] | None = None,
+    last: int = 200,
+    fold: bool = True,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> tuple[VersionEntry, ...]:
+    """The last versions, newest first: who wrote each, and what it did to the rows.
+
+    `fold` puts neighbouring injections into one line; `names` are names of versions by number.
+    """
+    from memtui.engine.progress import Progress
+
+    listed = store.versions()[-last:]
+    ours = {entry.version_after: entry for entry in journal if entry.version_after is not None}
+    lines: list[VersionEntry] = []
+    before: dict[str, dict[str, Any]] | None = None
+    for at, (version, time_ms) in enumerate(listed):
+        if cancel is not None:
+            cancel.check()
+        if on_progress is not None:
+            on_progress(Progress("reading versions", at, len(listed), "versions"))
+        operation = "" if files is None else files.operation(version)
+        try:
+            now = (
+                before
+                if operation in (*MAINTENANCE, "index") and before is not None
+                else _rows_of(store.pin(version))
+            )
+        except MemtuiError:
+            before = None
+            continue
+        lines.append(_line(version, time_ms, operation, before, now, ours.get(version), names or {}))
+        before = now
+    found = tuple(reversed(lines))
+    return _folded(found) if fold else found
+
+
+def _line(
+    version: int,
+    time_ms: int,
+    operation: str,
+    before: dict[str, dict[str, Any]] | None,
+    now: dict[str, dict[str, Any]],
+    entry: JournalEntry | None,
+    names: dict[int, str],
+) -> VersionEntry:
+    old = {} if before is None else before
+    added = [] if before is None else [each for each in now if each not in old]
+    removed = [each for each in old if each not in now]
+    changed = [each for each, row in now.items() if each in old and old[each] is not row and old[each] != row]
+    writer, title = _writer(operation, entry, added, removed, changed, old, now)
+    return VersionEntry(
+        version,
+        time_ms,
+        writer,
+        operation,
+        title,
+        len(added),
+        len(removed),
+        len(changed),
+        entry=None if entry is None else entry.entry,
+        name=names.get(version, ""),
+        rows=len(now),
+    )
+
+
+def _writer(
+    operation: str,
+    entry: JournalEntry | None,
+    added: list[str],
+    removed: list[str],
+    changed: list[str],
+    old: dict[str, dict[str, Any]],
+    now: dict[str, dict[str, Any]],
+) -> tuple[Writer, str]:
+    if entry is not None:
+        return "memtui", entry.title
+    if operation == "restore":
+        return "restore", "went back to an older version"
+    if operation == "index":
+        return "index", "made an index"
+    if operation in MAINTENANCE:
+        return "maintenance", {"fold": "folded small files"}.get(operation, "maintenance")
+    if (
+        changed
+        and not added
+        and not removed
+        and all(_only_counters(old[each], now[each]) for each in changed)
+    ):
+        return "injection", f"{len(changed)} injected or recalled"
+    if len(removed) == 1 and not added and not changed:
+        return "change", "1 removed (the first half of a change, where the next adds it again)"
+    if added and not removed and not changed:
+        return "capture", f"{len(added)} stored"
+    if added or removed or changed:
+        return "change", "changed"
+    return "unknown", operation or "nothing in the rows"
+
+
+_COUNTERS = frozenset(
+    (
+        "access_count",
+        "accessCount",
+        "last_accessed_at",
+        "lastAccessedAt",
+        "injected_count",
+        "last_injected_at",
+        "last_confirmed_use_at",
+        "bad_recall_count",
+        "suppressed_until_turn",
+        "suppressed_until_ms",
+        "tier",
+    )
+)
+"""Keys that a recall changes by itself."""
+
+
+def _only_counters(old: dict[str, Any], new: dict[str, Any]) -> bool:
+    from memtui.engine.metadata import parse_object
+
+    names = [name for name in new if new[name] != old.get(name)]
+    if not names or any(name != "metadata" and name not in _COUNTERS for name in names):
+        return False
+    if "metadata" not in names:
+        return True
+    was, now = parse_object(old["metadata"])[0], parse_object(new["metadata"])[0]
+    return all(key in _COUNTERS or was.get(key) == now.get(key) for key in {*was, *now})
+
+
+def _folded(lines: tuple[VersionEntry, ...]) -> tuple[VersionEntry, ...]:
+    """Halves of one change joined, then neighbouring injections in one line each. `lines` are newest first."""
+    out: list[VersionEntry] = []
+    for line in lines:
+        last = out[-1] if out else None
+        if last is not None and _halves(last, line):
+            out[-1] = _joined(last, line, "injection" if last.operation == "append" else "change", "")
+        else:
+            out.append(line)
+    folded: list[VersionEntry] = []
+    for line in out:
+        last = folded[-1] if folded else None
+        if last is not None and last.writer == line.writer == "injection" and not line.name:
+            changed = last.changed + line.changed
+            folded[-1] = VersionEntry(
+                last.version, last.time_ms, "injection", "", f"{changed} memories injected or recalled",
+                0, 0, changed, first=line.first if line.first is not None else line.version, rows=last.rows,
+            )  # fmt: skip
+        else:
+            folded.append(line)
+    return tuple(folded)
+
+
+def _halves(later: VersionEntry, earlier: VersionEntry) -> bool:
+    """Whether two versions are the delete and the add that the plugin makes of one change of one row."""
+    return (
+        earlier.operation == "delete"
+        and earlier.removed == 1
+        and later.added == 1
+        and not later.removed
+        and not later.changed
+        and earlier.entry is None
+        and later.entry is None
+        and later.first is None
+    )
+
+
+def _joined(later: VersionEntry, earlier: VersionEntry, writer: Writer, title: str) -> VersionEntry:
+    return VersionEntry(
+        later.version, later.time_ms, writer, "", title or "1 memory written anew", 0, 0, 1,
+        first=earlier.version, name=later.name, rows=later.rows,
+    )  # fmt: skip

@@ -1,0 +1,102 @@
+"""What may be done to a table as a whole; each step retried while another program commits."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.store.faults import explained
+from memtui.engine.store.writer import CommitConflictError, writing
+
+if TYPE_CHECKING:
+    from memtui.engine.store.writer import Writer
+
+NOTHING_PRUNED = timedelta(days=36_500)
+KEPT = timedelta(days=7)
+_ATTEMPTS = 6
+_OLDEST_FTS = 1
+
+
+class TableMaintainer:
+    """A table opened for maintenance. Used with the store's lock held."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._table: Any = writer.handle
+        self._where = writer.where
+
+    def newest(self) -> int:
+        """Go to the newest version; its number."""
+        return self._writer.newest()
+
+    def count(self) -> int:
+        """Rows of the newest version."""
+        with explained(self._where):
+            self._table.checkout_latest()
+            return int(self._table.count_rows())
+
+    def index_names(self) -> tuple[str, ...]:
+        """The indexes of the newest version, name and kind."""
+        with explained(self._where):
+            return tuple(f"{each.name} ({each.index_type})" for each in self._table.list_indices())
+
+    def do(self, step: str, about: str = "") -> None:
+        """Do one step; see `health.maintenance`. Raises CommitConflictError when writers never pause."""
+        steps: dict[str, Callable[[], None]] = {
+            "fold": lambda: self._optimize(NOTHING_PRUNED),
+            "prune": lambda: self._optimize(KEPT),
+            "index-text": self._index_text,
+            "index-ids": self._index_ids,
+            "drop-index": lambda: self._table.drop_index(about),
+            "drop-name": lambda: self._table.tags.delete(about),
+            "restore": lambda: self._table.restore(int(about)),
+        }
+        if step not in steps:
+            raise UsageError(f"There is no step {step!r}.", fix=f"Choose among {', '.join(steps)}.")
+        for attempt in range(_ATTEMPTS):
+            try:
+                with writing(self._where):
+                    self._table.checkout_latest()
+                    steps[step]()
+                return
+            except CommitConflictError:
+                if attempt == _ATTEMPTS - 1:
+                    raise
+                time.sleep(0.05 * 2**attempt)
+
+    def _optimize(self, older_than: timedelta) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._table.optimize(cleanup_older_than=older_than)
+
+    def _index_text(self) -> None:
+        """A full-text index in the format that the store's programs read, in place of any that is there."""
+        from memtui.engine.store.create import FTS
+        from memtui.engine.store.lance import import_lancedb
+
+        import_lancedb()  # asks for full text in format 1
+        from lancedb import index
+
+        column = self._writer.dialect.columns.text
+        for each in self._table.list_indices():
+            if list(each.columns) == [column] and str(each.index_type).upper() != "FTS":
+                self._table.drop_index(each.name)
+        own = self._writer.dialect.name == "memtui"
+        config = index.FTS(**FTS) if own else index.FTS(with_position=True)
+        self._table.create_index(column, config=config, replace=True)
+        made = next(each for each in self._table.list_indices() if list(each.columns) == [column])
+        if self._writer.dialect.name == "pro" and (made.index_version or 0) > _OLDEST_FTS:
+            self._table.drop_index(made.name)
+            raise MemtuiError(
+                "The full-text index came out in a format that the plugin ignores; it was dropped again.",
+                fix="Let the agent's program make it.",
+            )
+
+    def _index_ids(self) -> None:
+        from lancedb.index import BTree
+
+        self._table.create_index(self._writer.dialect.columns.id, config=BTree())
