@@ -165,9 +165,12 @@ def loopback() -> Iterator[Loopback]:
         protocol_version = "HTTP/1.1"
         disable_nagle_algorithm = True
 
+        def do_GET(self) -> None:
+            self.do_POST()
+
         def do_POST(self) -> None:
             raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            request = Request(self.path, dict(self.headers.items()), json.loads(raw))
+            request = Request(self.path, dict(self.headers.items()), json.loads(raw or "null"))
             state.requests.append(request)
             if "/slow/" in self.path:
                 state.closing.wait(30)

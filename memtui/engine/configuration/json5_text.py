@@ -150,7 +150,8 @@ class _Reader:
         return re.sub(r"\\u([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), match[0])
 
     def string(self) -> str:
-        quote, out = self.text[self.at], []
+        quote = self.text[self.at]
+        out: list[str] = []
         self.at += 1
         while True:
             char = self.text[self.at : self.at + 1]

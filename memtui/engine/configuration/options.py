@@ -66,7 +66,9 @@ def _choice(path: str, default: Any, choices: tuple[str, ...], meaning: str = ""
 
 
 OPTIONS: tuple[Option, ...] = (
-    _choice("embedding.provider", None, ("openai-compatible", "azure-openai"), "form of the embedding service"),
+    _choice(
+        "embedding.provider", None, ("openai-compatible", "azure-openai"), "form of the embedding service"
+    ),
     Option("embedding.apiKey", "key", meaning="key of the embedding service, or several that take turns"),
     _text("embedding.model", "text-embedding-3-small", "the model that makes the vectors"),
     _text("embedding.baseURL", None, "address of the embedding service, with its /v1"),
@@ -84,22 +86,39 @@ OPTIONS: tuple[Option, ...] = (
     _text("dbPath", None, "folder of the store"),
     _yes("enableManagementTools", False, "tools to list, count and archive"),
     _yes("manualStoreSupersede", False, "a memory stored by hand may replace another"),
-    _choice("sessionStrategy", "none", ("memoryReflection", "systemSessionMemory", "none"), "what is made of a session's end"),
+    _choice(
+        "sessionStrategy",
+        "none",
+        ("memoryReflection", "systemSessionMemory", "none"),
+        "what is made of a session's end",
+    ),
     _yes("autoCapture", True, "memories are taken from conversations"),
-    _yes("autoRecall", False, "memories are put before the agent's eyes", "off unless it is set: nothing is injected"),
+    _yes(
+        "autoRecall",
+        False,
+        "memories are put before the agent's eyes",
+        "off unless it is set: nothing is injected",
+    ),
     _whole("autoRecallMinLength", 15, 1, 200, "shorter messages are not answered"),
     _whole("autoRecallMinRepeated", 8, 0, 100, "turns before a memory comes again", "0 is read as 8"),
     _whole("autoRecallTimeoutMs", 5_000, 500, 60_000, "milliseconds for the whole recall"),
     _whole("autoRecallMaxItems", 3, 1, 20, "memories injected in a turn"),
     _whole("autoRecallMaxChars", 600, 64, 8_000, "characters injected in a turn"),
-    _whole("autoRecallPerItemMaxChars", 180, 32, 1_000, "characters of one memory", "above 300 has no effect"),
+    _whole(
+        "autoRecallPerItemMaxChars", 180, 32, 1_000, "characters of one memory", "above 300 has no effect"
+    ),
     _whole("autoRecallMaxQueryLength", 2_000, 100, 10_000, "characters of the question"),
     _whole("autoRecallBadRecallDecayMs", 86_400_000, 0, None, "how long a bad recall counts"),
     _whole("autoRecallSuppressionDurationMs", 1_800_000, 0, None, "how long a memory is held back"),
     _whole("maxRecallPerTurn", 10, 1, 50, "most memories in a turn, whatever else is set"),
     _choice("recallMode", "full", ("full", "summary", "adaptive", "off"), "how much of a memory is injected"),
     Option("autoRecallExcludeAgents", "texts", meaning="agents that are given nothing"),
-    Option("autoRecallIncludeAgents", "texts", meaning="the only agents that are given something", note="wins over the other list"),
+    Option(
+        "autoRecallIncludeAgents",
+        "texts",
+        meaning="the only agents that are given something",
+        note="wins over the other list",
+    ),
     _yes("captureAssistant", False, "the agent's own words are captured, too"),
     _yes("smartExtraction", True, "a language model finds the memories"),
     _whole("extractMinMessages", 4, 1, 100, "messages before something is extracted"),
@@ -109,13 +128,36 @@ OPTIONS: tuple[Option, ...] = (
     _number("retrieval.bm25Weight", 0.3, 0, 1, "weight of words"),
     _number("retrieval.minScore", 0.3, 0, 1, "lowest score before the other stages"),
     _number("retrieval.hardMinScore", 0.35, 0, 1, "lowest score at the end"),
-    _choice("retrieval.rerank", "cross-encoder", ("cross-encoder", "lightweight", "none"), "a second look at the candidates", "without a key cross-encoder is lightweight"),
+    _choice(
+        "retrieval.rerank",
+        "cross-encoder",
+        ("cross-encoder", "lightweight", "none"),
+        "a second look at the candidates",
+        "without a key cross-encoder is lightweight",
+    ),
     Option("retrieval.rerankApiKey", "key", meaning="key of the reranking service"),
-    _text("retrieval.rerankModel", "jina-reranker-v3", "the model that reranks", "the same default for every provider"),
-    _text("retrieval.rerankEndpoint", "https://api.jina.ai/v1/rerank", "address of the reranking service", "the same default for every provider"),
+    _text(
+        "retrieval.rerankModel",
+        "jina-reranker-v3",
+        "the model that reranks",
+        "the same default for every provider",
+    ),
+    _text(
+        "retrieval.rerankEndpoint",
+        "https://api.jina.ai/v1/rerank",
+        "address of the reranking service",
+        "the same default for every provider",
+    ),
     _whole("retrieval.rerankTimeoutMs", 5_000, 500, None, "milliseconds for reranking"),
-    _choice("retrieval.rerankProvider", "jina", ("jina", "siliconflow", "voyage", "pinecone", "dashscope", "tei"), "form of the reranking service"),
-    _whole("retrieval.candidatePoolSize", 20, 10, 100, "candidates that are looked at", "above 20 has no effect"),
+    _choice(
+        "retrieval.rerankProvider",
+        "jina",
+        ("jina", "siliconflow", "voyage", "pinecone", "dashscope", "tei"),
+        "form of the reranking service",
+    ),
+    _whole(
+        "retrieval.candidatePoolSize", 20, 10, 100, "candidates that are looked at", "above 20 has no effect"
+    ),
     _number("retrieval.recencyHalfLifeDays", 14, 0, 365, "age at which newness counts half", _NEVER),
     _number("retrieval.recencyWeight", 0.1, 0, 0.5, "weight of newness", _NEVER),
     _yes("retrieval.filterNoise", True, "empty phrases are left out"),
@@ -146,7 +188,12 @@ OPTIONS: tuple[Option, ...] = (
     _whole("tier.peripheralAgeDays", 60, 1, 3_650, "age that makes it peripheral", _DREAM),
     _whole("tier.workingAccessThreshold", 3, 1, 1_000, "uses that make it working", _DREAM),
     _number("tier.workingCompositeThreshold", 0.4, 0, 1, "score that makes it working", _DREAM),
-    _yes("sessionMemory.enabled", False, "older name for sessionStrategy", "sessionStrategy is the one that counts"),
+    _yes(
+        "sessionMemory.enabled",
+        False,
+        "older name for sessionStrategy",
+        "sessionStrategy is the one that counts",
+    ),
     _whole("sessionMemory.messageCount", 15, 1, 100, "older setting"),
     Option("scopes.default", "text", "global", meaning="where a memory without a scope goes"),
     Option("scopes.definitions", "object", meaning="scopes that are known"),
@@ -170,11 +217,17 @@ OPTIONS: tuple[Option, ...] = (
     _number("sessionCompression.minScoreToKeep", 0.3, 0, 1),
     _yes("extractionThrottle.skipLowValue", False),
     _whole("extractionThrottle.maxExtractionsPerHour", 30, 1, 200),
-    _whole("storageMaintenance.readConsistencyIntervalSeconds", 0, 0, None, "seconds for which the agent may see an old version"),
+    _whole(
+        "storageMaintenance.readConsistencyIntervalSeconds",
+        0,
+        0,
+        None,
+        "seconds for which the agent may see an old version",
+    ),
     _yes("storageMaintenance.autoCleanup.enabled", False, "old versions are removed daily"),
     _whole("storageMaintenance.autoCleanup.retentionDays", 7, 1, 3_650, "days of versions that are kept"),
     _text("redisUrl", None, "address of the Redis lock"),
-)  # fmt: skip
+)
 """Every setting with a form of its own; the blocks below are checked by their name alone."""
 
 BLOCKS = frozenset(

@@ -216,7 +216,7 @@ class _Checker:
             if f"agent:{agent}" not in scopes:
                 yield self.say(
                     "own-scope", f"scopes.agentAccess.{agent}",
-                    f"the list of {one_line(agent)} leaves out agent:{one_line(agent)}: it cannot read its own memories",
+                    f"the list of {one_line(agent)} leaves out its own scope: it cannot read its own memories",
                     f"Add agent:{one_line(agent)} to the list.", "warning",
                 )  # fmt: skip
 
@@ -254,7 +254,7 @@ class _Checker:
             isinstance(redis, Mapping) and redis.get("enabled") is not False and redis.get("url")
         ):
             yield self.say(
-                "redis", "locking", "the Redis lock takes the place of the file lock: memtui opens the store for reading only",
+                "redis", "locking", "the Redis lock takes the place of the file lock: memtui only reads the store",
                 "Leave it so, or use the file lock.", "note",
             )  # fmt: skip
 
@@ -278,15 +278,16 @@ class _Checker:
                 "Name a plugin that is installed.",
                 "error",
             )
-        if isinstance(slot, str) and isinstance(entries.get(slot), dict):
-            if entries[slot].get("enabled") is False or self.config.value(("plugins", "enabled")) is False:
-                yield self.at_root(
-                    "off",
-                    ("plugins", "entries", slot, "enabled"),
-                    f"{one_line(slot)} has the memory slot but is switched off",
-                    "Switch it on.",
-                    "error",
-                )
+        entry = entries.get(slot) if isinstance(slot, str) else None
+        all_off = self.config.value(("plugins", "enabled")) is False
+        if isinstance(entry, dict) and (all_off or entry.get("enabled") is False):
+            yield self.at_root(
+                "off",
+                ("plugins", "entries", str(slot), "enabled"),
+                f"{one_line(str(slot))} has the memory slot but is switched off",
+                "Switch it on.",
+                "error",
+            )
         allow, paths = (
             self.config.value(("plugins", "allow")),
             self.config.value(("plugins", "load", "paths")),
@@ -323,7 +324,7 @@ class _Checker:
             other = store.folder.parent / name
             if other != store.folder and list_table(other / "memories.lance").data:
                 yield self.say(
-                    "db-path-empty", "dbPath", f"the configured store is empty, while {one_line(str(other))} holds memories",
+                    "db-path-empty", "dbPath", f"the configured store is empty, {one_line(str(other))} is not",
                     "Set dbPath to the one that is meant, or bring the memories over.",
                 )  # fmt: skip
 
@@ -332,6 +333,9 @@ class _Checker:
         for path, names in self.config.loaded.missing.items():
             if path[: len(ENTRY)] == ENTRY:
                 below = ".".join(str(each) for each in path[len(lead) :])
+                kept = self.get(below)
+                if isinstance(kept, str) and not set(names) & set(names_in(kept)):
+                    continue  # a plan has put another value there
                 yield self.say(
                     "variable", below, f"{', '.join(names)} is not set here",
                     "Set it for the gateway's service; memtui cannot see that environment.", "warning",

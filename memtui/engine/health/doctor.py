@@ -102,8 +102,8 @@ def examine(
         findings.append(finding)
         if on_finding is not None:
             on_finding(finding)
-    error = "" if patient.error is None else str(patient.error)
-    return Examination(worst_first(findings), tuple(fine), tuple(unlooked), error)
+    stopped = "" if patient.error is None else str(patient.error)
+    return Examination(worst_first(findings), tuple(fine), tuple(unlooked), stopped)
 
 
 def _without_table(check: Check) -> bool:

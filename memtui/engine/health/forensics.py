@@ -43,6 +43,7 @@ DIRECTIONS = 8
 SAMPLE = 3_000
 NEIGHBOURS_ASKED = 600
 TWICE = 2.0
+STRUCTURE = 1.35
 """A memory and its nearest one share at least so many times the words of any two, if vectors fit texts."""
 PROVEN = 64
 SAME = 0.9
@@ -222,7 +223,7 @@ def _as_a_whole(unit: NDArray[np.float32], texts: list[str], likeness: Floats) -
     """Nothing can be told row by row: do memories share words with their nearest ones at all?"""
     nothing = np.zeros(len(unit), np.bool_)
     ratio, near = _neighbour_words(unit, texts)
-    whole = ratio is not None and ratio < TWICE
+    whole = ratio is not None and ratio < TWICE and _has_structure(unit)
     said = (
         "too few words in common to tell"
         if ratio is None
@@ -232,6 +233,14 @@ def _as_a_whole(unit: NDArray[np.float32], texts: list[str], likeness: Floats) -
     )
     zero = np.zeros(len(unit))
     return Judgement(nothing, nothing, likeness, zero, zero, zero, whole, said)
+
+
+def _has_structure(unit: NDArray[np.float32]) -> bool:
+    """Whether the vectors lie in few directions, as a model's do; numbers drawn by chance lie in all alike."""
+    half = len(unit) // 2
+    mean = unit[:half].mean(axis=0)
+    energy, floor = _energies(unit[half:], unit[:half], mean)
+    return float(energy.mean()) > STRUCTURE * floor
 
 
 def _neighbour_words(unit: NDArray[np.float32], texts: list[str]) -> tuple[float | None, float]:
@@ -280,10 +289,14 @@ def _energies(unit: NDArray[np.float32], trusted: NDArray[np.float32], mean: Any
 
 def _evidence(found: Judgement, rows: NDArray[np.int64]) -> tuple[str, ...]:
     sound = ~found.foreign
+
+    def said(what: str, values: Floats) -> str:
+        return f"{what} {values[rows].mean():.2f}, else {np.median(values[sound]):.2f}"
+
     return (
-        f"likeness of stored and predicted vector {found.likeness[rows].mean():.2f}, else {np.median(found.likeness[sound]):.2f}",
-        f"cosine with the mean of the others {found.mean_cosine[rows].mean():.2f}, else {np.median(found.mean_cosine[sound]):.2f}",
-        f"share in the model's own directions {found.energy[rows].mean():.2f}, else {np.median(found.energy[sound]):.2f}",
+        said("likeness of stored and predicted vector", found.likeness),
+        said("cosine with the mean of the others", found.mean_cosine),
+        said("share in the model's own directions", found.energy),
     )
 
 

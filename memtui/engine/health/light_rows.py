@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,10 +54,9 @@ def read_light_rows(store: Store, cancel: CancelToken | None = None) -> LightRow
     return LightRows(found.row_ids, found.times, newer, older, frozenset(archived), injected)
 
 
-def _milliseconds(column: object) -> NDArray[np.float64]:
+def _milliseconds(column: Any) -> NDArray[np.float64]:
     import pyarrow as pa
 
-    assert isinstance(column, pa.Array)
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
     if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):

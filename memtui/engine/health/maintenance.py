@@ -15,11 +15,12 @@ if TYPE_CHECKING:
     from memtui.engine.curate.apply import Bench
     from memtui.engine.store.table import Store
 
-Step = Literal["fold", "prune", "index-text", "index-ids", "drop-index", "drop-name", "restore"]
+Step = Literal["fold", "unmask", "prune", "index-text", "index-ids", "drop-index", "drop-name", "restore"]
 KEPT_DAYS = 7
 """Younger versions may be what an agent reads at this moment."""
 _STEPS: dict[Step, str] = {
     "fold": "fold small files together",
+    "unmask": "write files anew that hold deleted rows",
     "prune": f"remove versions and leftover files older than {KEPT_DAYS} days",
     "index-text": "make the full-text index anew",
     "index-ids": "index the ids",
@@ -95,7 +96,7 @@ def maintain(
             table.do(step.step, step.about)
             hold.check()
             left = table.count()
-        if step.step != "restore" and left != rows:
+        if step.step != "restore" and left < rows and bench.access.lock == "file":
             raise RefusedError(
                 f"The table had {rows:,} rows and has {left:,} after it was asked to {step.title}.",
                 fix=f"Go back to version {before}: memtui versions restore {before}.",

@@ -122,7 +122,7 @@ _FOLD, _PRUNE, _WORDS = TableStep("fold"), TableStep("prune"), TableStep("index-
 _PLANS: Mapping[str, Callable[[Patient, HealthFinding], ChangeSet | tuple[TableStep, ...]]] = {
     "D1": _steps(_FOLD),
     "D2": _steps(_FOLD, _PRUNE),
-    "D3": _steps(_FOLD),
+    "D3": _steps(TableStep("unmask"), _FOLD),
     "D4": _steps(_FOLD),
     "D5": _steps(_WORDS),
     "D6": _steps(_WORDS),

@@ -48,6 +48,7 @@ class TableMaintainer:
         """Do one step; see `health.maintenance`. Raises CommitConflictError when writers never pause."""
         steps: dict[str, Callable[[], None]] = {
             "fold": lambda: self._optimize(NOTHING_PRUNED),
+            "unmask": self._unmask,
             "prune": lambda: self._optimize(KEPT),
             "index-text": self._index_text,
             "index-ids": self._index_ids,
@@ -72,6 +73,17 @@ class TableMaintainer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._table.optimize(cleanup_older_than=older_than)
+
+    def _unmask(self) -> None:
+        """Write the rows of every file with a mask anew: folding does so only once a tenth of a file is masked."""
+        from memtui.engine.store.shrink import masked_fragments, rows_of_fragment
+
+        name = self._table.schema.names[0]
+        stable = self._writer.dialect.name == "memtui"
+        fragments = masked_fragments(self._writer.place)
+        if fragments:
+            for condition in ["true"] if stable else map(rows_of_fragment, sorted(fragments)):
+                self._table.update(where=condition, values_sql={name: f"`{name}`"})
 
     def _index_text(self) -> None:
         """A full-text index in the format that the store's programs read, in place of any that is there."""

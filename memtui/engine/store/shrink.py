@@ -52,12 +52,12 @@ def shrink(table: Any, place: Place, where: str, *, stable_row_ids: bool, unveri
             table.optimize(cleanup_older_than=timedelta(0), delete_unverified=unverified)
 
     _again(optimize, where)
-    fragments = _masked(place)
+    fragments = masked_fragments(place)
     if fragments or place.folder is None:
         with writing(where):
             table.checkout_latest()
             for condition in (
-                ["true"] if stable_row_ids or not fragments else map(_rows_of, sorted(fragments))
+                ["true"] if stable_row_ids or not fragments else map(rows_of_fragment, sorted(fragments))
             ):
                 name = table.schema.names[0]
                 table.update(where=condition, values_sql={name: f"`{name}`"})
@@ -107,15 +107,16 @@ def _rebuilt(table: Any, index: Any) -> None:
         )
 
 
-def _masked(place: Place) -> set[int]:
-    """Fragments of the newest version with masked rows; only it is left when this is asked."""
+def masked_fragments(place: Place) -> set[int]:
+    """Fragments with masked rows, of every version whose files are there."""
     if place.folder is None:
         return set()
     names = (each.name for each in (place.folder / f"{place.table}.lance" / "_deletions").glob("*"))
     return {int(match[1]) for name in names if (match := _DELETION_FILE.fullmatch(name))}
 
 
-def _rows_of(fragment: int) -> str:
+def rows_of_fragment(fragment: int) -> str:
+    """A condition on row ids: the rows of one fragment, where row ids are places."""
     return f"_rowid >= {fragment << 32} AND _rowid < {(fragment + 1) << 32}"
 
 

@@ -84,7 +84,7 @@ class TableFiles:
     @cached_property
     def named_now(self) -> frozenset[str]:
         """Data files that the newest version needs."""
-        return frozenset() if self.newest is None else _named(_content(self.newest.path))
+        return frozenset() if self.newest is None else _named(_manifest(_content(self.newest.path)))
 
     @cached_property
     def orphans(self) -> tuple[str, ...]:
@@ -95,7 +95,7 @@ class TableFiles:
             if not left and not folders:
                 break
             content = _content(manifest.path)
-            left -= _named(content)
+            left -= _named(_manifest(content))
             folders = {name: mark for name, mark in folders.items() if mark not in content}
         return (
             *(f"data/{name}" for name in sorted(left)),
@@ -150,7 +150,7 @@ def list_table(folder: Path) -> TableFiles:
             data[entry.name], times[f"data/{entry.name}"] = found.st_size, found.st_mtime
     indices = {}
     for entry in _entries(folder / "_indices"):
-        if entry.is_dir():
+        if entry.is_dir() and _entries(Path(entry.path)):  # a clean-up leaves empty folders behind
             indices[entry.name] = sum(_stat(each).st_size for each in _entries(Path(entry.path)))
             times[f"_indices/{entry.name}"] = _stat(entry).st_mtime
     manifests = []
@@ -185,6 +185,16 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
+
+
+def _manifest(content: bytes) -> bytes:
+    """The manifest itself, without the sections on indexes and on the last commit that stand before it.
+
+    The end of the file tells where it begins: eight bytes, then the format and the mark.
+    """
+    start = int.from_bytes(content[-16:-8], "little")
+    length = int.from_bytes(content[start : start + 4], "little")
+    return content[start + 4 : start + 4 + length]
 
 
 def _named(content: bytes) -> frozenset[str]:

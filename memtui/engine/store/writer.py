@@ -54,6 +54,11 @@ class Writer:
         return self._table
 
     @property
+    def place(self) -> Place:
+        """Where the table is."""
+        return self._place
+
+    @property
     def schema(self) -> pa.Schema:
         """The table's Arrow schema."""
         with explained(self.where):

@@ -73,7 +73,8 @@ CHECKS = (
     ),
     Check(
         "D38", "one store in use", "facts", "S2", "wrong",
-        "what is stored in one is never recalled from the other", "choose one, and bring the other's rows over: memtui migrate",
+        "what is stored in one is never recalled from the other",
+        "choose one, bring the rows of the other over: memtui migrate",
         _two_stores, how="by hand", safe=None, reversible=None,
     ),
 )  # fmt: skip

@@ -1,0 +1,396 @@
+"""`memtui config`: the agent's configuration checked, planned, tried, written and taken back."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.cli.output import print_json, print_text, warning
+from memtui.cli.store import wall_clock
+from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.paths import state_dir
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.configuration.file import Configuration
+    from memtui.engine.configuration.key_checks import KeyCheck, KeyResult
+    from memtui.engine.configuration.plans import ConfigPlan, SettingChange
+
+ACTIONS = ("check", "plan", "diff", "apply", "undo")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui config`."""
+    parser.add_argument(
+        "action",
+        choices=ACTIONS,
+        help="check: what is wrong; plan: what would change; diff: the lines; apply: write it; undo: take it back",
+    )
+    parser.add_argument(
+        "plan", nargs="?", metavar="PLAN", help="A, B, C, D, or a JSON5 file of the plugin's settings"
+    )
+    parser.add_argument(
+        "--yes", action="store_true", help="agree to write, and to ask the services that are named"
+    )
+    parser.add_argument(
+        "--keys", action="store_true", help='with check: ask each service with the word "test" (--yes)'
+    )
+    parser.add_argument(
+        "--no-key-checks", action="store_true", help="with apply: ask no service before it is written"
+    )
+    parser.add_argument(
+        "--fly", action="store_true", help="with plan: answer the cases and the last questions under it"
+    )
+    parser.add_argument("--ask", action="store_true", help="with --fly: the reranker may be asked")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do one of the five."""
+    from memtui.engine.configuration.file import open_config
+
+    if args.action in ("plan", "apply") and not args.plan:
+        raise UsageError(
+            f"memtui config {args.action} needs a plan.", fix="Choose A, B, C or D, or name a JSON5 file."
+        )
+    config = open_config(os.environ, Path.cwd())
+    actions = {"check": _check, "plan": _plan, "diff": _diff, "apply": _apply, "undo": _undo}
+    return actions[args.action](args, config)
+
+
+def _engine(args: argparse.Namespace) -> Engine | None:
+    """The store that the configuration means, so far as it can be opened."""
+    from memtui.cli.store import open_for
+
+    try:
+        return open_for(args)
+    except MemtuiError as error:
+        if args.store:
+            raise
+        print(f"note: {error.message}", file=sys.stderr)
+        return None
+
+
+def _check(args: argparse.Namespace, config: Configuration) -> int:
+    from memtui.engine.configuration.rules import problems_of
+
+    engine = _engine(args)
+    problems = problems_of(config, store=None if engine is None else engine.store)
+    results: Sequence[KeyResult] = ()
+    if args.keys:
+        results = _asked(args, config, _settings(config, ()))
+    bad = any(each.severity == "error" for each in problems) or any(not each.ok for each in results)
+    if args.json:
+        print_json(
+            {
+                "schema": "memtui.config.v1",
+                "file": str(config.main),
+                "includes": [str(each) for each in config.texts if each != config.main],
+                "problems": [each.as_json() for each in problems],
+                "keys": [each.as_json() for each in results],
+            }
+        )
+        return 1 if bad else 0
+    print_text(str(config.main))
+    for problem in problems:
+        print_text(f"  {problem.severity:<8}{problem.sentence}\n          {problem.remedy}  ({problem.path})")
+    _print_keys(results)
+    print_text("nothing is wrong" if not problems else f"{len(problems)} found")
+    return 1 if bad else 0
+
+
+def _planned(args: argparse.Namespace, config: Configuration) -> tuple[ConfigPlan, tuple[SettingChange, ...]]:
+    from memtui.engine.configuration.plans import plan_changes, plan_named
+
+    plan = plan_named(args.plan, Path.cwd())
+    return plan, plan_changes(config, plan)
+
+
+def _plan(args: argparse.Namespace, config: Configuration) -> int:
+    from memtui.engine.configuration.consequences import consequences_of
+    from memtui.engine.configuration.rules import problems_of
+
+    plan, changes = _planned(args, config)
+    engine = _engine(args)
+    store = None if engine is None else engine.store
+    consequences = consequences_of(config, changes, store, environ=os.environ)
+    problems = problems_of(config, _block(config, changes), store)
+    missing = [name for name in plan.keys if not config.loaded.environ.get(name)]
+    flight = _flown(args, config, changes, engine) if args.fly else None
+    if args.json:
+        print_json(
+            {
+                "schema": "memtui.config.plan.v1",
+                "plan": plan.name,
+                "title": plan.title,
+                "file": str(config.main),
+                "changes": [each.as_json() for each in changes],
+                "consequences": [each.as_json() for each in consequences],
+                "problems": [each.as_json() for each in problems],
+                "keys_missing": missing,
+                "hosts": [each.host for each in _checks(config, changes)],
+                "flight": None if flight is None else flight.as_json(),
+                "written": False,
+            }
+        )
+        return 0
+    print_text(f"plan {plan.name}, {plan.title}\n{config.main}, not written")
+    for change in changes:
+        shown = change.as_json()
+        after = "goes" if shown["removed"] else f"becomes {shown['to']!r}"
+        before = f"{shown['from']!r} " if change.there else ""
+        print_text(f"  {change.dotted}: {before}{after}" + (f"  ({change.reason})" if change.reason else ""))
+    if not changes:
+        print_text("  it is so already")
+    for each in consequences:
+        print_text(f"{'!' if each.grave else ' '} {each.sentence}")
+    for name in missing:
+        warning(f"{name} is not set here; the gateway may have it.")
+    for problem in problems:
+        warning(f"under this plan: {problem.sentence}. {problem.remedy}")
+    if flight is not None:
+        print_text(
+            f"right first {flight.right(False)} of {flight.cases} now, {flight.right(True)} under the plan"
+        )
+        print_text(
+            f"silent {flight.silent(False)} of {len(flight.questions)} now, {flight.silent(True)} under the plan"
+        )
+        for note in flight.notes:
+            print_text(f"  {note}")
+        if flight.smaller is not None:
+            print_text(f"with minScore {flight.smaller.min_score:g}: {flight.smaller.right} right")
+    return 0
+
+
+def _flown(
+    args: argparse.Namespace, config: Configuration, changes: Sequence[SettingChange], engine: Engine | None
+) -> Any:
+    from memtui.cli.progress import shown
+    from memtui.engine import CaseBook, History
+    from memtui.engine.configuration.flight import fly
+    from memtui.engine.curate.effect import LAST, Asking, of_cases
+    from memtui.paths import questions_file, store_state_dir
+
+    if engine is None:
+        raise UsageError("There is no store to ask.", fix="Name it with --store.")
+    if args.ask and not args.yes:
+        raise RefusedError(
+            "Questions and memories would be sent to the reranker.", fix="Repeat with --yes to allow it."
+        )
+    history = History(questions_file())
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    last = [
+        Asking(each.query, engine.lab.again(each, history))
+        for each in history.search(store=engine.store.uri, limit=LAST)
+    ]
+    with shown(sys.stderr) as on_progress:
+        return fly(
+            config, changes, [*of_cases(cases), *last], engine.bench(), engine.default_recipe,
+            ask_provider=args.ask, on_progress=on_progress,
+        )  # fmt: skip
+
+
+def _settings(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
+    """The plugin's settings once the changes are made, by dotted path, variables as they are written."""
+    from memtui.engine.configuration.file import REMOVED
+
+    out: dict[str, Any] = {}
+
+    def walk(node: Any, path: tuple[str, ...]) -> None:
+        for key, value in node.items():
+            if isinstance(value, dict) and "source" not in value:
+                walk(value, (*path, key))
+            else:
+                out[".".join((*path, key))] = value
+
+    walk(config.plugin, ())
+    for change in changes:
+        if change.path[: len(config.config_path)] == config.config_path:
+            key = ".".join(change.path[len(config.config_path) :])
+            if change.after is REMOVED:
+                out.pop(key, None)
+            else:
+                out[key] = change.after
+    return out
+
+
+def _block(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
+    """The plugin's settings once the changes are made, as a tree."""
+    tree: dict[str, Any] = {}
+    for path, value in _settings(config, changes).items():
+        *lead, last = path.split(".")
+        node = tree
+        for key in lead:
+            node = node.setdefault(key, {})
+        node[last] = value
+    return tree
+
+
+def _checks(config: Configuration, changes: Sequence[SettingChange]) -> tuple[KeyCheck, ...]:
+    from memtui.engine.configuration.key_checks import checks_for
+
+    return checks_for(_settings(config, changes), config.loaded.environ)
+
+
+def _asked(
+    args: argparse.Namespace, config: Configuration, settings: dict[str, Any]
+) -> tuple[KeyResult, ...]:
+    from memtui.engine.configuration.key_checks import WORD, checks_for, run_checks
+
+    checks = checks_for(settings, config.loaded.environ)
+    hosts = ", ".join(dict.fromkeys(each.host for each in checks))
+    if not args.yes:
+        raise RefusedError(
+            f'{hosts} would be asked, with the word "{WORD}" alone.',
+            fix="Repeat with --yes; nothing was sent.",
+        )
+    return run_checks(checks)
+
+
+def _print_keys(results: Sequence[KeyResult]) -> None:
+    for each in results:
+        mark = "ok " if each.ok else "bad"
+        ms = "" if each.ms is None else f", {each.ms:.0f} ms"
+        print_text(f"  {mark} {each.purpose}  {each.host}  {each.sentence}{ms}")
+        if each.remedy:
+            print_text(f"      {each.remedy}")
+        if each.ok and each.key_name:
+            print_text(f"      {each.key_name} is set here; the gateway may lack it")
+
+
+def _diff(args: argparse.Namespace, config: Configuration) -> int:
+    if args.plan:
+        _, changes = _planned(args, config)
+        texts = config.with_settings([(each.path, each.after) for each in changes])
+        pairs = [(str(path), config.texts[path], text) for path, text in texts.items()]
+    else:
+        from memtui.engine.configuration.write import last_record
+
+        record = last_record(state_dir(os.environ), config.main)
+        pairs = [
+            (each.path, Path(each.backup).read_text("utf-8"), Path(each.path).read_text("utf-8"))
+            for each in record.files
+        ]
+    lines: list[str] = []
+    for path, before, after in pairs:
+        lines += difflib.unified_diff(
+            _masked(before).splitlines(), _masked(after).splitlines(), path, path, lineterm="", n=1
+        )
+    if args.json:
+        print_json(
+            {"schema": "memtui.config.diff.v1", "files": [path for path, _, _ in pairs], "diff": lines}
+        )
+    else:
+        print_text("\n".join(lines) or "no difference")
+    return 0
+
+
+def _masked(text: str) -> str:
+    """The text of a configuration without the keys that are written out in it."""
+    import re
+
+    from memtui.engine.discovery.secret import MASK, mask_text
+    from memtui.engine.secrets import mask
+
+    def hide(match: re.Match[str]) -> str:
+        known = "${" in match["value"] or match["value"] == "ollama"
+        return match[0] if known else f"{match['lead']}{MASK}{match['quote']}"
+
+    name = r"\w*(?:[kK]ey|[tT]oken|[sS]ecret|[pP]assw\w*)"
+    pattern = rf"(?P<lead>{name}[\"']?\s*:\s*(?P<quote>[\"']))(?P<value>[^\"'\n]*)(?P=quote)"
+    return mask_text(mask(re.sub(pattern, hide, text))[0])
+
+
+def _apply(args: argparse.Namespace, config: Configuration) -> int:
+    from memtui.engine.configuration.rules import problems_of
+    from memtui.engine.configuration.write import write_changes
+
+    plan, changes = _planned(args, config)
+    if not changes:
+        if args.json:
+            print_json(
+                {"schema": "memtui.config.apply.v1", "plan": plan.name, "changes": [], "written": False}
+            )
+        else:
+            print_text("it is so already; nothing was written")
+        return 0
+    problems = [each for each in problems_of(config, _block(config, changes)) if each.severity == "error"]
+    if not args.yes:
+        hosts = ", ".join(dict.fromkeys(each.host for each in _checks(config, changes)))
+        asked = "" if args.no_key_checks else f' {hosts} would be asked before, with the word "test" alone.'
+        raise RefusedError(
+            f"{len(changes)} settings of {config.main} would change.{asked}",
+            fix="Look with: memtui config diff, then repeat with --yes; nothing was changed.",
+        )
+    results: Sequence[KeyResult] = ()
+    if not args.no_key_checks:
+        results = _asked(args, config, _settings(config, changes))
+        if any(not each.ok for each in results):
+            failed = next(each for each in results if not each.ok)
+            if args.json:
+                print_json(
+                    {
+                        "schema": "memtui.config.apply.v1",
+                        "plan": plan.name,
+                        "written": False,
+                        "keys": [each.as_json() for each in results],
+                    }
+                )
+            raise MemtuiError(
+                f"{failed.purpose}: {failed.sentence}.",
+                fix=f"{failed.remedy} Nothing was changed; without this check: --no-key-checks.",
+            )
+    record = write_changes(config, changes, plan=plan.name, state=state_dir(os.environ), now_ms=wall_clock())
+    if args.json:
+        print_json(
+            {
+                "schema": "memtui.config.apply.v1",
+                "plan": plan.name,
+                "written": True,
+                "file": str(config.main),
+                "files": [each.as_json() for each in record.files],
+                "changes": [each.as_json() for each in changes],
+                "keys": [each.as_json() for each in results],
+                "problems": [each.as_json() for each in problems],
+                "next": "openclaw gateway restart",
+            }
+        )
+        return 0
+    _print_keys(results)
+    for each in record.files:
+        print_text(f"written: {each.path}\nbackup:  {each.backup}")
+    for problem in problems:
+        warning(f"{problem.sentence}. {problem.remedy}")
+    print_text("you restart the gateway: openclaw gateway restart; then ask something: memtui recall QUERY")
+    print_text("take it back with: memtui config undo --yes")
+    return 0
+
+
+def _undo(args: argparse.Namespace, config: Configuration) -> int:
+    from memtui.engine.configuration.write import last_record, undo_write
+
+    state = state_dir(os.environ)
+    record = last_record(state, config.main)
+    if not args.yes:
+        raise RefusedError(
+            f"{len(record.changes)} settings of {record.main} would go back to what they were.",
+            fix="Look with: memtui config diff, then repeat with --yes; nothing was changed.",
+        )
+    files = undo_write(config, record, state=state, now_ms=wall_clock())
+    if args.json:
+        print_json(
+            {
+                "schema": "memtui.config.undo.v1",
+                "plan": record.plan,
+                "files": [each.as_json() for each in files],
+            }
+        )
+        return 0
+    for each in files:
+        print_text(f"taken back: {each.path}")
+    print_text("you restart the gateway: openclaw gateway restart")
+    return 0

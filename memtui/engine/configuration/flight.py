@@ -1,0 +1,227 @@
+"""The flight simulator: cases and last questions answered under a plan before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.configuration.file import REMOVED
+from memtui.engine.errors import MemtuiError
+from memtui.engine.progress import CancelToken, OnProgress, Progress
+
+if TYPE_CHECKING:
+    from memtui.engine.configuration.file import Configuration
+    from memtui.engine.configuration.plans import SettingChange
+    from memtui.engine.curate.effect import Asking
+    from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.run import Bench
+
+GRID = tuple(round(0.05 * step, 2) for step in range(12, 3, -1))
+"""minScore as tried for the smallest change: .6 down to .2."""
+_BLOCKS = ("retrieval", "decay")
+
+
+@dataclass(frozen=True, slots=True)
+class Flown:
+    """One question now and under the plan."""
+
+    query: str
+    saved: bool
+    expected: tuple[str, ...]
+    now: tuple[str, ...]
+    then: tuple[str, ...]
+
+    @property
+    def places(self) -> tuple[int | None, int | None]:
+        """Place of the best expected memory now and then, from 1; None where it does not come."""
+        return _place(self.expected, self.now), _place(self.expected, self.then)
+
+    @property
+    def changed(self) -> bool:
+        """Whether another answer comes."""
+        return self.now != self.then
+
+
+@dataclass(frozen=True, slots=True)
+class SmallerStep:
+    """A lower minScore than the plan's with which more cases are right."""
+
+    min_score: float
+    right: int
+    silent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Flight:
+    """What the agent would answer under a plan."""
+
+    questions: tuple[Flown, ...]
+    failed: int
+    notes: tuple[str, ...]
+    """What could not be tried here, in sentences: another model's vectors, a reranker that was not asked."""
+    smaller: SmallerStep | None = None
+
+    @property
+    def cases(self) -> int:
+        """Questions that say which memory is right."""
+        return sum(bool(each.expected) for each in self.questions)
+
+    def right(self, then: bool) -> int:
+        """Cases whose right memory comes first, now or then."""
+        return sum(each.places[then] == 1 for each in self.questions if each.expected)
+
+    def silent(self, then: bool) -> int:
+        """Questions that bring nothing, now or then."""
+        return sum(not (each.then if then else each.now) for each in self.questions)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {
+            "asked": len(self.questions),
+            "failed": self.failed,
+            "cases": self.cases,
+            "right_now": self.right(False),
+            "right_then": self.right(True),
+            "silent_now": self.silent(False),
+            "silent_then": self.silent(True),
+            "changed": [
+                {"query": each.query, "saved": each.saved, "before": list(each.now), "after": list(each.then)}
+                for each in self.questions
+                if each.changed
+            ],
+            "smallest_change": None
+            if self.smaller is None
+            else {
+                "minScore": self.smaller.min_score,
+                "right": self.smaller.right,
+                "silent": self.smaller.silent,
+            },
+            "notes": list(self.notes),
+        }
+
+
+def fly(
+    config: Configuration,
+    changes: Sequence[SettingChange],
+    questions: Sequence[Asking],
+    bench: Bench,
+    recipe: str,
+    *,
+    ask_provider: bool = False,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Flight:
+    """Ask every question with the settings as they are and as the plan has them; nothing is written.
+
+    The reranker is asked only with `ask_provider`. The vectors are the store's own both times: where the plan names
+    another model, a note says that its vectors are not known yet.
+    """
+    now_block, then_block = blocks(config, ()), blocks(config, changes)
+    notes = _notes(changes, then_block, ask_provider)
+    flown: list[Flown] = []
+    failed = 0
+    for number, asking in enumerate(questions):
+        if cancel is not None:
+            cancel.check()
+        if on_progress is not None:
+            on_progress(Progress("answering under the plan", number, len(questions), "questions"))
+        first = _ask(asking, now_block, bench, recipe, ask_provider, cancel)
+        second = _ask(asking, then_block, bench, recipe, ask_provider, cancel)
+        if first is None or second is None:
+            failed += 1
+            continue
+        flown.append(
+            Flown(asking.query, asking.saved, asking.expected, tuple(first.returned), tuple(second.returned))
+        )
+    found = Flight(tuple(flown), failed, notes)
+    if found.cases and found.right(True) < found.cases:
+        smaller = _smaller(found, then_block, questions, bench, recipe, ask_provider, cancel)
+        found = replace(found, smaller=smaller)
+    return found
+
+
+def blocks(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
+    """The `retrieval` and `decay` blocks of the configuration once `changes` are made, without keys."""
+    out: dict[str, Any] = {}
+    for name in _BLOCKS:
+        block = dict(config.loaded.mapping(*config.config_path, name))
+        for each in changes:
+            if each.path[:-1] == (*config.config_path, name):
+                if each.after is REMOVED:
+                    block.pop(each.path[-1], None)
+                else:
+                    block[each.path[-1]] = each.after
+        block.pop("rerankApiKey", None)
+        if block:
+            out[name] = block
+    return out
+
+
+def _notes(changes: Sequence[SettingChange], block: Mapping[str, Any], ask_provider: bool) -> tuple[str, ...]:
+    out = []
+    model = next((each for each in changes if each.path[-2:] == ("embedding", "model")), None)
+    if model is not None:
+        out.append(f"answered with the vectors of today: those of {model.after} are not made yet")
+    if block.get("retrieval", {}).get("rerank") == "cross-encoder" and not ask_provider:
+        out.append("the reranker was not asked: scores are blended as when it is late")
+    return tuple(out)
+
+
+def _ask(
+    asking: Asking,
+    block: Mapping[str, Any],
+    bench: Bench,
+    recipe: str,
+    provider: bool,
+    cancel: CancelToken | None,
+) -> Trace | None:
+    from memtui.engine.recall.run import recall
+
+    request = replace(
+        asking.request,
+        recipe=recipe,
+        config=block or None,
+        now_ms=bench.now_ms,
+        rerank_timeout_ms=None if provider else 0,
+    )
+    with suppress(MemtuiError):
+        return recall(request, bench, cancel=cancel)
+    return None
+
+
+def _smaller(
+    flight: Flight,
+    block: Mapping[str, Any],
+    questions: Sequence[Asking],
+    bench: Bench,
+    recipe: str,
+    provider: bool,
+    cancel: CancelToken | None,
+) -> SmallerStep | None:
+    """The highest minScore below the plan's with which most cases are right; None where none does better."""
+    planned = block.get("retrieval", {}).get("minScore", 0.3)
+    hard = block.get("retrieval", {}).get("hardMinScore", 0.35)
+    best: SmallerStep | None = None
+    cases = [each for each in questions if each.expected]
+    for score in GRID:
+        if not isinstance(planned, int | float) or score >= planned:
+            continue
+        lower = min(hard, score + 0.02) if isinstance(hard, int | float) else score
+        tried = {
+            **block,
+            "retrieval": {**block.get("retrieval", {}), "minScore": score, "hardMinScore": lower},
+        }
+        answers = [(each, _ask(each, tried, bench, recipe, provider, cancel)) for each in cases]
+        right = sum(
+            trace is not None and _place(each.expected, tuple(trace.returned)) == 1 for each, trace in answers
+        )
+        silent = sum(trace is not None and not trace.returned for _, trace in answers)
+        if right > max(flight.right(True), best.right if best is not None else -1):
+            best = SmallerStep(score, right, silent)
+    return best
+
+
+def _place(expected: Sequence[str], ids: Sequence[str]) -> int | None:
+    return next((place for place, each in enumerate(ids, 1) if each in expected), None)

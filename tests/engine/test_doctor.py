@@ -1,0 +1,275 @@
+"""The doctor finds each kind of fault, says what it is about, and finds nothing where nothing is wrong."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memtui.engine import open_engine
+from memtui.engine.errors import MemtuiError
+from memtui.engine.health.check import Patient
+from memtui.engine.health.doctor import Examination, examine, patient_of, patient_without_table
+from memtui.engine.health.registry import all_checks
+from memtui.engine.health.remedies import carry_out_remedies, plan_remedy
+from tests.conftest import SHARED, tree_hash
+from tests.engine import planted_faults as planted
+from tests.engine.planted_faults import PLANTED, key_of, memory, sound
+
+
+def patient(folder: Path, *, writable: bool = False, environ: dict[str, str] | None = None) -> Patient:
+    given, now_ms = environ or {}, time.time_ns() // 1_000_000
+    try:
+        engine = open_engine(
+            str(folder),
+            now=lambda: now_ms,
+            environ=given,
+            cwd=folder,
+            writable=writable,
+            state=folder.parent / "state",
+        )
+    except MemtuiError as error:
+        outside = patient_without_table(str(folder), None, error, now_ms=now_ms)
+        assert outside is not None
+        return outside
+    return patient_of(engine, now_ms=now_ms)
+
+
+def look(folder: Path, **more: Any) -> Examination:
+    return examine(patient(folder, **more))
+
+
+def kinds(found: Examination) -> list[str]:
+    return [each.kind for each in found.findings]
+
+
+def test_there_is_a_check_for_every_kind_of_the_table() -> None:
+    left_out = {22, 31, 33, 39}
+    assert [int(each.kind[1:]) for each in all_checks()] == [n for n in range(1, 41) if n not in left_out]
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_each_planted_fault_is_found_with_its_severity(kind: str, tmp_path: Path) -> None:
+    severity, plant, rows = PLANTED[kind]
+    folder = tmp_path / "memory" / "lancedb-pro"
+    plant(folder)
+    if kind == "D38":
+        now = max(each.stat().st_mtime for each in folder.rglob("*.manifest")) * 1000
+        found = examine(Patient(None, folder, now_ms=int(now)))
+        assert "D38" in kinds(found)
+        return
+    before = tree_hash(folder)
+    found = look(folder)
+    assert tree_hash(folder) == before, "looking wrote something"
+    one = next((each for each in found.findings if each.kind == kind), None)
+    assert one is not None, f"found {kinds(found)}, not looked at {found.unlooked}"
+    assert one.severity == severity
+    if rows is not None:
+        assert sorted(one.seen.ids) == sorted({key_of(number) for number in rows})  # type: ignore[union-attr]
+    if kind in ("D29", "D30", "D34", "D35", "D36"):
+        assert one.seen.files
+        assert all(Path(each).exists() for each in one.seen.files if kind != "D36")
+    document = one.as_json()
+    assert {"kind", "severity", "count", "sentence", "remedy", "safe_beside_agent", "reversible"} <= set(
+        document
+    )
+    assert "ids" in document or "files" in document
+    extra = {"D2": {"D1"}, "D7": {"D3", "D30"}, "D12": {"D14"}, "D40": set()}.get(kind, set())
+    others = set(kinds(found)) - {kind} - extra
+    assert not others - {"D28", "D1", "D4"}, "something else was found, too"
+
+
+def test_ids_are_not_capped_and_every_member_of_a_group_is_named(tmp_path: Path) -> None:
+    rows = [
+        memory(n, vector=planted.vector_of(n % 90), scope="" if n < 300 else "global") for n in range(400)
+    ]
+    planted.write_store(tmp_path / "s", rows, dims=planted.DIMS)
+    found = {each.kind: each for each in look(tmp_path / "s").findings}
+    assert len(found["D23"].seen.ids) == 300
+    assert len(found["D17"].seen.ids) == 400
+
+
+@pytest.mark.parametrize("name", ["sound", "empty", "own", "built in, folded", "folded by its own program"])
+def test_nothing_is_found_on_healthy_stores(name: str, tmp_path: Path) -> None:
+    folder = tmp_path / "store"
+    if name == "sound":
+        sound(folder, 300)
+    elif name == "empty":
+        planted.write_store(folder, [], dims=planted.DIMS)
+    elif name == "own":
+        from memtui.engine.store.create import create_empty
+
+        create_empty(folder, 256)
+    elif name == "built in, folded":
+        _healthy_fixture("stores/builtin-new.tar.gz", folder)
+    else:
+        _healthy_fixture("stores/builtin-old.tar.gz", folder)
+    found = look(folder)
+    assert [each.seen.sentence for each in found.findings] == []
+    assert len(found.fine) == len(all_checks())
+    assert not found.unlooked
+
+
+def _healthy_fixture(name: str, folder: Path) -> None:
+    """A recorded store, folded: its program never does that, which is a finding of its own."""
+    import tarfile
+    from datetime import timedelta
+
+    if not SHARED.is_dir():
+        pytest.skip("left out: the recorded material (../shared) is not there")
+    with tarfile.open(SHARED / "fixtures" / name) as tar:
+        tar.extractall(folder.parent, filter="data")
+    (folder.parent / Path(name).name.removesuffix(".tar.gz")).rename(folder)
+    planted.open_table(folder).optimize(cleanup_older_than=timedelta(0), delete_unverified=True)
+
+
+DAMAGED = {
+    "pro-manifest-cut": {"D35"},
+    "pro-manifest-empty": {"D35"},
+    "builtin-old-manifest-cut": {"D35"},
+    "builtin-new-manifest-cut": {"D35"},
+    "pro-data-missing": {"D36"},
+    "builtin-old-data-missing": {"D36"},
+    "pro-index-missing": {"D5"},
+    "pro-duplicate-ids": {"D21"},
+    "builtin-old-duplicate-ids": {"D21"},
+    "pro-seconds": {"D24"},
+    "builtin-old-seconds": {"D24"},
+    "pro-bad-metadata": {"D26"},
+    "pro-null-scope-vector": {"D12", "D14", "D23"},
+    "builtin-new-null-agent": {"D23"},
+    "pro-on-builtin": {"D24"},
+    "engine-null-fields": {"D12"},
+    "empty-table-dir": {"D35"},
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_recorded_damaged_stores(name: str, shared: Path, unpack: Any) -> None:
+    folder = unpack(shared / "fixtures" / "stores" / "damaged" / f"{name}.tar.gz")
+    assert set(kinds(look(folder))) >= DAMAGED[name]
+
+
+def test_a_check_that_fails_is_said_and_the_others_go_on(shared: Path, unpack: Any) -> None:
+    folder = unpack(shared / "fixtures" / "stores" / "damaged" / "pro-data-missing.tar.gz")
+    found = look(folder)
+    assert "D21" in {each.kind for each in found.unlooked}
+    assert "D36" in kinds(found)
+    assert found.grave
+
+
+SAFE = ("D1", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "D11", "D26")
+
+
+@pytest.mark.parametrize("kind", SAFE)
+def test_a_safe_remedy_mends_and_leaves_every_row(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "lancedb-pro"
+    PLANTED[kind][1](folder)
+    ill = patient(folder, writable=True)
+    finding = next(each for each in examine(ill).findings if each.kind == kind)
+    rows = planted.open_table(folder).count_rows()
+    plan = plan_remedy(ill, finding)
+    assert plan.writes, plan.refusal
+    assert ill.engine is not None
+    before = _texts(folder)
+    done = carry_out_remedies(ill.engine, [plan], confirmed=True)
+    assert done
+    assert done[0]["entry"] is not None
+    assert planted.open_table(folder).count_rows() == rows
+    assert _texts(folder) == before
+    assert kind not in kinds(look(folder))
+    if plan.changes is None:
+        receipt = done[0]["receipt"]
+        assert receipt["version_after"] > receipt["version_before"]
+        entry = ill.engine.curate.journal()[0]
+        assert entry.action == "maintain"
+        with pytest.raises(MemtuiError, match="changed no memory"):
+            ill.engine.curate.undo(entry.entry)
+    else:
+        undone = ill.engine.curate.apply(ill.engine.curate.undo(), confirmed=True)
+        assert undone.entry is not None
+        assert kind in kinds(look(folder))
+
+
+def _texts(folder: Path) -> dict[str, str]:
+    table = planted.open_table(folder).to_arrow()
+    return dict(zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True))
+
+
+def test_vectors_are_embedded_again_by_the_model_that_made_the_others(tmp_path: Path) -> None:
+    folder = _embedded(tmp_path / "lancedb-pro", 200)
+    table = planted.open_table(folder)
+    ids = [key_of(number) for number in (3, 4, 5)]
+    table.update(where=f"id IN ({', '.join(repr(each) for each in ids)})", values={"vector": [0.0] * 256})
+    ill = patient(folder, writable=True)
+    finding = next(each for each in examine(ill).findings if each.kind == "D14")
+    assert sorted(finding.seen.ids) == sorted(ids)
+    assert ill.engine is not None
+    carry_out_remedies(ill.engine, [plan_remedy(ill, finding)], confirmed=True)
+    assert "D14" not in kinds(look(folder))
+    from memtui.engine.embed.static import bundled
+
+    stored = {row["id"]: row["vector"] for row in planted.open_table(folder).search().limit(None).to_list()}
+    wanted = bundled().embed_passages([planted.text_of(3)])[0]
+    assert np.allclose(stored[ids[0]], wanted, atol=1e-6)
+
+
+def _embedded(folder: Path, count: int) -> Path:
+    from memtui.engine.embed.static import bundled
+
+    texts = [planted.text_of(number) for number in range(count)]
+    vectors = bundled().embed_passages(texts)
+    rows = [memory(n, vector=[float(x) for x in vectors[n]]) for n in range(count)]
+    return planted.write_store(folder, rows, dims=256)
+
+
+def test_remedies_beside_a_running_writer(tmp_path: Path) -> None:
+    import threading
+
+    folder = tmp_path / "lancedb-pro"
+    PLANTED["D1"][1](folder)
+    stop, errors = threading.Event(), []
+
+    def write() -> None:
+        number = 1_000
+        while not stop.is_set():
+            try:
+                planted.add(folder, [memory(number)])
+                number += 1
+            except Exception as error:
+                errors.append(error)
+        written.append(number - 1_000)
+
+    written: list[int] = []
+    writer = threading.Thread(target=write)
+    ill = patient(folder, writable=True)
+    finding = next(each for each in examine(ill).findings if each.kind == "D1")
+    assert ill.engine is not None
+    writer.start()
+    try:
+        done = carry_out_remedies(ill.engine, [plan_remedy(ill, finding)], confirmed=True)
+    except MemtuiError as error:
+        done = [{"error": str(error)}]
+    finally:
+        stop.set()
+        writer.join()
+    assert "error" not in done[0], done
+    assert not [each for each in errors if "conflict" not in str(each).lower()]
+    assert planted.open_table(folder).count_rows() == 65 + written[0]
+
+
+def test_a_damaged_newest_version_is_moved_away_and_the_one_before_opens(tmp_path: Path) -> None:
+    from memtui.engine.health.maintenance import move_manifest_away
+
+    folder = tmp_path / "lancedb-pro"
+    PLANTED["D35"][1](folder)
+    finding = next(each for each in look(folder).findings if each.kind == "D35")
+    moved = move_manifest_away(Path(finding.seen.files[0]))
+    assert moved.exists()
+    assert "D35" not in kinds(look(folder))
+    shutil.move(moved, finding.seen.files[0])
+    assert "D35" in kinds(look(folder))
