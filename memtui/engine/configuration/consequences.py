@@ -198,8 +198,8 @@ def access_cells(
     config: Configuration, changes: Sequence[SettingChange], environ: Mapping[str, str]
 ) -> list[tuple[str, str, bool]]:
     """(agent, scope, whether it is gained) for each right that the changes alter."""
-    from memtui.engine.errors import MemtuiError
     from memtui.engine.access.policy import ScopePolicy
+    from memtui.engine.errors import MemtuiError
 
     wanted = [each for each in changes if each.short.startswith("scopes.")]
     if not wanted:

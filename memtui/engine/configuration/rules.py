@@ -195,8 +195,8 @@ class _Checker:
                     )  # fmt: skip
 
     def scopes(self) -> Iterator[Problem]:
-        from memtui.engine.errors import ConfigError
         from memtui.engine.access.policy import ScopePolicy
+        from memtui.engine.errors import ConfigError
 
         given = self.get("scopes")
         try:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtui.engine.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
+    from memtui.engine.access.policy import ScopePolicy
     from memtui.engine.discovery.found import FoundStore
     from memtui.engine.engine import Engine
     from memtui.engine.errors import MemtuiError
     from memtui.engine.health.light_rows import LightRows
     from memtui.engine.health.vector_pass import VectorPass
-    from memtui.engine.access.policy import ScopePolicy
     from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
     from memtui.engine.store.table_facts import TableFacts
@@ -225,8 +225,10 @@ class Patient:
 
         if self.engine is None or self.found is None or not self.found.configured:
             return None
+        from memtui.engine.access.policy import ScopePolicy
+
         try:
-            return self.engine.scope_policy
+            return ScopePolicy.from_config(self.found.scopes, self.engine.environ)
         except MemtuiError:
             return None
 
