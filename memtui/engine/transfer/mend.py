@@ -136,7 +136,7 @@ def plan_repair(
         raw = row.get(columns.metadata) if columns.metadata else None
         if "scopes" in wanted and columns.scope:
             scope = row.get(columns.scope)
-            mended = trim(scope or "") or target_scope
+            mended = _mended_scope(scope, store.dialect.name, target_scope)
             if mended != scope:
                 values[columns.scope] = mended
                 why.append("scope")
@@ -153,6 +153,20 @@ def plan_repair(
         if values or keys:
             found.append(_change(row, columns, values, keys, ", ".join(why)))
     return set_of(store, "repair", "repair", found)
+
+
+def _mended_scope(scope: str | None, dialect: str, target_scope: str) -> str | None:
+    """The scope in which the store's own program finds the row.
+
+    memory-lancedb-pro finds a row only in a scope that is named. In the built-in store of the third generation an
+    empty scope is the agent's own memory, which every recall searches, and only a NULL is found by none;
+    openclaw-mem-engine takes an empty scope and a NULL for `global`.
+    """
+    if dialect.startswith("builtin"):
+        return "" if scope is None else scope
+    if dialect == "engine":
+        return scope
+    return trim(scope or "") or target_scope
 
 
 def _mended_time(row: Mapping[str, Any], columns: Columns) -> float | None:

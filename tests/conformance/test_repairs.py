@@ -1,0 +1,77 @@
+"""Each kind of repair on each dialect's recorded store, and the recorded recalls before and after it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memtui.engine.recall.run import Bench
+from memtui.engine.store.open import open_store
+from memtui.engine.transfer.mend import REPAIRS, plan_repair
+from tests.conformance.recalls import TABLES, _difference
+from tests.conformance.replay import Peer
+from tests.engine.curate_world import curator
+
+pytestmark = pytest.mark.conformance
+NOW_MS = 1_788_264_000_000
+
+
+def repaired(folder: Path, kind: str) -> int:
+    """Write one kind of repair to a store; how many rows it changed."""
+    planned = plan_repair(open_store(folder), [kind], now_ms=NOW_MS)
+    if planned.changes:
+        curator(folder).apply(planned, confirmed=True)
+    return len(planned.changes)
+
+
+@pytest.mark.parametrize("kind", REPAIRS)
+@pytest.mark.parametrize("name", TABLES)
+def test_no_repair_changes_a_recall_of_the_built_in_program(
+    shared: Path, unpack: Callable[[Path], Path], name: str, kind: str
+) -> None:
+    stores = shared / "fixtures" / "stores"
+    folder = unpack(stores / f"{name}.tar.gz")
+    recorded = json.loads((stores / "recalls" / f"{name}.json").read_text(encoding="utf-8"))["recall"]
+    assert repaired(folder, kind) == 0, "its rows are as its program wants them"
+    bench = Bench(open_store(folder), NOW_MS, None)
+    assert [found for case in recorded if (found := _difference(case, bench, stores / "recalls"))] == []
+
+
+@pytest.mark.parametrize("kind", REPAIRS)
+def test_no_repair_is_planned_for_what_mem_engine_finds(
+    shared: Path, unpack: Callable[[Path], Path], kind: str
+) -> None:
+    for archive in ("engine.tar.gz", "damaged/engine-null-fields.tar.gz"):
+        store = open_store(unpack(shared / "fixtures" / "stores" / archive))
+        scopes = [each for each in plan_repair(store, [kind], now_ms=NOW_MS).changes if "scope" in each.after]
+        assert scopes == []
+
+
+def test_a_null_scope_of_the_built_in_store_becomes_the_agents_own(
+    shared: Path, unpack: Callable[[Path], Path]
+) -> None:
+    folder = unpack(shared / "fixtures" / "stores" / "damaged" / "builtin-new-null-agent.tar.gz")
+    planned = plan_repair(open_store(folder), ["scopes"], now_ms=NOW_MS)
+    assert [(each.before["scope"], each.after["scope"]) for each in planned.changes] == [(None, "")] * 2
+
+
+@pytest.mark.parametrize("kind", REPAIRS)
+def test_no_repair_loses_a_recall_of_the_plugin(
+    shared: Path, unpack: Callable[[Path], Path], kind: str
+) -> None:
+    """Which ids each recorded question brings is the same; only rows that were mended may come in addition."""
+    folder = shared / "fixtures" / "peer"
+    clean, lived = unpack(folder / "store-clean.tar.gz"), unpack(folder / "store-lived.tar.gz")
+    before = Peer(shared, clean, lived)
+    for each in (clean, lived):
+        repaired(each, kind)
+    after = Peer(shared, clean, lived)
+    try:
+        for trace in before.data["traces"][::8]:
+            assert after.compare(trace, recorded=True) == before.compare(trace, recorded=True)
+    finally:
+        before.reranker.close()
+        after.reranker.close()
