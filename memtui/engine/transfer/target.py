@@ -9,12 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memtui.engine.access import GLOBAL
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.errors import UsageError
 from memtui.engine.metadata import DEFAULT_IMPORTANCE, SECONDS_BELOW, normalise, parse_object
 from memtui.engine.transfer.category import category_of
 from memtui.engine.transfer.metadata_form import dumps, extra_of, new_metadata, stored_metadata
 from memtui.engine.transfer.readers.fields import UUID
+from memtui.engine.transfer.readers.stored import BUILTIN_SCOPE
 from memtui.engine.transfer.record import Note, Record
 from memtui.engine.transfer.scoping import Scoping
 
@@ -133,6 +135,9 @@ class Target:
         scope, said = self._scope(record)
         if said:
             notes.append(Note("scope", said))
+        if record.rest.get(BUILTIN_SCOPE):
+            what = "a scope inside one agent's memories: kept in metadata, the agent sees them all"
+            notes.append(Note("scope", what))
         category = category_of(record)
         if category.note:
             notes.append(Note("category", category.note))
@@ -207,10 +212,13 @@ class Target:
                 notes.append(
                     Note("scope", f"the built-in plugin keeps memories by agent: given to {self._agent}")
                 )
-        else:
+        elif scope != GLOBAL:
             notes.append(Note("scope", "this table has none: lost"))
+        inner = record.rest.get(BUILTIN_SCOPE)
         if "scope" in self._columns:
-            values["scope"] = ""
+            values["scope"] = str(inner or "")
+        elif inner:
+            notes.append(Note("scope", "a scope inside one agent's memories: this table has none, lost"))
         notes.extend(self._dropped(record))
         return values
 
@@ -223,7 +231,7 @@ class Target:
             "state": record.state not in (None, "confirmed"),
             "tier": record.tier,
             "validity": record.valid_until_ms or record.invalidated_ms,
-            "rest": record.rest,
+            "rest": record.rest.keys() - {BUILTIN_SCOPE, "agentId"},
             "foreign id": record.foreign_id if record.id is None else None,
         }
         return [
@@ -239,7 +247,9 @@ class Target:
         return self.scoping.place(record.scope, keep_bare=keep_bare)
 
     def _timestamp(self, record: Record, notes: list[Note]) -> int:
-        if record.timestamp_ms is None and record.dialect:  # the row of a store: what it does not know stays so
+        if (
+            record.timestamp_ms is None and record.dialect
+        ):  # the row of a store: what it does not know stays so
             return 0
         if record.timestamp_ms is None:
             notes.append(Note("timestamp", NO_TIME))

@@ -15,6 +15,10 @@ _LABELS = frozenset(("agentId", "scope", "importance_label", "trust_tier", "_row
 """Columns of single programs that are read below."""
 
 
+BUILTIN_SCOPE = "builtin_scope"
+"""Where a record keeps the scope that a row of the built-in store has inside its agent's memories."""
+
+
 class RowReader:
     """Reads rows of one table; `columns` says what its columns mean."""
 
@@ -77,10 +81,7 @@ def _put_own(record: Record, row: Mapping[str, Any]) -> None:
     agent = row.get("agentId")
     if record.dialect.startswith("builtin") and isinstance(agent, str) and agent.strip():
         if record.scope:
-            record.rest["builtin_scope"] = record.scope
-            record.lost(
-                "scope", "a scope inside one agent's memories: kept in metadata, the agent sees them all"
-            )
+            record.rest[BUILTIN_SCOPE] = record.scope
         record.scope = f"agent:{agent.strip()}"
         record.rest["agentId"] = agent
     if record.dialect == "engine":
