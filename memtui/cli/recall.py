@@ -127,6 +127,10 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
     if trace.asker is not None:
         lines.append(trace.asker.words)
     lines += [f"! {warning}" for warning in trace.warnings]
+    told = trace.confidence
+    if told is not None:
+        said = f"answers this: {told.word}" if told.answered else "no memory answers this well"
+        lines.append(f"{said} ({told.probability:.2f})")
     for result in trace.results:
         memory = trace.memories[result.id]
         evidence = "  ".join(

@@ -20,6 +20,7 @@ from memtui.engine.recall.trace import SCHEMA, Candidate, Proof, StageKind, Stag
 if TYPE_CHECKING:
     from memtui.engine.memory import Memory
     from memtui.engine.recall.asker import Asker
+    from memtui.engine.recall.confidence import Confidence
     from memtui.engine.recall.outside import Outside
     from memtui.engine.recall.plan import Plan
     from memtui.engine.recall.request import RecallRequest
@@ -222,6 +223,13 @@ class Trace:
         return (self.prover or prove)(self)
 
     @cached_property
+    def confidence(self) -> Confidence | None:
+        """How sure it is that the best memory answers; None where that cannot be told. See `confidence.confidence`."""
+        from memtui.engine.recall.confidence import confidence
+
+        return confidence(self)
+
+    @cached_property
     def memories(self) -> Mapping[str, Memory]:
         """Every candidate as a memory, by id."""
         return self.load_memories(self.pool) if self.load_memories else {}
@@ -314,6 +322,7 @@ class Trace:
                 }
                 for c in self.candidates
             ]
+        document["confidence"] = None if self.confidence is None else self.confidence.as_json()
         document |= plain(self.extra)
         document["proof"] = {
             "recomputed": self.proof.recomputed,

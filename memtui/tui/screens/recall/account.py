@@ -10,7 +10,7 @@ from memtui.engine import one_line
 from memtui.tui.paint.glyphs import UNICODE, Glyphs
 from memtui.tui.paint.timeline import Lap
 from memtui.tui.paint.waterfall import TOLERANCE, Fall, Move
-from memtui.tui.screens.recall.rules import figure, formula, stretched
+from memtui.tui.screens.recall.rules import figure, formula, stretch_words, stretched
 
 if TYPE_CHECKING:
     from memtui.engine import Candidate, StageSummary, Step, Trace
@@ -197,7 +197,7 @@ def _shares(step: Step) -> list[tuple[str, float, str, str]]:
                 found.append((lane, score * weight, style, f"{figure(weight)} x {figure(score)}"))
     elif step.rule == "stretched_sum":
         part, weight = stretched(i, "cosine"), float(i.get("vector_weight") or 0.0)
-        words = f"{figure(weight)} x {figure(part)}, cosine {figure(i.get('cosine'))}"
+        words = f"{figure(weight)} x {stretch_words(i, 'cosine')} cosine"
         found.append(("vector", part * weight, "$stage-vector", words))
         b, best, weight = (
             i.get("bm25"),

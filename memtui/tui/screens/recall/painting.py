@@ -227,6 +227,9 @@ class Painting:
         where = f"{at} / {len(ids)}" if ids else ""
         empty = not ids or self._panel("results").has_class("-state")
         which: str | Content = "" if empty else "score  rank"
+        told = trace.confidence if trace is not None and not empty else None
+        if told is not None:
+            which = Content.assemble(present.confidence_words(told), ("   score  rank", "$dim"))
         if state.stale and trace is not None and not empty:
             which = Content.styled(f"still of {one_line(trace.recipe)}, the answer before", "$stale")
         self._panel("results").headline(which=which, where="" if empty else where)

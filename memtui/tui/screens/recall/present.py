@@ -21,6 +21,7 @@ from memtui.tui.widgets.result_list import Hit, found_at
 
 if TYPE_CHECKING:
     from memtui.engine import Candidate, Memory, StageSummary, Step, Trace
+    from memtui.engine.recall.confidence import Confidence
     from memtui.tui.screens.recall.telling import Told
 
 Lane = tuple[str, str, str]
@@ -297,3 +298,12 @@ def moved_on(trace: Trace, version: int | None) -> str:
     if version is None or chosen or trace.table_version == version:
         return ""
     return f"v{version} now, this answer is of v{trace.table_version}"
+
+
+def confidence_words(told: Confidence) -> tuple[str, str]:
+    """Whether the best memory answers, in words with the probability, and their style."""
+    number = score(told.probability)
+    if not told.answered:
+        return f"no memory answers this well {number}", "bold $stale"
+    style = {"likely": "$ok", "perhaps": "$foreground", "hardly": "$stale"}[told.word]
+    return f"answers this: {told.word} {number}", style

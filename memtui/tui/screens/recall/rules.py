@@ -85,8 +85,14 @@ def stretched(i: Inputs, name: str) -> float:
     return float((value - low) / (high - low))  # type: ignore[operator]
 
 
+def stretch_words(i: Inputs, name: str) -> str:
+    """How a number is stretched, to be recomputed: "(.508 - .102) / (.530 - .102)"; "0" where it is absent."""
+    value, low, high = (figure(i.get(key)) for key in (name, f"lowest_{name}", f"highest_{name}"))
+    return f"({value} - {low}) / ({high} - {low})" if stretched(i, name) else "0"
+
+
 def _stretched_sum(b: float, i: Inputs) -> str:
-    parts = [f"{figure(i.get('vector_weight'))} x {figure(stretched(i, 'cosine'))}"]
+    parts = [f"{figure(i.get('vector_weight'))} x {stretch_words(i, 'cosine')}"]
     if i.get("bm25") is not None:
         parts.append(
             f"{figure(i.get('bm25_weight'))} x {figure(i['bm25'], 2)} / {figure(i.get('highest_bm25'), 2)}"
@@ -97,9 +103,7 @@ def _stretched_sum(b: float, i: Inputs) -> str:
 
 
 def _met(b: float, i: Inputs) -> str:
-    return (
-        f"+ {figure(i.get('late_weight'))} x {figure(stretched(i, 'met'))}, words met {figure(i.get('met'))}"
-    )
+    return f"+ {figure(i.get('late_weight'))} x {stretch_words(i, 'met')} words met"
 
 
 def _beside(b: float, i: Inputs) -> str:

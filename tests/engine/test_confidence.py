@@ -1,0 +1,56 @@
+"""The confidence of a recall: calibrated, silent where it cannot know, and told wherever the recall is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine, RecallRequest, open_engine
+from memtui.engine.demo import build_demo
+from memtui.engine.recall import confidence as subject
+from tests.conftest import NOW_MS
+from tests.quality import confidence as quality
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    folder: Path = build_demo(tmp_path_factory.mktemp("demo") / "store", now_ms=NOW_MS)
+    return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder)
+
+
+def test_what_is_given_is_what_is_so(capsys: pytest.CaptureFixture[str]) -> None:
+    every = quality.samples(every=2)
+    given = [subject.probability(each.met) for each in every]
+    with capsys.disabled():
+        print("\n" + quality.table(every, given))
+    rows = quality.reliability(every, given)
+    count = sum(n for _, _, n in rows)
+    assert sum(abs(mean - share) * n for mean, share, n in rows) / count < 0.12  # expected calibration error
+    wrong = [p < subject.POOR for p, each in zip(given, every, strict=True) if each.answers]
+    assert sum(wrong) / len(wrong) <= 0.12
+    assert quality.recognised(every, given, "elsewhere", subject.POOR) > 0.35
+
+
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("Which port do I use for SSH to the bastion?", True),
+        ("Who won the chess olympiad in Budapest?", False),
+        ("zebra crossing paint recipe", False),
+    ],
+)
+def test_a_question_nobody_answers_is_told(demo: Engine, question: str, answered: bool) -> None:
+    trace = demo.recall(RecallRequest(question, recipe="memtui"))
+    told = trace.confidence
+    assert told is not None
+    assert told.answered is answered
+    assert told.memory in trace.returned
+    assert trace.as_json(explain=False)["confidence"] == told.as_json()
+
+
+def test_it_is_not_known_of_other_recipes_or_without_words(demo: Engine) -> None:
+    assert demo.recall(RecallRequest("Which port?", recipe="pro/tool")).confidence is None
+    nothing = demo.recall(RecallRequest("Which port?", recipe="memtui", scopes=[]))
+    assert nothing.confidence is None
+    assert nothing.as_json(explain=False)["confidence"] is None
