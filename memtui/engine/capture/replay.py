@@ -157,6 +157,7 @@ class _Replay:
             noise=NoiseBank(list(prototypes)),
             models=models,
             reflect=self._reflect,
+            search_words=self._search_words,
             now_ms=int(recording["now"]),
         )
         for name, text in self.before_files.items():
@@ -176,6 +177,7 @@ class _Replay:
                 continue
             self.world.now_ms = clock
             self.vectors.failing = frozenset(step.get("embed_fail") or ())
+            self.world.embed_ms = float(step.get("embed_delay_ms") or 0)
             played = plugin.step(step)
             self.draft.flush()
             steps.append({**_inputs(step), "at": clock, **played})
@@ -199,6 +201,11 @@ class _Replay:
     def _new_id(self) -> str:
         self.made += 1
         return f"{NEW_ID}{self.made:012d}"
+
+    def _search_words(self, query: str, scopes: Sequence[str] | None, limit: int) -> list[tuple[str, float]]:
+        from memtui.engine.capture.recipes.pro.unfolded_search import search_unfolded
+
+        return search_unfolded(self.draft, query, scopes, limit=limit, now_ms=self.world.now_ms)
 
     def _reflect(self, request: Mapping[str, Any]) -> str:
         if not self.reflections:

@@ -21,7 +21,7 @@ MAPPED = (
     ("decision", _DECISIONS, "decision"),
 )
 """(kind, heading, category) of the sections whose bullets become memories, in the order they are read."""
-GOVERNANCE_ACTION = "Review each candidate, then promote it, turn it into a skill, or drop it."
+GOVERNANCE_ACTION = "{{governance-action}}"
 GOVERNANCE_SUMMARY = "Reflection learning governance candidates"
 _LEAD = pattern(r"\A(?:invariants?|reflections?|derived)\s*[:：]\s*")
 _NOTHING = pattern(

@@ -59,3 +59,8 @@ def messages_of(lines: Iterable[str]) -> list[Mapping[str, Any]]:
             if isinstance(message, Mapping):
                 found.append(message)
     return found
+
+
+def source_line(when: str, source: str, said: str) -> str:
+    """The text of a session summary."""
+    return f"Session: {when}\nSource: {source}\n\nConversation Summary:\n{said}"

@@ -114,8 +114,6 @@ class _Run:
 
 def message_received(world: World, queues: Queues, step: Mapping[str, Any]) -> None:
     """Queue a message that a channel received."""
-    if not world.settings.auto_capture:
-        return
     key = ingress_conversation_key(step.get("channelId"), step.get("conversationId"))
     content = step.get("content")
     text = normalize_capture_text("user", content) if isinstance(content, str) else None
@@ -262,14 +260,12 @@ def _remember(queues: Queues, run: _Run, recent: list[Said]) -> None:
         return
     if run.key == UNKNOWN or not recent:
         return
-    referent = _referent(recent)
-    run.protected = len(referent)
-    run.new = [*referent, *run.new]
-
-
-def _referent(recent: list[Said]) -> list[Said]:
     at = _newest_substantive(recent)
-    return recent[-1:] if at is None else recent[at:]
+    referent = recent[-1:] if at is None else recent[at:]
+    run.protected = 1
+    while run.protected < len(referent) and _joined(referent[run.protected - 1], referent[run.protected]):
+        run.protected += 1
+    run.new = [*referent, *run.new]
 
 
 def _newest_substantive(recent: Sequence[Said]) -> int | None:

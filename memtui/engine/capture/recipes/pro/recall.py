@@ -10,6 +10,9 @@ from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.recall.request import RecallRequest
 
+MOST_HITS = 20
+LANE_SCORE = 0.1
+
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
@@ -63,6 +66,7 @@ def recall_rows(
             limit=limit,
             now_ms=world.now_ms,
             query_vector=[float(each) for each in vector],
+            lanes=_lanes(world, query, vector, scopes),
         ),
         Bench(world.draft.store, world.now_ms, None),
     )
@@ -73,6 +77,19 @@ def recall_rows(
             sources = {name: _source(name, dict(each)) for name, each in result.sources.items()}
             found.append(Recalled(row, result.score or 0.0, sources))
     return found
+
+
+def _lanes(
+    world: World, query: str, vector: Any, scopes: Sequence[str] | None
+) -> dict[str, list[list[Any]]] | None:
+    """The hits of both searches where words are not found by the store itself; None leaves the store to it."""
+    if world.search_words is None:
+        return None
+    near = world.search(vector, MOST_HITS, LANE_SCORE, scopes, active=True)
+    return {
+        "vector": [[hit.row.id, hit.score] for hit in near],
+        "bm25": [list(hit) for hit in world.search_words(query, scopes, MOST_HITS)],
+    }
 
 
 def _source(name: str, values: dict[str, Any]) -> dict[str, Any]:

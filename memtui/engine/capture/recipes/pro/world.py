@@ -90,6 +90,8 @@ class World:
     policy: ScopePolicy
     files: Files
     now_ms: int = 0
+    embed_ms: float = 0.0
+    """How long an embedding is known to take; recordings of slow services name it."""
     agents: Sequence[Mapping[str, Any]] = ()
     """The host's agents, with `id` and `workspace`."""
     state_folder: str = "<root>/state"
@@ -98,6 +100,8 @@ class World:
     """`model` and `thinkLevel` of the chat model."""
     reflect: Callable[[Mapping[str, Any]], str] | None = None
     """Runs a reflection and returns its report; raises ChatError."""
+    search_words: Callable[[str, Sequence[str] | None, int], list[tuple[str, float]]] | None = None
+    """Finds rows by words in place of the store's own search: (id, score), best first."""
     records: list[dict[str, Any]] = field(default_factory=list)
     used_replies: dict[str, int] = field(default_factory=dict)
     _cache: dict[str, NDArray[np.float32]] = field(default_factory=dict)
