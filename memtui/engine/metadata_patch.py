@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -116,7 +117,10 @@ def capped(values: Mapping[str, Any]) -> dict[str, Any]:
 def stringify(values: Mapping[str, Any]) -> str:
     """The metadata text to store: `capped`, written as `JSON.stringify` writes it."""
     text = json.dumps(_plain(capped(values)), ensure_ascii=False, separators=(",", ":"))
-    return "".join(f"\\u{ord(ch):04x}" if "\ud800" <= ch <= "\udfff" else ch for ch in text)
+    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _given(patch: Mapping[str, Any], name: str, base: Metadata, read: Any, default: Any) -> Any:

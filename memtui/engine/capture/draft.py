@@ -242,7 +242,6 @@ def table_of(rows: Iterable[StoredRow], schema: Any) -> Any:
     values: dict[str, list[Any]] = {
         "id": [row.id for row in listed],
         "text": [row.text for row in listed],
-        "vector": [None if row.vector is None else row.vector.tolist() for row in listed],
         "category": [row.category for row in listed],
         "scope": [row.scope for row in listed],
         "importance": [float(row.importance) for row in listed],
@@ -263,8 +262,25 @@ def table_of(rows: Iterable[StoredRow], schema: Any) -> Any:
     }
     if "metadata" in names:  # there the second time is another program's, which leaves it empty in new rows
         del values["createdAt"]
-    arrays = [pa.array(values.get(each.name, [None] * len(listed)), each.type) for each in schema]
+    arrays = [
+        _vector_array([row.vector for row in listed], each.type)
+        if each.name == "vector"
+        else pa.array(values.get(each.name, [None] * len(listed)), each.type)
+        for each in schema
+    ]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _vector_array(vectors: list[Any], kind: Any) -> Any:
+    """Vectors as a column; without a way through Python's numbers where every row has one."""
+    import numpy as np
+    import pyarrow as pa
+
+    width = getattr(kind, "list_size", 0)
+    if not vectors or any(each is None or len(each) != width for each in vectors):
+        return pa.array([None if each is None else each.tolist() for each in vectors], kind)
+    flat = pa.array(np.concatenate(vectors).astype(np.float32), pa.float32()).cast(kind.value_type)
+    return pa.FixedSizeListArray.from_arrays(flat, width)
 
 
 def _agent(scope: str | None) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.draft import Draft, Hit, StoredRow
-from memtui.engine.capture.recipes.memtui.likeness import Postings, key_of, same, says, share, slot
+from memtui.engine.capture.recipes.memtui.likeness import Postings, close, key_of, same, says, share, slot
 from memtui.engine.capture.recipes.memtui.rows import new_row, supersede
 from memtui.engine.capture.recipes.memtui.texts import Statement
 from memtui.engine.capture.trace import Candidate, Neighbour
@@ -140,7 +140,7 @@ class Decider:
                 return hit.row.id, f"a stored one says the same ({hit.score:.3f})"
         for at in postings.near(statement.text):
             text, row = self._made[at]
-            if same(statement.text, text, _cosine(vector, row.vector)):
+            if close(statement.text, text) and same(statement.text, text, _cosine(vector, row.vector)):
                 return row.id, "said before in this conversation"
         return None
 
@@ -155,10 +155,16 @@ class Decider:
         self, statement: Statement, hits: Sequence[Hit], number: int, postings: Postings
     ) -> tuple[StoredRow, str] | None:
         """The row whose place this statement takes, and why."""
-        rows = [self._made[at][1] for at in postings.near(statement.text)]
+        what = slot(statement.text)
+        if what is None and statement.kind != "correction":
+            return None
+        places = postings.near(statement.text)
+        for value in statement.negated:
+            places += postings.near(value)
+        rows = [self._made[at][1] for at in dict.fromkeys(places)]
         rows += [hit.row for hit in hits]
-        if statement.negated:
-            rows += [self._made[at][1] for value in statement.negated for at in postings.near(value)]
+        if statement.kind != "correction":
+            rows = [row for row in rows if slot(row.text) == what]
         valid = [
             fresh
             for row in {row.id: row for row in rows}.values()
@@ -170,7 +176,6 @@ class Decider:
                 if found:
                     best = max(found, key=lambda row: share(statement.text, row.text))
                     return best, f"it corrects {value!r}"
-        what = slot(statement.text)
         for row in valid:
             if what is not None and slot(row.text) == what:
                 return row, "the same thing has another value now"

@@ -220,16 +220,22 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 4 and word.endswith("s") and word.isalpha() else word
 
 
+@lru_cache(maxsize=65_536)
 def key_of(text: str) -> str:
     """What stays of a text when case, punctuation and spaces do not count: equal keys are the same sentence."""
-    return "".join(char for char in text.casefold() if char.isalnum() or char in "@.:/+-_#").strip(".:")
+    return _NO_KEY.sub("", text.casefold()).strip(".:")
 
 
+_NO_KEY = re.compile(r"[^\w@.:/+#-]+")
+_NEGATIVE = re.compile(
+    rf"(?<!\w)(?:{'|'.join(sorted(map(re.escape, NEGATIONS)))})(?!\w)|不|没|別|别|ない|ません|ぬ"
+)
+
+
+@lru_cache(maxsize=65_536)
 def polarity(text: str) -> bool:
     """Whether it says that something is not so."""
-    return any(word in NEGATIONS for word in re.findall(r"[\w'’]+", text.lower())) or any(
-        mark in text for mark in ("不", "没", "別", "别", "ない", "ません", "ぬ")
-    )
+    return _NEGATIVE.search(text.lower()) is not None
 
 
 def same(left: str, right: str, cosine: float | None = None) -> bool:
@@ -266,6 +272,12 @@ def share(left: str, right: str) -> float:
     return len(one & other) / max(1, min(len(one), len(other)))
 
 
+def close(left: str, right: str) -> bool:
+    """Whether two texts differ in two content words at most: all others are not worth comparing."""
+    return len(words_of(left) ^ words_of(right)) <= 2
+
+
+@lru_cache(maxsize=65_536)
 def slot(text: str) -> str | None:
     """What a statement of one value is about ("staging port"), None where several values may hold at once."""
     match = _COPULA.match(text)
@@ -294,7 +306,7 @@ class Postings:
         for word in words_of(text):
             self._at.setdefault(word, []).append(number)
 
-    def near(self, text: str, most: int = 40) -> list[int]:
+    def near(self, text: str, most: int = 24) -> list[int]:
         """Numbers of texts that share one of the three rarest words, the newest first."""
         rare = sorted(words_of(text), key=lambda word: (self._often[word], word))[:3]
         found: dict[int, None] = {}

@@ -34,6 +34,11 @@ _SPOKEN_SECRET = re.compile(
     r"(?!(?:stored|rotated|kept|in|not|required|wrong|the|a|changed|expired|nicht|falsch|gespeichert|wird|im|in)\b)(?P<value>[^\s\"'`”」。，,]{3,})",
     re.IGNORECASE,
 )
+_HINT = re.compile(
+    r"pass|kennwort|\bpin|contraseña|api[ _-]?key|token|secret|密码|口令|パスワード|暗証番号|\d[ -]?\d{3}[ -]?\d",
+    re.IGNORECASE,
+)
+"""What every secret in plain words, and every card, has: looked for first."""
 _CARD = re.compile(r"(?<![\d-])(?:\d[ -]?){13,19}(?![\d-])")
 
 
@@ -102,6 +107,8 @@ def category_of(text: str, kind: str) -> str:
 def without_secrets(text: str) -> tuple[str, int]:
     """`text` with every secret masked, and how many there were: also those that are told in plain words."""
     masked, count = mask(text)
+    if _HINT.search(masked) is None:
+        return masked, count
     spoken = [m for m in _SPOKEN_SECRET.finditer(masked) if MARK not in m["value"]]
     for match in reversed(spoken):
         start, end = match.span("value")
@@ -131,7 +138,9 @@ def _read(message: Message, number: int, assistant: bool) -> tuple[Text, list[Fo
     if said is None:
         gate = "command" if raw.lstrip().startswith("/") else "injected block"
         return replace(text, gate=gate, reason=_REASONS[gate]), []
-    said = without_secrets(strip_envelope(said))[0]
+    said = strip_envelope(said)
+    if secrets:
+        said = without_secrets(said)[0]
     if order := instruction_like(said):
         return replace(text, gate="order", value=order, reason=_REASONS["order"]), []
     kept: list[Found] = []
