@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.cli.output import error, print_json, print_text, warning
 from memtui.cli.store import open_for
 from memtui.engine import CaseBook, Engine, History, RefusedError, UsageError, dump_json
-from memtui.engine.secrets import mask
+from memtui.engine.secrets import mask, veiled
 from memtui.paths import questions_file, store_state_dir
 
 if TYPE_CHECKING:
@@ -106,7 +106,9 @@ def carry_out(
     except RefusedError as refused:
         conflicts = refused.conflicts if isinstance(refused, ConflictError) else planned.conflicts
         if args.json:
-            print_json({**planned.as_json(), "conflicts": [each.as_json() for each in conflicts]})
+            print_json(
+                without_secrets({**planned.as_json(), "conflicts": [each.as_json() for each in conflicts]})
+            )
         error(refused, _conflict_lines(conflicts))
         return refused.exit_code
     _print(outcome.as_json(), outcome, args)
@@ -153,7 +155,7 @@ def _print(document: Mapping[str, Any], done: ChangeSet | Outcome, args: argpars
     for note in done.warnings:
         warning(note)
     if args.json:
-        print_json(document)
+        print_json(without_secrets(document))
         return
     for change in done.changes[:_SHOWN]:
         print_text("\n".join(_lines(change)))
@@ -212,6 +214,15 @@ def _value(value: Any) -> str:
     return _short("-" if value is None else value if isinstance(value, str) else dump_json(value))
 
 
+def without_secrets(value: Any) -> Any:
+    """A document without the secrets in its texts: each is named by its kind."""
+    if isinstance(value, str):
+        return veiled(value)
+    if isinstance(value, Mapping):
+        return {key: without_secrets(item) for key, item in value.items()}
+    return [without_secrets(item) for item in value] if isinstance(value, list | tuple) else value
+
+
 def _short(text: str) -> str:
-    line = " ".join(text.split())
+    line = " ".join(veiled(text).split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

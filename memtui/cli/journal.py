@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from memtui.cli.changing import carry_out
+from memtui.cli.changing import carry_out, without_secrets
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.show import moment
 from memtui.cli.store import open_for
+from memtui.engine.secrets import veiled
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,13 +35,13 @@ def run(args: argparse.Namespace) -> int:
             {"id": row.id, "op": row.op, "before": dict(row.before), "after": dict(row.after)} for row in rows
         ]
         if args.json:
-            print_json({**entry.as_json(), "changes": shown})
+            print_json(without_secrets({**entry.as_json(), "changes": shown}))
         else:
             print_text(f"entry {entry.entry}: {entry.title}, {moment(entry.time_ms)}, {entry.state}")
             for row in rows:
                 print_text(f"  {row.op} {row.id}")
                 for field in dict.fromkeys((*row.before, *row.after)):
-                    print_text(f"      {field}: {row.before.get(field)} -> {row.after.get(field)}")
+                    print_text(veiled(f"      {field}: {row.before.get(field)} -> {row.after.get(field)}"))
         return 0
     entries = engine.curate.journal(args.limit)
     if args.json:

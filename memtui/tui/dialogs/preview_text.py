@@ -20,7 +20,7 @@ from memtui.engine import (
     one_line,
     word_diff,
 )
-from memtui.engine.secrets import mask
+from memtui.engine.secrets import mask, veiled
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, plural
@@ -55,12 +55,12 @@ def value_words(value: Any, name: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, dict | list):
-        return one_line(dump_json(value, ensure_ascii=False))
+        return one_line(veiled(dump_json(value, ensure_ascii=False)))
     if name.endswith(_TIMES) and isinstance(value, int | float) and _FIRST_MS < value < _LAST_MS:
         return f"{datetime.fromtimestamp(value / 1000, UTC):%Y-%m-%d %H:%M} UTC"
     if isinstance(value, float):
         return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.15g}"
-    text = str(value)
+    text = veiled(str(value))
     said = one_line(text)
     if said and (text[0].isspace() or text[-1].isspace()):  # nobody sees a space that is too many
         return f"“{' ' * text[0].isspace()}{said.strip()}{' ' * text[-1].isspace()}”"
@@ -165,7 +165,7 @@ def change_lines(
         done, mark = "new version  ", "~"
     why = f"  {one_line(change.why)}" if change.why and old is None else ""
     shown = old or change
-    name = f" {mark} {done}{one_line(shown.id)[:8]}{why}  {one_line(shown.title)}"
+    name = f" {mark} {done}{one_line(shown.id)[:8]}{why}  {one_line(veiled(shown.title))}"
     head = Content.styled(crop(name, width - 1, glyphs.ellipsis), "bold $foreground")
     return [head, *_becomes(change, old, width, glyphs, most), Content()]
 
@@ -186,7 +186,7 @@ def _becomes(change: Change, old: Change | None, width: int, glyphs: Glyphs, mos
     kept = {key: values[key] for key in _GOES if key in values}
     text = kept.pop("text", None)
     if text is not None and change.op == "add":
-        lines += _block(Content.styled(clean(str(text)), "$delta-up"), width, glyphs, most)
+        lines += _block(Content.styled(clean(veiled(str(text))), "$delta-up"), width, glyphs, most)
     facts = "   ".join(f"{key} {value_words(value, key)}" for key, value in kept.items() if value is not None)
     return (
         [*lines, Content.styled(crop(f"     {facts}", width - 1, glyphs.ellipsis), "$dim")]
@@ -212,7 +212,9 @@ def field_lines(
                 name == "metadata"
             ):  # the whole text of an object: word by word it is all quotes and backslashes
                 for mark, value, style in (("-", old, "$delta-down"), ("+", new, "$delta-up")):
-                    lines += _block(Content.styled(f"{mark} {clean(str(value))}", style), width, glyphs, most)
+                    lines += _block(
+                        Content.styled(f"{mark} {clean(veiled(str(value)))}", style), width, glyphs, most
+                    )
             else:
                 lines += _block(difference(str(old), str(new)), width, glyphs, most)
             continue
@@ -238,7 +240,7 @@ def _follows(layer: Any, text: Any) -> bool:
 
 def difference(before: str, after: str) -> Content:
     """Both texts in one: what is gone in brackets with a minus, what is new with a plus, as git writes it."""
-    parts = word_diff(clean(before), clean(after))
+    parts = word_diff(clean(veiled(before)), clean(veiled(after)))
     styles = {"same": "$foreground", "gone": "$delta-down", "new": "bold $delta-up"}
     ends = {"same": ("", ""), "gone": ("[-", "-]"), "new": ("{+", "+}")}
     return Content.assemble(

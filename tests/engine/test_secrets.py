@@ -1,0 +1,182 @@
+"""Which kinds of secrets are recognised, where they are never printed, and what is none."""
+
+from __future__ import annotations
+
+import json
+import random
+import string
+from pathlib import Path
+
+import pytest
+
+from memtui.engine.secrets import MARK, find_secrets, kinds, mask, veiled
+from memtui.tui.dialogs.preview_text import difference, value_words
+from tests.cli.every_command import call
+from tests.engine.tables import pro_row, write_table
+
+HEX, WORD, CAPS = (
+    string.hexdigits[:16],
+    string.ascii_letters + string.digits,
+    string.ascii_uppercase + string.digits,
+)
+SHAPES = [
+    # prefix, length and alphabet of the rest: the forms of gitleaks' public rules; joined here, never written out
+    *(
+        ("jina_", 60, WORD),
+        ("sk-", 48, WORD),
+        ("sk-proj-", 60, WORD),
+        ("sk-ant-api03-", 90, WORD),
+        ("sk-or-v1-", 64, HEX),
+    ),
+    *(
+        ("tvly-", 32, WORD),
+        ("xai-", 80, WORD),
+        ("r8_", 37, WORD),
+        ("nvapi-", 64, WORD),
+        ("pa-", 43, WORD),
+        ("gsk_", 52, WORD),
+    ),
+    *(
+        ("hf_", 34, WORD),
+        ("pplx-", 48, WORD),
+        ("npm_", 36, WORD),
+        ("AIza", 35, WORD),
+        ("ya29.", 60, WORD),
+        ("key-", 32, HEX),
+    ),
+    *(("ghp_", 36, WORD), ("gho_", 36, WORD), ("ghu_", 36, WORD), ("ghs_", 36, WORD), ("ghr_", 36, WORD)),
+    *(
+        ("github_pat_", 82, WORD),
+        ("glpat-", 20, WORD),
+        ("glptt-", 40, HEX),
+        ("glrt-", 20, WORD),
+        ("AKIA", 16, CAPS),
+    ),
+    *(
+        ("ASIA", 16, CAPS),
+        ("xoxb-", 50, WORD),
+        ("xoxp-", 60, WORD),
+        ("xapp-", 60, WORD),
+        ("SG." + "a" * 22 + ".", 43, WORD),
+    ),
+    *(
+        ("sk_live_", 24, WORD),
+        ("rk_live_", 24, WORD),
+        ("sk_test_", 24, WORD),
+        ("whsec_", 32, WORD),
+        ("sq0atp-", 22, WORD),
+    ),
+    *(
+        ("dop_v1_", 64, HEX),
+        ("doo_v1_", 64, HEX),
+        ("shpat_", 32, HEX),
+        ("shpss_", 32, HEX),
+        ("pypi-AgE", 60, WORD),
+    ),
+    *(
+        ("rubygems_", 48, HEX),
+        ("dapi", 32, HEX),
+        ("dp.pt.", 43, WORD),
+        ("glsa_", 41, WORD),
+        ("glc_", 40, WORD),
+    ),
+    *(
+        ("ATATT3", 60, WORD),
+        ("sntrys_", 60, WORD),
+        ("sbp_", 40, HEX),
+        ("pscale_tkn_", 40, WORD),
+        ("nfp_", 40, WORD),
+    ),
+    *(
+        ("hvs.", 30, WORD),
+        ("hvb.", 40, WORD),
+        ("lin_api_", 40, WORD),
+        ("figd_", 40, WORD),
+        ("ntn_", 44, WORD),
+    ),
+    *(
+        ("PMAK-" + "a1" * 12 + "-", 34, HEX),
+        ("NRAK-", 27, CAPS),
+        ("fc-", 32, HEX),
+        ("AGE-SECRET-KEY-1", 58, CAPS),
+    ),
+    *(("AccountKey=", 86, WORD), ("EAAC", 60, WORD), ("https://hooks.slack.com/services/", 44, WORD)),
+    ("https://discord.com/api/webhooks/" + "1" * 18 + "/", 68, WORD),
+]
+HARMLESS = [
+    "The pa-ssenger list is in the key-board drawer, see fc-4.",
+    "Use jina_embeddings and hf_hub for the model; tvly- is the prefix of their keys.",
+    "The commit 0f3c9ab1d2e4f5a6b7c8d9e0f1a2b3c4d5e6f708 broke the build.",
+    "id 3f2c1e9a-7b6d-4c5e-8f90-a1b2c3d4e5f6 of the row",
+    "The token bucket refills every second; the secret is patience.",
+    "Das Kennwort ist bei Mira hinterlegt.",
+    "shpat_ tokens begin so, and sk_live_ too.",
+    "see https://discord.com/channels/123456789012345678/2",
+]
+
+
+def sample(prefix: str, length: int, alphabet: str, seed: int) -> str:
+    """A token of this shape."""
+    dice = random.Random(f"{prefix} {seed}")
+    return prefix + "".join(dice.choice(alphabet) for _ in range(length))
+
+
+@pytest.mark.parametrize(("prefix", "length", "alphabet"), SHAPES, ids=[shape[0][:24] for shape in SHAPES])
+def test_every_shape_is_found_wherever_it_stands(prefix: str, length: int, alphabet: str) -> None:
+    for seed in range(5):
+        token = sample(prefix, length, alphabet, seed)
+        for text in (
+            token,
+            f"the key is {token}.",
+            f"KEY='{token}'",
+            f"鍵は{token}です",
+            f'{{"k":"{token}"}}',
+            f"a\n{token}\nb",
+        ):
+            found = find_secrets(text)
+            assert found, text
+            left = mask(text)[0]
+            assert token not in left
+            assert token[len(prefix) :][: length // 2] not in left, left
+            assert token not in veiled(text)
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_is_no_secret_is_left_alone(text: str) -> None:
+    assert find_secrets(text) == ()
+    assert veiled(text) == text
+
+
+def test_the_kinds_are_listed() -> None:
+    assert {"API key", "access token", "payment key", "private key", "webhook address"} <= set(kinds())
+
+
+def test_a_preview_of_a_mask_never_prints_the_secret(tmp_path: Path) -> None:
+    token = sample("jina_", 60, WORD, 1)
+    text = f"Embeddings are paid with {token}, ask Mira."
+    metadata = json.dumps({"l0_abstract": text, "l2_content": text})
+    write_table(tmp_path / "store", [pro_row(1, text=text, metadata=metadata), pro_row(2)])
+    on = ("--store", tmp_path / "store")
+    memory = pro_row(1)["id"]
+    masked = mask(text)[0]
+    for line in (
+        ["edit", memory, "--set", f"text={masked}", "--in-place", "--dry-run"],
+        ["edit", memory, "--set", f"text={masked}", "--in-place", "--dry-run", "--json"],
+        ["forget", memory, "--hard", "--dry-run", "--json"],
+        ["forget", memory, "--hard", "--dry-run"],
+        ["scan"],
+        ["scan", "--json"],
+        ["edit", memory, "--set", f"text={masked}", "--in-place", "--yes"],
+        ["journal", 1],
+        ["journal", 1, "--json"],
+        ["undo", "--dry-run", "--json"],
+        ["undo", "--dry-run"],
+    ):
+        called = call(*line, *on)
+        assert token not in called.out + called.err, line
+        assert token[5:25] not in called.out + called.err, line
+    assert MARK in masked
+    assert token[:20] not in difference(text, masked).plain
+    assert "API key" in difference(text, masked).plain
+    assert token[:20] not in value_words(text)
+    assert token[:20] not in value_words({"a": [text]})
