@@ -32,6 +32,7 @@ from memtui.tui.messages import (
     ShowEntry,
     ShowInBrowse,
     ShowMemory,
+    ShowReach,
 )
 from memtui.tui.opener import WATCH_S, StoreOpener
 from memtui.tui.opening import DEMO, Clock, Opener, default_now
@@ -238,6 +239,9 @@ class MemtuiApp(KeyedApp):
     async def on_show_entry(self, message: ShowEntry) -> None:
         await self._hand_over("journal", message)
 
+    async def on_show_reach(self, message: ShowReach) -> None:
+        await self._hand_over("audit", message)
+
     async def on_ask_recall(self, message: AskRecall) -> None:
         await self._hand_over("recall", message)
 
@@ -273,6 +277,9 @@ class MemtuiApp(KeyedApp):
 
     async def action_go_journal(self) -> None:
         await self.switch_mode("journal")
+
+    async def action_go_audit(self) -> None:
+        await self.switch_mode("audit")
 
     async def action_quit(self) -> None:
         if self._may_leave():

@@ -76,6 +76,13 @@ class ShowEntry(Message):
 
 
 @dataclass
+class ShowReach(Message):
+    """Go to Audit and show how far this memory reached."""
+
+    id: str
+
+
+@dataclass
 class AskRecall(Message):
     """Go to Recall with this question filled in."""
 

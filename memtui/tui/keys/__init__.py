@@ -10,7 +10,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.tui.keys import browse, dialogs, everywhere, journal, lab, lifecycle, mend, recall, transfer
+from memtui.tui.keys import (
+    audit,
+    browse,
+    dialogs,
+    everywhere,
+    journal,
+    lab,
+    lifecycle,
+    mend,
+    recall,
+    transfer,
+)
 from memtui.tui.keys.file import load_keymap
 from memtui.tui.keys.key import ACT, FIND, GO, MOVE, VIEW, Key
 from memtui.tui.keys.keymap import Keymap
@@ -42,6 +53,7 @@ TABLE: tuple[Key, ...] = (
     *lifecycle.TABLE,
     *transfer.TABLE,
     *journal.TABLE,
+    *audit.TABLE,
     *dialogs.TABLE,
 )
 

@@ -19,6 +19,7 @@ SCREENS = (
     ("lifecycle", "4", "Lifecycle"),
     ("transfer", "5", "Transfer"),
     ("journal", "6", "Journal"),
+    ("audit", "8", "Audit"),
 )
 
 

@@ -1,0 +1,59 @@
+"""Keys of Audit."""
+
+from __future__ import annotations
+
+from memtui.tui.keys.key import ACT, GO, MOVE, VIEW, Key
+
+TABLE: tuple[Key, ...] = (
+    Key("cells.left", "h,left", "scope before", MOVE, shown="h"),
+    Key("cells.right", "l,right", "scope after", MOVE, shown="l"),
+    Key("audit.previous-view", "left_square_bracket", "view before", VIEW, shown="["),
+    Key("audit.next-view", "right_square_bracket", "view after", VIEW, bar=70, shown="]"),
+    Key("audit.before", "comma", "turn before", MOVE, needs="a session with turns"),
+    Key("audit.after", "full_stop", "turn after", MOVE, needs="a session with turns"),
+    Key(
+        "audit.differs",
+        "n",
+        "next that differs",
+        MOVE,
+        bar=20,
+        help="the next turn with a line that is no longer what it was",
+        needs="a turn with a line that changed",
+    ),
+    Key(
+        "audit.today",
+        "R",
+        "ask it today",
+        ACT,
+        bar=30,
+        help="the turn's question again: places today, and the first gate that differs",
+        needs="a turn with memories",
+    ),
+    Key(
+        "audit.as-of",
+        "t",
+        "as of then",
+        ACT,
+        bar=35,
+        help="the turn's question on the version of its moment",
+        needs="a turn with memories",
+    ),
+    Key("audit.recall", "w", "why, in Recall", GO, bar=40, needs="a turn with a question"),
+    Key("audit.case", "E", "as a case", ACT, bar=45, needs="a turn whose memories are still alive"),
+    Key("audit.reach", "X", "reach of the memory", GO, bar=50, needs="a memory under the cursor"),
+    Key("audit.browse", "b", "show in Browse", GO, needs="a memory under the cursor"),
+    Key("audit.apply", "A", "take it out", ACT, bar=15, help="one change, undone any day", needs="a reach"),
+    Key(
+        "audit.pack",
+        "x",
+        "proof pack",
+        ACT,
+        bar=55,
+        help="one file for whoever must be told",
+        needs="a reach",
+    ),
+    Key("audit.follow", "F", "follow or pause", VIEW, bar=18, needs="the live view"),
+    Key("audit.reveal", "V", "reveal", VIEW, help="secrets in the clear for ten seconds"),
+    Key("audit.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen"),
+    Key("audit.back", "escape", "step back", VIEW),
+)

@@ -1,0 +1,97 @@
+"""What Audit asks of the engine, each one call for a worker."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtui.engine import CancelToken, CaseBook, MemtuiError
+from memtui.tui.paint.numbers import plural
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.witness import ReplayedSession, ReplayedTurn, SessionSummary
+    from memtui.engine.witness.leaks import LeakReport
+    from memtui.engine.witness.live import LiveEvent
+    from memtui.engine.witness.reach import Reach
+    from memtui.engine.witness.rights import Rights
+
+
+def read_sessions(engine: Engine, cancel: CancelToken) -> tuple[tuple[SessionSummary, ...], int]:
+    """The sessions, and how many injections the store alone tells of."""
+    from memtui.engine.witness import injection_history, list_sessions
+
+    count = len(injection_history(engine, cancel=cancel).events())
+    found = list_sessions(engine.environ, Path.cwd(), engine=engine, cancel=cancel)
+    return tuple(found), count
+
+
+def read_turns(engine: Engine, session: str, cancel: CancelToken) -> ReplayedSession:
+    """One session, turn by turn."""
+    from memtui.engine.witness import replay_session
+
+    return replay_session(session, engine.environ, Path.cwd(), engine=engine, cancel=cancel)
+
+
+def read_again(
+    engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn, as_of: bool, cancel: CancelToken
+) -> tuple[str, ReplayedTurn, bool]:
+    """A turn's question again; with the session's id, and whether it was asked as of then."""
+    from memtui.engine.witness.ask_again import with_today
+
+    asked = with_today(engine, turn, replayed.file.agent, replayed.turns, as_of=as_of, cancel=cancel)
+    return replayed.file.id, asked, as_of
+
+
+def read_all_rights(engine: Engine, cancel: CancelToken) -> Rights:
+    """Who may read what."""
+    from memtui.engine.witness.rights import read_rights
+
+    return read_rights(engine, engine.environ, Path.cwd(), cancel=cancel)
+
+
+def read_leaks(engine: Engine, cancel: CancelToken) -> LeakReport:
+    """What crossed, or can."""
+    from memtui.engine.witness.leaks import hunt_leaks
+
+    rights = read_all_rights(engine, cancel)
+    return hunt_leaks(engine, rights, engine.environ, Path.cwd(), cancel=cancel)
+
+
+def read_reach(engine: Engine, memory: str, cancel: CancelToken) -> Reach:
+    """How far a memory reached."""
+    from memtui.engine.witness.reach import reach_of
+
+    return reach_of(engine, memory, engine.environ, Path.cwd(), cancel=cancel)
+
+
+def read_new(engine: Engine, seen: int, cancel: CancelToken) -> tuple[int, list[LiveEvent]]:
+    """The newest version, and what was written since `seen`."""
+    from memtui.engine.witness.live import read_live
+
+    if engine.store.newest_version() == seen:
+        return seen, []
+    engine.store.refresh()
+    return engine.store.version, read_live(engine.store, seen, cancel)
+
+
+def keep_case(engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn) -> str:
+    """Make a turn a case; what to say of it. Raises MemtuiError where it makes none."""
+    from memtui.engine.witness.make_cases import case_of_turn
+    from memtui.paths import store_state_dir
+
+    agent = replayed.file.agent
+    case = case_of_turn(turn, agent, engine.lab.agent_scopes(agent), engine.now_ms)
+    if isinstance(case, str):
+        raise MemtuiError(f"This turn makes no case: {case}.", fix="Take another turn.")
+    CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)
+    return f"kept as a case: {plural(len(case.expected), 'memory', 'memories')} expected"
+
+
+def write_proof(engine: Engine, memory: str, name: str, cancel: CancelToken) -> str:
+    """Write the proof pack; the file's path."""
+    from memtui.engine.witness.proof_pack import collect_proof, write_pack
+
+    file = Path(name).expanduser()
+    write_pack(collect_proof(engine, [memory], engine.environ, Path.cwd(), cancel=cancel), file)
+    return str(file)

@@ -1,0 +1,544 @@
+"""Audit: who got what, who may read what, what crossed, and how far one memory reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content
+
+from memtui.engine import CancelToken
+from memtui.tui.dialogs.ask import Ask
+from memtui.tui.frame import Frame
+from memtui.tui.host import host
+from memtui.tui.keys import bindings
+from memtui.tui.layout import Arrangement
+from memtui.tui.messages import AskRecall, RunFailed, RunFinished, ShowMemory, ShowReach
+from memtui.tui.paint.numbers import full, plural
+from memtui.tui.screens.audit import arrange, painting, reach_rows, reading, rights_rows
+from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View
+from memtui.tui.session import Session
+from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.built_rows import BuiltRows
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
+from memtui.tui.words import RETRY, of_session
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.witness import ReplayedSession, ReplayedTurn
+
+POLL_S = 2.0
+"""How often the live view looks for a new version while it is in sight."""
+REVEAL_S = 10.0
+_ASCII = str.maketrans("▤≣┄✓✗≠†≈–▸…└├─│“”", '#=.+x!x~->.`+-|""')
+_TITLES: dict[View, tuple[str, str, str]] = {
+    "sessions": ("Sessions", "Turns", "Turn"),
+    "access": ("Who reads what", "Findings", "Cell"),
+    "leaks": ("Leaks", "Channels", "Proof"),
+    "reach": ("Reach", "Turns", "One change"),
+    "live": ("As it happens", "So far", "Memory"),
+}
+
+
+class MatrixRows(BuiltRows):
+    """The list of a view; in the matrix left and right move over the scopes."""
+
+    BINDINGS = bindings("cells")
+
+    class Moved(RowList.Highlighted):
+        """The cursor moved to another scope: `steps` places."""
+
+        def __init__(self, rows: RowList, key: str, steps: int) -> None:
+            super().__init__(rows, key)
+            self.steps = steps
+
+    def action_left(self) -> None:
+        self.post_message(self.Moved(self, self.key, -1))
+
+    def action_right(self) -> None:
+        self.post_message(self.Moved(self, self.key, 1))
+
+
+class AuditScreen(Frame):
+    """Sessions and turns, rights, leaks, the reach of a memory, and what happens now."""
+
+    MODE = "audit"
+    BINDINGS = bindings("audit")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = AuditState()
+        self.said: State | None = State("loading", "reading the sessions", skeleton=True)
+        self._engine: Engine | None = None
+        self._revision = -1
+        self._seen = 0
+        self._wished = ""
+        """A memory whose reach was asked for before the store was open."""
+
+    def body(self) -> ComposeResult:
+        yield Arranged(
+            BuiltRows(self._build(painting.views), id="views"),
+            Panel(StatePanel(), title="Audit", id="state"),
+            Panel(MatrixRows(self._build(self._list), id="list-rows"), title="Sessions", id="list"),
+            Panel(BuiltRows(self._build(self._aside), id="aside-rows"), title="Turns", id="aside"),
+            Panel(BuiltRows(self._build(self._detail), id="detail-rows"), title="Turn", id="detail"),
+            arrange=self._arrange,
+        )
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#views").can_focus = False
+        self.set_interval(POLL_S, self._poll)
+
+    def _arrange(self, width: int, height: int) -> Arrangement:
+        state = self.state
+        return arrange.audit(width, height, view=state.view, said=self.said is not None, zoom=state.zoom)
+
+    def _build(
+        self, paint: Callable[[AuditState, int, painting.Look], list[Row]]
+    ) -> Callable[[int, int], list[Row]]:
+        def build(width: int, height: int) -> list[Row]:
+            app = host(self)
+            rows = paint(self.state, width, painting.Look(app.glyphs, app.zone, app.now_ms()))
+            return [_plain(row) for row in rows] if app.glyphs.name == "ascii" else rows
+
+        return build
+
+    def _list(self, state: AuditState, width: int, look: painting.Look) -> list[Row]:
+        paint = {
+            "sessions": painting.sessions,
+            "access": rights_rows.matrix,
+            "leaks": reach_rows.leaks,
+            "reach": reach_rows.reach,
+            "live": reach_rows.live,
+        }
+        return paint[state.view](state, width, look)
+
+    def _aside(self, state: AuditState, width: int, look: painting.Look) -> list[Row]:
+        paint = {
+            "sessions": painting.turns,
+            "access": rights_rows.findings,
+            "leaks": reach_rows.channels,
+            "reach": reach_rows.reached_turns,
+            "live": reach_rows.live_counts,
+        }
+        return paint[state.view](state, width, look)
+
+    def _detail(self, state: AuditState, width: int, look: painting.Look) -> list[Row]:
+        paint = {
+            "sessions": painting.turn,
+            "access": rights_rows.cell,
+            "leaks": reach_rows.proof,
+            "reach": reach_rows.change,
+            "live": reach_rows.change,
+        }
+        return paint[state.view](state, width, look)
+
+    # the store, and what it answers
+
+    def session_changed(self, session: Session) -> None:
+        if session.engine is None or of_session(session) is not None:
+            self._revision, self._engine = -1, None
+            self.state = AuditState(view=self.state.view)
+            self._say(of_session(session) or State("loading", "opening the store", skeleton=True))
+        elif session.revision != self._revision and session.phase == "ready":
+            self._revision = session.revision
+            fresh = session.engine is not self._engine
+            self._engine = session.engine
+            if fresh:
+                self._seen = session.engine.info.version
+                self._start("sessions", reading.read_sessions)
+                if self._wished:
+                    self._read_reach(self._wished)
+
+    def receive(self, wish: ShowReach) -> None:
+        """Show the reach of a memory."""
+        self._show("reach")
+        self._wished = wish.id
+        if self._engine is not None:
+            self._read_reach(wish.id)
+
+    def _start(self, slot: str, work: Callable[[Engine, CancelToken], Any]) -> None:
+        """Run one reading on the store, where it is open."""
+        engine = self._engine
+        if engine is not None:
+            self.runner.start(slot, lambda cancel, report: work(engine, cancel))
+
+    def _read_turns(self, session: str) -> None:
+        if session:
+            self._start("turns", lambda engine, cancel: reading.read_turns(engine, session, cancel))
+
+    def _ask(self, *, as_of: bool) -> None:
+        replayed, turn = self.state.replayed, self.state.chosen
+        if replayed is None or turn is None:
+            return
+        self._start("again", lambda engine, cancel: reading.read_again(engine, replayed, turn, as_of, cancel))
+        self.flash("asking it as of then" if as_of else "asking it today", "note")
+
+    def _read_reach(self, memory: str) -> None:
+        self.state = replace(self.state, reach=None)
+        self._start("reach", lambda engine, cancel: reading.read_reach(engine, memory, cancel))
+        self._paint()
+
+    def _poll(self) -> None:
+        """Look for a new version while the live view is in sight; a paused one keeps its place."""
+        seen = self._seen
+        if not self.is_current or self.state.view != "live" or self.state.paused or self.runner.busy("live"):
+            return
+        self._start("live", lambda engine, cancel: reading.read_new(engine, seen, cancel))
+
+    @on(RunFinished)
+    def _finished(self, message: RunFinished) -> None:
+        message.stop()
+        if not self.runner.done(message):
+            return
+        value = message.value
+        if message.slot == "sessions":
+            self._have_sessions(*value)
+        elif message.slot == "turns":
+            self._have_turns(value)
+        elif message.slot == "again":
+            self._have_asked(*value)
+        elif message.slot == "rights":
+            self.state = replace(
+                self.state, rights=value, agent=self.state.agent or value.matrix.agents[0].id
+            )
+        elif message.slot == "leaks":
+            self.state = replace(self.state, leaks=value, leak=0)
+        elif message.slot == "reach":
+            self._wished = ""
+            self.state = replace(self.state, reach=value)
+        elif message.slot == "live":
+            self._seen, fresh = value
+            events = (*reversed(fresh), *self.state.live)[:MOST_LIVE]
+            self.state = replace(self.state, live=events)
+            if not fresh:
+                return
+        elif message.slot == "case":
+            self.flash(value)
+        elif message.slot == "pack":
+            self.flash(f"wrote {value}")
+        self._paint()
+
+    def _have_sessions(self, found: tuple[Any, ...], count: int) -> None:
+        ordered = sorted(found, key=lambda one: (one.file.agent, -one.ended_ms))
+        session = self.state.session or (ordered[0].file.id if ordered else "")
+        self.state = replace(self.state, sessions=tuple(ordered), session=session, injections=count)
+        if not found and self.state.view == "sessions":
+            self._say(_no_sessions(count))
+        else:
+            self._say(None)
+        self._read_turns(session)
+
+    def _have_turns(self, replayed: ReplayedSession) -> None:
+        first = replayed.turns[0].turn.n if replayed.turns else 0
+        kept = self.state.turn if any(each.turn.n == self.state.turn for each in replayed.turns) else first
+        self.state = replace(self.state, replayed=replayed, turn=kept)
+
+    def _have_asked(self, session: str, asked: ReplayedTurn, as_of: bool) -> None:
+        replayed = self.state.replayed
+        if replayed is None or replayed.file.id != session:
+            return
+        turns = [asked if each.turn.n == asked.turn.n else each for each in replayed.turns]
+        told = next((each for each in asked.turn.warnings if each.startswith("not asked again")), "")
+        marks = self.state.asked if as_of or told else self.state.asked | {(session, asked.turn.n)}
+        self.state = replace(self.state, replayed=replace(replayed, turns=turns), asked=marks)
+        if told:
+            self.flash(told, "error")
+        else:
+            self.flash("asked as of then" if as_of else "asked today")
+
+    @on(RunFailed)
+    def _failed(self, message: RunFailed) -> None:
+        message.stop()
+        if not self.runner.done(message):
+            return
+        if message.slot == "sessions":
+            self._say(failed("the sessions could not be read", message.error, RETRY))
+        else:
+            self.flash(str(message.error), "error")
+
+    # painting
+
+    def _say(self, said: State | None) -> None:
+        changed = (said is None) != (self.said is None)
+        self.said = said
+        if said is not None:
+            self.query_one(StatePanel).state = said
+        self.query_one(Arranged).rearrange()
+        self._paint()
+        if changed or self.focused is None:
+            focus = self.query_one(StatePanel) if said is not None else self.query_one("#list-rows")
+            self.call_after_refresh(focus.focus)
+
+    def _paint(self) -> None:
+        state = self.state
+        keys = {"sessions": state.session, "access": state.agent, "leaks": str(state.leak)}
+        self.query_one("#views", BuiltRows).repaint()
+        self.query_one("#list-rows", BuiltRows).repaint(keys.get(state.view))
+        self.query_one("#aside-rows", BuiltRows).repaint(
+            str(state.turn) if state.view == "sessions" else None
+        )
+        self.query_one("#detail-rows", BuiltRows).repaint()
+        for panel, title, which in zip(
+            ("list", "aside", "detail"), _TITLES[state.view], self._counts(), strict=True
+        ):
+            self.query_one(f"#{panel}", Panel).headline(what=title, which=which)
+        self.refresh_bindings()
+
+    def _counts(self) -> tuple[str, str, str]:
+        """What stands at the right of each title."""
+        state = self.state
+        if state.view == "sessions":
+            count = full(len(state.sessions)) if state.sessions else ""
+            turns = full(len(state.replayed.turns)) if state.replayed is not None else ""
+            return count, turns, f"{state.turn} of {turns}" if state.turn else ""
+        if state.view == "access" and state.rights is not None:
+            found = state.rights.matrix
+            return (
+                f"{len(found.agents)} by {plural(len(found.counts), 'scope')}",
+                full(len(found.findings)),
+                "",
+            )
+        if state.view == "leaks" and state.leaks is not None:
+            leak = state.shown_leak
+            return (
+                f"{len(state.leaks.leaks)} found",
+                full(len(state.leaks.looked)),
+                leak.certainty if leak else "",
+            )
+        if state.view == "reach" and state.reach is not None:
+            return (
+                state.reach.id[:8],
+                full(len(state.reach.turns)),
+                plural(len(state.reach.removable), "memory", "memories"),
+            )
+        return "", "", ""
+
+    # what was chosen
+
+    @on(RowList.Highlighted, "#list-rows")
+    def _highlighted(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        view, key = self.state.view, event.key
+        if isinstance(event, MatrixRows.Moved):
+            if view == "access" and self.state.scopes:
+                column = max(0, min(len(self.state.scopes) - 1, self.state.column + event.steps))
+                self.state = replace(self.state, column=column)
+                self._paint()
+            return
+        if view == "sessions" and key and key != self.state.session:
+            self.state = replace(self.state, session=key, replayed=None, turn=0)
+            self._paint()
+            self._read_turns(key)
+        elif view == "access" and key and key != self.state.agent:
+            self.state = replace(self.state, agent=key)
+            self._paint()
+        elif view == "leaks" and key.isdigit() and int(key) != self.state.leak:
+            self.state = replace(self.state, leak=int(key))
+            self._paint()
+
+    @on(RowList.Highlighted, "#aside-rows")
+    def _aside_highlighted(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        if self.state.view == "sessions" and event.key.isdigit() and int(event.key) != self.state.turn:
+            self._go_to(int(event.key))
+
+    @on(RowList.Opened)
+    def _opened(self, event: RowList.Opened) -> None:
+        event.stop()
+        order = ("list-rows", "aside-rows", "detail-rows")
+        here = event.rows.id or ""
+        if here == "detail-rows" and self.state.view == "sessions":
+            self.action_reach()
+        elif "#" in event.key:
+            session, _, turn = event.key.rpartition("#")
+            self._show("sessions")
+            self.state = replace(self.state, session=session, replayed=None, turn=int(turn))
+            self._read_turns(session)
+            self._paint()
+        elif here in order[:2]:
+            self.query_one(f"#{order[order.index(here) + 1]}").focus()
+
+    @on(StatePanel.Chosen)
+    def _chosen(self, message: StatePanel.Chosen) -> None:
+        if message.choice.name == "access":
+            self._show("access")
+            return
+        host(self).take(message.choice.name, message.choice.value)
+
+    def _go_to(self, turn: int) -> None:
+        self.state = replace(self.state, turn=turn)
+        self._paint()
+
+    @property
+    def _memory(self) -> str:
+        """The id of the memory under the cursor of the panel in focus, or the one that is shown."""
+        state = self.state
+        if state.view == "sessions":
+            return self.query_one("#detail-rows", BuiltRows).key.partition(":")[2]
+        if state.view == "leaks":
+            return (state.shown_leak.id or "") if state.shown_leak is not None else ""
+        if state.view == "live":
+            return self.query_one("#list-rows", BuiltRows).key.partition(":")[2]
+        return self.query_one("#list-rows", BuiltRows).key if state.view == "reach" else ""
+
+    # actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        state, turn = self.state, self.state.chosen
+        in_sessions = state.view == "sessions" and self.said is None
+        able = {
+            "before": in_sessions and turn is not None,
+            "after": in_sessions and turn is not None,
+            "differs": in_sessions and bool(painting.odd_turns(state)),
+            "today": in_sessions and turn is not None and bool(turn.memories),
+            "as_of": in_sessions and turn is not None and bool(turn.memories),
+            "recall": in_sessions and turn is not None and bool(turn.turn.question),
+            "case": in_sessions and turn is not None and bool(turn.memories),
+            "apply": state.view == "reach" and state.reach is not None and bool(state.reach.removable),
+            "pack": state.view == "reach" and state.reach is not None,
+            "follow": state.view == "live",
+        }
+        return True if able.get(action, True) else None
+
+    def _show(self, view: View) -> None:
+        self.state = replace(self.state, view=view, zoom="")
+        if self._engine is not None:
+            empty = view == "sessions" and self.state.sessions == ()
+            self._say(_no_sessions(self.state.injections) if empty else None)
+            if view == "access" and self.state.rights is None:
+                self._start("rights", reading.read_all_rights)
+            if view == "leaks" and self.state.leaks is None:
+                self._start("leaks", reading.read_leaks)
+            if self.said is None:
+                self.query_one("#list-rows").focus()
+        self._paint()
+
+    def action_previous_view(self) -> None:
+        self._show(VIEWS[(VIEWS.index(self.state.view) - 1) % len(VIEWS)])
+
+    def action_next_view(self) -> None:
+        self._show(VIEWS[(VIEWS.index(self.state.view) + 1) % len(VIEWS)])
+
+    def _step(self, steps: int) -> None:
+        numbers = [each.turn.n for each in (self.state.replayed.turns if self.state.replayed else [])]
+        if self.state.turn in numbers:
+            at = numbers.index(self.state.turn) + steps
+            self._go_to(numbers[max(0, min(len(numbers) - 1, at))])
+
+    def action_before(self) -> None:
+        self._step(-1)
+
+    def action_after(self) -> None:
+        self._step(1)
+
+    def action_differs(self) -> None:
+        odd = painting.odd_turns(self.state)
+        if odd:
+            self._go_to(next((each for each in odd if each > self.state.turn), odd[0]))
+
+    def action_today(self) -> None:
+        self._ask(as_of=False)
+
+    def action_as_of(self) -> None:
+        self._ask(as_of=True)
+
+    def action_recall(self) -> None:
+        if self.state.chosen is not None:
+            self.post_message(AskRecall(self.state.chosen.turn.question))
+
+    def action_case(self) -> None:
+        turn, replayed = self.state.chosen, self.state.replayed
+        if turn is not None and replayed is not None:
+            self._start("case", lambda engine, cancel: reading.keep_case(engine, replayed, turn))
+
+    def action_reach(self) -> None:
+        memory = self._memory
+        if not memory:
+            self.flash("no memory under the cursor", "note")
+            return
+        self._show("reach")
+        self._read_reach(memory)
+
+    def action_browse(self) -> None:
+        if memory := self._memory:
+            self.post_message(ShowMemory(memory))
+
+    def action_apply(self) -> None:
+        reach = self.state.reach
+        if reach is None:
+            return
+
+        def make(engine: Engine) -> Any:
+            from memtui.engine.witness.reach import plan_removal
+
+            return plan_removal(engine, reach)
+
+        self.staging.stage(make)
+
+    def action_pack(self) -> None:
+        reach = self.state.reach
+        if reach is None:
+            return
+
+        def named(name: str | None) -> None:
+            if name is not None:
+                self._start(
+                    "pack", lambda engine, cancel: reading.write_proof(engine, reach.id, name, cancel)
+                )
+
+        hint = "One zip: what was stored, who could and did read it, what remains. Secrets are masked."
+        self.app.push_screen(Ask("Proof pack", hint, f"proof-{reach.id[:8]}.zip"), named)
+
+    def action_follow(self) -> None:
+        self.state = replace(self.state, paused=not self.state.paused)
+        self._paint()
+
+    def action_reveal(self) -> None:
+        self.state = replace(self.state, revealed=True)
+        self._paint()
+        self.set_timer(REVEAL_S, self._hide)
+
+    def _hide(self) -> None:
+        self.state = replace(self.state, revealed=False)
+        self._paint()
+
+    def action_zoom(self) -> None:
+        focused = (
+            self.focused.parent.id if self.focused is not None and self.focused.parent is not None else ""
+        )
+        panel = focused if focused in ("list", "aside", "detail") else "list"
+        self.state = replace(self.state, zoom="" if self.state.zoom else str(panel))
+        self.query_one(Arranged).rearrange()
+        self._paint()
+
+    def action_back(self) -> None:
+        if self.staging.stop() or self.dismiss_flash():
+            return
+        if self.state.zoom:
+            self.action_zoom()
+        elif self.said is None:
+            self.query_one("#list-rows").focus()
+
+
+def _plain(row: Row) -> Row:
+    """The row with signs of ASCII."""
+    lines = tuple(Content(one.plain.translate(_ASCII), spans=list(one.spans)) for one in row.lines)
+    return Row(lines, row.key)
+
+
+def _no_sessions(injections: int) -> State:
+    told = (
+        f"The store alone tells of {plural(injections, 'injection')} (at least)."
+        if injections
+        else "The store tells of no injection either: not recorded."
+    )
+    facts = (("looked at", "the sessions of every agent of this environment"), ("so", told))
+    access = Choice("access", "see who may read what", "{audit.next-view} goes to the next view")
+    return State("empty", "no session files here", facts, (access,))

@@ -1,0 +1,85 @@
+"""What Audit knows: sessions and the turns of one, rights, leaks, the reach of one memory, and the cursor in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from memtui.engine.witness import ReplayedSession, ReplayedTurn, SessionSummary
+    from memtui.engine.witness.leaks import Leak, LeakReport
+    from memtui.engine.witness.live import LiveEvent
+    from memtui.engine.witness.reach import Reach
+    from memtui.engine.witness.rights import Rights
+
+View = Literal["sessions", "access", "leaks", "reach", "live"]
+VIEWS: tuple[View, ...] = ("sessions", "access", "leaks", "reach", "live")
+MOST_LIVE = 500
+"""Events that the live view holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditState:
+    """Everything that is painted; None is not read yet."""
+
+    view: View = "sessions"
+    zoom: str = ""
+    revealed: bool = False
+    """Whether secrets are shown in the clear, for a moment."""
+    sessions: tuple[SessionSummary, ...] | None = None
+    session: str = ""
+    """The id of the session under the cursor."""
+    replayed: ReplayedSession | None = None
+    turn: int = 0
+    """The number of the turn under the cursor."""
+    asked: frozenset[tuple[str, int]] = frozenset()
+    """(session, turn) that were asked again."""
+    rights: Rights | None = None
+    agent: str = ""
+    column: int = 0
+    """The place of the scope under the cursor."""
+    leaks: LeakReport | None = None
+    leak: int = 0
+    reach: Reach | None = None
+    live: tuple[LiveEvent, ...] = ()
+    """Newest first."""
+    paused: bool = False
+    injections: int = 0
+    """How many injections the store's own history tells of, at least."""
+
+    @property
+    def chosen(self) -> ReplayedTurn | None:
+        """The turn under the cursor."""
+        turns = self.replayed.turns if self.replayed is not None else []
+        return next((each for each in turns if each.turn.n == self.turn), None)
+
+    @property
+    def summary(self) -> SessionSummary | None:
+        """The session under the cursor."""
+        return next((each for each in self.sessions or () if each.file.id == self.session), None)
+
+    @property
+    def scopes(self) -> list[str | None]:
+        """The columns of the matrix."""
+        return self.rights.matrix.scopes if self.rights is not None else []
+
+    @property
+    def shown_leak(self) -> Leak | None:
+        """The leak under the cursor."""
+        leaks = self.leaks.leaks if self.leaks is not None else []
+        return leaks[self.leak] if 0 <= self.leak < len(leaks) else None
+
+
+def differs(turn: ReplayedTurn) -> bool:
+    """Whether a line of the turn is no longer what it was, or would not come back today."""
+    return any(each.state != "same" or each.gate for each in turn.memories or ())
+
+
+def mark(turn: ReplayedTurn) -> str:
+    """The turn in a few cells: got three, silent, not known; one line no longer true."""
+    if turn.memories is None:
+        return "┄"
+    if not turn.memories:
+        return "✗"
+    odd = sum(each.state not in ("same", "ambiguous") for each in turn.memories)
+    return f"✓{len(turn.memories)}" + (f" ≠{odd}" if odd else "")

@@ -1,0 +1,176 @@
+"""Audit: sessions, rights, leaks, the reach of a memory and the live view, on real stores and real files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.engine import Engine, open_engine
+from memtui.tui.screens.audit.screen import AuditScreen
+from memtui.tui.widgets.built_rows import BuiltRows
+from tests.conftest import tree_hash
+from tests.engine import pro_store
+from tests.engine.session_world import MadeTurn, line, write_session
+from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle
+
+DAY = 1_750_000_000_000
+NOW_MS = 1_788_864_000_000
+PORT = "The bastion answers on port 2222."
+PRIVATE = "Ines sees a physiotherapist on Monday mornings."
+SIZE_NAMES = [f"{width}x{height}" for width, height in SIZES]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with two agents, their sessions, and a store in which one memory was replaced since."""
+    state = tmp_path / "home" / ".openclaw"
+    store = state / "memory" / "lancedb-pro"
+    store.mkdir(parents=True)
+    rows = [
+        pro_store.row("11111111-a", PORT, [1, 0, 0], timestamp=DAY, metadata={"superseded_by": "22222222-b"}),
+        pro_store.row("22222222-b", "The bastion answers on port 48022.", [0, 1, 0], timestamp=DAY + 5000),
+        pro_store.row("33333333-c", PRIVATE, [0, 0, 1], scope="user:ines", timestamp=DAY),
+        pro_store.row("44444444-d", "password: hunter22X9", [0, 1, 1], timestamp=DAY),
+    ]
+    pro_store.write_store(store, rows, dims=3, fts=False)
+    block = {"agentAccess": {"main": ["global", "agent:main", "user:ines"]}}
+    plugin = {"enabled": True, "config": {"embedding": {"apiKey": "x"}, "scopes": block}}
+    config = {
+        "agents": {"list": [{"id": "main"}, {"id": "scribe"}]},
+        "plugins": {"slots": {"memory": "memory-lancedb-pro"}, "entries": {"memory-lancedb-pro": plugin}},
+    }
+    (state / "openclaw.json").write_text(json.dumps(config), "utf-8")
+    asked = [
+        MadeTurn("which port does the bastion have", (line(PORT),)),
+        MadeTurn("ok"),
+        MadeTurn("what is the password", (line("password: hunter22X9"), line(PRIVATE, "user:ines"))),
+    ]
+    write_session(tmp_path / "home", "blocks", asked, session="session-of-scribe", agent="scribe")
+    write_session(
+        tmp_path / "home", "trajectory", [MadeTurn("good morning"), MadeTurn("lost", None)], session="quiet"
+    )
+    return tmp_path / "home"
+
+
+def engine_of(home: Path, **more: Any) -> Engine:
+    return open_engine(None, now=lambda: NOW_MS, environ={"HOME": str(home)}, cwd=home, **more)
+
+
+def screen_of(app: Any) -> AuditScreen:
+    assert isinstance(app.screen, AuditScreen)
+    return app.screen
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+async def test_a_turn_whose_block_held_a_replaced_row(home: Path, size: tuple[int, int]) -> None:
+    before = tree_hash(home)
+    async with running(engine_of(home), size) as (app, pilot):
+        await press(pilot, "8", "j")
+        await settle(pilot)
+        text = screen_text(app)
+        check_golden(f"audit-turn-{size[0]}x{size[1]}", text)
+        assert "≠ replaced" in text
+        await press(pilot, "comma", "full_stop", "full_stop")
+        text = screen_text(app)
+        assert "hunter22X9" not in text
+        assert "[REDACTED]" in text
+        await press(pilot, "V")
+        assert "hunter22X9" in screen_text(app)
+    assert tree_hash(home) == before
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+async def test_who_reads_what(home: Path, size: tuple[int, int]) -> None:
+    async with running(engine_of(home), size) as (app, pilot):
+        await press(pilot, "8", "right_square_bracket")
+        await settle(pilot)
+        await press(pilot, "j", "l")
+        check_golden(f"audit-access-{size[0]}x{size[1]}", screen_text(app))
+        state = screen_of(app).state
+        assert (state.agent, state.scopes[state.column]) == ("scribe", "user:ines")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+async def test_a_leak_with_its_proof(home: Path, size: tuple[int, int]) -> None:
+    async with running(engine_of(home), size) as (app, pilot):
+        await press(pilot, "8", "right_square_bracket", "right_square_bracket")
+        await settle(pilot)
+        text = screen_text(app)
+        check_golden(f"audit-leak-{size[0]}x{size[1]}", text)
+        assert "did" in text
+        assert PRIVATE not in text
+        await press(pilot, "X")
+        await settle(pilot)
+        reach = screen_of(app).state.reach
+        assert reach is not None
+        assert (reach.id, reach.agents) == ("33333333-c", {"scribe": 1})
+
+
+async def test_not_recorded_is_not_nothing(home: Path) -> None:
+    async with running(engine_of(home), (120, 36)) as (app, pilot):
+        await press(pilot, "8")
+        await settle(pilot)
+        assert screen_of(app).state.session == "quiet"
+        assert "nothing was injected" in screen_text(app)
+        await press(pilot, "full_stop")
+        assert "not recorded what was injected" in screen_text(app)
+
+
+async def test_a_reach_is_taken_out_by_one_change_and_written_as_a_pack(home: Path, tmp_path: Path) -> None:
+    engine = engine_of(home, writable=True, state=tmp_path / "state")
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "8", "j")
+        await settle(pilot)
+        await press(pilot, "tab", "tab")
+        screen_of(app).query_one("#detail-rows", BuiltRows).choose("0:11111111-a")
+        await press(pilot, "X")
+        await settle(pilot)
+        text = screen_text(app)
+        assert "One change" in text
+        assert "copies" in text
+        reach = screen_of(app).state.reach
+        assert reach is not None
+        assert reach.removable == ["11111111-a"]
+        await press(pilot, "x")
+        app.screen.query_one("Input").value = str(tmp_path / "pack.zip")
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert (tmp_path / "pack.zip").is_file()
+
+
+async def test_the_live_view_shows_what_another_program_writes(home: Path) -> None:
+    import lancedb
+
+    engine = engine_of(home)
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "8", "left_square_bracket")
+        await settle(pilot)
+        table = lancedb.connect(home / ".openclaw" / "memory" / "lancedb-pro").open_table("memories")
+        table.add([pro_store.row("55555555-e", "Stored by somebody else.", [1.0, 0.0, 0.0])])
+        injected = json.dumps({"last_injected_at": 4_000_000_000_000, "injected_count": 1})
+        table.update(where="id = '22222222-b'", values={"metadata": injected})
+        screen = screen_of(app)
+        screen._poll()
+        await settle(pilot)
+        assert [(each.kind, each.id) for each in screen.state.live] == [
+            ("changed", "22222222-b"),
+            ("stored", "55555555-e"),
+        ]
+        await press(pilot, "F")
+        assert screen.state.paused
+
+
+async def test_an_environment_without_sessions_says_what_the_store_tells(tmp_path: Path) -> None:
+    folder = pro_store.write_store(
+        tmp_path / "store", [pro_store.row("m1", PORT, [1, 0, 0])], dims=3, fts=False
+    )
+    engine = open_engine(folder, now=lambda: NOW_MS, environ={"HOME": str(tmp_path)}, cwd=tmp_path)
+    async with running(engine, (80, 24)) as (app, pilot):
+        await press(pilot, "8")
+        await settle(pilot)
+        text = screen_text(app)
+        assert "no session files here" in text
+        assert "not recorded" in text
