@@ -140,11 +140,6 @@ class Engine:
         return self._store
 
     @property
-    def environ(self) -> Mapping[str, str]:
-        """The environment that the store was found in."""
-        return self._environ
-
-    @property
     def found(self) -> FoundStore | None:
         """What discovery knows of the store; None for one that no configuration names."""
         return self._found
