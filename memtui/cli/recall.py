@@ -64,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
     block = engine.lab.injected(trace) if args.injected else None
     if args.json:
         document = trace.as_json(explain=args.explain, words=args.explain)
+        document["disagreements"] = [each.as_json() for each in engine.lab.radar(trace)]
         if block is not None:
             document["injection"] = asdict(block)
         print_json(document)
@@ -127,6 +128,13 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
     if trace.asker is not None:
         lines.append(trace.asker.words)
     lines += [f"! {warning}" for warning in trace.warnings]
+    for each in engine.lab.radar(trace):
+        old, new = (len_days(trace.now_ms - ms) for ms in (each.recalled_ms, each.newer_ms))
+        place = f"number {each.newer_rank}" if each.newer_rank else "not recalled"
+        lines.append(
+            f"! two memories disagree: number {each.rank} says {each.kind} {each.value}, {old}; "
+            f"{each.newer} says {each.newer_value}, {new}, {place}"
+        )
     told = trace.confidence
     if told is not None:
         said = f"answers this: {told.word}" if told.answered else "no memory answers this well"
@@ -163,6 +171,12 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
     )
     lines.append(f"\n{badge} ({trace.proof.checked} steps, largest error {trace.proof.max_error:.1g})")
     return "\n".join(lines)
+
+
+def len_days(ms: int) -> str:
+    """An age in whole days: "289 days old"."""
+    days = round(ms / 86_400_000)
+    return f"{days:,} day{'' if days == 1 else 's'} old"
 
 
 def _words_line(met: WordsMet) -> str:

@@ -11,6 +11,7 @@ import pytest
 
 from memtui.engine import Engine, MemtuiError, open_engine
 from memtui.tui.dialogs.ledger import Ledger
+from memtui.tui.dialogs.preview import Preview
 from memtui.tui.messages import AskRecall
 from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.recall.screen import RecallScreen
@@ -34,7 +35,7 @@ async def test_a_question_is_answered_and_taken_apart(demo_engine: Engine, size:
         assert "2222" in text or size[0] == 80
         assert "▌ 1 ◆ fact SSH to the bastion" in text
         assert "✓ adds up" in text
-        assert "rerank: no API key" in text
+        assert "two memories disagree" in text or "rerank: no API key" in text
         assert "fusion" in text or "fuse+min" in text
         final = f"{trace.results[0].score:.3f}".lstrip("0")
         assert (
@@ -273,3 +274,26 @@ async def test_an_answer_that_is_being_replaced_is_labelled_with_its_recipe(demo
         await settle(pilot)
         assert isinstance(app.screen, Ledger)
         assert "pro/agent, the answer before:" in screen_text(app)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_two_memories_that_disagree_are_told_unasked_and_mended_by_one_key(
+    demo_store: Path, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    folder = Path(shutil.copytree(demo_store, tmp_path / "store"))
+    engine = open_engine(
+        folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path, writable=True, state=tmp_path / "state"
+    )
+    engine.load_catalog()
+    engine.load_metadata()
+    async with recalling(engine, size) as (app, pilot, screen):
+        await until(pilot, lambda: bool(screen.state.radar))
+        await settle(pilot)
+        assert "two memories disagree" in screen_text(app)
+        found = screen.state.radar[0]
+        assert (found.value, found.newer_value) == ("2222", "48022")
+        screen.query_one(ResultList).focus()
+        await press(pilot, "F")
+        await until(pilot, lambda: isinstance(app.screen, Preview))
+        plan = app.screen.plan
+        assert {each.id for each in plan.changes} == {found.recalled, found.newer}

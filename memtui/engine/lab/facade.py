@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memtui.engine.lab.history import History, Question
     from memtui.engine.lab.injected import Injection, InjectionSettings
     from memtui.engine.lab.parameters import Parameter
+    from memtui.engine.lab.radar import Disagreement
     from memtui.engine.lab.ranks import Ranking
     from memtui.engine.lab.receipt import Receipt
     from memtui.engine.lab.replay import Replay
@@ -81,6 +82,12 @@ class Lab:
             on_verdict(inquiry.verdict)
         every = inquiry.moves(self._engine.catalog.scopes)
         return with_changes(inquiry.verdict, trace, every, inquiry.powerless, ask, on_progress, on_verdict)
+
+    def radar(self, trace: Trace) -> tuple[Disagreement, ...]:
+        """Newer memories in force that say otherwise than the first results; see `radar.radar`."""
+        from memtui.engine.lab.radar import radar
+
+        return radar(trace)
 
     def plan_change(self, memory_id: str, change: Counterfactual) -> ChangeSet:
         """A proposed change on the memory's side, to look at and apply; see `mending.plan_change`."""

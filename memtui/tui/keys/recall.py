@@ -29,6 +29,14 @@ TABLE: tuple[Key, ...] = (
         help="the gate that stopped a memory, the smallest change",
     ),
     Key(
+        "recall.replace",
+        "F",
+        "replace the older",
+        ACT,
+        help="the recalled memory by the newer one that says otherwise: looked at first, or staged",
+        needs="an answer in which two memories disagree",
+    ),
+    Key(
         "recall.what-if",
         "w",
         "what if",

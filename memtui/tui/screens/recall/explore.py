@@ -10,7 +10,7 @@ from memtui.paths import questions_file
 from memtui.tui.dialogs.memory_pick import MemoryPick
 from memtui.tui.runner import Report
 from memtui.tui.screens.recall import state as reduce
-from memtui.tui.screens.recall.telling import TOLD, tell
+from memtui.tui.screens.recall.telling import RADAR, TOLD, tell
 from memtui.tui.widgets.dropped_list import DroppedList
 
 if TYPE_CHECKING:
@@ -75,11 +75,22 @@ class Explore:
         engine, form = screen.session.engine, screen.state.answered
         if engine is not None:
             screen.runner.start(TOLD, lambda cancel, report: tell(engine, trace, cancel, report))
+            screen.runner.start(RADAR, lambda cancel, report: (trace, engine.lab.radar(trace)))
         given = dict(form.tried).get("query_vector") if form is not None else None
         if trace.request is not None and trace.request.query_vector is not None and given is None:
             screen.flash("No embedder: asked with the vector that this question had the last time.", "note")
         if self._wanted:
             self.why_not_of(self._wanted)
+
+    def disagreement(self) -> None:
+        """Replace the recalled memory by the newer one that says otherwise: previewed, or staged from there."""
+        screen = self._screen
+        if not screen.state.radar:
+            return
+        found = screen.state.radar[0]
+        screen.staging.stage(
+            lambda engine: engine.curate.merge([found.newer, found.recalled], survivor=found.newer)
+        )
 
     # ------------------------------------------------------------------ what if
 

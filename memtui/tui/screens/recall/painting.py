@@ -85,7 +85,9 @@ class Painting:
         screen.set_class(new.phase == "running", "-running")
         if differs("form", "phase", "trace", "answered"):
             self._ask(new)
-        if differs("trace", "stages", "phase") or (old is not None and old.form.recipe != new.form.recipe):
+        if differs("trace", "stages", "phase", "radar") or (
+            old is not None and old.form.recipe != new.form.recipe
+        ):
             self._stages(new)
         if differs("trace", "phase", "error"):
             self._lists(new)
@@ -95,9 +97,9 @@ class Painting:
             self._places(new)
         if differs("trace", "selected", "told"):
             self._why(new)
-        if differs("shown", "zoom", "trace", "stages", "phase"):
+        if differs("shown", "zoom", "trace", "stages", "phase", "radar"):
             screen.query_one(Arranged).rearrange()
-        if differs("trace", "phase", "selected"):
+        if differs("trace", "phase", "selected", "radar"):
             screen.refresh_bindings()
 
     def _panel(self, name: str) -> Panel:
@@ -158,8 +160,12 @@ class Painting:
                 Content.styled(one_line(info.title), "$foreground"),
                 Content.styled(one_line(info.description), "$dim"),
             )
-        notes = present.notes(state.trace, self._glyphs)
+        notes = (*self._disagreements(), *present.notes(state.trace, self._glyphs))
         return () if size_class(width) == "narrow" else notes
+
+    def _disagreements(self) -> list[Content]:
+        cap = host(self._screen).keys.cap("recall.replace")
+        return present.disagreements(self._state.radar, self._screen.now_ms, self._glyphs, cap)
 
     def _stages(self, state: RecallState) -> None:
         width = self._screen.app.size.width
@@ -171,7 +177,9 @@ class Painting:
             where = "" if narrow else "{recall.recipe} another"
             panel.headline(what="Recipe", which=one_line(state.form.recipe), where=where)
             return
-        said = present.warnings(state.trace, self._glyphs) if narrow and state.trace is not None else []
+        said = []
+        if narrow and state.trace is not None:
+            said = [*self._disagreements(), *present.warnings(state.trace, self._glyphs)]
         what = "Stages"
         if said and state.phase != "running":  # no row to spare for a note: it stands in the rule
             what = crop(f"Stages  {said[0].plain}", max(8, width - 24), self._glyphs.ellipsis)

@@ -21,6 +21,7 @@ from memtui.tui.widgets.result_list import Hit, found_at
 
 if TYPE_CHECKING:
     from memtui.engine import Candidate, Memory, StageSummary, Step, Trace
+    from memtui.engine.lab.radar import Disagreement
     from memtui.engine.recall.confidence import Confidence
     from memtui.tui.screens.recall.telling import Told
 
@@ -245,6 +246,28 @@ def limits(stage: StageSummary) -> str:
     if p.get("filterNoise") is False:
         parts.append("off")
     return ", ".join(parts)
+
+
+def disagreements(found: Sequence[Disagreement], now_ms: int, glyphs: Glyphs, cap: str) -> list[Content]:
+    """That two memories disagree: both values with their ages, what came back, and the key that mends it."""
+    lines = []
+    for each in found:
+        place = f"number {each.newer_rank}" if each.newer_rank else "not recalled"
+        said = (
+            f"two memories disagree: number {each.rank} says {each.kind} {one_line(each.value)}, "
+            f"{age(each.recalled_ms, now_ms)} old; a newer one {one_line(each.newer_value)}, "
+            f"{age(each.newer_ms, now_ms)} old, {place}"
+        )
+        lines.append(
+            Content.assemble(
+                (f"{glyphs.warn} ", "bold $stale"),
+                (said, "$stale"),
+                "   ",
+                (cap, "bold $key"),
+                (" replaces it", "$dim"),
+            )
+        )
+    return lines
 
 
 def warnings(trace: Trace, glyphs: Glyphs) -> list[Content]:

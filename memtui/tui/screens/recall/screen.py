@@ -25,7 +25,7 @@ from memtui.tui.screens.recall.marking import Marking
 from memtui.tui.screens.recall.painting import Painting
 from memtui.tui.screens.recall.receipts import Receipts
 from memtui.tui.screens.recall.state import RecallState
-from memtui.tui.screens.recall.telling import TOLD
+from memtui.tui.screens.recall.telling import RADAR, TOLD
 from memtui.tui.session import Session
 from memtui.tui.widgets.arranged import Arranged
 from memtui.tui.widgets.breakdown import Breakdown
@@ -155,6 +155,7 @@ class RecallScreen(Frame):
         request = self.state.form.request()
 
         self.runner.cancel(TOLD)
+        self.runner.cancel(RADAR)
 
         def work(cancel: CancelToken, report: Report) -> Trace:
             trace = engine.recall(with_kept_vector(engine, request), report, cancel)
@@ -182,6 +183,10 @@ class RecallScreen(Frame):
             self.marking.answered(message.value)
         elif any(each.done(message.slot, message.value) for each in (self.marking, self.receipts)):
             return
+        elif message.slot == RADAR:
+            trace, found = message.value
+            if trace is self.state.trace:
+                self.state = reduce.warn(self.state, found)
         elif message.slot == MORE_LIKE:
             self.explore.like_known(message.value)
         elif message.slot == SETTINGS:
@@ -270,6 +275,8 @@ class RecallScreen(Frame):
                 return None
             if action in ("copy", "explain", "browse", "more_like"):
                 return True if self.state.selected else None
+        if action == "replace":
+            return True if self.state.radar else None
         if action in ("recipe", "scope", "category", "source", "limit", "more", "fewer"):
             return True if self.session.engine is not None else None
         return True
@@ -286,6 +293,9 @@ class RecallScreen(Frame):
 
     def action_why_not(self) -> None:
         self.explore.why_not()
+
+    def action_replace(self) -> None:
+        self.explore.disagreement()
 
     def action_what_if(self) -> None:
         self.explore.what_if()

@@ -11,6 +11,7 @@ from memtui.engine import UNSET, RecallRequest, one_line, with_values
 
 if TYPE_CHECKING:
     from memtui.engine import MemtuiError, StageSummary, Trace
+    from memtui.engine.lab.radar import Disagreement
     from memtui.tui.screens.recall.telling import Told
 
 Phase = Literal["idle", "running", "done", "failed"]
@@ -74,6 +75,8 @@ class RecallState:
     trace: Trace | None = None
     told: Mapping[str, Told] = field(default_factory=dict)
     """The stories of the candidates of `trace`, as far as they are written."""
+    radar: tuple[Disagreement, ...] = ()
+    """Newer memories that say otherwise than results of `trace`, once that was looked for."""
     error: MemtuiError | None = None
     selected: str = ""
     """Id of the memory whose score is taken apart: a result or a dropped one."""
@@ -203,12 +206,18 @@ def finish(state: RecallState, trace: Trace) -> RecallState:
         phase="done",
         trace=trace,
         told={},
+        radar=(),
         answered=state.asked,
         stages=(),
         error=None,
         selected=selected,
         shown="results",
     )
+
+
+def warn(state: RecallState, found: tuple[Disagreement, ...]) -> RecallState:
+    """The radar has looked."""
+    return replace(state, radar=found)
 
 
 def tell(state: RecallState, told: Mapping[str, Told]) -> RecallState:

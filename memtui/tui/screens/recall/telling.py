@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 TOLD = "told"
 """The slot of this work."""
+RADAR = "radar"
+"""The slot of the look for memories that disagree."""
 AT_A_TIME = 20
 
 
