@@ -47,6 +47,7 @@ COMMANDS = {
     "reembed": "vectors of another model, with a rehearsal, a switch and a way back",
     "undo": "take back a change",
     "journal": "what was changed through memtui",
+    "mcp": "the store for agents: search, store and why-not as tools of an MCP server",
     "demo": "the app on the embedded demo store",
     "serve": "the app in a browser, on this machine",
     "help": "how to do a task: memtui help, memtui help why-not",

@@ -47,6 +47,8 @@ class Bench:
     gatekeeper: Gatekeeper
     access: Access
     now: Callable[[], int]
+    client: str = ""
+    """Who changes the store, where that is not the person at this program: kept with each entry."""
 
 
 def apply(
@@ -96,7 +98,7 @@ def _once(change_set: ChangeSet, bench: Bench, detail: Mapping[str, Any] | None)
             images=material.images,
             version_before=before,
             undoes=change_set.undoes,
-            detail=detail,
+            detail={**(detail or {}), "client": bench.client} if bench.client else detail,
         )
         after = _committed(material, writer, journal, entry)
         return _settled(change_set, material, bench, hold, _Commit(entry, before, after, rows))

@@ -66,6 +66,8 @@ class Curator:
         self._found, self._new_id, self._view = found, new_id, view
         self.access: Access = access_to(store.dialect, store.folder, found, environ or {})
         self.stage = Stage(store.dialect)
+        self.client = ""
+        """Who changes the store through this program, where it is not a person: named in the journal."""
         self._behind = False
         self._bench: Bench | None = None
         self._journal: Journal | None = None
@@ -394,5 +396,7 @@ class Curator:
         with self._lock:
             if self._bench is None:
                 gatekeeper = Gatekeeper(self.access, self._store.folder, journal.path)
-                self._bench = Bench(self._store.writer(), journal, gatekeeper, self.access, self._now)
+                self._bench = Bench(
+                    self._store.writer(), journal, gatekeeper, self.access, self._now, self.client
+                )
             return self._bench

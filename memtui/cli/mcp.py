@@ -1,0 +1,87 @@
+"""`memtui mcp`: the store for agents, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from importlib.util import find_spec
+
+from memtui.cli.output import print_text
+from memtui.cli.store import open_for
+from memtui.engine import CaseBook, Engine, UsageError
+from memtui.engine.config_file import read_config
+from memtui.paths import store_state_dir
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui mcp`."""
+    parser.add_argument("--rw", action="store_true", help="the agent may store, change and forget")
+    parser.add_argument(
+        "--as",
+        dest="agent",
+        default="",
+        metavar="AGENT",
+        help="it reads global and agent:AGENT, and writes there",
+    )
+    parser.add_argument("--config", metavar="FILE", help="the plugin's own block: retrieval, decay")
+    parser.add_argument(
+        "--client", default="", metavar="NAME", help="its name in the journal (default: the agent's)"
+    )
+    parser.add_argument(
+        "--print-config", metavar="HOST", help="what to paste: claude, codex, cursor, vscode or openclaw"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until the input ends, or print a host's configuration."""
+    if args.print_config is not None:
+        return _print_config(args)
+    if find_spec("mcp") is None:
+        raise UsageError(
+            "The server needs the package mcp, which is not installed.", fix="pip install 'memtui[mcp]'"
+        )
+    os.environ.setdefault("LANCEDB_LOG", "error")
+    import anyio
+
+    from memtui.mcp.door import Door
+    from memtui.mcp.server import serve_stdio
+
+    def open_engine() -> Engine:
+        engine = open_for(args, writable=args.rw)
+        engine.load_catalog()
+        return engine
+
+    def cases(engine: Engine) -> CaseBook:
+        return CaseBook(store_state_dir(engine.info.uri) / "cases.json")
+
+    door = Door(
+        open_engine,
+        agent=args.agent,
+        writable=args.rw,
+        client=args.client or (f"mcp:{args.agent}" if args.agent else "mcp"),
+        config=read_config(args.config),
+        cases=cases,
+    )
+    try:
+        anyio.run(serve_stdio, door)
+    finally:
+        door.close()
+    return 0
+
+
+def _print_config(args: argparse.Namespace) -> int:
+    from memtui.mcp.hosts import HOSTS, WHERE, host_config
+
+    if args.print_config not in HOSTS:
+        raise UsageError(
+            f"--print-config does not know {args.print_config!r}.", fix=f"Name one of {', '.join(HOSTS)}."
+        )
+    given = ["mcp"]
+    if args.store:
+        given += ["--store", str(args.store)]
+    given += ["--rw"] * args.rw + (["--as", args.agent] if args.agent else [])
+    command = sys.argv[0] if os.path.basename(sys.argv[0]) == "memtui" else "memtui"
+    print_text(host_config(args.print_config, command, given))
+    sys.stderr.write(f"Put it {WHERE[args.print_config]}.\n")
+    return 0

@@ -1,0 +1,1 @@
+"""The tools: one file each with its `TOOL`; the registry finds them."""

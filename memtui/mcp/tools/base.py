@@ -1,0 +1,47 @@
+"""What a tool is: a name, a sentence that says when to call it, its arguments, its answer, its hints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from memtui.mcp.door import Door
+
+
+class Arguments(BaseModel):
+    """Arguments of a tool; an unknown one is refused, not ignored."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Answer(BaseModel):
+    """Structured content of a tool's answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """An answer twice: as data, and as the text that a model reads."""
+
+    data: Answer
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """One tool. `run` works on a thread and raises ToolError for what the model can put right."""
+
+    name: str
+    title: str
+    description: str
+    arguments: type[Arguments]
+    answer: type[Answer]
+    run: Callable[[Door, Any], Reply]
+    writes: bool = False
+    destructive: bool = False
+    idempotent: bool = True
+    order: int = 0

@@ -1,0 +1,71 @@
+"""`memory_forget`: archive or delete a memory in two steps, a preview and its confirmation."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from memtui.engine import MemtuiError
+from memtui.mcp.door import Door, ToolError, untrusted, usage
+from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+
+
+class Forget(Arguments):
+    """Which memory; without `confirm` only a preview is made."""
+
+    id: Annotated[str, Field(min_length=1, description="the memory's id")]
+    delete: Annotated[bool, Field(description="delete it; without this it is archived")] = False
+    confirm: Annotated[str | None, Field(description="the token of the preview, to do it")] = None
+
+
+class Forgotten(Answer):
+    """The preview, or what was done."""
+
+    action: Literal["preview", "archived", "deleted"]
+    id: str
+    confirm: str | None = None
+    memories: int = 1
+
+
+def run(door: Door, given: Forget) -> Reply:
+    """Plan; apply with a token."""
+    memory = door.own(door.memory(given.id))
+    arguments = given.model_dump()
+    with door.lock:
+        engine = door.engine
+        try:
+            planned = engine.curate.forget([memory.id], hard=given.delete)
+        except MemtuiError as error:
+            raise usage(error) from None
+        if planned.conflicts:
+            raise ToolError(f"id: {planned.conflicts[0].sentence}")
+        count = len(planned.changes)
+        deletes = any(change.op == "delete" for change in planned.changes)
+        if given.confirm is None:
+            token = door.token("memory_forget", arguments)
+            verb = "deleted" if deletes else "archived"
+            note = f"{count} would be {verb}; nothing was changed. To do it, repeat with confirm={token}"
+            data = Forgotten(action="preview", id=memory.id, confirm=token, memories=count)
+            return Reply(data, untrusted([memory.title], note))
+        door.take_token(given.confirm, "memory_forget", arguments)
+        try:
+            engine.curate.apply(planned, confirmed=True)
+            engine.refresh()
+        except MemtuiError as error:
+            raise usage(error) from None
+    done = Forgotten(action="deleted" if deletes else "archived", id=memory.id, memories=count)
+    return Reply(done, f"untrusted forget answer: {done.action} {count}; a person can take it back")
+
+
+TOOL = Tool(
+    "memory_forget",
+    "Forget a memory",
+    "Call this when the user asks to forget something. First a preview; repeat with its confirm token.",
+    Forget,
+    Forgotten,
+    run,
+    writes=True,
+    destructive=True,
+    order=8,
+)

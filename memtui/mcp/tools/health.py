@@ -1,0 +1,58 @@
+"""`memory_health`: what is known to be wrong with the store, without reading its rows."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from memtui.engine import MemtuiError
+from memtui.engine.health.doctor import examine, patient_of
+from memtui.mcp.door import Door, usage
+from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+
+
+class Health(Arguments):
+    """Nothing."""
+
+
+class Finding(Answer):
+    """One thing that is wrong."""
+
+    kind: str
+    severity: str
+    sentence: str
+    remedy: str
+
+
+class Findings(Answer):
+    """What is wrong, worst first."""
+
+    memories: int
+    findings: list[Finding]
+
+
+def run(door: Door, given: Health) -> Reply:
+    """The doctor's first pass."""
+    engine = door.engine
+    first: tuple[Literal["facts"], ...] = ("facts",)
+    try:
+        found = examine(patient_of(engine, now_ms=engine.now_ms), passes=first)
+    except MemtuiError as error:
+        raise usage(error) from None
+    findings = [
+        Finding(kind=each.kind, severity=each.severity, sentence=each.seen.sentence, remedy=each.remedy)
+        for each in found.findings
+    ]
+    lines = "\n".join(f"{each.severity} {each.sentence} {each.remedy}" for each in findings)
+    text = f"untrusted health answer: {engine.info.rows} memories, {len(findings)} findings\n{lines}".strip()
+    return Reply(Findings(memories=engine.info.rows, findings=findings), text)
+
+
+TOOL = Tool(
+    "memory_health",
+    "Health of the store",
+    "Call this when searches fail or return nothing: it tells what a person should mend.",
+    Health,
+    Findings,
+    run,
+    order=10,
+)

@@ -1,0 +1,76 @@
+"""`memory_history`: the versions that a memory is one of, and what was changed in it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from memtui.mcp.door import Door, shown, untrusted
+from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+
+
+class History(Arguments):
+    """A memory."""
+
+    id: Annotated[str, Field(min_length=1, description="the memory's id")]
+
+
+class Version(Answer):
+    """One version, the oldest first."""
+
+    id: str
+    text: str
+    created_ms: int
+    valid: bool
+
+
+class Change(Answer):
+    """One change that was made through memtui."""
+
+    entry: int
+    time_ms: int
+    action: str
+    client: str | None = None
+
+
+class Story(Answer):
+    """Versions and changes."""
+
+    versions: list[Version]
+    changes: list[Change]
+
+
+def run(door: Door, given: History) -> Reply:
+    """Follow the links both ways."""
+    memory = door.memory(given.id)
+    story = door.engine.curate.story(memory)
+    chain = [each for each in (story.versions or (memory,)) if door.may_read(each.scope)]
+    versions = [
+        Version(
+            id=each.id, text=shown(each), created_ms=each.timestamp_ms, valid=each.active and not each.expired
+        )
+        for each in chain
+    ]
+    changes = [_change(entry) for entry, _ in story.changes]
+    lines = [f"[{each.id}]{'' if each.valid else ' (no longer valid)'} {each.text}" for each in versions]
+    return Reply(
+        Story(versions=versions, changes=changes), untrusted(lines, f"{len(changes)} changes in the journal")
+    )
+
+
+def _change(entry: Any) -> Change:
+    return Change(
+        entry=entry.entry, time_ms=entry.time_ms, action=entry.action, client=entry.detail.get("client")
+    )
+
+
+TOOL = Tool(
+    "memory_history",
+    "History of a memory",
+    "Call this when two memories disagree: it tells which one took the other's place, and when.",
+    History,
+    Story,
+    run,
+    order=5,
+)

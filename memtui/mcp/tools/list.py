@@ -1,0 +1,67 @@
+"""`memory_list`: memories by a filter, newest first, a page at a time."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from memtui.engine import ListQuery, MemtuiError
+from memtui.mcp.door import Door, ToolError, untrusted, usage
+from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+from memtui.mcp.tools.get import Record, record_of
+
+
+class List(Arguments):
+    """A filter and a place to go on from."""
+
+    filter: Annotated[
+        str, Field(description="memtui's filter, such as: tier:core age<7d cat:preference; empty: all")
+    ] = ""
+    cursor: Annotated[str | None, Field(description="from the answer before, to go on")] = None
+    limit: Annotated[int, Field(ge=1, le=50, description="how many at most")] = 20
+
+
+class Page(Answer):
+    """Memories, newest first."""
+
+    memories: list[Record]
+    next_cursor: str | None = None
+
+
+def run(door: Door, given: List) -> Reply:
+    """List."""
+    offset = 0
+    if given.cursor is not None:
+        if not given.cursor.isdigit():
+            raise ToolError("cursor: give the next_cursor of the answer before, or leave it out.")
+        offset = int(given.cursor)
+    engine = door.engine
+    engine.load_metadata()
+    limits = door.readable
+    words = given.filter
+    if limits is not None:
+        words = f"{words} scope:{','.join(limits)}".strip()
+    try:
+        view = engine.view(ListQuery(filter=words))
+    except MemtuiError as error:
+        raise usage(error) from None
+    rows = engine.page(view, offset, given.limit)
+    memories = [record_of(memory) for memory in rows if door.may_read(memory.scope)]
+    more = str(offset + len(rows)) if offset + len(rows) < view.total else None
+    note = f"next_cursor: {more}" if more else ""
+    return Reply(
+        Page(memories=memories, next_cursor=more),
+        untrusted([f"[{each.id}] {each.text}" for each in memories], note),
+    )
+
+
+TOOL = Tool(
+    "memory_list",
+    "List memories",
+    "Call this to browse memories by scope, tier, category, age or words, a page at a time.",
+    List,
+    Page,
+    run,
+    order=3,
+)

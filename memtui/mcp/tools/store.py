@@ -1,0 +1,75 @@
+"""`memory_store`: one new memory, checked, and compared with what is there."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from memtui.engine import MemtuiError
+from memtui.engine.capture.commit import commit
+from memtui.engine.capture.remember import outcome_of, remember
+from memtui.mcp.door import Door, usage
+from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+
+
+class Store(Arguments):
+    """What is to be remembered."""
+
+    text: Annotated[
+        str, Field(min_length=1, max_length=20_000, description="one statement that stands alone")
+    ]
+    category: Literal["preference", "fact", "decision", "entity", "event", "other"] = "fact"
+    importance: Annotated[float | None, Field(ge=0, le=1, description="0 to 1; leave out when unsure")] = None
+    scope: Annotated[str | None, Field(description="leave out: it goes to your own scope")] = None
+
+
+class Stored(Answer):
+    """What became of it."""
+
+    action: Literal["created", "duplicate", "superseded", "refused"]
+    id: str | None
+    scope: str
+    reason: str = ""
+
+
+def run(door: Door, given: Store) -> Reply:
+    """Check, compare, write."""
+    scope = door.write_scope(given.scope)
+    with door.lock:
+        engine = door.engine
+        try:
+            trace = remember(
+                given.text,
+                engine.capture_context(),
+                scope=scope,
+                category=given.category,
+                importance=given.importance,
+            )
+            if trace.writes:
+                commit(trace, engine.store, engine.curate)
+                engine.refresh()
+        except MemtuiError as error:
+            raise usage(error) from None
+    told = outcome_of(trace)
+    data = Stored(**told)
+    words = {
+        "created": "stored",
+        "duplicate": "it was there already",
+        "superseded": "stored; it takes the place of an older memory",
+        "refused": f"not stored: {data.reason}",
+    }
+    return Reply(data, f"untrusted store answer: {words[data.action]} ({data.scope}, {data.id or 'no id'})")
+
+
+TOOL = Tool(
+    "memory_store",
+    "Store a memory",
+    "Call this when the user states a lasting preference, fact or decision. Never store secrets.",
+    Store,
+    Stored,
+    run,
+    writes=True,
+    idempotent=False,
+    order=6,
+)

@@ -1,0 +1,94 @@
+"""`memory_update`: change a memory in two steps, a preview and its confirmation."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from memtui.engine import MemtuiError
+from memtui.engine.capture.remember import refusal_of
+from memtui.mcp.door import Door, ToolError, untrusted, usage
+from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
+
+
+class Update(Arguments):
+    """What changes; without `confirm` only a preview is made."""
+
+    id: Annotated[str, Field(min_length=1, description="the memory's id")]
+    text: Annotated[str | None, Field(min_length=1, max_length=20_000, description="the new statement")] = (
+        None
+    )
+    category: Literal["preference", "fact", "decision", "entity", "event", "other"] | None = None
+    importance: Annotated[float | None, Field(ge=0, le=1)] = None
+    confirm: Annotated[str | None, Field(description="the token of the preview, to do it")] = None
+
+
+class Updated(Answer):
+    """The preview, or what was done, with the id that lives on."""
+
+    action: Literal["preview", "updated", "superseded"]
+    id: str
+    confirm: str | None = None
+    before: Annotated[dict[str, Any], Field(default_factory=dict)]
+    after: Annotated[dict[str, Any], Field(default_factory=dict)]
+
+
+def run(door: Door, given: Update) -> Reply:
+    """Plan; apply with a token."""
+    memory = door.own(door.memory(given.id))
+    wanted = {
+        name: value
+        for name in ("text", "category", "importance")
+        if (value := getattr(given, name)) is not None
+    }
+    if not wanted:
+        raise ToolError("text, category or importance: name at least one that changes.")
+    refusal = refusal_of(" ".join(given.text.split())) if given.text else None
+    if refusal is not None:
+        raise ToolError(f"text: {refusal[1]}.")
+    arguments = given.model_dump()
+    with door.lock:
+        engine = door.engine
+        try:
+            planned = engine.curate.edit([memory.id], wanted)
+        except MemtuiError as error:
+            raise usage(error) from None
+        if planned.conflicts:
+            raise ToolError(f"id: {planned.conflicts[0].sentence}")
+        before: dict[str, Any] = {}
+        after: dict[str, Any] = {}
+        for change in planned.changes:
+            if change.op == "edit" and change.id == memory.id:
+                before, after = dict(change.before), dict(change.after)
+        if given.confirm is None:
+            token = door.token("memory_update", arguments)
+            data = Updated(action="preview", id=memory.id, confirm=token, before=before, after=after)
+            lines = [f"was: {memory.title}", f"will be: {given.text or memory.title}"]
+            return Reply(
+                data, untrusted(lines, f"Nothing was changed. To do it, repeat with confirm={token}")
+            )
+        door.take_token(given.confirm, "memory_update", arguments)
+        try:
+            engine.curate.apply(planned)
+            engine.refresh()
+        except MemtuiError as error:
+            raise usage(error) from None
+    made = next((change.id for change in planned.changes if change.op == "add"), None)
+    done = Updated(
+        action="superseded" if made else "updated", id=made or memory.id, before=before, after=after
+    )
+    return Reply(done, f"untrusted update answer: {done.action}, the memory is now {done.id}")
+
+
+TOOL = Tool(
+    "memory_update",
+    "Update a memory",
+    "Call this when a stored memory is wrong or out of date. First a preview; repeat with its confirm token.",
+    Update,
+    Updated,
+    run,
+    writes=True,
+    destructive=True,
+    order=7,
+)
