@@ -53,9 +53,10 @@ def test_many_rows_are_one_commit_and_one_entry(tmp_path: Path) -> None:
     done = imported(engine, _source(tmp_path / "rows.jsonl", MANY), find_near=False)
     assert done.added == MANY
     assert len(rows_of(engine)) == MANY + 1
-    assert engine.store.version == version + 1
     (entry,) = engine.curate.journal()
     assert (entry.action, entry.rows, entry.state) == ("import", MANY, "applied")
+    assert entry.version_after == version + 1
+    assert engine.store.fts_status().unindexed_rows == 0, "the words of what came in are in the index"
     undo = engine.curate.apply(engine.curate.undo(done.entry))
     assert undo.changed == MANY
     assert [row["text"] for row in rows_of(engine).values()] == ["Here before."]

@@ -67,6 +67,12 @@ def _load(folder: Path) -> _Weights:
     return _Weights(tokenizer, matrix, tokenizer.token_to_id("[UNK]"))
 
 
+@lru_cache(maxsize=2)
+def _beginnings(folder: Path) -> tuple[str, ...]:
+    pieces: dict[str, int] = _load(folder).tokenizer.get_vocab()
+    return tuple(piece for piece in pieces if not piece.startswith(("##", "[")))
+
+
 class StaticEmbedder:
     """A static embedding model in `folder`; its files are read at the first use, safe from any thread."""
 
@@ -130,6 +136,10 @@ class StaticEmbedder:
             np.array([piece for piece in encoding.ids if piece != weights.unknown], np.int32)
             for encoding in encodings
         ]
+
+    def vocabulary(self) -> tuple[str, ...]:
+        """The pieces that begin a word, in no particular order."""
+        return _beginnings(self._folder)
 
     def piece_vectors(self, ids: NDArray[np.int32]) -> NDArray[np.float32]:
         """The stored vectors of word pieces, [len(ids), 256]; see `TokenVectors.matrix`."""

@@ -23,7 +23,7 @@ def settings(request: RecallRequest, bench: Bench) -> Resolved:
     if request.recipe == "memtui":
         from memtui.engine.recall.own.settings import BLOCK, resolve_own
 
-        own, findings = resolve_own(request.config, bundled=bench.bundled)
+        own, findings = resolve_own(request.config, bundled=bench.bundled, question=request.query)
         return {BLOCK: own.as_block()}, findings
     if request.recipe == "mem-engine":
         from memtui.engine.recall.mem_engine.settings import BLOCK as ENGINE

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.errors import MemtuiError, RefusedError
 from memtui.engine.store import sql
 from memtui.engine.store.faults import explain, explained, is_engines
+from memtui.engine.store.fts import fts_status
 from memtui.engine.store.pin import Pin
 
 if TYPE_CHECKING:
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 ID_INDEX_ROWS = 50_000
 """From this size on an index on the ids makes a write several times faster (measured at a million: 15)."""
+BESIDE = 0.05
+"""Rows beside the full-text index, as a share of those in it, from which on they are taken into it."""
+KEEP_ALL = timedelta(days=36_500)
+"""An age that no version has."""
 _NO_ROOM = ("No space left", "StorageFull", "os error 28", "File too large", "os error 27", "Disk quota")
 
 
@@ -133,6 +139,21 @@ class Writer:
         with writing(self.where):
             self._table.create_index(self.dialect.columns.id, config=BTree())
             return int(self._table.version)
+
+    def fold_words(self) -> None:
+        """Take the rows beside the full-text index into it. Versions are kept, rows stay as they are.
+
+        Nothing happens while few rows stand beside it, and on a table that another program owns: its own engine
+        splits words otherwise. A conflict with another writer leaves the rows where they are: they are found all
+        the same.
+        """
+        if self.dialect.name != "memtui":
+            return
+        status = fts_status(self._table, self.dialect.columns.text, self.where)
+        if not status.exists or status.unindexed_rows <= status.indexed_rows * BESIDE:
+            return
+        with suppress(MemtuiError), writing(self.where):
+            self._table.optimize(cleanup_older_than=KEEP_ALL)
 
     def shrink(self, *, unverified: bool = False) -> int:
         """Leave only the newest version and no byte of what was deleted; see `shrink.shrink`."""

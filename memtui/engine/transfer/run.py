@@ -74,6 +74,9 @@ def run_plan(
     if on_progress:
         on_progress(Progress("writing", len(taken), len(taken)))
     forget_vectors(shop)
+    with curator.bench.gatekeeper.hold():
+        curator.bench.writer.fold_words()
+    shop.store.refresh()
     return done
 
 

@@ -77,7 +77,9 @@ class _Own:
         self.now_ms = now_ms if request.now_ms is None else request.now_ms
         self.on_stage = on_stage or (lambda summary: None)
         self.cancel = cancel or CancelToken()
-        self.settings, self.findings = resolve_own(request.config, bundled=bundled_vectors)
+        self.settings, self.findings = resolve_own(
+            request.config, bundled=bundled_vectors, question=request.query
+        )
         pool = max(self.settings.pool, self.limit)
         self.search = lanes.Search(outside, request.scopes, request.category, pool, self.now_ms)
         self.warnings: list[str] = []

@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from memtui.engine.errors import ConfigError
+from memtui.engine.errors import ConfigError, EmbeddingError
 from memtui.engine.recall.config import Block, resolve_block
+from memtui.engine.recall.own.scripts import NOTHING, Coverage, coverage
 
 BLOCK = "memtui"
 """The block's name in a configuration."""
@@ -28,8 +29,8 @@ class OwnSettings(Block):
     """How far a question's word counts by its rarity in the scope: the exponent of `Survey.rarity`, 0 not at all."""
     context_weight: float = Field(default=0.8, ge=0, le=1)
     """What a word of the question counts that only the memory before meets, in the same session."""
-    bm25_weight: float = Field(default=0.1, ge=0, le=10)
-    """Of the keyword score as a share of the best one."""
+    bm25_weight: float = Field(default=0.2, ge=0, le=10)
+    """Of the keyword score as a share of the best one; more for a long question, see `for_question`."""
     identifier_weight: float = Field(default=1.0, ge=0, le=10)
     """Of the share of the question's identifiers that stand in the memory to the letter."""
     speaker_weight: float = Field(default=0.5, ge=0, le=10)
@@ -61,8 +62,46 @@ GIVEN: Mapping[str, float] = {"speakerWeight": 0.4, "dateWeight": 0.8, "nextWeig
 """What differs where the vectors are another model's (fitted with MiniLM's)."""
 
 
-def resolve_own(config: Mapping[str, Any] | None, *, bundled: bool) -> tuple[OwnSettings, tuple[str, ...]]:
-    """The settings of `config` ({"memtui": {...}}) over the defaults, and findings about what has no effect.
+SHORT, LONG = 12, 40
+"""Words of a question: up to the first the keywords have their least weight, from the second on their most."""
+KEYWORDS = (0.2, 0.4)
+"""The least and the most; fitted on `tests/quality/tuning`."""
+UNCOVERED = {"bm25Weight": 1.0, "lateWeight": 0.3, "vectorWeight": 0.1}
+"""The weights for a question in a script that the bundled model never learned: keywords lead."""
+FULL = 0.5
+"""From this share of such words on these weights count whole; below in proportion."""
+
+
+def for_question(question: str, covered: Coverage, *, bundled: bool) -> dict[str, float]:
+    """The weights that hang on the question, over the defaults.
+
+    Where the vectors are another model's, what the bundled one never learned is no reason to distrust them: then
+    only the word by word comparison, which is always the bundled model's, counts less.
+    """
+    least, most = KEYWORDS
+    length = min(1.0, max(0.0, (len(question.split()) - SHORT) / (LONG - SHORT)))
+    plain = {"bm25Weight": least + length * (most - least), "lateWeight": 0.8, "vectorWeight": 0.3}
+    share = min(1.0, covered.uncovered / FULL)
+    changed = UNCOVERED if bundled else {"lateWeight": UNCOVERED["lateWeight"]}
+    return {key: round(value + share * (changed.get(key, value) - value), 4) for key, value in plain.items()}
+
+
+def covered_by_model(question: str) -> Coverage:
+    """How much of a question is of scripts that the bundled model never learned; nothing where it cannot be read."""
+    if question.isascii():
+        return NOTHING  # Latin, without a look at the vocabulary
+    from memtui.engine.embed.static import bundled
+
+    try:
+        return coverage(question, bundled())
+    except EmbeddingError:
+        return NOTHING
+
+
+def resolve_own(
+    config: Mapping[str, Any] | None, *, bundled: bool, question: str = ""
+) -> tuple[OwnSettings, tuple[str, ...]]:
+    """The settings of `config` ({"memtui": {...}}) over those for `question`, and findings about what has no effect.
 
     Raises ConfigError with the path of the first key that is unknown or ill-typed.
     """
@@ -75,6 +114,19 @@ def resolve_own(config: Mapping[str, Any] | None, *, bundled: bool) -> tuple[Own
         for key in ("retrieval", "decay")
         if config.get(key)
     )
-    base = None if bundled else GIVEN
+    covered = covered_by_model(question)
+    base = {**({} if bundled else GIVEN), **for_question(question, covered, bundled=bundled)}
     settings: OwnSettings = resolve_block(BLOCK, OwnSettings, config.get(BLOCK, {}), base)
-    return settings, findings
+    return settings, (*findings, *_gate(covered, settings))
+
+
+def _gate(covered: Coverage, settings: OwnSettings) -> tuple[str, ...]:
+    """What to say of a question that the bundled model cannot tell apart."""
+    if not covered.uncovered:
+        return ()
+    scripts = ", ".join(script.capitalize() if script != "CJK" else script for script in covered.scripts)
+    return (
+        f"{covered.uncovered:.0%} of the question's words are {scripts}, which the bundled model never learned: "
+        f"keywords count {settings.bm25_weight:g}, word by word {settings.late_weight:g}, "
+        f"meaning {settings.vector_weight:g}.",
+    )

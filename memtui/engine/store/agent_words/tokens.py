@@ -41,7 +41,7 @@ class Splitter:
         from memtui.engine.store.lance import import_lancedb
 
         split = import_lancedb().tokenize(
-            text,
+            text.encode("utf-8", "replace").decode(),  # half a character is none
             base_tokenizer="simple",
             max_token_length=self.max_length,
             lower_case=self.lower_case,
