@@ -13,6 +13,7 @@ from memtui.cli.question import add_question_options, request_of
 from memtui.cli.show import moment
 from memtui.cli.store import open_for
 from memtui.engine import MemtuiError, UsageError, request_from
+from memtui.engine.lab.injected import reaches_prompt
 
 if TYPE_CHECKING:
     from memtui.engine import Candidate, Engine, Injection, Trace, WordsMet
@@ -67,12 +68,28 @@ def run(args: argparse.Namespace) -> int:
         document["disagreements"] = [each.as_json() for each in engine.lab.radar(trace)]
         if block is not None:
             document["injection"] = asdict(block)
+        if reaches_prompt(trace):
+            document["prompt"] = _prompt(engine.lab.injected(trace))
         print_json(document)
     elif block is not None:
         print_text(_injection(block))
     else:
         print_text(render(engine, trace, explain=args.explain))
     return 0
+
+
+def _prompt(block: Injection) -> dict[str, Any]:
+    """What of the answer reaches the prompt, and by which gate the others do not."""
+    return {
+        "items": block.items,
+        "chars": block.budget,
+        "reached": [part.id for part in block.parts if part.line],
+        "left_out": [
+            {"id": part.id, "gate": part.gate, "value": part.value, "limit": part.limit, "why": part.left_out}
+            for part in block.parts
+            if part.left_out
+        ],
+    }
 
 
 def _injection(block: Injection) -> str:
@@ -128,6 +145,17 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
     if trace.asker is not None:
         lines.append(trace.asker.words)
     lines += [f"! {warning}" for warning in trace.warnings]
+    alone = trace.words_alone
+    if trace.failure is not None:
+        lines[0] = f"{trace.recipe}  {trace.failure.words}"
+        lines.append(f"! {trace.failure.reason}")
+        if alone is not None and alone.results:
+            lines.append("what the words alone would find, which no agent got:")
+            lines += [f"    {c.rank}  {alone.memories[c.id].title}  {c.id}" for c in alone.results]
+        return "\n".join(lines)
+    out = {}
+    if reaches_prompt(trace):
+        out = {part.id: part for part in engine.lab.injected(trace).parts if part.left_out}
     for each in engine.lab.radar(trace):
         old, new = (len_days(trace.now_ms - ms) for ms in (each.recalled_ms, each.newer_ms))
         place = f"number {each.newer_rank}" if each.newer_rank else "not recalled"
@@ -148,6 +176,8 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
             if source.get("score") is not None
         )
         lines.append(f"{result.rank:>2}  {result.score or 0:.4f}  {memory.title}")
+        if result.id in out:
+            lines.append(f"            not in the prompt: {out[result.id].left_out}")
         lines.append(f"            {memory.scope}  {memory.category}  {result.id}  {evidence}")
         if explain:
             lines += [f"            {_step_line(step)}" for step in result.steps]

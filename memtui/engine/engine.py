@@ -7,7 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -398,15 +398,20 @@ class Engine:
 
     def bench(self) -> Bench:
         """What a recall works with, as of now."""
-        from memtui.engine.embed.embedder import NoEmbedder
+        from memtui.engine.embed.embedder import NoEmbedder, question_vector
         from memtui.engine.embed.static import BUNDLED
         from memtui.engine.recall.run import Bench
 
         embedder = self._recall_embedder()
+        misfit = isinstance(embedder, NoEmbedder) and embedder.misfit
         return Bench(
             self._store,
             self._now(),
-            None if isinstance(embedder, NoEmbedder) else embedder.embed_query,
+            partial(question_vector, embedder)
+            if misfit
+            else None
+            if isinstance(embedder, NoEmbedder)
+            else embedder.embed_query,
             no_embedder=f"{embedder.reason} {embedder.fix}" if isinstance(embedder, NoEmbedder) else "",
             base_retrieval=self._base_retrieval(),
             base_decay=self._found.decay if self._found else None,
@@ -414,6 +419,7 @@ class Engine:
             clock=self._timer,
             access=lambda: self.access,
             agent=self.agents[0],
+            auto_recall=self._found.settings if self._found else {},
         )
 
     @cached_property

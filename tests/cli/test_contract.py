@@ -97,6 +97,7 @@ def test_recall_has_the_agreed_document(run: Run, store: Path, tmp_path: Path) -
         vector,
         "--limit",
         5,
+        "--all-scopes",
     )
     trace = document(run, *asked, "--explain", "--now", 1_750_000_000_000)
     assert trace["schema"] == "memtui.recall.v1"

@@ -61,7 +61,8 @@ def test_the_verdict_has_the_agreed_keys(run: Run, store: Path, vector: Path) ->
 
 
 def test_an_id_may_be_a_prefix_and_limits_come_from_the_options(run: Run, store: Path, vector: Path) -> None:
-    asked = ("--store", store, "--recipe", "pro/tool", "--query-vector", vector, "--limit", 1)
+    who = ("--recipe", "pro/tool", "--all-scopes")
+    asked = ("--store", store, *who, "--query-vector", vector, "--limit", 1)
     found = document(run, "why-not", OTHER[:8], QUESTION, *asked)
     assert (found["id"], found["gate"], found["limit"]) == (OTHER, "rerank_window", 2)
     assert ("limit", 2) in [(each["knob"], each["to"]) for each in found["changes"]]

@@ -14,7 +14,7 @@ import pytest
 from memtui.engine import Engine, RecallRequest, Trace, open_engine
 from memtui.engine.demo import build_demo
 from memtui.engine.demo.content import questions
-from memtui.engine.lab.whynot import INDIRECT
+from memtui.engine.lab.whynot import INDIRECT, PROMPT_GATES
 from memtui.engine.recall.trace import Candidate
 from tests.conftest import NOW_MS
 
@@ -30,7 +30,8 @@ def disagreements(engine: Engine, trace: Trace) -> Iterator[str]:
         if verdict.rank != candidate.rank:
             yield f"{where}: came back as {candidate.rank}, said {verdict.rank}"
         if candidate.rank is not None:
-            if verdict.gate is not None or any(rung.passed is False for rung in verdict.ladder):
+            before = [rung for rung in verdict.ladder if rung.gate not in PROMPT_GATES]
+            if verdict.gate not in (None, *PROMPT_GATES) or any(rung.passed is False for rung in before):
                 yield f"{where}: came back, and {verdict.gate} is said to have stopped it"
             continue
         if verdict.gate != candidate.reason and verdict.gate not in INDIRECT:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,15 @@ import pytest
 from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError
 from memtui.engine.embed.openai import OpenAIEmbedder
 from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.errors import EmbeddingError
+from memtui.engine.lab.injected import injected
+from memtui.engine.lab.ranks import ranking_at
+from memtui.engine.lab.whatif import Ask
+from memtui.engine.lab.whynot import why_not
 from memtui.engine.recall.run import Bench, recall
+from memtui.engine.store.build import build_catalog
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
-from tests.engine.loopback import Loopback, loopback
+from tests.engine.loopback import Answer, Loopback, loopback
 from tests.engine.pro_store import NOW_MS, row, write_store
 
 ROWS = [
@@ -54,15 +59,72 @@ def test_without_an_embedder_the_keyword_lane_works_and_says_so(store: Store) ->
     assert any("no provider is configured" in warning for warning in trace.warnings)
 
 
-def test_an_unreachable_embedder_is_a_warning_and_in_vector_mode_an_error(store: Store) -> None:
+def provider(server: Loopback) -> Any:
+    settings = EmbeddingSettings(model="any", base_url=f"{server.url}/v1", timeout_s=5)
+    return OpenAIEmbedder(settings).embed_query
+
+
+def refusing() -> Any:
     settings = EmbeddingSettings(model="any", base_url="http://127.0.0.1:9/v1", timeout_s=1)
-    embed = OpenAIEmbedder(settings).embed_query
-    trace = ask(store, embed=embed)
+    return OpenAIEmbedder(settings).embed_query
+
+
+@pytest.mark.parametrize("recipe", ["pro/agent", "pro/tool", "pro/cli"])
+@pytest.mark.parametrize("mode", ["hybrid", "vector"])
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([Answer(500, {"error": "the model crashed on purpose"})] * 9, "the model crashed on purpose"),
+        ([Answer(429, {"error": "slow down, please"})] * 9, "slow down, please"),
+        ([Answer(200, {"data": [{"embedding": [1, 0, 0], "index": 0}]})] * 9, "3"),
+        (None, "127.0.0.1:9"),
+    ],
+)
+def test_an_embedding_that_fails_fails_the_whole_recall(
+    store: Store, server: Loopback, recipe: str, mode: str, answers: list[Answer] | None, said: str
+) -> None:
+    server.script[:] = answers or []
+    embed = refusing() if answers is None else provider(server)
+    config = {"retrieval": {"mode": mode}}
+    trace = ask(store, embed=embed, recipe=recipe, query="Which is the gateway port?", config=config)
+    server.script.clear()
+    assert (trace.results, trace.returned, trace.candidates) == ((), (), ())
+    assert trace.failure is not None
+    assert trace.failure.stage == f"{mode}.embedQuery"
+    assert said in trace.failure.reason
+    document = trace.as_json()
+    assert document["failure"] == {"stage": f"{mode}.embedQuery", "reason": trace.failure.reason}
+    assert document["results"] == []
+    found = {each["id"] for each in document["words_alone"]}
+    assert found == ({"a", "b", "z"} if mode == "hybrid" else set())
+    assert any("failed" in each["note"] for each in document["operations"])
+    block = injected(trace)
+    assert block.block == ""
+    assert said in block.why_nothing
+
+
+def test_why_not_says_that_the_recall_failed(store: Store) -> None:
+    bench = Bench(store, NOW_MS, refusing())
+    trace = recall(RecallRequest("gateway port", recipe="pro/tool"), bench)
+    ranking = partial(ranking_at, store, catalog=build_catalog(store))
+    verdict = why_not(trace, "a", ranking, Ask(bench)).verdict
+    assert (verdict.returned, verdict.gate) == (False, "embedding")
+    assert verdict.as_json()["failure"]["stage"] == "hybrid.embedQuery"
+    assert verdict.as_json()["words_alone"]
+
+
+def test_the_built_in_program_fails_and_has_no_words_to_fall_back_on(store: Store) -> None:
+    trace = ask(store, embed=refusing(), recipe="memory-lancedb")
+    assert trace.failure is not None
+    assert trace.as_json()["words_alone"] == []
+
+
+@pytest.mark.parametrize("recipe", ["memtui", "mem-engine"])
+def test_recipes_that_go_on_by_words_say_so(store: Store, recipe: str) -> None:
+    trace = ask(store, embed=refusing(), recipe=recipe)
+    assert trace.failure is None
     assert trace.mode == "keyword"
-    assert trace.results
     assert any("keyword only" in warning and "127.0.0.1:9" in warning for warning in trace.warnings)
-    with pytest.raises(EmbeddingError):
-        ask(store, embed=embed, config={"retrieval": {"mode": "vector"}})
 
 
 def test_a_zero_question_vector_and_zero_rows_find_nothing_by_meaning(store: Store) -> None:
@@ -71,10 +133,11 @@ def test_a_zero_question_vector_and_zero_rows_find_nothing_by_meaning(store: Sto
     assert {result.id for result in trace.results} == {"a", "b", "z"}
 
 
-def test_an_embedder_of_another_dimension_is_refused_with_a_remedy(store: Store) -> None:
-    with pytest.raises(UsageError, match="3 dimensions") as caught:
-        ask(store, embed=lambda text: np.ones(3, np.float32))
-    assert "embedding model" in caught.value.fix
+def test_an_embedder_of_another_dimension_fails_the_recall_with_a_remedy(store: Store) -> None:
+    trace = ask(store, embed=lambda text: np.ones(3, np.float32))
+    assert trace.failure is not None
+    assert "3 dimensions" in trace.failure.reason
+    assert "embedding model" in trace.failure.reason
 
 
 def test_without_a_full_text_index_the_plugin_goes_by_vectors_and_so_do_we(tmp_path: Path) -> None:

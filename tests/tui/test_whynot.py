@@ -58,7 +58,7 @@ async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tu
 
 
 async def test_a_memory_that_no_search_found_is_asked_about_by_its_words(demo_engine: Engine) -> None:
-    async with asking_why(demo_engine, words="hardware key") as (app, pilot, screen):
+    async with asking_why(demo_engine, words="bastion-1.fernhill") as (app, pilot, screen):
         verdict = screen.state.verdict
         assert verdict is not None
         assert verdict.gate == "candidate_pool"
@@ -197,7 +197,7 @@ async def test_the_ladder_is_there_before_the_changes_and_escape_stops_their_sea
 
 
 async def test_every_gate_is_on_the_ladder_at_any_size(demo_engine: Engine) -> None:
-    async with asking_why(demo_engine, words="hardware key") as (_app, _pilot, screen):
+    async with asking_why(demo_engine, words="bastion-1.fernhill") as (_app, _pilot, screen):
         verdict = screen.state.verdict
         assert verdict is not None
         for width in (40, 56, 80, 120):

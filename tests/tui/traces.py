@@ -39,6 +39,9 @@ class MadeTrace:
     bm25_query: str | None = "deploy window friday"
     neighbors: Mapping[str, Any] = field(default_factory=dict)
     asker: Any = None
+    words_alone: Any = None
+    failure: Any = None
+    plan: Any = None
 
     @property
     def results(self) -> tuple[Candidate, ...]:

@@ -40,6 +40,8 @@ class NoEmbedder:
 
     reason: str
     fix: str
+    misfit: bool = False
+    """Whether a model is configured whose vectors this table cannot hold: its agent's recall fails as a whole."""
 
 
 def question_vector(embedder: Embedder | NoEmbedder, words: str) -> NDArray[np.float32]:

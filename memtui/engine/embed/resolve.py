@@ -51,4 +51,5 @@ def _fitting(embedder: Embedder, given: int | None, dims: int | None) -> Embedde
     return NoEmbedder(
         f"{embedder.name} gives {given} dimensions, this table holds {dims}.",
         "Configure the model that made the store's vectors, or re-embed the store.",
+        misfit=True,
     )

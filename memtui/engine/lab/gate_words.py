@@ -157,6 +157,16 @@ FAILED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
     ),
     "mmr_diversity": _mmr,
     "limit": lambda value, limit, f: f"It stands at {value}; {limit} come back.",
+    "governance": lambda value, limit, f: f"The prompt leaves it out: {f.get('why')}.",
+    "repeat": lambda value, limit, f: (
+        f"It was injected {value} turns ago in this session; again only after {limit}."
+    ),
+    "prompt_items": lambda value, limit, f: (
+        f"It is number {value} for the prompt, which takes {limit} items."
+    ),
+    "prompt_chars": lambda value, limit, f: (
+        f"The prompt's {limit} characters are used up; with it there would be {value}."
+    ),
 }
 
 
@@ -204,4 +214,8 @@ _PASSED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
         else "Nothing before it resembles it."
     ),
     "limit": lambda value, limit, f: f"It stands at {value} of the {limit} that come back.",
+    "governance": lambda value, limit, f: "The prompt may hold it.",
+    "repeat": lambda value, limit, f: "Not injected before in this session, as far as is known.",
+    "prompt_items": lambda value, limit, f: f"Among the {limit} items that the prompt takes.",
+    "prompt_chars": lambda value, limit, f: f"Within the prompt's {limit} characters.",
 }

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.errors import UsageError
 from memtui.engine.js import SPACE, trim, utf16_len, utf16_slice
@@ -70,6 +70,11 @@ class Part:
     """The line as it would be without any cut."""
     left_out: str = ""
     """Why it is not in the block."""
+    gate: str = ""
+    """The gate that left it out: governance, repeat, prompt_items, prompt_chars."""
+    value: float | None = None
+    limit: float | None = None
+    """What the gate looked at, and what it allows: a place, characters, turns."""
 
     @property
     def cut(self) -> int:
@@ -92,6 +97,8 @@ class Injection:
     why_nothing: str = ""
     note: str = ""
     """What a person should know of the block."""
+    items: int | None = None
+    """How many memories it may hold; None where nothing limits them."""
 
 
 def injected(
@@ -105,6 +112,43 @@ def injected(
     `turns_since`: for memories injected earlier in the session, how many turns ago. Raises UsageError for a trace
     read from a file and for recipes that inject in another way.
     """
+    if settings is None and not turns_since:
+        if "prompt" not in trace.kept:
+            trace.kept["prompt"] = _injected(trace, settings_of(trace.auto_recall), {})
+        found: Injection = trace.kept["prompt"]
+        return found
+    return _injected(trace, settings or settings_of(trace.auto_recall), turns_since or {})
+
+
+def settings_of(block: Mapping[str, Any]) -> InjectionSettings:
+    """The settings that a plugin's configuration gives; what is missing or no positive number is its default."""
+    usual = InjectionSettings()
+
+    def whole(key: str, otherwise: int, low: int, high: int) -> int:
+        value = block.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+            return otherwise
+        return max(low, min(high, int(value)))
+
+    mode = block.get("recallMode")
+    return InjectionSettings(
+        mode=mode if mode in ("full", "summary", "adaptive", "off") else usual.mode,
+        max_items=whole("autoRecallMaxItems", usual.max_items, 1, 20),
+        max_per_turn=whole("maxRecallPerTurn", usual.max_per_turn, 1, 50),
+        max_chars=whole("autoRecallMaxChars", usual.max_chars, 64, 8000),
+        per_item_chars=whole("autoRecallPerItemMaxChars", usual.per_item_chars, 32, 1000),
+        min_repeated=whole("autoRecallMinRepeated", usual.min_repeated, 0, 100),
+    )
+
+
+def reaches_prompt(trace: Trace) -> bool:
+    """Whether this recall is one whose answer goes into a prompt by itself, and under its caller's guards."""
+    return trace.plan is not None and trace.plan.guarded and trace.failure is None
+
+
+def _injected(trace: Trace, settings: InjectionSettings, turns_since: Mapping[str, int]) -> Injection:
+    if trace.failure is not None:
+        return _nothing((), f"{trace.failure.words}. {trace.failure.reason}")
     if trace.recipe == "mem-engine":
         return _engine(trace)
     if trace.plan is None and trace.recipe != OWN:
@@ -113,7 +157,6 @@ def injected(
         )
     if trace.recipe == "memory-lancedb":
         return _builtin(trace)
-    settings = settings or InjectionSettings()
     if settings.mode == "off":
         return _nothing((), "recallMode is off")
     rows = {row.id: row for row in trace.pool.rows}
@@ -127,10 +170,14 @@ def injected(
         prefix = f"- {_prefix(row)} "
         whole = sanitised(_content(trace, row, intent))
         barrier = auto_recall_barrier(row.metadata, trace.now_ms)
-        repeated = (turns_since or {}).get(row.id, settings.min_repeated) < settings.min_repeated
-        if repeated or barrier:
-            why = f"injected {(turns_since or {}).get(row.id)} turns ago" if repeated else str(barrier)
-            parts.append(Part(row.id, "", prefix + whole, why))
+        turns = turns_since.get(row.id, settings.min_repeated)
+        repeated = turns < settings.min_repeated
+        if repeated:
+            why = f"injected {turns} turns ago"
+            parts.append(Part(row.id, "", prefix + whole, why, "repeat", turns, settings.min_repeated))
+            continue
+        if barrier:
+            parts.append(Part(row.id, "", prefix + whole, str(barrier), "governance"))
             continue
         shown = utf16_slice(utf16_slice(whole, HARD_CUT), _per_item(settings, intent))
         eligible.append((row, prefix, shown, prefix + whole))
@@ -142,23 +189,42 @@ def injected(
     text = "\n".join(lines)
     block = _HEAD.format(mode=settings.mode) + text + _TAIL
     note = _BORROWED if trace.recipe == OWN else ""
-    return Injection(block, every, utf16_len(text), settings.max_chars, estimated_tokens(block), note=note)
+    return Injection(
+        block,
+        every,
+        utf16_len(text),
+        settings.max_chars,
+        estimated_tokens(block),
+        note=note,
+        items=min(settings.max_items, settings.max_per_turn),
+    )
 
 
 def _pack(eligible: Sequence[tuple[Row, str, str, str]], settings: InjectionSettings) -> list[Part]:
     """Greedy, line by line: the first that does not fit is cut to the room that is left, and is the last."""
     out: list[Part] = []
     used, count, full = 0, 0, False
-    for row, prefix, shown, whole in eligible:
-        if full or count >= min(settings.max_items, settings.max_per_turn):
-            out.append(Part(row.id, "", whole, "the budget is used up" if full else "enough items"))
+    most = min(settings.max_items, settings.max_per_turn)
+    for place, (row, prefix, shown, whole) in enumerate(eligible, 1):
+        needed = used + utf16_len(prefix + shown) + (1 if count else 0)
+        if full:
+            over = Part(
+                row.id, "", whole, "the budget is used up", "prompt_chars", needed, settings.max_chars
+            )
+            out.append(over)
+            continue
+        if count >= most:
+            out.append(Part(row.id, "", whole, "enough items", "prompt_items", place, most))
             continue
         room = settings.max_chars - used - (1 if count else 0)
         line = prefix + shown
         if utf16_len(line) > room:
             kept = trim(utf16_slice(shown, max(0, room - utf16_len(prefix))))
             if not kept:  # not even its prefix fits; a shorter one may
-                out.append(Part(row.id, "", whole, "the budget is used up"))
+                over = Part(
+                    row.id, "", whole, "the budget is used up", "prompt_chars", needed, settings.max_chars
+                )
+                out.append(over)
                 continue
             line, full = prefix + kept, True
         used += utf16_len(line) + (1 if count else 0)

@@ -51,7 +51,7 @@ def with_changes(
     Each number is searched outward from where it stands, on its own steps; `one_less` is the value one step nearer,
     which does not bring it back. `powerless` are knobs known to be unable, with the reason.
     """
-    if verdict.returned or verdict.gate == "unknown_id":
+    if verdict.returned or verdict.gate == "unknown_id" or verdict.failure is not None:
         return verdict
     search = _Search(trace, verdict.id, ask)
     shut = _shut(verdict)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memtui.engine.recall.trace import Failure
 
 GATES = (
     "unknown_id",
@@ -115,7 +118,7 @@ class Verdict:
     returned: bool
     rank: int | None
     gate: str | None
-    """The first gate that it failed; None when it came back."""
+    """The gate that it failed; None when it came back. One of the prompt's where it came back and stays out of it."""
     value: Any
     limit: Any
     sentence: str
@@ -123,6 +126,10 @@ class Verdict:
     changes: tuple[Counterfactual, ...] = ()
     powerless: tuple[Powerless, ...] = ()
     warnings: tuple[str, ...] = ()
+    failure: Failure | None = None
+    """Why the whole recall failed, so that no gate was asked."""
+    words_alone: tuple[str, ...] = ()
+    """Ids that the words alone would find where it failed; nobody got them."""
 
     def rung(self, gate: str) -> Rung | None:
         """The rung of one gate."""
@@ -145,4 +152,9 @@ class Verdict:
             "changes": [change.as_json() for change in self.changes],
             "powerless": [each.as_json() for each in self.powerless],
             "warnings": list(self.warnings),
+            **(
+                {"failure": self.failure.as_json(), "results": [], "words_alone": list(self.words_alone)}
+                if self.failure is not None
+                else {}
+            ),
         }

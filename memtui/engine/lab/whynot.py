@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from memtui.engine.recall.plan import Plan
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.setting import Setting
-    from memtui.engine.recall.trace import Candidate
+    from memtui.engine.recall.trace import Candidate, Failure
 
 INDIRECT = frozenset({"rerank", "mmr_diversity"})
 """Gates that stop nothing by themselves: they cost the places or the score that another gate asks for."""
+PROMPT_GATES = ("governance", "repeat", "prompt_items", "prompt_chars")
+"""Gates between what came back and what an agent's prompt holds."""
 RUN_ORDER = (
     "unknown_id",
     "scope",
@@ -47,10 +49,7 @@ RUN_ORDER = (
     "state",
     "suppressed",
     "adaptive_gate",
-    "governance",
-    "repeat",
-    "prompt_items",
-    "prompt_chars",
+    *PROMPT_GATES,
 )
 """The gates in the order in which a recall runs through them; the ladder tells what a memory is first."""
 RankingOf = Callable[[int], Ranking]
@@ -85,16 +84,41 @@ def why_not(trace: Trace, memory_id: str, ranking_of: RankingOf, ask: Ask) -> In
     found = find(trace, memory_id)
     if found is None:
         return Inquiry(_unknown(trace, memory_id))
+    if trace.failure is not None:
+        return Inquiry(_failed(trace, trace.failure, found))
     if trace.plan is None:
         return _other(trace, found, ranking_of)
     evidence = _evidence(trace, trace.plan, found, ranking_of, ask)
-    verdict = judged(trace, found.row.id, evidence.rank, climb(evidence))
+    verdict = _to_the_prompt(trace, judged(trace, found.row.id, evidence.rank, climb(evidence)))
 
     def every(scopes: Sequence[str | None]) -> list[Move]:
         words = () if evidence.plan.plain else added_words(trace, found.row, evidence.plan.gate_rule)
         return [*moves(trace, evidence, scopes), *words]
 
     return Inquiry(verdict, every, dict(powerless(trace, evidence)))
+
+
+def _failed(trace: Trace, failure: Failure, found: Found) -> Verdict:
+    """No gate was asked: the recall failed before anything was searched."""
+    words = f"{failure.words[:1].upper()}{failure.words[1:]}. {failure.reason}"
+    ladder = (
+        Rung("unknown_id", True, found.row.id, None, gate_words.sentence("unknown_id", True, "", None, {})),
+        Rung("embedding", False, failure.stage, None, words),
+    )
+    return Verdict(
+        found.row.id,
+        trace.query,
+        trace.recipe,
+        False,
+        None,
+        "embedding",
+        failure.stage,
+        None,
+        words,
+        ladder,
+        failure=failure,
+        words_alone=tuple(trace.words_alone.returned) if trace.words_alone is not None else (),
+    )
 
 
 def _other(trace: Trace, found: Found, ranking_of: RankingOf) -> Inquiry:
@@ -196,6 +220,38 @@ def _by_substring(trace: Trace, plan: Plan, found: Found, text: str) -> WordRank
         inactive += not row.active(plan.now_ms)
     why = "it does not hold the whole question, which is what counts when no word is found"
     return WordRank(None, len(answer.rows), 0, None, None, (text,), (), None, why)
+
+
+def _to_the_prompt(trace: Trace, verdict: Verdict) -> Verdict:
+    """The verdict with the gates between an answer and the agent's prompt, which a memory that came back can miss."""
+    from memtui.engine.lab.injected import injected, reaches_prompt
+
+    if not reaches_prompt(trace):
+        return verdict
+    prompt = injected(trace)
+    part = next((each for each in prompt.parts if each.id == verdict.id), None)
+    rungs = []
+    for gate in PROMPT_GATES:
+        stopped = part is not None and part.gate == gate
+        known = None if part is None else not stopped
+        value = part.value if part is not None and stopped else None
+        limit = {"prompt_items": prompt.items, "prompt_chars": prompt.budget}.get(gate)
+        limit = int(part.limit) if part is not None and stopped and part.limit is not None else limit
+        facts = {} if part is None else {"why": part.left_out}
+        words = gate_words.sentence(gate, known, value, limit, facts)
+        rungs.append(Rung(gate, known, value, limit, words, hypothetical=not verdict.returned, facts=facts))
+    told = replace(verdict, ladder=(*verdict.ladder, *rungs))
+    if not verdict.returned or part is None or not part.gate:
+        return told
+    words = f"It came back, number {verdict.rank}, and does not reach the prompt. "
+    stopped_by = next(rung for rung in rungs if rung.gate == part.gate)
+    return replace(
+        told,
+        gate=part.gate,
+        value=stopped_by.value,
+        limit=stopped_by.limit,
+        sentence=words + stopped_by.sentence,
+    )
 
 
 def settled(trace: Trace, memory_id: str, ladder: tuple[Rung, ...]) -> tuple[tuple[Rung, ...], Rung | None]:

@@ -21,13 +21,16 @@ class QuestionVector:
     vector: Floats | None
     warnings: list[str] = field(default_factory=list)
     operation: StageSummary | None = None
+    failed: str = ""
+    """What the embedder said when it was asked and failed, whole; empty otherwise."""
 
 
 def question_vector(request: RecallRequest, outside: Outside, *, needed: bool) -> QuestionVector:
     """The vector that the request gives, else the embedder's.
 
     Where neither is to be had the keyword lane works alone, which the warning says; with `needed` that is an
-    error, unless the request brings recorded vector hits.
+    error, unless the request brings recorded vector hits. An embedder that was asked and failed is told in
+    `failed`: what follows from it is the recipe's own rule.
     """
     if request.query_vector is not None:
         return QuestionVector(_given(request.query_vector))
@@ -42,10 +45,12 @@ def question_vector(request: RecallRequest, outside: Outside, *, needed: bool) -
     start = outside.clock()
     try:
         vector = outside.embed(request.query)
+        check_dims(vector, outside.pin.dims)
     except MemtuiError as error:
-        if needed:
-            raise
-        return QuestionVector(None, [f"keyword only: {error}"])
+        ms = (outside.clock() - start) * 1000
+        said = " ".join(part.strip() for part in (error.message, error.details, error.fix) if part.strip())
+        asked = StageSummary("embed_query", "embed", "operation", 1, 0, ms, note=f"asked and failed: {said}")
+        return QuestionVector(None, [f"keyword only: {said}"], asked, said)
     ms = (outside.clock() - start) * 1000
     return QuestionVector(vector, [], StageSummary("embed_query", "embed", "operation", 1, 1, ms))
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from memtui.engine.recall.flow import Flow, Outcome
 from memtui.engine.recall.pool import Floats, Pool
-from memtui.engine.recall.trace import SCHEMA, Candidate, Proof, StageKind, StageSummary, Step
+from memtui.engine.recall.trace import SCHEMA, Candidate, Failure, Proof, StageKind, StageSummary, Step
 
 if TYPE_CHECKING:
     from memtui.engine.memory import Memory
@@ -170,6 +170,14 @@ class Trace:
     """How this recipe's steps are proved, where it is no recipe of the plugin's."""
     asker: Asker | None = None
     """Whose recall it is and what was searched for them; None only while it is made."""
+    failure: Failure | None = None
+    """Why the recall failed as a whole; its caller got nothing."""
+    words_alone: Trace | None = field(default=None, repr=False, compare=False)
+    """Where it failed for want of a vector: the recall as the words alone would answer it, which nobody got."""
+    auto_recall: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """The plugin's own settings of what goes into a prompt, as the store's agent is configured."""
+    kept: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What was worked out from the trace, kept with it."""
     extra: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """What else the recipe has to tell in the document: receipts, the block for the prompt."""
 
@@ -305,6 +313,7 @@ class Trace:
             ],
             "operations": [{"name": o.name, "ms": round(o.ms, 3), "note": o.note} for o in self.operations],
             "results": [self._result(c, texts, explain, words) for c in self.results],
+            "failure": None if self.failure is None else self.failure.as_json(),
             "warnings": list(self.warnings),
             "findings": list(self.findings),
             "total_ms": round(self.total_ms, 3),
@@ -323,6 +332,10 @@ class Trace:
                 for c in self.candidates
             ]
         document["confidence"] = None if self.confidence is None else self.confidence.as_json()
+        if self.words_alone is not None:
+            alone = self.words_alone
+            known = {row.id: row.text for row in alone.pool.rows}
+            document["words_alone"] = [alone._result(c, known, explain, words) for c in alone.results]
         document |= plain(self.extra)
         document["proof"] = {
             "recomputed": self.proof.recomputed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
@@ -23,7 +23,7 @@ from memtui.engine.recall.request import RecallRequest, filters_of
 from memtui.engine.recall.runners import RUNNERS
 from memtui.engine.recall.setting import RerankAnswer, Route, Setting
 from memtui.engine.recall.through import OnStage, pool_of, run_stages
-from memtui.engine.recall.trace import StageSummary
+from memtui.engine.recall.trace import Failure, StageSummary
 from memtui.engine.recall.twice import unread
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ class Bench:
     """Who reads which scope; asked only where an agent's recipe needs it. The default has no access lists."""
     agent: str = DEFAULT_AGENT
     """Who asks where a request names nobody."""
+    auto_recall: Mapping[str, Any] = field(default_factory=dict)
+    """The plugin's settings of what goes into a prompt; empty: its defaults."""
 
     def outside(self, table_version: int | None = None) -> Outside:
         """The table at `table_version` (None: the pinned one) and the embedder, nothing asked yet."""
@@ -93,7 +95,7 @@ def recall(
         trace = RUNNERS[request.recipe](request, bench, outside, on_stage, cancel)
     else:
         trace = Run(bench.plan(request), outside, on_stage, cancel).trace()
-    return replace(trace, asker=asker if trace.asker is None else trace.asker)
+    return replace(trace, asker=trace.asker or asker, auto_recall=bench.auto_recall, kept={})
 
 
 class Run:
@@ -113,12 +115,14 @@ class Run:
         self.operations: list[StageSummary] = []
         self.lane_ms: dict[str, float] = {}
         self.started = outside.clock()
+        self.failure: Failure | None = None
 
     def trace(self) -> Trace:
         """Search, then run the stages."""
         setting = self.search()
         pool = pool_of(setting.vector_lane, setting.bm25_lane, self.plan.now_ms, self.outside.kin)
-        return self.finish(setting, pool, self.stages(setting, pool))
+        found = self.finish(setting, pool, self.stages(setting, pool))
+        return found if self.failure is None else _failed(found, self.failure)
 
     def search(self) -> Setting:
         """Decide the route, run the lanes; raises MemtuiError when all of them failed."""
@@ -249,7 +253,13 @@ class Run:
         if route == "tag":
             return None
         answer = question_vector(self.plan.request, self.outside, needed=route == "vector")
-        self.warnings += answer.warnings
+        if (
+            answer.failed
+        ):  # the whole call fails, with the plugin as with the built-in program (spec/retrieval 3)
+            leg = "hybrid" if route == "hybrid" else "vector"
+            self.failure = Failure(f"{leg}.embedQuery", answer.failed)
+        else:
+            self.warnings += answer.warnings
         if answer.operation is not None:
             self.operations.append(answer.operation)
             if self.on_stage is not None:
@@ -311,6 +321,21 @@ class Run:
     def _memories(self, pool: Pool) -> dict[str, Memory]:
         table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))
         return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.plan.now_ms)}
+
+
+def _failed(found: Trace, failure: Failure) -> Trace:
+    """The trace of a recall that failed; what the words alone would find goes with it."""
+    nothing = Pool((), {}, {}, found.now_ms)
+    return replace(
+        found,
+        pool=nothing,
+        records=(),
+        failure=failure,
+        words_alone=found,
+        neighbors={},
+        mode="failed",
+        warnings=tuple(each for each in found.warnings if not each.startswith("rerank:")),
+    )
 
 
 def _before_all(pool: Pool) -> bool:

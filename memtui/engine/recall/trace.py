@@ -80,6 +80,25 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a recall failed as a whole, so that its caller got nothing."""
+
+    stage: str
+    """Where, by the plugin's names: hybrid.embedQuery, vector.embedQuery."""
+    reason: str
+    """What the service said, whole."""
+
+    @property
+    def words(self) -> str:
+        """One sentence for people, the reason left out."""
+        return "embedding failed: the agent got nothing"
+
+    def as_json(self) -> dict[str, str]:
+        """As in the command-line contract."""
+        return {"stage": self.stage, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
 class Proof:
     """Whether recomputing every step from its recorded inputs gives the recorded scores."""
 

@@ -39,6 +39,8 @@ class Hit:
     """(lane, "score #rank", style), empty text where the lane did not find it."""
     matches: tuple[str, ...] = ()
     """Words of the question, lower case, to be lit in the text."""
+    left_out: str = ""
+    """Why it does not reach the agent's prompt."""
 
 
 def found_at(low: str, word: str) -> Iterator[int]:
@@ -95,6 +97,8 @@ def _evidence(hit: Hit, width: int, glyphs: Glyphs) -> Content:
         " " * 11,
         (fit(one_line(hit.scope or "-"), scope_cells, glyphs.ellipsis), scope_style(hit.scope)),
     ]
+    if hit.left_out:
+        parts.append((f"  {glyphs.cross} {one_line(hit.left_out)}", "$stage-cut"))
     for lane, found, style in hit.evidence:
         parts += ["  ", (lane + " ", style), (fit(found or "-", 8), "$dim")]
     line = Content.assemble(*parts)
@@ -117,21 +121,42 @@ class ResultList(RowList):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._hits: tuple[Hit, ...] = ()
+        self._head: tuple[Content, ...] = ()
+        self._ends = ""
         self.verdicts: Mapping[str, str] = {}
         """What the saved case of the question says of the results, by id."""
 
-    def show(self, hits: Sequence[Hit], selected: str | None = None) -> None:
-        """Show these results with the cursor on `selected`."""
-        self._hits = tuple(hits)
+    def show(
+        self,
+        hits: Sequence[Hit],
+        selected: str | None = None,
+        *,
+        head: Sequence[Content] = (),
+        ends: str = "",
+    ) -> None:
+        """Show these results with the cursor on `selected`, `head` above them.
+
+        `ends` is what stands under the last one that reaches the prompt, where others do not.
+        """
+        self._hits, self._head, self._ends = tuple(hits), tuple(head), ends
         self.repaint(selected)
 
     def paint(self, width: int) -> Sequence[Row]:
         glyphs = host(self).glyphs
         evidence = self.app.size.width >= 100
-        return [
-            Row(
-                hit_lines(hit, width, glyphs, evidence=evidence, verdict=self.verdicts.get(hit.id, "")),
-                hit.id,
-            )
-            for hit in self._hits
-        ]
+        rows = [Row((Content.assemble(" ", each),)) for line in self._head for each in line.wrap(width - 2)]
+        ended = not self._ends
+        for hit in self._hits:
+            if hit.left_out and not ended:
+                rows.append(Row((self._end_line(width, glyphs),)))
+                ended = True
+            lines = hit_lines(hit, width, glyphs, evidence=evidence, verdict=self.verdicts.get(hit.id, ""))
+            rows.append(Row(lines, hit.id))
+        return rows
+
+    def _end_line(self, width: int, glyphs: Glyphs) -> Content:
+        said = crop(f" {self._ends} ", max(8, width - 4), glyphs.ellipsis)
+        rule = glyphs.rule * max(0, width - cell_len(said) - 3)
+        return Content.assemble(
+            (f" {glyphs.rule}", "$stage-cut"), (said, "bold $stage-cut"), (rule, "$stage-cut")
+        )

@@ -40,7 +40,9 @@ def results_state(state: RecallState, session: Session, recipes: Sequence[Recipe
             if state.phase == "running"
             else _nothing_asked(session, recipes)
         )
-    return None if state.trace.results else nothing(state.trace, [recipe.name for recipe in recipes])
+    if state.trace.results or state.trace.failure is not None:
+        return None
+    return nothing(state.trace, [recipe.name for recipe in recipes])
 
 
 def _no_store(session: Session) -> State:

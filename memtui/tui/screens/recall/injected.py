@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from memtui.engine import InjectionSettings, MemtuiError, one_line
-from memtui.engine.lab.injected import Mode
+from memtui.engine.lab.injected import Mode, settings_of
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.messages import RunFailed, RunFinished
@@ -96,7 +96,7 @@ class Injected(QuickModal[None]):
     def __init__(self, engine: Engine, trace: Trace) -> None:
         super().__init__()
         self._engine, self._trace = engine, trace
-        self.settings = InjectionSettings()
+        self.settings: InjectionSettings = settings_of(trace.auto_recall)
         self._runner = Runner(self)
         self.found: Injection | None = None
         self._error: MemtuiError | None = None

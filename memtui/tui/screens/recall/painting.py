@@ -53,15 +53,14 @@ class Painting:
         state = self._state
         rows = len(self._laps(width)) + len(self._notes(width))
         moves = 8
-        candidate = present.candidate_of(state.trace, state.selected)
-        if state.trace is not None and candidate is not None:
-            moves = max(
-                5, max((len(account.fall(state.trace, c).moves) for c in state.trace.results), default=5)
-            )
+        listed = state.listed
+        candidate = present.candidate_of(listed, state.selected)
+        if listed is not None and candidate is not None:
+            moves = max(5, max((len(account.fall(listed, c).moves) for c in listed.results), default=5))
         alone = state.trace is None and (width < NORMAL_WIDTH or self._screen.session.engine is None)
         return RecallShape(
             stages=0 if alone and not state.stages else rows,
-            results=len(state.trace.results) if state.trace is not None else 0,
+            results=len(state.listed.results) if state.listed is not None else 0,
             moves=moves,
             dropped=state.shown == "dropped",
             zoom=state.zoom,
@@ -213,7 +212,13 @@ class Painting:
         screen = self._screen
         results, missing = screen.query_one(ResultList), screen.query_one(DroppedList)
         trace = state.trace
-        results.show(present.hits(trace) if trace is not None else (), state.selected)
+        shown = state.listed
+        results.show(
+            present.hits(shown) if shown is not None else (),
+            state.selected,
+            head=present.failure(trace, self._glyphs) if trace is not None else (),
+            ends=present.prompt_ends(trace) if trace is not None else "",
+        )
         missing.show(present.gates(trace) if trace is not None else ())
         missing.choose(state.selected)
         said = results_state(state, screen.session, recipes_of(screen.session.engine))
@@ -230,7 +235,7 @@ class Painting:
     def _places(self, state: RecallState) -> None:
         screen = self._screen
         trace = state.trace
-        ids = [c.id for c in trace.results] if trace is not None else []
+        ids = [c.id for c in state.listed.results] if state.listed is not None else []
         at = str(ids.index(state.selected) + 1) if state.selected in ids else "-"
         where = f"{at} / {len(ids)}" if ids else ""
         empty = not ids or self._panel("results").has_class("-state")
@@ -250,21 +255,24 @@ class Painting:
     def _why(self, state: RecallState) -> None:
         screen, glyphs = self._screen, self._glyphs
         breakdown, text, panel = screen.query_one(Breakdown), screen.query_one(MemoryText), self._panel("why")
-        candidate = present.candidate_of(state.trace, state.selected)
-        if state.trace is None or candidate is None:
+        trace = state.listed
+        candidate = present.candidate_of(trace, state.selected)
+        if trace is None or candidate is None:
             breakdown.show(None)
             text.show(None)
             panel.headline(what="Why", which="", where="")
             return
         told = state.told.get(candidate.id)
-        why = present.why(state.trace, candidate, glyphs, screen.now_ms, told)
-        memory = state.trace.memories.get(candidate.id)
+        why = present.why(trace, candidate, glyphs, screen.now_ms, told)
+        memory = trace.memories.get(candidate.id)
         breakdown.show(why)
-        text.show(memory, present.words_of(state.trace.query), why.facts)
-        mark = present.trust(state.trace, candidate, why.fall, glyphs)
+        text.show(memory, present.words_of(trace.query), why.facts)
+        mark = present.trust(trace, candidate, why.fall, glyphs)
         place = f"#{candidate.rank}"
         width = screen.app.size.width
         who = f"Why {place}" if candidate.rank else "Why not"
+        if state.trace is not None and state.trace.failure is not None:
+            who = f"By words alone {place}"
         if width >= NORMAL_WIDTH and memory is not None:
             room = max(8, self._width_of("why") - len(who) - mark.cell_length - 14)
             who = f"{who}  {crop(one_line(memory.text[:400]), room, glyphs.ellipsis)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
@@ -59,7 +60,42 @@ def hits(trace: Trace) -> tuple[Hit, ...]:
         lane for lane in _LANES if lane[0] != "reranked" or any(lane[0] in c.sources for c in trace.results)
     ]
     full = max(1.0, max((c.score or 0.0 for c in trace.results), default=0.0))
-    return tuple(_hit(c, trace.memories.get(c.id), words, lanes, full) for c in trace.results)
+    out = left_out(trace)
+    return tuple(
+        replace(_hit(c, trace.memories.get(c.id), words, lanes, full), left_out=out.get(c.id, ""))
+        for c in trace.results
+    )
+
+
+def left_out(trace: Trace) -> dict[str, str]:
+    """Id to why it does not reach the prompt, for what came back; empty where the answer goes into none."""
+    from memtui.engine.lab.injected import injected, reaches_prompt
+
+    if not reaches_prompt(trace):
+        return {}
+    return {part.id: part.left_out for part in injected(trace).parts if part.left_out}
+
+
+def prompt_ends(trace: Trace) -> str:
+    """The line under the last memory that reaches the prompt; empty where all do, or there is no prompt."""
+    from memtui.engine.lab.injected import injected
+
+    if not left_out(trace):
+        return ""
+    prompt = injected(trace)
+    return f"prompt ends here: {plural(prompt.items or 0, 'item')} of {prompt.budget:,} characters"
+
+
+def failure(trace: Trace, glyphs: Glyphs) -> tuple[Content, ...]:
+    """What stands above the results of a recall that failed: that nobody got anything, why, and what follows."""
+    if trace.failure is None:
+        return ()
+    head = Content.styled(f"{glyphs.warn} {trace.failure.words}", "bold $danger")
+    why = Content.styled(one_line(trace.failure.reason), "$danger")
+    alone = trace.words_alone
+    if alone is None or not alone.results:
+        return (head, why, Content.styled("The words alone would find nothing.", "$dim"))
+    return (head, why, Content.styled("What the words alone would find, which no agent got:", "$stale"))
 
 
 def _hit(

@@ -23,6 +23,7 @@ from memtui.tui.screens.recall.choosers import SETTINGS, Choosers
 from memtui.tui.screens.recall.explore import MORE_LIKE, Explore, with_kept_vector
 from memtui.tui.screens.recall.marking import Marking
 from memtui.tui.screens.recall.painting import Painting
+from memtui.tui.screens.recall.present import left_out
 from memtui.tui.screens.recall.receipts import Receipts
 from memtui.tui.screens.recall.state import RecallState
 from memtui.tui.screens.recall.telling import RADAR, TOLD
@@ -159,7 +160,13 @@ class RecallScreen(Frame):
 
         def work(cancel: CancelToken, report: Report) -> Trace:
             trace = engine.recall(with_kept_vector(engine, request), report, cancel)
-            _ = trace.candidates, trace.memories, trace.proof  # made here: no cursor movement waits for them
+            alone = trace.words_alone or trace
+            _ = (
+                alone.candidates,
+                alone.memories,
+                alone.proof,
+                left_out(trace),
+            )  # made here: no cursor movement waits for them
             return trace
 
         self.runner.start("recall", work)

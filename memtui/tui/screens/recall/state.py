@@ -96,6 +96,12 @@ class RecallState:
         return self.trace is not None and self.phase in ("running", "failed")
 
     @property
+    def listed(self) -> Trace | None:
+        """The trace whose memories the lists show: that of the words alone where the recall failed."""
+        alone = self.trace.words_alone if self.trace is not None else None
+        return self.trace if alone is None else alone
+
+    @property
     def edited(self) -> bool:
         """Whether question or options have changed since the answer."""
         return self.answered is not None and self.form != self.answered
@@ -197,7 +203,7 @@ def add_stage(state: RecallState, stage: StageSummary) -> RecallState:
 
 def finish(state: RecallState, trace: Trace) -> RecallState:
     """The answer is there. The selection stays where the memory is still a result."""
-    ids = [candidate.id for candidate in trace.results]
+    ids = [candidate.id for candidate in (trace.words_alone or trace).results]
     selected = state.selected if state.selected in ids else (ids[0] if ids else "")
     if not ids and trace.candidates:
         selected = trace.candidates[0].id
@@ -247,7 +253,7 @@ def select(state: RecallState, id: str) -> RecallState:
 
 def step_result(state: RecallState, by: int) -> RecallState:
     """The result before or after the selected one, stopping at the ends."""
-    ids = [c.id for c in state.trace.results] if state.trace is not None else []
+    ids = [c.id for c in state.listed.results] if state.listed is not None else []
     if not ids:
         return state
     if state.selected not in ids:

@@ -1,0 +1,75 @@
+"""Where the prompt ends: what came back and does not reach the agent, by which gate, everywhere the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine, RecallRequest, open_engine
+from memtui.engine.lab.injected import InjectionSettings, settings_of
+from tests.engine.pro_store import NOW_MS, row, write_store
+
+TOPICS = ("north harbour", "south gate", "east mill", "west quarry", "old chapel", "new bridge")
+QUESTION = "Which port does the gateway listen on there?"
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    rows = [
+        row(str(n), f"The gateway at the {topic} listens on port {8000 + n}", (1, 0.7 * n))
+        for n, topic in enumerate(TOPICS)
+    ]
+    write_store(tmp_path / "store", rows, dims=2)
+    return open_engine(str(tmp_path / "store"), now=lambda: NOW_MS, environ={}, cwd=tmp_path)
+
+
+def test_the_fourth_came_back_and_does_not_reach_the_prompt(engine: Engine) -> None:
+    request = RecallRequest(QUESTION, recipe="pro/agent", query_vector=[1, 0])
+    trace = engine.recall(request)
+    prompt = engine.lab.injected(trace)
+    assert prompt.items == 3
+    reached = [part.id for part in prompt.parts if part.line]
+    assert reached == list(trace.returned[:3])
+    for place, memory_id in enumerate(trace.returned, 1):
+        verdict = engine.lab.why_not_in(trace, memory_id, changes=False)
+        assert (verdict.returned, verdict.rank) == (True, place)
+        if place <= 3:
+            assert verdict.gate is None
+            continue
+        assert (verdict.gate, verdict.value, verdict.limit) == ("prompt_items", place, 3)
+        assert "does not reach the prompt" in verdict.sentence
+
+
+def test_the_characters_end_the_prompt_too(engine: Engine) -> None:
+    trace = engine.recall(RecallRequest(QUESTION, recipe="pro/agent", query_vector=[1, 0]))
+    found = engine.lab.injected(trace, InjectionSettings(max_chars=100))
+    assert all(part.limit == 100 for part in found.parts if part.gate == "prompt_chars")
+    assert any(part.gate == "prompt_chars" for part in found.parts)
+
+
+def test_a_repeat_is_a_gate_of_its_own(engine: Engine) -> None:
+    trace = engine.recall(RecallRequest(QUESTION, recipe="pro/agent", query_vector=[1, 0]))
+    first = trace.returned[0]
+    found = engine.lab.injected(trace, turns_since={first: 2})
+    part = next(each for each in found.parts if each.id == first)
+    assert (part.gate, part.value, part.limit) == ("repeat", 2, 8)
+
+
+@pytest.mark.parametrize("recipe", ["pro/tool", "pro/cli", "memtui"])
+def test_a_recipe_that_fills_no_prompt_has_none_of_these_gates(engine: Engine, recipe: str) -> None:
+    trace = engine.recall(RecallRequest(QUESTION, recipe=recipe, query_vector=[1, 0]))
+    verdict = engine.lab.why_not_in(trace, trace.returned[0], changes=False)
+    assert verdict.rung("prompt_items") is None
+
+
+def test_the_plugins_own_settings_decide_where_the_prompt_ends() -> None:
+    block = {
+        "autoRecallMaxItems": 5,
+        "autoRecallMaxChars": 10_000,
+        "recallMode": "summary",
+        "maxRecallPerTurn": 0,
+    }
+    found = settings_of(block)
+    assert (found.max_items, found.max_chars, found.mode, found.max_per_turn) == (5, 8000, "summary", 10)
+    assert settings_of({}) == InjectionSettings()
