@@ -57,11 +57,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--record", metavar="FILE", help="keep a recording, to replay it under other settings"
     )
+    parser.add_argument(
+        "--replay",
+        metavar="FILE.jsonl[.gz]",
+        help="play recordings of memory-lancedb-pro, each on a store made for it; one JSON line for each",
+    )
     add_safety_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Capture; unless it is a dry run, write."""
+    if args.replay:
+        return _replay(args)
     if args.sources[:1] == ["why-not"]:
         return _why_not(args)
     if len(args.sources) != 1:
@@ -105,6 +112,22 @@ def run(args: argparse.Namespace) -> int:
                 _print(documents[-1], args)
     if args.json:
         print_json(documents[0] if len(documents) == 1 else _together(documents))
+    return 0
+
+
+def _replay(args: argparse.Namespace) -> int:
+    """Print what each recording leaves, one JSON line each, in order."""
+    from memtui.engine.capture.replay import read_prototypes, read_recordings, replay
+
+    if args.sources:
+        raise UsageError("--replay takes its file alone.", fix="Leave the conversation out.")
+    path = Path(args.replay)
+    config, prototypes = read_config(args.config) or {}, read_prototypes(path)
+    for recording in read_recordings(path):
+        print(
+            json.dumps(replay(recording, config=config, prototypes=prototypes), ensure_ascii=False),
+            flush=True,
+        )
     return 0
 
 

@@ -51,14 +51,24 @@ def _lines(file: Iterable[str], path: Path) -> Iterator[dict[str, Any]]:
 
 def _recording(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        found: Any = json.loads(line)
     except ValueError:
         found = None
-    if not isinstance(found, dict) or not isinstance(found.get("steps"), list):
+    if not isinstance(found, dict) or not _is_recording(found):
         raise UsageError(
-            f"Line {number} of {path} is no recording.", fix="Each line is one object with its steps."
+            f"Line {number} of {path} is no recording.",
+            fix="Each line is one object with its clock (now) and its steps.",
         )
     return found
+
+
+def _is_recording(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("now"), int):
+        return False
+    steps = value.get("steps")
+    return isinstance(steps, list) and all(
+        isinstance(step, dict) and isinstance(step.get("do"), str) for step in steps
+    )
 
 
 def read_prototypes(path: Path) -> list[NDArray[np.float32]]:

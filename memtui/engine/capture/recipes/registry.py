@@ -13,8 +13,14 @@ def capture_recipes() -> dict[str, CaptureRecipe]:
     """The recipes by name, in the order to show them."""
     from memtui.engine.capture.recipes import mem_engine, memory_lancedb
     from memtui.engine.capture.recipes.memtui import run as memtui
+    from memtui.engine.capture.recipes.pro import run as pro
 
-    listed: tuple[CaptureRecipe, ...] = (memtui.RECIPE, memory_lancedb.RECIPE, mem_engine.RECIPE)
+    listed: tuple[CaptureRecipe, ...] = (
+        memtui.RECIPE,
+        pro.RECIPE,
+        memory_lancedb.RECIPE,
+        mem_engine.RECIPE,
+    )
     return {recipe.name: recipe for recipe in listed}
 
 

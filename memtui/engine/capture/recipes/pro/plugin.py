@@ -21,6 +21,7 @@ from memtui.engine.capture.recipes.pro.reflection import Reflected
 from memtui.engine.capture.recipes.pro.settings import dreaming_config
 from memtui.engine.capture.recipes.pro.tools import Answer, Caller
 from memtui.engine.capture.recipes.pro.world import World
+from memtui.engine.errors import UsageError
 
 TOOLS: Mapping[str, Callable[[World, Caller, Mapping[str, Any]], Answer]] = {
     "memory_store": tools.memory_store,
@@ -39,6 +40,13 @@ TOOLS: Mapping[str, Callable[[World, Caller, Mapping[str, Any]], Answer]] = {
 }
 """The tools by name: each takes the world, its caller and JSON arguments, and answers with text and data."""
 _MESSAGES = ("message_received", "agent_end", "session_end")
+
+
+def call_tool(world: World, caller: Caller, name: str, params: Mapping[str, Any]) -> Answer:
+    """Call one of the plugin's tools. Raises UsageError for a name that is none."""
+    if name not in TOOLS:
+        raise UsageError(f"There is no tool {name}.", fix=f"Take one of {', '.join(TOOLS)}.")
+    return TOOLS[name](world, caller, params)
 
 
 @dataclass(slots=True)
@@ -70,7 +78,9 @@ class Plugin:
             caller = Caller(
                 str(context.get("agentId") or "main"), str(context.get("workspaceDir") or "<root>/ws")
             )
-            found["answer"] = TOOLS[step["name"]](self.world, caller, step.get("params") or {}).as_json()
+            found["answer"] = call_tool(
+                self.world, caller, str(step.get("name")), step.get("params") or {}
+            ).as_json()
         elif kind == "hook":
             found["answer"] = self._hook(step["name"], step.get("event") or {}, context)
         elif kind == "prompt_build":

@@ -46,10 +46,11 @@ def shown(row: StoredRow) -> dict[str, Any]:
 def recall_rows(
     world: World, query: str, *, limit: int, scopes: Sequence[str] | None, source: str
 ) -> list[Recalled]:
-    """Ask the store as the plugin asks it. The changes on top are written first: a recall reads the table."""
+    """Ask the store as the plugin asks it; a recall reads the table, not what is on top of it."""
     from memtui.engine.recall.run import Bench, recall
 
-    world.draft.flush()
+    if world.search_words is not None:  # a replay: the store was made for it
+        world.draft.flush()
     vector = world.embed(query)
     raw: Mapping[str, Any] = world.settings.raw
     retrieval, decay = raw.get("retrieval"), raw.get("decay")

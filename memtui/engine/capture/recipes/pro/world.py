@@ -89,6 +89,8 @@ class World:
     new_id: Callable[[], str]
     policy: ScopePolicy
     files: Files
+    scope: str = ""
+    """Where captured memories go instead of the agent's own scope."""
     now_ms: int = 0
     embed_ms: float = 0.0
     """How long an embedding is known to take; recordings of slow services name it."""
@@ -253,6 +255,8 @@ class World:
         """Where an agent's memories go by default; the configured default for reserved ids."""
         from memtui.engine.errors import UsageError
 
+        if self.scope:
+            return self.scope
         try:
             return self.policy.default_write_scope(agent)
         except UsageError:
