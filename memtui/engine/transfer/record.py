@@ -37,6 +37,8 @@ class Record:
     scope: str | None = None
     importance: float | None = None
     timestamp_ms: int | None = None
+    time_unknown: bool = False
+    """The source has a place for the time, and says there that it does not know it."""
     time_from: str = ""
     """Where an inferred time comes from: "file name", "file time", "date at line start"."""
     updated_ms: int | None = None

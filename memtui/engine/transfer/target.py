@@ -247,10 +247,8 @@ class Target:
         return self.scoping.place(record.scope, keep_bare=keep_bare)
 
     def _timestamp(self, record: Record, notes: list[Note]) -> int:
-        if (
-            record.timestamp_ms is None and record.dialect
-        ):  # the row of a store: what it does not know stays so
-            return 0
+        if record.timestamp_ms is None and (record.dialect or record.time_unknown):
+            return 0  # unknown stays unknown
         if record.timestamp_ms is None:
             notes.append(Note("timestamp", NO_TIME))
             return self._now_ms

@@ -78,8 +78,7 @@ def pro_record(row: Any, where: str, options: ReadOptions) -> Record | Rejected:
     put_importance(record, row.get("importance"))
     put_time(record, "timestamp_ms", row.get("timestamp"), options.now_ms)
     if record.timestamp_ms is None and "timestamp" in row and row["timestamp"] in (None, 0):
-        record.timestamp_ms = 0  # an unknown time: stored as such, not as the time of the import
-        record.notes = [note for note in record.notes if note.field != "timestamp"]
+        record.time_unknown = True  # and stays so: it is not the time of the import
     put_vector(record, row.get("vector"))
     _put_metadata(record, row.get("metadata"))
     record.rest |= others(row, KNOWN)
