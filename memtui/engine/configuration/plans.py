@@ -257,7 +257,7 @@ def _flat(tree: Mapping[str, Any], lead: tuple[str, ...]) -> list[tuple[str, Any
     out: list[tuple[str, Any]] = []
     for key, value in tree.items():
         path = (*lead, str(key))
-        if isinstance(value, Mapping) and value and "source" not in value and path[0] != "scopes":
+        if isinstance(value, Mapping) and value and "source" not in value:
             out += _flat(value, path)
         else:
             out.append((".".join(path), REMOVED if value is None else value))

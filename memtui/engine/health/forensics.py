@@ -35,10 +35,14 @@ FOLDS = 5
 RIDGES = (0.3, 3.0, 30.0)
 LEAST_POWER = 0.18
 """Middle likeness of stored and predicted vectors below which the regression has learned nothing."""
-SURE = 0.99
+SURE = 0.95
 """A row is a suspect when it is so much likelier to be foreign than not."""
-FALSE_ALARM = 0.0005
-"""Share of rows of a sound store that may be suspected by chance."""
+TWO_WITNESSES = 0.2
+"""Enough where the directions of the vector say the same."""
+FALSE_ALARM = 0.0001
+"""How thick the tail of odd but sound rows is taken to be."""
+LEAST_SHARE = 0.002
+ROUNDS = 4
 DIRECTIONS = 8
 SAMPLE = 3_000
 NEIGHBOURS_ASKED = 600
@@ -141,11 +145,11 @@ def judge(
     keep = known.copy()
     likeness = odds = energy = cosine = np.zeros(len(unit))
     foreign = np.zeros(len(unit), np.bool_)
-    for _ in range(2):
+    for _ in range(ROUNDS):
         likeness, null = _likeness(features, unit, keep, known)
         odds = _odds(likeness, null, known)
         foreign = known & (odds > SURE)
-        keep = known & (odds < 0.5)
+        keep = known & (odds < 0.3)
     if float(np.median(likeness[known])) < LEAST_POWER if known.any() else True:
         return _as_a_whole(unit, texts, likeness)
     trusted = unit[keep]
@@ -154,6 +158,7 @@ def judge(
     cosine = (unit @ _unit(mean[None])[0]).astype(np.float64)
     own = float(np.median(energy[keep]))
     other = energy < (own + floor) / 2 if own > 1.3 * floor else np.zeros(len(unit), np.bool_)
+    foreign |= known & other & (odds > TWO_WITNESSES)
     return Judgement(foreign, other, likeness, odds, energy, cosine)
 
 
@@ -203,19 +208,21 @@ def _odds(likeness: Floats, null: Floats, known: NDArray[np.bool_]) -> Floats:
     """Chance that each row is foreign: its likeness under that of exchanged rows, against that of the sound ones."""
     values, chance = likeness[known], null[known]
     m0, s0 = float(np.median(chance)), _spread(chance)
-    m1, s1 = float(np.median(values)), _spread(values)
-    high = values[values > m1]
-    s1 = max(float(np.sqrt(np.mean((high - m1) ** 2))) if high.size else s1, 0.02)
-    share = 0.05
+    share, sound_part = 0.05, values
     out = np.zeros(len(likeness))
     for _ in range(20):
+        m1 = float(np.median(sound_part))
+        high = sound_part[sound_part > m1]
+        s1 = max(float(np.sqrt(np.mean((high - m1) ** 2))) if high.size else s0, 0.02)
         odd = share * _normal(likeness, m0, s0)
         sound = (1 - share) * np.maximum(
-            _normal(likeness, m1, s1), FALSE_ALARM * _normal(likeness, m0, 3 * s0)
+            _normal(likeness, m1, s1), FALSE_ALARM * _normal(likeness, (m0 + m1) / 2, 3 * s0)
         )
         out = odd / np.maximum(odd + sound, 1e-300)
-        share = float(np.clip(out[known].mean(), 1e-4, 0.6))
-    out[likeness > m1] = 0.0
+        out[likeness > m1] = 0.0
+        share = float(np.clip(out[known].mean(), LEAST_SHARE, 0.5))
+        kept = values[out[known] < 0.5]
+        sound_part = kept if kept.size > values.size // 3 else values
     return out
 
 

@@ -1,0 +1,141 @@
+"""`memtui doctor` and `memtui config`: the documents, the exit codes, and that looking writes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.conftest import ROOT, tree_hash
+from tests.engine import planted_faults as planted
+
+CONFIG = """{
+  // mine
+  plugins: {
+    slots: { memory: 'memory-lancedb-pro' },
+    entries: { 'memory-lancedb-pro': { enabled: true, config: {
+      dbPath: 'STORE',
+      embedding: { apiKey: '${KEY}', model: 'nomic-embed-text', dimensions: 32 }, // vectors
+    } } },
+  },
+}
+"""
+
+
+def memtui(home: Path, *arguments: str) -> tuple[int, Any, str]:
+    environ = {key: value for key, value in os.environ.items() if not key.startswith(("OPENCLAW_", "JINA_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "memtui", *arguments, "--json"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        check=False,
+        env={
+            **environ,
+            "HOME": str(home),
+            "XDG_STATE_HOME": str(home / "state"),
+            "XDG_CACHE_HOME": str(home / "cache"),
+        },
+    )
+    return done.returncode, json.loads(done.stdout) if done.stdout.strip() else None, done.stderr
+
+
+def agent_home(tmp_path: Path) -> Path:
+    home = tmp_path / "home"
+    store = planted.sound(home / ".openclaw" / "memory" / "lancedb-pro")
+    (home / ".openclaw" / "openclaw.json").write_text(CONFIG.replace("STORE", str(store)))
+    return home
+
+
+def test_doctor_says_what_is_wrong_and_ends_with_one(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    planted.PLANTED["D23"][1](store)
+    before = tree_hash(store)
+    code, found, errors = memtui(tmp_path, "doctor", "--store", str(store), "--deep")
+    assert code == 1, errors
+    one = next(each for each in found["findings"] if each["kind"] == "D23")
+    assert {
+        "kind",
+        "severity",
+        "count",
+        "ids",
+        "sentence",
+        "remedy",
+        "safe_beside_agent",
+        "reversible",
+    } <= set(one)
+    assert one["severity"] == "S2"
+    code, found, _ = memtui(tmp_path, "doctor", "--store", str(store), "--fix", "D23", "--dry-run")
+    assert code == 1
+    assert found["fixes"][0]["kind"] == "D23"
+    assert tree_hash(store) == before
+    code, found, errors = memtui(tmp_path, "doctor", "--store", str(store), "--fix", "D23", "--yes")
+    assert found["fixed"][0]["entry"] is not None, errors
+
+
+def test_doctor_on_a_sound_store_and_on_one_that_does_not_open(tmp_path: Path) -> None:
+    code, found, _ = memtui(tmp_path, "doctor", "--store", str(planted.sound(tmp_path / "sound")), "--deep")
+    assert (code, found["findings"], found["checked"]) == (0, [], 36)
+    cut = tmp_path / "cut"
+    planted.PLANTED["D35"][1](cut)
+    code, found, _ = memtui(tmp_path, "doctor", "--store", str(cut))
+    assert code == 1
+    assert found["findings"][0]["kind"] == "D35"
+    assert found["findings"][0]["files"][0].endswith(".manifest")
+    code, found, _ = memtui(tmp_path, "doctor", "--store", str(cut), "--fix", "D35", "--yes")
+    assert found["fixed"][0]["kind"] == "D35"
+    assert "D35" not in [each["kind"] for each in found["findings"]]
+
+
+def test_doctor_knows_what_the_configuration_says(tmp_path: Path) -> None:
+    home = agent_home(tmp_path)
+    code, found, _ = memtui(home, "doctor")
+    one = next(each for each in found["findings"] if each["kind"] == "D37")
+    assert code == 1
+    assert one["files"] == [str(home / ".openclaw" / "openclaw.json")]
+    path = home / ".openclaw" / "openclaw.json"
+    path.write_text(path.read_text().replace("dimensions: 32", "dimensions: 64"))
+    code, found, _ = memtui(home, "doctor")
+    one = next(each for each in found["findings"] if each["kind"] == "D18")
+    assert one["files"] == [str(path)]
+
+
+def test_config_plan_apply_undo(tmp_path: Path) -> None:
+    home = agent_home(tmp_path)
+    path = home / ".openclaw" / "openclaw.json"
+    path.chmod(0o644)
+    before = path.read_bytes()
+    code, planned, errors = memtui(home, "config", "plan", "A")
+    assert code == 0, errors
+    assert path.read_bytes() == before
+    wanted = {tuple(each["path"])[-2:]: each["to"] for each in planned["changes"]}
+    assert wanted["embedding", "model"] == "jina-embeddings-v5-text-small"
+    assert wanted["retrieval", "rerank"] == "cross-encoder"
+    assert {each["kind"] for each in planned["consequences"]} >= {"restart", "reembed", "access"}
+    code, _, _ = memtui(home, "config", "apply", "A", "--no-key-checks")
+    assert code == 3
+    assert path.read_bytes() == before
+    code, _, errors = memtui(home, "config", "apply", "A", "--yes")
+    assert code == 1, "no key is set: the checks stop before anything is written"
+    assert "JINA_API_KEY" in errors or "KEY" in errors
+    assert path.read_bytes() == before
+    code, done, errors = memtui(home, "config", "apply", "A", "--yes", "--no-key-checks")
+    assert (code, done["written"]) == (0, True), errors
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert b"// mine" in path.read_bytes()
+    assert b"// vectors" in path.read_bytes()
+    code, planned, _ = memtui(home, "config", "plan", "A")
+    assert planned["changes"] == []
+    code, shown, _ = memtui(home, "config", "diff")
+    assert any(line.startswith("+") and "jina-reranker-v3" in line for line in shown["diff"])
+    code, _, _ = memtui(home, "config", "undo")
+    assert code == 3
+    code, _, errors = memtui(home, "config", "undo", "--yes")
+    assert code == 0, errors
+    assert path.read_bytes() == before
+    code, checked, _ = memtui(home, "config", "check")
+    assert code in (0, 1)
+    assert "auto-recall-off" in {each["rule"] for each in checked["problems"]}

@@ -1,0 +1,442 @@
+"""The configuration: what is wrong, what a plan changes, and that writing touches nothing else."""
+
+from __future__ import annotations
+
+import random
+import stat
+from pathlib import Path
+from typing import Any
+
+import json5
+import pytest
+
+from memtui.engine.configuration.consequences import consequences_of
+from memtui.engine.configuration.file import Configuration, open_config
+from memtui.engine.configuration.json5_text import Json5Error, parse, remove_value, set_value
+from memtui.engine.configuration.key_checks import WORD, checks_for, run_checks
+from memtui.engine.configuration.plans import PLANS, plan_changes, plan_named
+from memtui.engine.configuration.rules import problems_of
+from memtui.engine.configuration.write import last_record, undo_write, write_changes
+from memtui.engine.errors import RefusedError, UsageError
+from tests.engine.loopback import Answer, loopback
+
+NOW_MS = 1_795_000_000_000
+PRO = "memory-lancedb-pro"
+
+
+def home(folder: Path, text: str, name: str = "openclaw.json") -> Configuration:
+    state = folder / ".openclaw"
+    state.mkdir(exist_ok=True)
+    (state / name).write_bytes(text.encode())
+    return again(folder)
+
+
+def again(folder: Path) -> Configuration:
+    return open_config({"HOME": str(folder)}, folder)
+
+
+def pro(inner: str, more: str = "") -> str:
+    return (
+        "{ plugins: { slots: { memory: 'memory-lancedb-pro' }, entries: { 'memory-lancedb-pro': "
+        f"{{ enabled: true, config: {{ {inner} }} }} }} }}, {more} }}"
+    )
+
+
+FULL = "embedding: { apiKey: '${K}', model: 'nomic-embed-text', baseURL: 'http://127.0.0.1:1/v1' }, autoRecall: true"
+
+
+# ---------------------------------------------------------------------- text
+
+
+def odd_config(rng: random.Random, depth: int = 0) -> str:
+    """A random JSON5 object: comments, quotes, trailing commas, white space, duplicate keys."""
+
+    def gap() -> str:
+        return rng.choice(["", " ", "\n  ", " /* a } comment */ ", " // to the end {\n", "\t", "\r\n"])
+
+    def name(number: int) -> str:
+        word = rng.choice(["alpha", "beta", "plugins", "minScore", "dbPath"]) + str(number)
+        return rng.choice([word, f"'{word}'", f'"{word}"'])
+
+    def value() -> str:
+        kind = rng.randrange(9 if depth < 3 else 7)
+        if kind >= 7:
+            return odd_config(rng, depth + 1)
+        if kind == 6:
+            return (
+                "["
+                + ", ".join(value_plain() for _ in range(rng.randrange(3)))
+                + rng.choice(["", ","]).replace(",", "")
+                + "]"
+            )
+        return value_plain()
+
+    def value_plain() -> str:
+        return rng.choice(
+            [
+                "true",
+                "null",
+                "1",
+                "-.5",
+                "+0x1F",
+                "1e3",
+                "'it\\'s'",
+                '"a \\u00e9 // no comment"',
+                "'x\\\ny'",
+                "Infinity",
+            ]
+        )
+
+    members = [
+        f"{gap()}{name(number % 4)}{gap()}:{gap()}{value()}{gap()}" for number in range(rng.randrange(5))
+    ]
+    trailing = "," if members and rng.random() < 0.4 else ""
+    return "{" + ",".join(members) + trailing + gap() + "}"
+
+
+def paths_in(node: Any, lead: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    out = []
+    for key in dict.fromkeys(each.key for each in node.members):
+        inner = node.member(key).node
+        out.append((*lead, key))
+        if inner.kind == "object":
+            out += paths_in(inner, (*lead, key))
+    return out
+
+
+def only_space_and_commas(before: str, after: str, inserted: str) -> bool:
+    """Whether `after` is `before` with `inserted`, white space and commas put in."""
+    rest, at = after.replace(inserted, "", 1), 0
+    for char in rest:
+        if at < len(before) and char == before[at]:
+            at += 1
+        elif char not in " \t\r\n,":
+            return False
+    return at == len(before)
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_no_byte_outside_of_the_edited_span_changes(seed: int) -> None:
+    rng = random.Random(seed)
+    text = rng.choice(["", "// head\n", "/* head */ "]) + odd_config(rng) + rng.choice(["", "\n", " // tail"])
+    node = parse(text)
+    assert node.plain() == json5.loads(text)
+    paths = paths_in(node)
+    if paths:
+        path = rng.choice(paths)
+        spot = node
+        for key in path:
+            spot = spot.member(key).node  # type: ignore[union-attr]
+        for value in (True, 0.62, "${NAME}", ["a", "b"]):
+            made = set_value(text, path, value)
+            assert made.startswith(text[: spot.start])
+            assert made.endswith(text[spot.end :])
+            got: Any = json5.loads(made)
+            for key in path:
+                got = got[key]
+            assert got == value
+    new = (*(rng.choice([each for each in paths if _is_object(node, each)] or [()])), "brandNew")
+    made = set_value(text, new, 42)
+    got = json5.loads(made)
+    for key in new:
+        got = got[key]
+    assert got == 42
+    inserted = next(each for each in ("brandNew: 42", '"brandNew": 42', "'brandNew': 42") if each in made)
+    assert only_space_and_commas(text, made, inserted)
+    gone = remove_value(made, new)
+    assert json5.loads(gone) == json5.loads(text)
+
+
+def _is_object(node: Any, path: tuple[str, ...]) -> bool:
+    for key in path:
+        node = node.member(key).node
+    return bool(node.kind == "object")
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "{a 1}", "{a: 1} x", "[1, }", "{'a: 1}", "{a: 1 b: 2}", "", "{a: " * 400]
+)
+def test_a_text_that_is_no_json5_is_said_with_its_place(text: str) -> None:
+    with pytest.raises(Json5Error, match="line"):
+        parse(text)
+
+
+# ---------------------------------------------------------------------- plans
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_plan_names_each_setting_once_and_writes_nothing(name: str, tmp_path: Path) -> None:
+    config = home(tmp_path, pro(FULL))
+    before = (tmp_path / ".openclaw" / "openclaw.json").read_bytes()
+    changes = plan_changes(config, PLANS[name])
+    paths = [each.path for each in changes]
+    assert len(paths) == len(set(paths))
+    for each in changes:
+        assert (
+            each.path[:3] == ("plugins", "entries", PRO)
+            or each.path[:2] == ("plugins", "slots")
+            or each.path == ("plugins", "allow")
+        )
+        assert each.before != each.after
+        assert not isinstance(each.after, dict)
+    assert (tmp_path / ".openclaw" / "openclaw.json").read_bytes() == before
+    rerank = next(each.after for each in changes if each.path[-1] == "rerank")
+    assert rerank == ("none" if name in "CD" else "cross-encoder")
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_a_written_plan_leaves_nothing_to_plan(name: str, tmp_path: Path) -> None:
+    config = home(tmp_path, pro(FULL))
+    write_changes(
+        config, plan_changes(config, PLANS[name]), plan=name, state=tmp_path / "state", now_ms=NOW_MS
+    )
+    assert plan_changes(again(tmp_path), PLANS[name]) == ()
+    assert [each for each in problems_of(again(tmp_path)) if each.severity == "error"] == []
+
+
+def test_from_one_plan_to_another_takes_out_what_would_be_in_the_way(tmp_path: Path) -> None:
+    config = home(tmp_path, pro(FULL))
+    for name in "ABCD":
+        config = again(tmp_path)
+        write_changes(
+            config, plan_changes(config, PLANS[name]), plan=name, state=tmp_path / "state", now_ms=NOW_MS
+        )
+    embedding = again(tmp_path).plugin["embedding"]
+    assert embedding["baseURL"] == "http://localhost:11434/v1"
+    assert "taskQuery" not in embedding
+
+
+def test_settings_are_edited_in_the_file_that_holds_them(tmp_path: Path) -> None:
+    text = pro("$include: './memory.json5', autoRecall: false, /* one */ autoRecall: false // two\n")
+    (tmp_path / ".openclaw").mkdir()
+    included = "{ embedding: { model: 'x' /* keep */, }, retrieval: { minScore: 0.3 } }"
+    (tmp_path / ".openclaw" / "memory.json5").write_text(included)
+    config = home(tmp_path, text)
+    assert config.spot((*config.config_path, "embedding", "model")).file.name == "memory.json5"
+    texts = config.with_settings(
+        [
+            ((*config.config_path, "embedding", "model"), "y"),
+            ((*config.config_path, "retrieval", "hardMinScore"), 0.4),
+            ((*config.config_path, "autoRecall"), True),
+        ]
+    )
+    main, part = (tmp_path / ".openclaw" / name for name in ("openclaw.json", "memory.json5"))
+    assert (
+        texts[part]
+        == "{ embedding: { model: 'y' /* keep */, }, retrieval: { minScore: 0.3, hardMinScore: 0.4 } }"
+    )
+    assert texts[main] == text.replace("/* one */ autoRecall: false", "/* one */ autoRecall: true")
+
+
+def test_a_key_is_never_written_out(tmp_path: Path) -> None:
+    (tmp_path / "own.json5").write_text("{ embedding: { apiKey: 'sk-abcdefghijklmnop' } }")
+    with pytest.raises(UsageError, match="written out"):
+        plan_named("own.json5", tmp_path)
+    config = home(tmp_path, pro("embedding: { apiKey: 'sk-secret-of-mine-123456', model: 'x' }"))
+    shown = [each.as_json() for each in plan_changes(config, PLANS["C"])]
+    assert "sk-secret" not in str(shown)
+
+
+def test_a_reference_to_the_same_variable_is_as_good_as_its_name(tmp_path: Path) -> None:
+    config = home(tmp_path, pro("embedding: { apiKey: [{ source: 'env', id: 'JINA_API_KEY' }, '${OTHER}'] }"))
+    assert not [each for each in plan_changes(config, PLANS["A"]) if each.short == "embedding.apiKey"]
+
+
+def test_what_a_plan_brings_with_it(tmp_path: Path) -> None:
+    from memtui.engine.store.open import open_store
+    from tests.engine.planted_faults import sound
+
+    config = home(tmp_path, pro(FULL))
+    store = open_store(sound(tmp_path / "store"))
+    found = {each.kind: each for each in consequences_of(config, plan_changes(config, PLANS["A"]), store)}
+    assert set(found) == {"restart", "reembed", "services", "access", "silence"}
+    assert found["reembed"].detail["rows"] == 40
+    assert "stops at its start" in found["reembed"].sentence
+    assert found["access"].detail["cells"] == []
+
+
+def test_rights_that_change_are_named(tmp_path: Path) -> None:
+    config = home(tmp_path, pro(FULL, "agents: { list: [{ id: 'support' }] }"))
+    (tmp_path / "own.json5").write_text("{ scopes: { agentAccess: { support: ['global', 'project:x'] } } }")
+    changes = plan_changes(config, plan_named("own.json5", tmp_path))
+    access = next(each for each in consequences_of(config, changes) if each.kind == "access")
+    assert {(each["agent"], each["scope"], each["gains"]) for each in access.detail["cells"]} == {
+        ("support", "project:x", True),
+        ("support", "agent:support", False),
+    }
+
+
+# ---------------------------------------------------------------------- rules
+
+RULES = {
+    "range": "retrieval: { candidatePoolSize: 5 }",
+    "unknown": "autoRecallTopK: 3",
+    "base-url": "embedding: { apiKey: '${K}', baseUrl: 'http://x/v1' }",
+    "scores": "retrieval: { minScore: 0.5, hardMinScore: 0.4 }",
+    "rerank-key": "retrieval: { rerank: 'cross-encoder' }",
+    "rerank-provider": "retrieval: { rerankProvider: 'vllm' }",
+    "rerank-defaults": "retrieval: { rerankProvider: 'siliconflow', rerankApiKey: '${K}' }",
+    "default-scope": "scopes: { default: 'nowhere' }",
+    "agent-access": "scopes: { agentAccess: { system: [] } }",
+    "own-scope": "scopes: { agentAccess: { main: ['global'] } }",
+    "auto-recall-off": "autoCapture: true",
+    "include-exclude": "autoRecallIncludeAgents: ['a'], autoRecallExcludeAgents: ['a']",
+    "redis": "redisUrl: 'redis://x'",
+    "no-effect": "autoRecallMinRepeated: 0",
+    "variable": "embedding: { apiKey: '${NOT_SET}' }",
+    "required": "embedding: { model: 'x' }",
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_each_rule_is_said_with_its_remedy(rule: str, tmp_path: Path) -> None:
+    inner = RULES[rule] if "embedding" in RULES[rule] else f"embedding: {{ apiKey: 'x' }}, {RULES[rule]}"
+    found = [each for each in problems_of(home(tmp_path, pro(inner))) if each.rule == rule]
+    assert found
+    assert all(each.sentence and each.remedy for each in found)
+
+
+def test_nothing_is_wrong_with_a_sound_configuration(tmp_path: Path) -> None:
+    inner = "embedding: { apiKey: 'ollama', baseURL: 'http://localhost:11434/v1' }, autoRecall: true"
+    assert problems_of(home(tmp_path, pro(inner))) == ()
+
+
+def test_the_slot_and_the_entry(tmp_path: Path) -> None:
+    rules = {each.rule for each in problems_of(home(tmp_path, "{ plugins: { slots: { memory: 'ghost' } } }"))}
+    assert "slot" in rules
+    off = pro(FULL).replace("enabled: true", "enabled: false")
+    assert "off" in {each.rule for each in problems_of(home(tmp_path, off))}
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def test_mode_backup_and_the_way_back(tmp_path: Path) -> None:
+    config = home(tmp_path, pro(FULL))
+    path = tmp_path / ".openclaw" / "openclaw.json"
+    path.chmod(0o640)
+    before = path.read_bytes()
+    state = tmp_path / "state"
+    record = write_changes(config, plan_changes(config, PLANS["A"]), plan="A", state=state, now_ms=NOW_MS)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    backup = Path(record.files[0].backup)
+    assert backup.read_bytes() == before
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+    assert path.read_bytes() != before
+    undo_write(again(tmp_path), last_record(state), state=state, now_ms=NOW_MS)
+    assert path.read_bytes() == before
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    with pytest.raises(RefusedError):
+        last_record(state)
+
+
+def test_undo_after_a_change_of_another_hand_takes_back_our_settings_only(tmp_path: Path) -> None:
+    config = home(tmp_path, pro(FULL))
+    path = tmp_path / ".openclaw" / "openclaw.json"
+    before = path.read_text()
+    state = tmp_path / "state"
+    write_changes(config, plan_changes(config, PLANS["A"]), plan="A", state=state, now_ms=NOW_MS)
+    path.write_text("// by hand\n" + path.read_text())
+    undo_write(again(tmp_path), last_record(state), state=state, now_ms=NOW_MS)
+    assert path.read_text().startswith("// by hand\n")
+    assert (
+        again(tmp_path).plugin["embedding"]
+        == parse(before).plain()["plugins"]["entries"][PRO]["config"]["embedding"]
+    )
+
+
+def test_a_file_that_changed_since_it_was_read_is_left_alone(tmp_path: Path) -> None:
+    config = home(tmp_path, pro(FULL))
+    path = tmp_path / ".openclaw" / "openclaw.json"
+    path.write_text(pro(FULL) + "\n")
+    changes = plan_changes(config, PLANS["A"])
+    with pytest.raises(RefusedError, match="changed by somebody"):
+        write_changes(config, changes, plan="A", state=tmp_path / "state", now_ms=NOW_MS)
+    assert path.read_text() == pro(FULL) + "\n"
+    assert not list(path.parent.glob("*.memtui-*"))
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    real = tmp_path / "kept.json"
+    real.write_text(pro(FULL))
+    (tmp_path / ".openclaw").mkdir()
+    link = tmp_path / ".openclaw" / "openclaw.json"
+    link.symlink_to(real)
+    config = again(tmp_path)
+    write_changes(config, plan_changes(config, PLANS["D"]), plan="D", state=tmp_path / "state", now_ms=NOW_MS)
+    assert link.is_symlink()
+    assert "mxbai" in real.read_text()
+
+
+def test_two_files_that_claim_to_be_it_are_refused(tmp_path: Path) -> None:
+    home(tmp_path, pro(FULL))
+    (tmp_path / "openclaw.json").write_text(pro(FULL))
+    with pytest.raises(RefusedError, match="Two files"):
+        open_config({"OPENCLAW_HOME": str(tmp_path), "HOME": str(tmp_path / "x")}, tmp_path)
+
+
+# ---------------------------------------------------------------------- keys
+
+SETTINGS = {
+    "embedding.apiKey": "${KEY}",
+    "embedding.model": "some-model",
+    "embedding.dimensions": 8,
+    "retrieval.rerank": "cross-encoder",
+    "retrieval.rerankApiKey": "${KEY}",
+    "retrieval.rerankModel": "some-reranker",
+}
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (401, "wrong or has expired"),
+        (402, "credit"),
+        (403, "not allowed"),
+        (404, "no such model"),
+        (429, "quota"),
+        (400, "does not take"),
+        (503, "failed"),
+    ],
+)
+def test_what_each_answer_means(status: int, said: str) -> None:
+    with loopback() as server:
+        server.script = [Answer(status, {"error": "no"})]
+        settings = {
+            **SETTINGS,
+            "embedding.baseURL": f"{server.url}/v1",
+            "retrieval.rerankEndpoint": f"{server.url}/v1/rerank",
+        }
+        results = run_checks(checks_for(settings, {"KEY": "sk-one"}))
+    assert len(results) == 1, "the first failure stops"
+    assert not results[0].ok
+    assert results[0].status == status
+    assert said in results[0].sentence
+    assert results[0].remedy
+    assert "sk-one" not in str(results)
+
+
+def test_only_the_word_test_is_sent_and_lengths_are_compared() -> None:
+    with loopback() as server:
+        settings = {
+            **SETTINGS,
+            "embedding.baseURL": f"{server.url}/v1",
+            "retrieval.rerankEndpoint": f"{server.url}/v1/rerank",
+        }
+        checks = checks_for(settings, {"KEY": "sk-one"})
+        assert not server.requests
+        results = run_checks(checks)
+        assert [each.ok for each in results] == [True, True]
+        assert [each.path for each in server.requests] == ["/v1/embeddings", "/v1/rerank"]
+        texts = [each.body.get("input", [each.body.get("query")]) for each in server.requests]
+        assert texts == [[WORD], [WORD]]
+        assert all(each.key == "sk-one" for each in server.requests)
+        wrong = run_checks(checks_for({**settings, "embedding.dimensions": 9}, {"KEY": "sk-one"}))
+    assert not wrong[0].ok
+    assert "8 numbers, 9 are configured" in wrong[0].sentence
+
+
+def test_a_service_that_is_not_there_and_a_key_that_is_not_set() -> None:
+    settings = {**SETTINGS, "embedding.baseURL": "http://127.0.0.1:1/v1"}
+    assert "cannot be reached" in run_checks(checks_for(settings, {"KEY": "x"}))[0].sentence
+    assert "not set here" in run_checks(checks_for(settings, {}))[0].sentence
