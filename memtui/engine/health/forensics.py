@@ -37,8 +37,8 @@ LEAST_POWER = 0.18
 """Middle likeness of stored and predicted vectors below which the regression has learned nothing."""
 SURE = 0.95
 """A row is a suspect when it is so much likelier to be foreign than not."""
-TWO_WITNESSES = 0.2
-"""Enough where the directions of the vector say the same."""
+THREE_WITNESSES = 0.002
+"""Enough where its own directions and the mean of the others say the same."""
 FALSE_ALARM = 0.0001
 """How thick the tail of odd but sound rows is taken to be."""
 LEAST_SHARE = 0.002
@@ -158,7 +158,8 @@ def judge(
     cosine = (unit @ _unit(mean[None])[0]).astype(np.float64)
     own = float(np.median(energy[keep]))
     other = energy < (own + floor) / 2 if own > 1.3 * floor else np.zeros(len(unit), np.bool_)
-    foreign |= known & other & (odds > TWO_WITNESSES)
+    aside = cosine < np.median(cosine[keep]) / 2
+    foreign |= known & other & aside & (odds > THREE_WITNESSES)
     return Judgement(foreign, other, likeness, odds, energy, cosine)
 
 
