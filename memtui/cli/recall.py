@@ -157,7 +157,7 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
     if reaches_prompt(trace):
         out = {part.id: part for part in engine.lab.injected(trace).parts if part.left_out}
     for each in engine.lab.radar(trace):
-        old, new = (len_days(trace.now_ms - ms) for ms in (each.recalled_ms, each.newer_ms))
+        old, new = (days_old(trace.now_ms - ms) for ms in (each.recalled_ms, each.newer_ms))
         place = f"number {each.newer_rank}" if each.newer_rank else "not recalled"
         lines.append(
             f"! two memories disagree: number {each.rank} says {each.kind} {each.value}, {old}; "
@@ -203,7 +203,7 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
     return "\n".join(lines)
 
 
-def len_days(ms: int) -> str:
+def days_old(ms: int) -> str:
     """An age in whole days: "289 days old"."""
     days = round(ms / 86_400_000)
     return f"{days:,} day{'' if days == 1 else 's'} old"

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.output import print_json, print_text
 from memtui.cli.question import add_question_options, request_of
 from memtui.cli.show import moment
 from memtui.cli.store import open_for
+from memtui.engine import CaseBook
 from memtui.engine.lab.verdict import TIMES
+from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Counterfactual, Rung, Verdict
+    from memtui.engine.lab.remedies import MemoryRemedy
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +27,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-changes", action="store_true", help="the verdict alone, without the search for a remedy"
     )
+    parser.add_argument(
+        "--remedies",
+        action="store_true",
+        help="changes of memories that bring it back, or keep it away if it came back: tried, nothing is written",
+    )
     parser.add_argument("--explain", action="store_true", help="the whole trace of the recall beside it")
 
 
@@ -30,14 +39,23 @@ def run(args: argparse.Namespace) -> int:
     """Ask, look for the memory, print."""
     engine = open_for(args)
     trace = engine.recall(request_of(args))
-    verdict = engine.lab.why_not_in(trace, engine.lab.resolve(args.id), changes=not args.no_changes)
+    memory = engine.lab.resolve(args.id)
+    verdict = engine.lab.why_not_in(trace, memory, changes=not args.no_changes)
+    cured = None
+    if args.remedies:
+        cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+        cured = engine.lab.remedies(trace, memory, cases)
     if args.json:
         document = verdict.as_json()
+        if cured is not None:
+            document["remedies"] = [each.as_json() for each in cured]
         if args.explain:
             document["trace"] = trace.as_json()
         print_json(document)
     else:
         print_text(render(verdict))
+        if cured is not None:
+            print_text("\n".join(_cured(cured)))
     return 0
 
 
@@ -61,6 +79,20 @@ def render(verdict: Verdict) -> str:
             by_reason.setdefault(each.why, []).append(each.knob)
         lines += [f"  {why}: {', '.join(knobs)}" for why, knobs in by_reason.items()]
     return "\n".join(lines)
+
+
+def _cured(found: Sequence[MemoryRemedy]) -> list[str]:
+    if not found:
+        return ["", "no change of a memory was found that helps"]
+    lines = ["", "on the memories, the mildest first; each tried by the whole recall and all saved cases"]
+    for each in found:
+        kept = each.effect.cases
+        cases = "no cases"
+        if kept.cases:
+            cases = f"{kept.right_before} of {kept.cases} cases right before, {kept.right_after} after"
+        place = f"to number {each.rank}" if each.rank else "no longer recalled"
+        lines.append(f"  {each.name:<12} {each.title}  {place}; {cases}")
+    return lines
 
 
 def _rung(rung: Rung) -> str:

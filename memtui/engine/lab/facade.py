@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from memtui.engine.lab.radar import Disagreement
     from memtui.engine.lab.ranks import Ranking
     from memtui.engine.lab.receipt import Receipt
+    from memtui.engine.lab.remedies import MemoryRemedy
     from memtui.engine.lab.replay import Replay
     from memtui.engine.lab.resolved import Resolved
     from memtui.engine.lab.sentences import Explanation
@@ -88,6 +89,20 @@ class Lab:
         from memtui.engine.lab.radar import radar
 
         return radar(trace)
+
+    def remedies(
+        self,
+        trace: Trace,
+        memory_id: str,
+        cases: Sequence[Case],
+        *,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> tuple[MemoryRemedy, ...]:
+        """Changes of memories that bring one back, or keep it away, tried by recall and cases; see `remedies`."""
+        from memtui.engine.lab.remedies import remedies
+
+        return remedies(self._engine, trace, memory_id, cases, on_progress=on_progress, cancel=cancel)
 
     def plan_change(self, memory_id: str, change: Counterfactual) -> ChangeSet:
         """A proposed change on the memory's side, to look at and apply; see `mending.plan_change`."""
