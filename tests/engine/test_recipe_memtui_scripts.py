@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine import RecallRequest
-from memtui.engine.embed.static import bundled
+from memtui.engine.embed.static import BUNDLED_DIMS, bundled
+from memtui.engine.recall.own.pairs import pairs_of
 from memtui.engine.recall.own.scripts import coverage, learned_scripts
 from memtui.engine.recall.own.settings import resolve_own
 from memtui.engine.recall.run import Bench, recall
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
+from tests.engine.pro_store import row, write_store
 from tests.quality.dialogues import Turn, write
 
 MEMORIES = {
@@ -84,6 +86,18 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     return Bench(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
 
 
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """The same memories in a table of memory-lancedb-pro, whose index leaves such runs whole."""
+    rows = [
+        row(f"{language}{at}", text, bundled().embed_passages([text])[0].tolist(), age=1)
+        for language, texts in MEMORIES.items()
+        for at, text in enumerate(texts)
+    ]
+    folder = write_store(tmp_path_factory.mktemp("plugin") / "store", rows, dims=BUNDLED_DIMS)
+    return Bench(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
+
+
 @pytest.mark.parametrize(("language", "question", "at"), QUESTIONS)
 def test_no_language_is_worse_than_keyword_search_alone(
     bench: Bench, language: str, question: str, at: int
@@ -97,6 +111,24 @@ def test_no_language_is_worse_than_keyword_search_alone(
     assert any("never learned" in finding for finding in trace.findings)
     assert trace.config["memtui"]["bm25Weight"] == 1.0
     assert trace.proof.recomputed
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "at"), [each for each in QUESTIONS if each[0] in ("zh", "ja")]
+)
+def test_a_plugins_store_is_searched_by_pairs_of_letters(
+    plugin: Bench, language: str, question: str, at: int
+) -> None:
+    found = recall(RecallRequest(question, recipe="memtui"), plugin)
+    assert f"{language}{at}" in found.returned[:2]
+    assert any("pairs of letters" in warning for warning in found.warnings)
+    assert found.proof.recomputed
+    assert not plugin.store.fts_search(question, k=20, columns=["id"]).num_rows, "its own index finds nothing"
+
+
+def test_pairs_are_those_of_scripts_without_spaces() -> None:
+    assert pairs_of("checkout 服务的 port x 火") == ("服务", "务的", "火")
+    assert pairs_of("where is the port") == ()
 
 
 def test_the_vocabulary_decides_and_not_a_list_of_languages() -> None:

@@ -10,6 +10,7 @@ from memtui.engine.categories import filter_candidates, matches
 from memtui.engine.errors import MemtuiError, UsageError
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.outside import Outside
+from memtui.engine.recall.own import pairs
 from memtui.engine.recall.pool import Dropped, Floats, Hit
 from memtui.engine.recall.rows import Row, Rows, rows_of
 from memtui.engine.recall.search import Found, read_columns, scope_filter
@@ -93,16 +94,38 @@ def by_words(search: Search, question: str) -> Lane:
     indexed = search.outside.pin.fts.exists
     text = question.replace('"', " ")
 
+    wanted = pairs.pairs_of(text) if pairs.needed(search.outside.pin.fts) else ()
+
     def ask(k: int) -> Found:
         if indexed:
-            return search.outside.by_words(text, k=k, where=search.where)
-        return _row_by_row(search, text, k)
+            found = search.outside.by_words(text, k=k, where=search.where)
+        else:
+            found = _row_by_row(search, text, k)
+        return _with_pairs(search, found, wanted, k) if wanted else found
 
+    via = "pairs" if wanted else "fts" if indexed else "flat"
     try:
-        lane = _filled(search, ask, "bm25", lambda raw: raw, "raw_bm25", "fts" if indexed else "flat")
+        lane = _filled(search, ask, "bm25", lambda raw: raw, "raw_bm25", via)
     except MemtuiError as error:
         return Lane(warning=f"full-text search failed ({error.message})")
+    if wanted:
+        told = (
+            "the index keeps runs of Chinese or Japanese whole: pairs of letters were looked for in the texts"
+        )
+        return replace(lane, warning=told)
     return lane if indexed else replace(lane, warning="no full-text index: words were searched row by row")
+
+
+def _with_pairs(search: Search, found: Found, wanted: Sequence[str], k: int) -> Found:
+    """What the words found, and what holds pairs of letters of the question: BM25 of both added up, best first."""
+    held = _holding(search, wanted)
+    added = pairs.scores([row.text for row in held], wanted, search.outside.pin.rows).tolist()
+    rows = {row.id: row for row in (*held, *found.rows)}
+    total = {row.id: score for row, score in zip(held, added, strict=True)}
+    for row, raw in zip(found.rows, found.numbers, strict=True):
+        total[row.id] = total.get(row.id, 0.0) + raw
+    order = sorted(total, key=lambda memory_id: -total[memory_id])[:k]
+    return Found([rows[each] for each in order], [total[each] for each in order], k)
 
 
 def _row_by_row(search: Search, text: str, k: int) -> Found:
@@ -122,6 +145,15 @@ def by_identifier(search: Search, wanted: Sequence[str]) -> Lane:
     """Memories that hold identifiers of the question to the letter (case apart); score = the share they hold."""
     if search.denied or not wanted:
         return Lane(via="denied" if search.denied else "")
+    rows = [row for each in _holding(search, wanted) if (row := search.read(each)) is not None]
+    held = [(sum(token.lower() in row.text.lower() for token in wanted), row) for row in rows]
+    held.sort(key=lambda pair: (-pair[0], -pair[1].timestamp_ms))
+    found = Found([row for _, row in held], [float(count) for count, _ in held], len(held) + 1)
+    return _filled(search, lambda k: found, "held", lambda count: count / len(wanted), "count", "substring")
+
+
+def _holding(search: Search, wanted: Sequence[str]) -> list[Row]:
+    """The stored rows whose text holds one of `wanted`, case apart."""
     pin = search.outside.pin
     text_column = pin.dialect.columns.text
     holds = " OR ".join(sql.contains(text_column, token) for token in wanted)
@@ -137,12 +169,7 @@ def by_identifier(search: Search, wanted: Sequence[str]) -> Lane:
                 break
         return read
 
-    stored = search.outside.asked(("identifiers", where), "the text has to be looked for to the letter", read)
-    rows = [row for each in stored if (row := search.read(each)) is not None]
-    held = [(sum(token.lower() in row.text.lower() for token in wanted), row) for row in rows]
-    held.sort(key=lambda pair: (-pair[0], -pair[1].timestamp_ms))
-    found = Found([row for _, row in held], [float(count) for count, _ in held], len(held) + 1)
-    return _filled(search, lambda k: found, "held", lambda count: count / len(wanted), "count", "substring")
+    return search.outside.asked(("identifiers", where), "the text has to be looked for to the letter", read)
 
 
 def said_next(search: Search, leaders: Mapping[str, float]) -> Lane:
