@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from memtui.engine.access import GLOBAL
 from memtui.engine.lab import gate_words
 from memtui.engine.lab.ladder import expired, inactive
 from memtui.engine.lab.moves import FOUND, Move, clock_moves, let_through, of_knob
@@ -22,6 +23,7 @@ OF_THE_MEMORY = frozenset({"scope", "category", "inactive", "expired", "state", 
 """Gates that no larger limit opens."""
 _FINDING = ("memtui.pool", "memtui.following", "memtui.previousWeight", "memtui.nextWeight")
 """Settings of memtui's own recipe that decide what becomes a candidate; the others only weigh candidates."""
+ENGINE_RECIPE = "mem-engine"
 OWN_RECIPE, OWN_GUARDS = "memtui", frozenset({"inactive", "expired", "state"})
 EVERY_GATE = FOUND | {"scope", "category"}
 
@@ -48,7 +50,9 @@ def climb_other(trace: Trace, row: Row, by_vector: VectorRank, by_words: WordRan
 def _scope(trace: Trace, row: Row) -> Rung:
     """By the scopes asked for; a recipe with a scope policy of its own takes them as its own words."""
     scopes = trace.filters.get("scopes")
-    passed = scopes is None or row.scope in scopes or bool(trace.extra)
+    if trace.recipe == ENGINE_RECIPE and trace.asker is not None:
+        scopes = trace.asker.scopes or ()
+    passed = scopes is None or row.scope in scopes or (not row.scope and GLOBAL in scopes)
     limit = None if scopes is None else list(scopes)
     return Rung("scope", passed, row.scope, limit, gate_words.sentence("scope", passed, row.scope, limit, {}))
 
@@ -71,17 +75,23 @@ def _own_guards(trace: Trace, row: Row) -> Iterator[Rung]:
 
 def _pool(trace: Trace, index: int | None, by_vector: VectorRank, by_words: WordRank) -> Rung:
     hits = max(len(trace.pool.vector), len(trace.pool.bm25))
-    lanes = {
-        name: {"rank": rank.rank, "of": rank.of, "why": rank.why, "met": index is not None}
-        for name, rank in (("vector", by_vector), ("bm25", by_words))
-    }
+    lanes: dict[str, dict[str, Any]] = {}
+    for name, rank, hits_of in (
+        ("vector", by_vector, trace.pool.vector),
+        ("bm25", by_words, trace.pool.bm25),
+    ):
+        hit = None if index is None else hits_of.get(index)
+        place, why = (rank.rank if hit is None else hit.rank), rank.why
+        if hit is None and name == "bm25" and trace.recipe == ENGINE_RECIPE:
+            place, why = None, "the search of its tier, which needs no index, did not deliver it"
+        lanes[name] = {"rank": place, "of": rank.of, "why": why, "met": index is not None}
     facts = {
         "lanes": lanes,
         "question_words": list(by_words.asked),
         "shared_words": list(by_words.shared),
         "fetched": hits,
     }
-    ranks = [rank.rank for rank in (by_vector, by_words) if rank.rank is not None]
+    ranks = [int(each["rank"]) for each in lanes.values() if each["rank"] is not None]
     value, passed = (min(ranks) if ranks else None), index is not None
     words = gate_words.sentence("candidate_pool", passed, value, hits, facts)
     return Rung("candidate_pool", passed, value, hits, words, facts=facts)

@@ -19,6 +19,7 @@ from memtui.tui.widgets.rows import Row, RowList
 
 BAR_CELLS = 8
 TAIL = BAR_CELLS + 13
+FINE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +85,16 @@ def hit_lines(
         lit(text, hit.matches).stylize_before("bold" if hit.tier == "core" else ""),
         " " * (text_cells - cell_len(text) + 1),
         (padded_bar(hit.share, BAR_CELLS, glyphs), bright),
-        (right(score(hit.score), 5), "bold $foreground"),
+        (right(_score(hit.score), 5), "bold $foreground"),
         (right(moved, 5), moved_style),
         "  ",
     )
     return (first, _evidence(hit, width, glyphs)) if evidence else (first,)
+
+
+def _score(value: float) -> str:
+    """Three digits; four where a score is so small that three would not tell two apart."""
+    return f"{value:.4f}".removeprefix("0") if 0 < value < FINE else score(value)
 
 
 def _evidence(hit: Hit, width: int, glyphs: Glyphs) -> Content:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.errors import UsageError
 from memtui.engine.js import trim
 from memtui.engine.progress import CancelToken
+from memtui.engine.recall.asker import Asker
 from memtui.engine.recall.mem_engine import (
     labels,
     prompts,
@@ -166,10 +167,25 @@ class _Engine:
             query_vector=self.vector,
             outside=self.outside.live(),
             prover=prove_engine,
+            asker=self._asker(),
             extra=tell.extra(
                 self.settings, self.scope, chosen, story, packed, hook=self.hook, limit=self.limit
             ),
         )
+
+    def _asker(self) -> Asker:
+        """The scopes that the policy makes of the call, the primary one first, and how to ask another."""
+        scopes = () if self.request.scopes is not None and not self.request.scopes else self._scopes()[0]
+        how = {
+            "explicit": "named",
+            "inferred": "by the tag in the question",
+            "global": "the policy's default",
+        }
+        then = f", then {', '.join(scopes[1:])}" if len(scopes) > 1 else ""
+        words = (
+            f"scope {scopes[0]} ({how[self.scope.mode]}){then}; name another to search it" if scopes else ""
+        )
+        return Asker("", "own-rules", scopes, words or "no scope may be searched")
 
     def _scope(self) -> scope_policy.Scope:
         scopes = self.request.scopes

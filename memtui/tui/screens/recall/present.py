@@ -45,6 +45,8 @@ MOST_WORDS = 24
 MOST_SHOWN = 8
 """Words of the question that the account names."""
 TITLE_CHARS = 400
+TINY = 0.1
+"""Where even the best score is below this, scores are sums of 1 / (60 + rank)."""
 
 
 def words_of(query: str) -> tuple[str, ...]:
@@ -59,7 +61,10 @@ def hits(trace: Trace) -> tuple[Hit, ...]:
     lanes = [
         lane for lane in _LANES if lane[0] != "reranked" or any(lane[0] in c.sources for c in trace.results)
     ]
-    full = max(1.0, max((c.score or 0.0 for c in trace.results), default=0.0))
+    best = max((c.score or 0.0 for c in trace.results), default=0.0)
+    full = (
+        best if 0 < best < TINY else max(1.0, best)
+    )  # ranks fused are hundredths: a bar is a share of the best
     out = left_out(trace)
     return tuple(
         replace(_hit(c, trace.memories.get(c.id), words, lanes, full), left_out=out.get(c.id, ""))
