@@ -209,3 +209,9 @@ def test_a_block_that_cannot_work_is_refused_with_its_key(block: dict[str, objec
         ScopePolicy.from_config(block, {})
     assert caught.value.path.startswith("scopes.")
     assert caught.value.fix
+
+
+@pytest.mark.parametrize("space", [" ", "  ", "\t", "\n", "\u00a0", "\u3000", "\ufeff"])
+def test_any_white_space_stands_between_the_words_of_the_last_time_in_german(space: str):
+    assert skip_rule(f"ok letztes{space}mal") is None
+    assert skip_rule(f"letzten{space}mal") is None

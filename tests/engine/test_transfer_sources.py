@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -281,3 +283,16 @@ def test_the_plugins_vault_and_mirror(shared: Path, unpack: Callable[[Path], Pat
         "global": 1,
     }
     assert "cut at 500 characters by the mirror" in mirror.said("text")
+
+
+def test_an_export_of_claude_with_a_file_for_each_account(tmp_path: Path) -> None:
+    path = tmp_path / "export.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("conversations.json", "[]")
+        archive.writestr("users.json", "[]")
+        for account in ("one", "two"):
+            told = {"conversations_memory": f"The buoy of account {account} is red.", "account_uuid": account}
+            archive.writestr(f"memories/{account}.json", json.dumps(told))
+    source = Source(path)
+    assert source.name == "claude"
+    assert sorted(source.texts) == ["The buoy of account one is red.", "The buoy of account two is red."]

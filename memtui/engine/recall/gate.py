@@ -25,7 +25,7 @@ _STAMP = re.compile(
 _FORCE = re.compile(
     r"\b(?:remember|recall|forgot|memory|memories|last time|before|previously|earlier|yesterday|ago"
     r"|my (?:name|email|phone|address|birthday|preference)|what did (?:i|we)|did i (?:tell|say|mention)"
-    r"|erinnerst du dich|wei(?:ß|ss)t du noch|was (?:war|ist) mein|letzte[sn]? mal|vorher|gestern|neulich"
+    rf"|erinnerst du dich|wei(?:ß|ss)t du noch|was (?:war|ist) mein|letzte[sn]?{_S}+mal|vorher|gestern|neulich"
     r"|merke? dir|habe ich dir gesagt|habe ich erw[äÄa]hnt)\b"
     r"|你记得|[你妳]記得|之前|上次|以前|还记得|還記得|提到[过過]|说过|說過",
     _FLAGS,

@@ -48,11 +48,14 @@ def notes_format(path: Path, kind: Kind) -> Found:
 
 
 def _of_archive(path: Path) -> Found | None:
-    names = {file.path.name for file in tree_of(path, ()).files}
+    files = tree_of(path, ()).files
+    names = {file.path.name for file in files}
     if names & {"memories.jsonl.gz", "memories.jsonl"}:
         return "mem0", ("an OpenMemory backup: memories.jsonl in the archive",)
     if "memories.json" in names:
         return "claude", ("memories.json in the archive of an export",)
+    if any(file.path.parts[:-1] == ("memories",) and file.path.suffix == ".json" for file in files):
+        return "claude", ("memories/<account>.json in the archive of an export",)
     if "conversations.json" in names:
         return "chatgpt", ("conversations.json in the archive of an export",)
     return None
