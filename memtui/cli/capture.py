@@ -44,15 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scope", default="", metavar="S", help="where memories go (default: the agent's own)"
     )
     parser.add_argument("--agent", default="main", metavar="A", help="whose conversation it is")
-    parser.add_argument(
-        "--llm",
-        metavar="URL",
-        nargs="?",
-        const="",
-        help="ask a language model: the configured one, or that of a service (its root with /v1); texts go there",
-    )
-    parser.add_argument("--llm-model", metavar="M", help="the model to ask there")
-    parser.add_argument("--llm-key-env", metavar="VAR", help="the variable that holds its key")
+    add_model_arguments(parser)
     parser.add_argument("--explain", action="store_true", help="say what became of every text")
     parser.add_argument(
         "--record", metavar="FILE", help="keep a recording, to replay it under other settings"
@@ -63,6 +55,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="play recordings of memory-lancedb-pro, each on a store made for it; one JSON line for each",
     )
     add_safety_arguments(parser)
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which language model is asked, if any."""
+    parser.add_argument(
+        "--llm",
+        metavar="URL",
+        nargs="?",
+        const="",
+        help="ask a language model: the configured one, or that of a service (its root with /v1); texts go there",
+    )
+    parser.add_argument("--llm-model", metavar="M", help="the model to ask there")
+    parser.add_argument("--llm-key-env", metavar="VAR", help="the variable that holds its key")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,12 +87,12 @@ def run(args: argparse.Namespace) -> int:
     from memtui.engine.capture.pipeline import capture
     from memtui.engine.capture.recording import record
 
-    conversations = _read(args.sources[0], args.format)
+    conversations = read_source(args.sources[0], args.format)
     engine = open_for(args, writable=not args.dry_run)
     if args.break_lock and not args.dry_run:
         engine.curate.break_abandoned_lock()
     documents = []
-    with _asking(args, engine) as chat:
+    with asking(args, engine, args.recipe) as chat:
         for conversation in conversations:
             request = _request(args, conversation)
             trace = _with_warnings(capture(request, engine.capture_context(chat)), conversation)
@@ -131,7 +136,8 @@ def _replay(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read(source: str, format: str) -> tuple[Conversation, ...]:
+def read_source(source: str, format: str) -> tuple[Conversation, ...]:
+    """The conversations in a file, or in standard input for -."""
     from memtui.engine.capture.conversation import parse_conversations, read_conversations
 
     if source == "-":
@@ -161,12 +167,12 @@ def _with_warnings(trace: CaptureTrace, conversation: Conversation) -> CaptureTr
     return replace(trace, warnings=(*conversation.warnings, *trace.warnings))
 
 
-class _asking:  # noqa: N801 - read as a verb: with _asking(...)
+class asking:  # noqa: N801 - read as a verb: with asking(...)
     """The model that was asked for, within a `with` block; None without one. Nobody is asked unbidden."""
 
-    def __init__(self, args: argparse.Namespace, engine: Engine) -> None:
+    def __init__(self, args: argparse.Namespace, engine: Engine, recipe: str) -> None:
         self._settings = _chat_settings(args)
-        self._engine, self._recipe = engine, args.recipe or "memtui"
+        self._engine, self._recipe = engine, recipe or "memtui"
         self._client: ChatClient | None = None
 
     def __enter__(self) -> Chat | None:
@@ -285,7 +291,7 @@ def _why_not(args: argparse.Namespace) -> int:
     wanted, source = args.sources[1:]
     engine = open_for(args)
     failure: UsageError | None = None
-    for conversation in _read(source, args.format):
+    for conversation in read_source(source, args.format):
         request = _request(args, conversation)
         trace = capture(request, engine.capture_context())
         try:

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from memtui.engine.capture.draft import StoredRow
@@ -36,19 +36,29 @@ _STOP = frozenset((
 # fmt: on
 
 
-def compact(world: World, settings: CompactionSettings, *, force: bool = False) -> list[list[StoredRow]]:
+Groups = Callable[[Sequence[StoredRow], CompactionSettings, int], list[list[StoredRow]]]
+
+
+def compact(
+    world: World, settings: CompactionSettings, *, force: bool = False, groups: Groups | None = None
+) -> list[list[StoredRow]]:
     """Merge old rows that say nearly the same; the groups that were merged.
 
-    The state file is written before the work, as the plugin writes it. `force` ignores the pause between runs.
+    The state file is written before the work, as the plugin writes it. `force` ignores the pause between runs and
+    leaves that file alone; `groups` finds the groups in place of the plugin's rule.
     """
-    path = f"{world.state_folder}/{STATE}"
-    if not force and not _due(world, path, settings):
-        return []
-    world.files.write(path, compact_json({"lastRunAt": world.now_ms}))
+    if not force:
+        path = f"{world.state_folder}/{STATE}"
+        if not _due(world, path, settings):
+            return []
+        world.files.write(path, compact_json({"lastRunAt": world.now_ms}))
     oldest = world.now_ms - settings.min_age_days * DAY_MS
     rows = [row for row in world.draft.rows(vectors=True) if row.timestamp < oldest]
     rows = sorted(rows, key=lambda row: -row.timestamp)[: settings.most_rows]
-    found = clusters(rows, settings.similarity, settings.min_cluster)
+    if groups is None:
+        found = clusters(rows, settings.similarity, settings.min_cluster)
+    else:
+        found = groups(rows, settings, world.now_ms)
     for members in found:
         merged = compaction_merge(members, world.now_ms)
         world.add(

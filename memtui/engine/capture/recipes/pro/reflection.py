@@ -236,7 +236,15 @@ def _session_files(world: World, file: str, session: str) -> list[str]:
     return [f"{folder}/{each}" for each in dict.fromkeys(ordered) if each]
 
 
-def _reflect(world: World, state: Reflected, run: _Run) -> None:
+def reflect_on(
+    world: World, *, agent: str, session: str, key: str, conversation: str, workspace: str
+) -> tuple[str, str, bool]:
+    """Reflect on a conversation outside a session; (path of the report's file, the report, nobody wrote one)."""
+    run = _Run(key, session, agent, "new", workspace, conversation, world.now_ms)
+    return _reflect(world, Reflected(), run)
+
+
+def _reflect(world: World, state: Reflected, run: _Run) -> tuple[str, str, bool]:
     settings = world.settings.reflection
     known = [each for each in state.errors.get(run.key, []) if world.now_ms - each.at_ms <= ERRORS_MS]
     errors = known[-settings.error_entries :]
@@ -257,6 +265,7 @@ def _reflect(world: World, state: Reflected, run: _Run) -> None:
     head = f"# {day(run.at_ms)}\n\n" if known_text is None else ""
     clock = datetime.fromtimestamp(run.at_ms / 1000, UTC)
     world.files.append(daily, f"{head}- [{clock:%H:%M:%S} UTC] Reflection generated: `{path}`\n")
+    return path, report, fallback
 
 
 def _report(world: World, run: _Run, errors: Sequence[ErrorSignal]) -> tuple[str, bool]:

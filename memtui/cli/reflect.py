@@ -1,0 +1,50 @@
+"""`memtui reflect`: a reflection on a conversation, written by a language model, as rows and files."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from memtui.cli.capture import FORMATS, add_model_arguments, asking, read_source
+from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.output import print_text
+from memtui.engine.config_file import read_config
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui reflect`."""
+    parser.add_argument("source", metavar="FILE", help="a conversation, - for standard input")
+    parser.add_argument(
+        "--format", choices=FORMATS, default="auto", help="what it is (default: told by itself)"
+    )
+    parser.add_argument("--agent", default="main", metavar="A", help="whose conversation it is")
+    parser.add_argument("--config", metavar="FILE", help="JSON or JSON5 with a memoryReflection block")
+    parser.add_argument(
+        "--workspace", metavar="DIR", help="where the report and the day's note go (default: nowhere)"
+    )
+    add_model_arguments(parser)
+    add_safety_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Reflect, after a look at what it would write."""
+    from memtui.engine.capture.jobs import plan_reflection
+
+    conversation = read_source(args.source, args.format)[0]
+    engine = open_to_change(args)
+    with asking(args, engine, "pro") as chat, TemporaryDirectory(prefix="memtui-reflect-") as nowhere:
+        planned = plan_reflection(
+            engine.capture_context(chat),
+            conversation.messages,
+            Path(args.workspace or nowhere),
+            agent=args.agent,
+            session=conversation.session,
+            config=read_config(args.config),
+        )
+        if not args.json:
+            print_text(planned.report + "\n")
+        code = carry_out(engine, planned.change_set, args)
+        if code == 0 and args.workspace and not args.dry_run:
+            planned.files.flush()
+        return code

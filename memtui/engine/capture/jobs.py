@@ -1,0 +1,185 @@
+"""The plugin's jobs as changes to agree to: compaction, dreaming, reflection on a transcript."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.access import ScopePolicy
+from memtui.engine.capture.chat import Chat, ChatError
+from memtui.engine.capture.draft import StoredRow
+from memtui.engine.capture.pipeline import folded
+from memtui.engine.capture.recipes.base import CaptureContext
+from memtui.engine.capture.recipes.pro import jobs
+from memtui.engine.capture.recipes.pro.reflection import reflect_on
+from memtui.engine.capture.recipes.pro.settings import (
+    CompactionSettings,
+    ProSettings,
+    dreaming_config,
+    plugin_config,
+)
+from memtui.engine.capture.recipes.pro.world import Files, World
+from memtui.engine.capture.stages.compaction import clusters
+from memtui.engine.capture.stages.session_text import summarize_messages
+from memtui.engine.capture.stages.transcript import utf16_tail
+from memtui.engine.capture.trace import Message
+from memtui.engine.curate.changes import ChangeSet
+from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedJob:
+    """What a job would write: rows as one change set, files beside the store, and what it counted."""
+
+    change_set: ChangeSet
+    counts: Mapping[str, Any]
+    files: Files
+    report: str = ""
+    """Of a reflection: what the model wrote."""
+
+
+def _world(context: CaptureContext, settings: ProSettings, folder: Path, reflect: Any = None) -> World:
+    store = context.draft.store
+    if not store.dialect.reads_metadata or store.dialect.columns.scope is None:
+        raise RefusedError(
+            f"{store.dialect.title} has no tiers, states and scopes for this job.",
+            fix="It works on tables of memory-lancedb-pro and of memtui.",
+        )
+    return World(
+        settings=settings,
+        draft=context.draft,
+        embed_texts=context.embed,
+        chat=context.chat,
+        new_id=context.new_id,
+        policy=context.policy if isinstance(context.policy, ScopePolicy) else ScopePolicy(),
+        files=Files(folder),
+        now_ms=context.now_ms,
+        reflect=reflect,
+    )
+
+
+def plan_compaction(
+    context: CaptureContext, config: Mapping[str, Any] | None = None, *, sound: bool = True
+) -> PlannedJob:
+    """Plan to merge old memories that say nearly the same.
+
+    `sound` leaves out what the plugin takes along by mistake: rows that are no longer valid, archived ones, rows made
+    from files or reflections; and it never merges across scopes or categories.
+    """
+    given = plugin_config({"memoryCompaction": {**(config or {}), "enabled": True}}, {})
+    settings = given.compaction or CompactionSettings()
+    world = _world(context, given, Path())
+    groups = jobs.compact(world, settings, force=True, groups=_sound_groups if sound else None)
+    warnings = [note for group in groups for note in _faults(group, context.now_ms)]
+    merged = sum(len(group) for group in groups)
+    title = f"{merged} memories compacted into {len(groups)}"
+    return _planned(
+        world, "compact", title, {"groups": len(groups), "merged": merged}, tuple(dict.fromkeys(warnings))
+    )
+
+
+def _sound_groups(
+    rows: Sequence[StoredRow], settings: CompactionSettings, now_ms: int
+) -> list[list[StoredRow]]:
+    parts: dict[tuple[str, str], list[StoredRow]] = {}
+    for row in rows:
+        meta = row.meta(now_ms)
+        usable = meta.active(now_ms) and not meta.expired(now_ms) and meta.state == "confirmed"
+        if usable and meta.memory_layer not in ("archive", "reflection") and row.category != "reflection":
+            parts.setdefault((str(row.scope), meta.memory_category), []).append(row)
+    return [
+        group
+        for part in parts.values()
+        for group in clusters(part, settings.similarity, settings.min_cluster)
+    ]
+
+
+def _faults(group: Sequence[StoredRow], now_ms: int) -> list[str]:
+    metas = [row.meta(now_ms) for row in group]
+    found = []
+    past = sum(1 for meta in metas if not meta.active(now_ms) or meta.state == "archived")
+    if past:
+        found.append(f"{past} of {len(group)} are no longer valid or archived: their words would count again")
+    if len(scopes := {str(row.scope) for row in group}) > 1:
+        found.append(f"scopes are mixed: {', '.join(sorted(scopes))} into {group[0].scope}")
+    if len(kinds := {meta.memory_category for meta in metas}) > 1:
+        found.append(f"categories are mixed: {', '.join(sorted(kinds))}")
+    return found
+
+
+def plan_dream(context: CaptureContext, config: Mapping[str, Any] | None = None) -> PlannedJob:
+    """Plan one sweep of dreaming: duplicates archived, tiers moved, memories promoted, a row of patterns."""
+    settings = replace(dreaming_config(config or {}), enabled=True)
+    world = _world(context, plugin_config({}, {}), Path())
+    counts = jobs.dream(world, settings)
+    phases = counts["phases"]
+    changed = sum(phase["changed"] for phase in phases.values())
+    return _planned(world, "dream", f"{changed} memories changed by dreaming", phases, ())
+
+
+def plan_reflection(
+    context: CaptureContext,
+    messages: Sequence[Message],
+    folder: Path,
+    *,
+    agent: str = "main",
+    session: str = "",
+    config: Mapping[str, Any] | None = None,
+) -> PlannedJob:
+    """Plan a reflection on a conversation: its rows, and its files below `folder`, the agent's workspace.
+
+    Raises UsageError where there is nothing to reflect on or no model, MemtuiError when the model gives no report.
+    """
+    block = {**(config or {}), "sessionStrategy": "memoryReflection"}
+    settings = plugin_config(block, {})
+    said = summarize_messages([message.as_json() for message in messages], settings.reflection.message_count)
+    if said is None:
+        raise UsageError("There is nothing in it to reflect on.", fix="Name a conversation.")
+    if context.chat is None:
+        raise UsageError("A reflection is written by a language model.", fix="Name one with --llm.")
+    failures: list[str] = []
+    world = _world(context, settings, folder, _reflector(context.chat, failures))
+    text, report, fallback = reflect_on(
+        world,
+        agent=agent,
+        session=session or "unknown",
+        key=f"agent:{agent}:{session or 'unknown'}",
+        conversation=utf16_tail(said, settings.reflection.max_chars),
+        workspace="<root>",
+    )
+    if fallback:
+        raise MemtuiError(
+            f"The model gave no reflection: {failures[-1] if failures else 'it said nothing'}.",
+            fix="Try again, or name another model; nothing was written.",
+        )
+    rows = len(world.draft.writes)
+    return replace(
+        _planned(world, "reflect", f"{rows} memories of a reflection", {"rows": rows, "file": text}, ()),
+        report=report,
+    )
+
+
+def _reflector(chat: Chat, failures: list[str]) -> Any:
+    def reflect(request: Mapping[str, Any]) -> str:
+        parts = {key: request[key] for key in ("conversation", "error_hints")}
+        try:
+            return chat("reflect", parts).text
+        except ChatError as error:
+            failures.append(str(error))
+            raise
+
+    return reflect
+
+
+def _planned(
+    world: World, action: str, title: str, counts: Mapping[str, Any], warnings: tuple[str, ...]
+) -> PlannedJob:
+    store = world.draft.store
+    changes = folded(world.draft.writes, store)
+    change_set = ChangeSet(action, title, changes, store.version, warnings=warnings)
+    return PlannedJob(change_set, counts, world.files)
