@@ -72,6 +72,7 @@ def hit_lines(
     `verdict`: what the saved case of the question says of it, "expected", "rejected" or nothing.
     """
     text_cells = max(8, width - 12 - TAIL)
+    fine = int(0 < hit.score < FINE)  # the fourth digit takes a cell of the bar
     text = crop(one_line(hit.text), text_cells, glyphs.ellipsis)
     moved, moved_style = _moved(hit.climbed, glyphs)
     bright = "$score-high" if hit.share >= 0.6 else "$score-mid" if hit.share >= 0.4 else "$score-low"
@@ -84,8 +85,8 @@ def hit_lines(
         " ",
         lit(text, hit.matches).stylize_before("bold" if hit.tier == "core" else ""),
         " " * (text_cells - cell_len(text) + 1),
-        (padded_bar(hit.share, BAR_CELLS, glyphs), bright),
-        (right(_score(hit.score), 5), "bold $foreground"),
+        (padded_bar(hit.share, BAR_CELLS - fine, glyphs), bright),
+        (right(_score(hit.score), 5 + fine), "bold $foreground"),
         (right(moved, 5), moved_style),
         "  ",
     )
