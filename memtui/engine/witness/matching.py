@@ -176,7 +176,7 @@ class Matcher:
         scope = then.scope if then is not None else row.scope if row is not None else None
         if row is None:
             return Injected(None, memory_id, "deleted", text, scope, last_seen=self.last_version(memory_id))
-        if then is not None and _content(then) != _content(row) and then.text != row.text:
+        if then is not None and (_content(then) != _content(row) or then.text != row.text):
             return Injected(
                 None, memory_id, "text_changed", text, scope, then=_content(then), now=_content(row)
             )
