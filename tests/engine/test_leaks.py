@@ -10,6 +10,7 @@ import pytest
 
 from memtui.engine import open_engine
 from memtui.engine.engine import Engine
+from memtui.engine.witness.economy import read_economy
 from memtui.engine.witness.leaks import hunt_leaks
 from memtui.engine.witness.reach import plan_removal, reach_of
 from memtui.engine.witness.rights import read_rights
@@ -118,3 +119,11 @@ def test_the_reach_of_a_memory_and_one_change_that_takes_it_out(
     engine.store.refresh()
     states = {each.id: each.state for each in engine.memories(["11111111-a", "22222222-b"]).values()}
     assert set(states.values()) == {"confirmed"}
+
+
+def test_the_dearest_memories_without_a_trace_of_use(world: dict[str, Any]) -> None:
+    found = read_economy(opened(world), world["environ"], world["cwd"])
+    assert (found.turns, found.silent, found.unknown) == (2, 1, 0)
+    assert [each.id for each in found.dearest] == ["11111111-a", "33333333-c"]
+    assert all(each.times == 1 and each.tokens > 10 for each in found.dearest)
+    assert sum(found.by_day) == 0

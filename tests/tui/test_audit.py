@@ -10,6 +10,7 @@ import pytest
 
 from memtui.engine import Engine, open_engine
 from memtui.tui.screens.audit.screen import AuditScreen
+from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.widgets.built_rows import BuiltRows
 from tests.conftest import tree_hash
 from tests.engine import pro_store
@@ -174,3 +175,15 @@ async def test_an_environment_without_sessions_says_what_the_store_tells(tmp_pat
         text = screen_text(app)
         assert "no session files here" in text
         assert "not recorded" in text
+
+
+async def test_a_memory_of_browse_leads_to_the_turns_that_got_it(home: Path) -> None:
+    async with running(engine_of(home), (120, 36)) as (app, pilot):
+        await press(pilot, "2")
+        await settle(pilot)
+        chosen = app.screen.query_one(MemoryList).current
+        app.screen.action_reach()
+        await settle(pilot)
+        reach = screen_of(app).state.reach
+        assert reach is not None
+        assert reach.id == chosen.id

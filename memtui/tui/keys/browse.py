@@ -16,6 +16,7 @@ TABLE: tuple[Key, ...] = (
     Key("browse.narrower", "less_than_sign", "narrower side panels", VIEW, shown="<"),
     Key("browse.wider", "greater_than_sign", "wider side panels", VIEW, shown=">"),
     Key("browse.ask", "R", "recall this text", ACT, help="ask Recall the text under the cursor"),
+    Key("browse.reach", "", "who got it", GO, help="in Audit: the turns and agents that a memory reached"),
     Key(
         "browse.why-not", "N", "why not recalled", GO, help="why it does not come back for the last question"
     ),

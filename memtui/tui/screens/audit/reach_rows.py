@@ -231,6 +231,38 @@ def live(state: AuditState, width: int, look: Look) -> list[Row]:
     return rows or [line(" nothing was written since you look", "$dim")]
 
 
+def costs(state: AuditState, width: int, look: Look) -> list[Row]:
+    """Injections a day, silent turns, and the dearest memories of whose use there is no trace."""
+    found = state.economy
+    if found is None:
+        return [line(" reading what injections cost", "$dim")]
+    days = " ".join(str(each) if each else "·" for each in found.by_day)
+    rows = [
+        fact("14 days", f"{days}   injections a day, at least", width),
+        fact(
+            "turns",
+            f"{full(found.turns)}, {full(found.silent)} silent, {full(found.unknown)} not recorded",
+            width,
+        ),
+        line(""),
+        line(" DEAREST, NO TRACE OF USE", "bold $heading"),
+    ]
+    rows += [
+        Row(
+            (
+                Content.assemble(
+                    (right(full(each.tokens), 6), "$stale"),
+                    (right(f"{each.times}×", 5), "$dim"),
+                    f"  {crop(one_line(each.preview), width - 15, look.glyphs.ellipsis)}",
+                ),
+            ),
+            f"d:{each.id}",
+        )
+        for each in found.dearest
+    ]
+    return rows if found.dearest else [*rows, line(" none is known", "$dim")]
+
+
 def live_counts(state: AuditState, width: int, look: Look) -> list[Row]:
     """What happened so far."""
     kinds = [each.kind for each in state.live]

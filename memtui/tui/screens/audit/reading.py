@@ -11,6 +11,7 @@ from memtui.tui.paint.numbers import plural
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.witness import ReplayedSession, ReplayedTurn, SessionSummary
+    from memtui.engine.witness.economy import InjectionEconomy
     from memtui.engine.witness.leaks import LeakReport
     from memtui.engine.witness.live import LiveEvent
     from memtui.engine.witness.reach import Reach
@@ -73,6 +74,13 @@ def read_new(engine: Engine, seen: int, cancel: CancelToken) -> tuple[int, list[
         return seen, []
     engine.store.refresh()
     return engine.store.version, read_live(engine.store, seen, cancel)
+
+
+def read_costs(engine: Engine, cancel: CancelToken) -> InjectionEconomy:
+    """What injections cost."""
+    from memtui.engine.witness.economy import read_economy
+
+    return read_economy(engine, engine.environ, Path.cwd(), cancel)
 
 
 def keep_case(engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn) -> str:

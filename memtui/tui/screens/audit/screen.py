@@ -41,7 +41,7 @@ _TITLES: dict[View, tuple[str, str, str]] = {
     "access": ("Who reads what", "Findings", "Cell"),
     "leaks": ("Leaks", "Channels", "Proof"),
     "reach": ("Reach", "Turns", "One change"),
-    "live": ("As it happens", "So far", "Memory"),
+    "live": ("As it happens", "So far", "What it costs"),
 }
 
 
@@ -135,7 +135,7 @@ class AuditScreen(Frame):
             "access": rights_rows.cell,
             "leaks": reach_rows.proof,
             "reach": reach_rows.change,
-            "live": reach_rows.change,
+            "live": reach_rows.costs,
         }
         return paint[state.view](state, width, look)
 
@@ -219,6 +219,8 @@ class AuditScreen(Frame):
             self.state = replace(self.state, live=events)
             if not fresh:
                 return
+        elif message.slot == "economy":
+            self.state = replace(self.state, economy=value)
         elif message.slot == "case":
             self.flash(value)
         elif message.slot == "pack":
@@ -385,7 +387,8 @@ class AuditScreen(Frame):
         if state.view == "leaks":
             return (state.shown_leak.id or "") if state.shown_leak is not None else ""
         if state.view == "live":
-            return self.query_one("#list-rows", BuiltRows).key.partition(":")[2]
+            panel = "detail-rows" if self.query_one("#detail-rows").has_focus else "list-rows"
+            return self.query_one(f"#{panel}", BuiltRows).key.partition(":")[2]
         return self.query_one("#list-rows", BuiltRows).key if state.view == "reach" else ""
 
     # actions
@@ -416,6 +419,8 @@ class AuditScreen(Frame):
                 self._start("rights", reading.read_all_rights)
             if view == "leaks" and self.state.leaks is None:
                 self._start("leaks", reading.read_leaks)
+            if view == "live":
+                self._start("economy", reading.read_costs)
             if self.said is None:
                 self.query_one("#list-rows").focus()
         self._paint()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from memtui.engine.witness import ReplayedSession, ReplayedTurn, SessionSummary
+    from memtui.engine.witness.economy import InjectionEconomy
     from memtui.engine.witness.leaks import Leak, LeakReport
     from memtui.engine.witness.live import LiveEvent
     from memtui.engine.witness.reach import Reach
@@ -44,6 +45,7 @@ class AuditState:
     live: tuple[LiveEvent, ...] = ()
     """Newest first."""
     paused: bool = False
+    economy: InjectionEconomy | None = None
     injections: int = 0
     """How many injections the store's own history tells of, at least."""
 

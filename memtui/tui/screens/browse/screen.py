@@ -23,6 +23,7 @@ from memtui.tui.messages import (
     RunFinished,
     ShowInBrowse,
     ShowMemory,
+    ShowReach,
 )
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.browse import words
@@ -334,6 +335,11 @@ class BrowseScreen(BrowseNear):
         memory = self.query_one(MemoryDetail).memory
         if memory is not None:
             self.post_message(AskWhyNot(memory.id))
+
+    def action_reach(self) -> None:
+        memory = self.query_one(MemoryDetail).memory
+        if memory is not None:
+            self.post_message(ShowReach(memory.id))
 
     def action_mend(self, part: Part = "duplicates") -> None:
         from memtui.tui.screens.mend.screen import MendScreen
