@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -11,6 +12,45 @@ from memtui.engine.recall.lanes import logistic
 from memtui.engine.store.tokens import index_tokens
 
 K1, B = 1.2, 0.75
+_WORD = re.compile(r"\w+")
+_STOP = frozenset(
+    [
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "but",
+        "by",
+        "for",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "no",
+        "not",
+        "of",
+        "on",
+        "or",
+        "such",
+        "that",
+        "the",
+        "their",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "was",
+        "will",
+        "with",
+    ]
+)
+"""What the plugin's engine leaves out; ours leaves out more."""
 
 
 def search_unfolded(
@@ -20,13 +60,13 @@ def search_unfolded(
 
     The statistics run along: a row is scored with what the rows up to it hold (spec/retrieval 2.3).
     """
-    pin = draft.store.pin()
-    wanted = list(dict.fromkeys(index_tokens(pin, query)))
+    words_of = _Words(draft)
+    wanted = list(dict.fromkeys(words_of(query)))
     seen = Counter[str]()
     rows = words = 0
     found: list[tuple[str, float]] = []
     for row in draft.rows(scopes):
-        counts = Counter(index_tokens(pin, row.text))
+        counts = Counter(words_of(row.text))
         rows += 1
         words += sum(counts.values())
         hits = {token: counts[token] for token in wanted if counts[token]}
@@ -41,3 +81,20 @@ def search_unfolded(
         )
         found.append((row.id, logistic(raw)))
     return sorted(found, key=lambda hit: -hit[1])[:limit]
+
+
+class _Words:
+    """The tokens of a text as the plugin's engine makes them, each word looked up once."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._pin = draft.store.pin()
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def __call__(self, text: str) -> list[str]:
+        return [token for word in _WORD.findall(text.lower()) for token in self._tokens(word)]
+
+    def _tokens(self, word: str) -> tuple[str, ...]:
+        if word not in self._known:
+            left_out = () if word in _STOP else (word,)
+            self._known[word] = index_tokens(self._pin, word) or left_out
+        return self._known[word]
