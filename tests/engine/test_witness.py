@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Callable
 from datetime import timedelta
@@ -238,6 +239,31 @@ def test_a_pasted_block_that_opens_a_message_is_no_injection_where_the_recorder_
         ("one", 0, ["Port 6543."]),
         ("two", 1, []),
         ("three", 1, ["Port 1."]),
+    ]
+
+
+def test_an_early_database_without_sequence_is_read_by_its_times(tmp_path: Path) -> None:
+    write_session(tmp_path, "blocks", [MadeTurn("one", (line("Port 1."),)), MadeTurn("two")])
+    folder = tmp_path / ".openclaw" / "agents" / "main"
+    lines = (folder / "sessions" / "s1.jsonl").read_text("utf-8").splitlines()
+    (folder / "sessions" / "s1.jsonl").unlink()
+    (folder / "agent").mkdir()
+    db = sqlite3.connect(folder / "agent" / "openclaw-agent.sqlite")
+    db.execute(
+        "CREATE TABLE transcript_events(session_id TEXT, event_id TEXT PRIMARY KEY, event_json TEXT,"
+        " created_at INTEGER) WITHOUT ROWID"
+    )
+    db.executemany(
+        "INSERT INTO transcript_events VALUES ('s1', ?, ?, 5)",
+        [(f"{9 - number}", text) for number, text in enumerate(lines)],
+    )
+    db.commit()
+    db.close()
+    [session] = find_sessions({"HOME": str(tmp_path)}, tmp_path)
+    turns, _ = read_turns(session, {})
+    assert [(turn.question, turn.evidence, len(turn.lines)) for turn in turns] == [
+        ("one", "sqlite", 1),
+        ("two", "sqlite", 0),
     ]
 
 

@@ -51,6 +51,8 @@ def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | No
                 entry = entry_of(value, created)
                 if entry is not None:
                     record.entries.append(entry)
+            if not set(_ORDERS[:-1]) & set(_columns(db, _EVENTS)):
+                record.entries.sort(key=lambda each: each.time_ms)  # an early layout, keyed by event ids
             events = [
                 value
                 for value, _ in _values(db, _RECORDED, file.id, record.warnings, cancel)
