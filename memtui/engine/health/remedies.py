@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.health.check import memories
 from memtui.engine.health.maintenance import TableStep
 
 if TYPE_CHECKING:
@@ -86,7 +87,9 @@ def _repair(kind: str) -> Callable[[Patient, HealthFinding], ChangeSet]:
         notes = planned.warnings
         if left:
             notes = (*notes, f"{left} of them have no value that memtui could know: see the list.")
-        return replace(planned, changes=chosen, title=f"{len(chosen)} memories: repair", warnings=notes)
+        return replace(
+            planned, changes=chosen, title=f"{memories(len(chosen))}: {finding.check.title}", warnings=notes
+        )
 
     return plan
 

@@ -15,6 +15,7 @@ from memtui.tui.keys import (
     browse,
     dialogs,
     everywhere,
+    health,
     journal,
     lab,
     lifecycle,
@@ -54,6 +55,7 @@ TABLE: tuple[Key, ...] = (
     *transfer.TABLE,
     *journal.TABLE,
     *audit.TABLE,
+    *health.TABLE,
     *dialogs.TABLE,
 )
 

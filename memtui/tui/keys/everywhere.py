@@ -13,6 +13,7 @@ TABLE: tuple[Key, ...] = (
     Key("app.go-transfer", "5", "Transfer", GO, shown="5", help="in, out, new model"),
     Key("app.go-journal", "6", "Journal", GO, shown="6", help="all changes, undo"),
     Key("app.go-audit", "8", "Audit", GO, shown="8", help="who got what"),
+    Key("app.go-health", "9", "Health", GO, shown="9", help="is it well"),
     Key("app.palette", "ctrl+p,colon", "every command", GO, shown="^p :"),
     Key("app.help", "question_mark,f1", "help", GO, bar=90, shown="?"),
     Key("app.jump", "semicolon", "jump", GO, help="a letter on every panel and row: type it to go there"),

@@ -71,6 +71,7 @@ PLACES: dict[str, Place] = {
     "wizard": Place("Transfer, a list", ("rows", "transfer", "app")),
     "path": Place("Transfer, a path", ("transfer", "app")),
     "journal": Place("Journal", needs="an entry under the cursor that allows it"),
+    "health": Place("Health", needs="a finding under the cursor"),
     "audit": Place("Audit", needs="a turn under the cursor"),
     "cells": Place("Audit, the rights", ("rows", "audit", "app")),
     "timeline": Place("Journal, the entries", ("rows", "journal", "app")),

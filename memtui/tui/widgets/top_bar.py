@@ -20,6 +20,7 @@ SCREENS = (
     ("transfer", "5", "Transfer"),
     ("journal", "6", "Journal"),
     ("audit", "8", "Audit"),
+    ("health", "9", "Health"),
 )
 
 

@@ -1,0 +1,1 @@
+"""Health: doctor, indexes, versions and configuration."""

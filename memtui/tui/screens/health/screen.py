@@ -1,0 +1,378 @@
+"""Health: what is wrong with the store, its indexes and versions, and the agent's configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+from textual.app import ComposeResult
+
+from memtui.engine import MemtuiError
+from memtui.tui.dialogs.pick import Option, Pick
+from memtui.tui.frame import Frame
+from memtui.tui.host import host
+from memtui.tui.keys import bindings
+from memtui.tui.layout import Arrangement
+from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished, ShowInBrowse
+from memtui.tui.screens.health import arrange, painting
+from memtui.tui.screens.health.state import VIEWS, ConfigView, HealthState, View
+from memtui.tui.session import Session
+from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.built_rows import BuiltRows
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.state_panel import State, StatePanel, failed
+from memtui.tui.words import RETRY, of_session
+
+if TYPE_CHECKING:
+    from memtui.engine import CancelToken, ChangeSet, Engine
+
+SHOWN_IN_BROWSE = 50
+PLANS = ("A", "B", "C", "D")
+_TITLES: dict[View, tuple[str, str]] = {
+    "doctor": ("Doctor", "Evidence"),
+    "indexes": ("Indexes", "What they are worth"),
+    "versions": ("Versions", "Version"),
+    "config": ("Configuration", "What it brings"),
+}
+
+
+def examined(engine: Engine, deep: bool, cancel: CancelToken, report: Any) -> Any:
+    """Every check of the passes that are asked for; for a worker."""
+    from memtui.engine.health.doctor import examine, patient_of
+
+    patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel, on_progress=report)
+    return examine(patient, passes=("facts", "light", "deep") if deep else ("facts", "light")), deep
+
+
+def read_indexes(engine: Engine, cancel: CancelToken) -> Any:
+    """Each index with its verdict, and the advice for a table of this size; for a worker."""
+    from memtui.engine.health.doctor import patient_of
+    from memtui.engine.health.indexes import advice, report_indexes
+
+    patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
+    assert patient.facts is not None
+    own = engine.info.dialect == "memtui"
+    return report_indexes(engine.store, patient.facts, cancel), advice(patient.facts.rows, own=own)
+
+
+def read_versions(engine: Engine, cancel: CancelToken) -> Any:
+    """The last versions, injections folded; for a worker."""
+    from memtui.engine.health.doctor import patient_of
+    from memtui.engine.health.versions import time_line
+
+    patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
+    journal = [] if engine.state is None else engine.curate.journal()
+    return time_line(engine.store, patient.files, journal=journal, cancel=cancel)
+
+
+def read_difference(engine: Engine, first: int, last: int) -> Any:
+    """What changed from the version before `first` to `last`; for a worker."""
+    from memtui.engine.health.versions import diff_versions
+
+    numbers = [version for version, _ in engine.store.versions()]
+    before = max((each for each in numbers if each < first), default=None)
+    return () if before is None else diff_versions(engine.store, before, last)
+
+
+def read_config(engine: Engine, plan: str) -> ConfigView:
+    """The configuration that names the store, its problems, and a plan for it; for a worker."""
+    from memtui.engine.configuration.consequences import consequences_of
+    from memtui.engine.configuration.file import open_config
+    from memtui.engine.configuration.plans import PLANS, plan_changes
+    from memtui.engine.configuration.rules import problems_of
+
+    known = engine.found.config if engine.found is not None else ""
+    chosen = PLANS[plan]
+    try:
+        config = open_config(engine.environ, Path.cwd(), path=Path(known) if known else None)
+    except MemtuiError as error:
+        return ConfigView(known, plan, chosen.title, (), (), (), str(error))
+    changes = plan_changes(config, chosen)
+    consequences = consequences_of(config, changes, engine.store, environ=engine.environ)
+    problems = problems_of(config, store=engine.store)
+    return ConfigView(str(config.main), plan, chosen.title, problems, changes, consequences)
+
+
+class HealthScreen(Frame):
+    """Doctor, indexes, versions and configuration, each a list with what belongs to its row."""
+
+    MODE = "health"
+    BINDINGS = bindings("health")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.state = HealthState()
+        self.said: State | None = State("loading", "looking at the store", skeleton=True)
+        self._engine: Engine | None = None
+        self._revision = -1
+
+    def body(self) -> ComposeResult:
+        yield Arranged(
+            BuiltRows(self._build(painting.views), id="views"),
+            Panel(StatePanel(), title="Health", id="state"),
+            Panel(BuiltRows(self._build(painting.listed), id="list-rows"), title="Doctor", id="list"),
+            Panel(BuiltRows(self._build(painting.detail), id="detail-rows"), title="Evidence", id="detail"),
+            arrange=self._arrange,
+        )
+
+    def on_mount(self) -> None:
+        super().on_mount()
+        self.query_one("#views").can_focus = False
+
+    def _arrange(self, width: int, height: int) -> Arrangement:
+        return arrange.health(width, height, said=self.said is not None, zoom=self.state.zoom)
+
+    def _build(
+        self, paint: Callable[[HealthState, int, painting.Look], list[Row]]
+    ) -> Callable[[int, int], list[Row]]:
+        def build(width: int, height: int) -> list[Row]:
+            app = host(self)
+            return paint(self.state, width, painting.Look(app.glyphs, app.zone))
+
+        return build
+
+    # the store, and what it answers
+
+    def session_changed(self, session: Session) -> None:
+        if session.engine is None or of_session(session) is not None:
+            self._revision, self._engine = -1, None
+            self.state = HealthState(view=self.state.view)
+            self._say(of_session(session) or State("loading", "opening the store", skeleton=True))
+        elif session.revision != self._revision and session.phase == "ready":
+            self._revision, self._engine = session.revision, session.engine
+            self._look(deep=False)
+
+    def _look(self, *, deep: bool) -> None:
+        engine = self._engine
+        if engine is not None:
+            self.state = replace(self.state, looking="looking")
+            self.runner.start("doctor", lambda cancel, report: examined(engine, deep, cancel, report))
+
+    def _read(self) -> None:
+        """Read what the view shows, where it was not read yet."""
+        engine, state = self._engine, self.state
+        if engine is None:
+            return
+        if state.view == "indexes" and state.indexes is None:
+            self.runner.start("indexes", lambda cancel, report: read_indexes(engine, cancel))
+        elif state.view == "versions" and state.versions is None:
+            self.runner.start("versions", lambda cancel, report: read_versions(engine, cancel))
+        elif state.view == "config" and state.config is None:
+            self.runner.start("config", lambda cancel, report: read_config(engine, "A"))
+
+    @on(RunAdvanced)
+    def _progress(self, message: RunAdvanced) -> None:
+        message.stop()
+        if not self.runner.is_current(message):
+            return
+        progress = message.value
+        if message.slot == "doctor":
+            self.state = replace(
+                self.state, looking=f"{progress.what} {progress.done:,} of {progress.total:,}"
+            )
+            self.query_one("#views", BuiltRows).repaint()
+
+    @on(RunFinished)
+    def _finished(self, message: RunFinished) -> None:
+        message.stop()
+        if not self.runner.done(message):
+            return
+        value = message.value
+        if message.slot == "doctor":
+            found, deep = value
+            self.state = replace(self.state, found=found, deep=deep, looking="")
+            self._say(None)
+        elif message.slot == "indexes":
+            self.state = replace(self.state, indexes=value[0], advice=value[1])
+        elif message.slot == "versions":
+            self.state = replace(self.state, versions=value)
+        elif message.slot == "difference":
+            self.state = replace(self.state, difference=value)
+        elif message.slot == "config":
+            self.state = replace(self.state, config=value)
+        elif message.slot == "mend":
+            self.flash(value)
+            self._look(deep=self.state.deep)
+        self._paint()
+
+    @on(RunFailed)
+    def _failed(self, message: RunFailed) -> None:
+        message.stop()
+        if not self.runner.done(message):
+            return
+        self.state = replace(self.state, looking="")
+        if message.slot == "doctor" and self.state.found is None:
+            self._say(failed("the store could not be looked at", message.error, RETRY))
+        else:
+            self.flash(str(message.error), "error")
+
+    def _say(self, said: State | None) -> None:
+        changed = (said is None) != (self.said is None)
+        self.said = said
+        if said is not None:
+            self.query_one(StatePanel).state = said
+        self.query_one(Arranged).rearrange()
+        self._paint()
+        if changed or self.focused is None:
+            focus = self.query_one(StatePanel) if said is not None else self.query_one("#list-rows")
+            self.call_after_refresh(focus.focus)
+
+    def _paint(self) -> None:
+        state = self.state
+        finding = state.finding
+        key = {"doctor": finding.kind if finding else "", "versions": str(state.version or "")}.get(
+            state.view, state.cursor
+        )
+        self.query_one("#views", BuiltRows).repaint()
+        self.query_one("#list-rows", BuiltRows).repaint(key)
+        self.query_one("#detail-rows", BuiltRows).repaint()
+        title, aside = _TITLES[state.view]
+        list_panel, detail_panel = self.query_one("#list", Panel), self.query_one("#detail", Panel)
+        counts = {
+            "doctor": f"{len(state.found.findings)} found" if state.found is not None else "",
+            "versions": f"{len(state.versions)} lines" if state.versions is not None else "",
+        }
+        list_panel.headline(what=title, which=counts.get(state.view, ""))
+        detail_panel.headline(
+            what=aside, which=finding.kind if finding is not None and state.view == "doctor" else ""
+        )
+        self.refresh_bindings()
+
+    @on(RowList.Highlighted, "#list-rows")
+    def _highlighted(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        if not event.key:
+            return
+        if self.state.view == "versions":
+            if int(event.key) != self.state.version:
+                self.state = replace(self.state, version=int(event.key), difference=None)
+                self.query_one("#detail-rows", BuiltRows).repaint()
+        elif event.key != self.state.cursor:
+            self.state = replace(self.state, cursor=event.key)
+            self._paint()
+
+    @on(RowList.Opened, "#list-rows")
+    def _opened(self, event: RowList.Opened) -> None:
+        event.stop()
+        engine, entry = self._engine, self.state.entry
+        if self.state.view == "versions" and engine is not None and entry is not None:
+            first = entry.first if entry.first is not None else entry.version
+            self.runner.start(
+                "difference", lambda cancel, report: read_difference(engine, first, entry.version)
+            )
+        else:
+            self.action_other()
+
+    # actions
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        finding = self.state.finding if self.state.view == "doctor" else None
+        able = {
+            "fix": finding is not None,
+            "browse": finding is not None and bool(finding.seen.ids),
+            "plan": self.state.view == "config",
+        }
+        return True if able.get(action, True) else None
+
+    def action_again(self) -> None:
+        """All passes anew; elsewhere the view is read again."""
+        if self.state.view == "doctor":
+            self._look(deep=True)
+        else:
+            self.state = replace(self.state, indexes=None, versions=None, difference=None, config=None)
+            self._read()
+
+    def action_fix(self) -> None:
+        """The remedy of the finding as a preview; one of the table is asked for."""
+        finding, engine = self.state.finding, self._engine
+        if finding is None or engine is None:
+            return
+        from memtui.engine.health.doctor import patient_of
+        from memtui.engine.health.remedies import plan_remedy
+
+        plan = plan_remedy(patient_of(engine, now_ms=engine.now_ms), finding)
+        if plan.refusal:
+            self.flash(plan.refusal, "note")
+        elif plan.steps:
+            said = "; ".join(each.title for each in plan.steps)
+            options = (Option("yes", said, finding.check.price), Option("no", "leave it", ""))
+            self.app.push_screen(
+                Pick(f"{finding.kind}: {finding.seen.count:,}", options),
+                lambda answer: self._mend(plan) if answer == "yes" else None,
+            )
+        else:
+
+            def make(made: Engine) -> ChangeSet:
+                planned = plan_remedy(patient_of(made, now_ms=made.now_ms), finding)
+                if planned.changes is None:
+                    raise MemtuiError(planned.refusal, fix="Look again.")
+                return planned.changes
+
+            self.staging.stage(make)
+
+    def _mend(self, plan: Any) -> None:
+        engine = self._engine
+        if engine is None:
+            return
+        if self.staging.forbidden:
+            self.flash(self.staging.forbidden, "error")
+            return
+
+        def work(cancel: Any, report: Any) -> str:
+            from memtui.engine.health.remedies import carry_out_remedies
+
+            done = carry_out_remedies(engine, [plan], confirmed=True)
+            receipt = done[0]["receipt"]
+            entry = done[0]["entry"]
+            return f"done: version {receipt['version_after']}; the receipt is entry {entry} of the Journal"
+
+        self.runner.start("mend", work)
+
+    def action_browse(self) -> None:
+        finding = self.state.finding
+        if finding is not None and finding.seen.ids:
+            self.post_message(ShowInBrowse(f"id:{','.join(finding.seen.ids[:SHOWN_IN_BROWSE])}"))
+
+    def action_plan(self) -> None:
+        """The next plan of A, B, C and D."""
+        engine, config = self._engine, self.state.config
+        now = config.plan if config is not None else "D"
+        following = PLANS[(PLANS.index(now) + 1) % len(PLANS)]
+        if engine is not None:
+            self.runner.start("config", lambda cancel, report: read_config(engine, following))
+
+    def action_previous_view(self) -> None:
+        self._show(VIEWS[(VIEWS.index(self.state.view) - 1) % len(VIEWS)])
+
+    def action_next_view(self) -> None:
+        self._show(VIEWS[(VIEWS.index(self.state.view) + 1) % len(VIEWS)])
+
+    def _show(self, view: View) -> None:
+        self.state = replace(self.state, view=view, cursor="")
+        self._read()
+        self._paint()
+
+    def action_other(self) -> None:
+        here = self.query_one("#list-rows")
+        (self.query_one("#detail-rows") if self.focused is here else here).focus()
+
+    def action_zoom(self) -> None:
+        inside = "detail" if self.focused is self.query_one("#detail-rows") else "list"
+        self.state = replace(self.state, zoom="" if self.state.zoom else inside)
+        self.query_one(Arranged).rearrange()
+
+    def action_back(self) -> None:
+        if self.staging.stop() or self.dismiss_flash():
+            return
+        if self.state.looking:
+            self.runner.cancel("doctor")
+            self.state = replace(self.state, looking="")
+            self._paint()
+        elif self.state.zoom:
+            self.action_zoom()
+        else:
+            self.query_one("#list-rows").focus()

@@ -1,0 +1,63 @@
+"""What Health knows: findings, indexes, versions, the configuration, and the cursor in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from memtui.engine.configuration.consequences import Consequence
+    from memtui.engine.configuration.plans import SettingChange
+    from memtui.engine.configuration.rules import Problem
+    from memtui.engine.health.check import HealthFinding
+    from memtui.engine.health.doctor import Examination
+    from memtui.engine.health.indexes import IndexReport
+    from memtui.engine.health.versions import VersionEntry
+
+View = Literal["doctor", "indexes", "versions", "config"]
+VIEWS: tuple[View, ...] = ("doctor", "indexes", "versions", "config")
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigView:
+    """The configuration as it is shown: problems, and one plan with what it brings."""
+
+    file: str
+    plan: str
+    title: str
+    problems: tuple[Problem, ...]
+    changes: tuple[SettingChange, ...]
+    consequences: tuple[Consequence, ...]
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HealthState:
+    """Everything that is painted; None is not read yet."""
+
+    view: View = "doctor"
+    zoom: str = ""
+    found: Examination | None = None
+    deep: bool = False
+    """Whether vectors and texts were looked at."""
+    looking: str = ""
+    """What is being looked at, and how far; empty when nothing is."""
+    cursor: str = ""
+    indexes: tuple[IndexReport, ...] | None = None
+    advice: str = ""
+    versions: tuple[VersionEntry, ...] | None = None
+    version: int = 0
+    difference: tuple[Any, ...] | None = None
+    config: ConfigView | None = None
+
+    @property
+    def finding(self) -> HealthFinding | None:
+        """The finding under the cursor."""
+        found = () if self.found is None else self.found.findings
+        return next((each for each in found if each.kind == self.cursor), found[0] if found else None)
+
+    @property
+    def entry(self) -> VersionEntry | None:
+        """The version under the cursor."""
+        found = self.versions or ()
+        return next((each for each in found if each.version == self.version), found[0] if found else None)

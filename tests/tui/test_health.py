@@ -1,0 +1,116 @@
+"""Health: what is wrong, worst first, with its evidence and its remedy; indexes, versions and the configuration."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.engine import open_engine
+from memtui.tui.screens.health.screen import HealthScreen
+from tests.conftest import NOW_MS, tree_hash
+from tests.engine import planted_faults as planted
+from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle
+
+DAY_MS = 86_400_000
+
+
+def ill(home: Path) -> Any:
+    """A store with a few faults, and the configuration that names it; the clock stands still."""
+    folder = home / ".openclaw" / "memory" / "lancedb-pro"
+    changes = [
+        {"scope": None},
+        {"scope": "nowhere"},
+        {"metadata": "not json"},
+        {"vector": [0.0] * planted.DIMS},
+    ]
+    rows = [
+        planted.memory(
+            n, timestamp=float(NOW_MS - (n + 1) * DAY_MS), **(changes[n] if n < len(changes) else {})
+        )
+        for n in range(80)
+    ]
+    planted.write_store(folder, rows, dims=planted.DIMS)
+    (home / ".openclaw" / "openclaw.json").write_text(
+        "{ plugins: { slots: { memory: 'memory-lancedb-pro' }, entries: "
+        "{ 'memory-lancedb-pro': { enabled: true, config:"
+        " { embedding: { apiKey: 'ollama', model: 'x', dimensions: 32, baseURL: 'http://127.0.0.1:1/v1' } } } } } }"
+    )
+    return open_engine(
+        None, now=lambda: NOW_MS, environ={"HOME": str(home)}, cwd=home, writable=True, state=home / "state"
+    )
+
+
+def still(text: str, home: Path) -> str:
+    """The screen without what differs from run to run: folders, and the times at which versions were written."""
+    text = text.replace(str(home), "~".ljust(len(str(home)))[: len(str(home))])
+    return re.sub(r"\d+ min ahead", "n min ahead", text)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_doctor_at_three_sizes(size: tuple[int, int], tmp_path: Path) -> None:
+    async with running(ill(tmp_path), size) as (app, pilot):
+        await press(pilot, "9")
+        await settle(pilot)
+        assert isinstance(app.screen, HealthScreen)
+        text = screen_text(app)
+        assert "answers wrong" in text
+        assert "lost or leaked" in text
+        assert "2 memories in a scope that nobody reads" in text
+        check_golden(f"health-doctor-{size[0]}x{size[1]}", _without_clock(still(text, tmp_path)))
+
+
+def _without_clock(text: str) -> str:
+    """The versions are written by the real clock, which is ahead of the one that stands still: D25 says so."""
+    return "\n".join(
+        "(two clocks)" if "two clocks" in line or "ahead of" in line else line for line in text.splitlines()
+    )
+
+
+async def test_looking_writes_nothing_and_the_deep_pass_finds_more(tmp_path: Path) -> None:
+    engine = ill(tmp_path)
+    before = tree_hash(tmp_path / ".openclaw")
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "9")
+        await settle(pilot)
+        assert "vector of zeros" not in screen_text(app)
+        await press(pilot, "r")
+        await settle(pilot)
+        assert "1 memory with a vector of zeros" in screen_text(app)
+        assert "all passes" in screen_text(app)
+        for wanted in ("text_idx", "made an index", "autoRecall"):
+            await press(pilot, "right_square_bracket")
+            await settle(pilot)
+            assert wanted in screen_text(app)
+        await press(pilot, "p")
+        await settle(pilot)
+        assert "plan B" in screen_text(app)
+    assert tree_hash(tmp_path / ".openclaw") == before
+
+
+async def test_fix_shows_the_remedy_as_a_preview(tmp_path: Path) -> None:
+    async with running(ill(tmp_path), (120, 36)) as (app, pilot):
+        await press(pilot, "9")
+        await settle(pilot)
+        await press(pilot, "f")
+        await settle(pilot)
+        text = screen_text(app)
+        assert "▸ global" in text
+        assert "change nothing" in text
+        await press(pilot, "escape")
+        await settle(pilot)
+        assert isinstance(app.screen, HealthScreen)
+
+
+async def test_the_versions_tell_what_each_changed(tmp_path: Path) -> None:
+    engine = ill(tmp_path)
+    planted.add(tmp_path / ".openclaw" / "memory" / "lancedb-pro", [planted.memory(200)])
+    engine.refresh()
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "9", "right_square_bracket", "right_square_bracket")
+        await settle(pilot)
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert f"+ {planted.key_of(200)[:8]}" in screen_text(app)
