@@ -7,7 +7,7 @@ import time
 from importlib import import_module
 from threading import Event
 
-MODES = ("home", "browse", "recall", "lifecycle", "transfer", "journal", "audit", "health")
+MODES = ("home", "browse", "recall", "lifecycle", "transfer", "journal", "capture", "audit", "health")
 PARTS = ("screens", "dialogs", "jump", "mishaps", "clipboard", "suspended")
 """What of `memtui.tui` is loaded when it is first asked for."""
 ENGINE = ("memtui.engine.recall.recipes",)

@@ -278,6 +278,9 @@ class MemtuiApp(KeyedApp):
     async def action_go_journal(self) -> None:
         await self.switch_mode("journal")
 
+    async def action_go_capture(self) -> None:
+        await self.switch_mode("capture")
+
     async def action_go_health(self) -> None:
         await self.switch_mode("health")
 

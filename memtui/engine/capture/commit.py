@@ -15,6 +15,7 @@ from memtui.engine.curate.whereabouts import Whereabouts, whereabouts
 from memtui.engine.errors import MemtuiError, RefusedError
 
 if TYPE_CHECKING:
+    from memtui.engine.capture.recipes.base import CaptureContext
     from memtui.engine.curate.facade import Curator
     from memtui.engine.store.table import Store
 
@@ -157,3 +158,57 @@ def _batches(writes: Sequence[Write], schema: Any) -> Iterator[Any]:
     for start in range(0, len(writes), _BATCH):
         part = [each.row for each in writes[start : start + _BATCH]]
         yield from table_of(part, schema).combine_chunks().to_batches()
+
+
+def reworded(trace: CaptureTrace, at: int, text: str, context: CaptureContext) -> CaptureTrace:
+    """The trace with candidate `at` in a person's words; one that wrote nothing becomes a new row.
+
+    Raises RefusedError for words that hold a secret or give an agent orders.
+    """
+    from memtui.engine.capture.recipes.memtui.rows import new_row
+    from memtui.engine.capture.recipes.memtui.texts import without_secrets
+    from memtui.engine.instructions import instruction_like
+
+    words = " ".join(text.split())
+    if not words or without_secrets(words)[1] or instruction_like(words):
+        raise RefusedError(
+            "These words cannot be stored: they hold a secret, give orders, or are empty.", fix="Change them."
+        )
+    candidate = trace.candidates[at]
+    old = next((each for each in candidate.writes if each.op in ("add", "change")), None)
+    scope = (old.row.scope if old is not None else None) or str(trace.facts.get("scope") or "global")
+    fresh = new_row(
+        old.row.id if old is not None else context.new_id(),
+        words,
+        candidate.category or "entities",
+        scope,
+        now_ms=trace.now_ms,
+        at_ms=old.row.timestamp if old is not None else None,
+        vector=context.embed([words])[0],
+    )
+    writes: tuple[Write, ...]
+    if old is None:
+        writes = (Write("add", fresh, None, "accepted"),)
+    else:
+        kept = old.row.metadata if words == old.row.text else _with_text(old.row.metadata, words)
+        row = replace(old.row, text=words, vector=fresh.vector, metadata=kept)
+        writes = tuple(replace(each, row=row) if each is old else each for each in candidate.writes)
+    decision = "create" if old is None else candidate.decision
+    changed = replace(candidate, abstract=words, content=words, decision=decision, writes=writes, gate="")
+    listed = list(trace.candidates)
+    listed[at] = changed
+    return replace(trace, candidates=tuple(listed))
+
+
+def _with_text(metadata: str, text: str) -> str:
+    from memtui.engine.metadata import fact_key, parse_object
+    from memtui.engine.metadata_patch import stringify
+
+    values = parse_object(metadata)[0]
+    values |= {"l0_abstract": text, "l1_overview": f"- {text}", "l2_content": text}
+    if "supersedes" not in values:
+        key = fact_key(str(values.get("memory_category")), text)
+        values.pop("fact_key", None)
+        if key is not None:
+            values["fact_key"] = key
+    return stringify(values)

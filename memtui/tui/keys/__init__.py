@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from memtui.tui.keys import (
     audit,
     browse,
+    capture,
     dialogs,
     everywhere,
     health,
@@ -55,6 +56,7 @@ TABLE: tuple[Key, ...] = (
     *transfer.TABLE,
     *journal.TABLE,
     *audit.TABLE,
+    *capture.TABLE,
     *health.TABLE,
     *dialogs.TABLE,
 )

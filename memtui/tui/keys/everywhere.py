@@ -12,6 +12,7 @@ TABLE: tuple[Key, ...] = (
     Key("app.go-lifecycle", "4", "Lifecycle", GO, shown="4", help="what fades, when"),
     Key("app.go-transfer", "5", "Transfer", GO, shown="5", help="in, out, new model"),
     Key("app.go-journal", "6", "Journal", GO, shown="6", help="all changes, undo"),
+    Key("app.go-capture", "7", "Capture", GO, shown="7", help="from talk to memory"),
     Key("app.go-audit", "8", "Audit", GO, shown="8", help="who got what"),
     Key("app.go-health", "9", "Health", GO, shown="9", help="is it well"),
     Key("app.palette", "ctrl+p,colon", "every command", GO, shown="^p :"),

@@ -74,6 +74,8 @@ PLACES: dict[str, Place] = {
     "health": Place("Health", needs="a finding under the cursor"),
     "audit": Place("Audit", needs="a turn under the cursor"),
     "cells": Place("Audit, the rights", ("rows", "audit", "app")),
+    "capture": Place("Capture", needs="a conversation that was read"),
+    "said": Place("Capture, a list", ("rows", "capture", "app")),
     "timeline": Place("Journal, the entries", ("rows", "journal", "app")),
 }
 

@@ -19,6 +19,7 @@ SCREENS = (
     ("lifecycle", "4", "Lifecycle"),
     ("transfer", "5", "Transfer"),
     ("journal", "6", "Journal"),
+    ("capture", "7", "Capture"),
     ("audit", "8", "Audit"),
     ("health", "9", "Health"),
 )
@@ -54,6 +55,8 @@ class TopBar(Widget):
         parts: list[Content] = [Content.styled(" memtui ", "bold $foreground")]
         for mode, key, name in SCREENS:
             click = Style.from_meta({"@click": f"app.go_{mode}"})
+            if mode == "capture" and mode != self._mode:
+                continue  # its tab shows itself where it is open: six names fill the bar
             if mode == self._mode:
                 tab = Content.styled(f"[{key} {name}]", "bold $primary")
             else:

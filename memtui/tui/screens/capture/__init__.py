@@ -1,0 +1,1 @@
+"""Capture: how a memory comes to be, and why another did not."""
