@@ -175,6 +175,8 @@ class Engine:
     @property
     def info(self) -> StoreInfo:
         """What is known of the store without reading its rows."""
+        from memtui.engine.store.by_column import further_keys
+
         store = self._store
         return StoreInfo(
             name=self._target.name if self._target else store.name,
@@ -191,7 +193,7 @@ class Engine:
             embedder=self._embedder_phrase(),
             size_bytes=store.size_bytes(),
             warnings=(*(self._target.warnings if self._target else ()), *store.warnings),
-            sorts=store.sorts,
+            sorts=further_keys(store.dialect, store.schema),
         )
 
     def _embedder_phrase(self) -> str:

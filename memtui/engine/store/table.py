@@ -100,13 +100,6 @@ class Store:
         return (*self.dialect.notes, *self._unknown_columns(), *self._index_warnings())
 
     @property
-    def sorts(self) -> tuple[str, ...]:
-        """What its memories can be sorted by beside the keys of every store."""
-        from memtui.engine.store.by_column import further_keys
-
-        return further_keys(self.dialect, self.schema)
-
-    @property
     def model(self) -> str | None:
         """The model that made the vectors, where the table itself says so."""
         from memtui.engine.dialects.own import MODEL_MARK
