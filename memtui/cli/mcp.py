@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 from memtui.cli.output import print_text
 from memtui.cli.store import open_for
@@ -25,6 +26,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="it reads global and agent:AGENT, and writes there",
     )
     parser.add_argument("--config", metavar="FILE", help="the plugin's own block: retrieval, decay")
+    parser.add_argument(
+        "--tools",
+        choices=("memtui", "openclaw"),
+        default="memtui",
+        help="memtui's own tools, or those of memory-lancedb-pro with its names and answers",
+    )
+    parser.add_argument(
+        "--workspace",
+        metavar="DIR",
+        help="with --tools openclaw: the agent's folder, for its learning files (default: the current one)",
+    )
     parser.add_argument(
         "--client", default="", metavar="NAME", help="its name in the journal (default: the agent's)"
     )
@@ -63,8 +75,13 @@ def run(args: argparse.Namespace) -> int:
         config=read_config(args.config),
         cases=cases,
     )
+    tools = None
+    if args.tools == "openclaw":
+        from memtui.mcp.openclaw import openclaw_tools
+
+        tools = openclaw_tools(Path(args.workspace or ".").resolve(), door.config or {})
     try:
-        anyio.run(serve_stdio, door)
+        anyio.run(serve_stdio, door, tools)
     finally:
         door.close()
     return 0
@@ -81,6 +98,8 @@ def _print_config(args: argparse.Namespace) -> int:
     if args.store:
         given += ["--store", str(args.store)]
     given += ["--rw"] * args.rw + (["--as", args.agent] if args.agent else [])
+    if args.tools != "memtui":
+        given += ["--tools", args.tools]
     command = sys.argv[0] if os.path.basename(sys.argv[0]) == "memtui" else "memtui"
     print_text(host_config(args.print_config, command, given))
     sys.stderr.write(f"Put it {WHERE[args.print_config]}.\n")

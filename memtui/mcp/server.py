@@ -32,7 +32,8 @@ INSTRUCTIONS = (
 
 def make_server(door: Door, tools: Sequence[Tool] | None = None) -> Server[Any]:
     """A server with these tools, those that write left out where the door is read-only."""
-    chosen = {tool.name: tool for tool in tools or all_tools() if door.writable or not tool.writes}
+    offered = all_tools() if tools is None else tools
+    chosen = {tool.name: tool for tool in offered if door.writable or not tool.writes}
 
     async def list_tools(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
@@ -44,7 +45,7 @@ def make_server(door: Door, tools: Sequence[Tool] | None = None) -> Server[Any]:
     ) -> types.CallToolResult:
         tool = chosen.get(params.name)
         if tool is None:
-            known = {each.name for each in all_tools()}
+            known = {each.name for each in offered}
             why = "needs a server started with --rw" if params.name in known else "does not exist"
             return failed(f"{params.name} {why}. There are {', '.join(chosen)}.")
         return await anyio.to_thread.run_sync(called, door, tool, params.arguments or {})
@@ -81,7 +82,7 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """The JSON Schema of a model; hosts want an object without unknown members at the top."""
     schema = model.model_json_schema()
     schema.setdefault("properties", {})
-    schema["additionalProperties"] = False
+    schema["additionalProperties"] = model.model_config.get("extra") == "allow"
     schema.pop("description", None)
     return schema
 
@@ -121,8 +122,8 @@ def _invalid(tool: Tool, error: ValidationError) -> str:
     )
 
 
-async def serve_stdio(door: Door) -> None:
+async def serve_stdio(door: Door, tools: Sequence[Tool] | None = None) -> None:
     """Serve one client on standard input and output until the input ends."""
-    server = make_server(door)
+    server = make_server(door, tools)
     async with stdio_server() as (read, write):
         await server.run(read, write, server.create_initialization_options())

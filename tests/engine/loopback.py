@@ -92,6 +92,8 @@ class Loopback:
         """Answers for the next requests, whatever they ask; then the server is itself again."""
         self.by_key: dict[str, Answer] = {}
         """Answers for every request with that API key."""
+        self.vectors: dict[str, list[float]] = {}
+        """Vectors of texts; another text's is drawn from its hash."""
         self.max_chars: int | None = None
         """Longest input of the embedding model."""
         self.hang = False
@@ -120,7 +122,7 @@ class Loopback:
         texts = [asked] if isinstance(asked, str) else asked
         if self.max_chars is not None and max(map(len, texts)) > self.max_chars:
             return Answer(400, {"error": {"message": "This model's maximum context length is exceeded"}})
-        found = [text_vector(text, self.dims) for text in texts]
+        found = [self.vectors.get(text) or text_vector(text, self.dims) for text in texts]
         if "prompt" in request.body:
             return Answer(200, {"embedding": found[0]})
         items = [{"object": "embedding", "index": i, "embedding": v} for i, v in enumerate(found)]

@@ -43,7 +43,8 @@ class PlannedJob:
     """Of a reflection: what the model wrote."""
 
 
-def _world(context: CaptureContext, settings: ProSettings, folder: Path, reflect: Any = None) -> World:
+def world_of(context: CaptureContext, settings: ProSettings, folder: Path, reflect: Any = None) -> World:
+    """The plugin's surroundings over an opened store. Raises RefusedError for a table of another program."""
     store = context.draft.store
     if not store.dialect.reads_metadata or store.dialect.columns.scope is None:
         raise RefusedError(
@@ -73,7 +74,7 @@ def plan_compaction(
     """
     given = plugin_config({"memoryCompaction": {**(config or {}), "enabled": True}}, {})
     settings = given.compaction or CompactionSettings()
-    world = _world(context, given, Path())
+    world = world_of(context, given, Path())
     groups = jobs.compact(world, settings, force=True, groups=_sound_groups if sound else None)
     warnings = [note for group in groups for note in _faults(group, context.now_ms)]
     merged = sum(len(group) for group in groups)
@@ -115,7 +116,7 @@ def _faults(group: Sequence[StoredRow], now_ms: int) -> list[str]:
 def plan_dream(context: CaptureContext, config: Mapping[str, Any] | None = None) -> PlannedJob:
     """Plan one sweep of dreaming: duplicates archived, tiers moved, memories promoted, a row of patterns."""
     settings = replace(dreaming_config(config or {}), enabled=True)
-    world = _world(context, plugin_config({}, {}), Path())
+    world = world_of(context, plugin_config({}, {}), Path())
     counts = jobs.dream(world, settings)
     phases = counts["phases"]
     changed = sum(phase["changed"] for phase in phases.values())
@@ -143,7 +144,7 @@ def plan_reflection(
     if context.chat is None:
         raise UsageError("A reflection is written by a language model.", fix="Name one with --llm.")
     failures: list[str] = []
-    world = _world(context, settings, folder, _reflector(context.chat, failures))
+    world = world_of(context, settings, folder, _reflector(context.chat, failures))
     text, report, fallback = reflect_on(
         world,
         agent=agent,

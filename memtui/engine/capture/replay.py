@@ -94,7 +94,7 @@ def replay(
     `config` replaces the recording's own settings key by key. Only inputs of the recording are read.
     """
     with tempfile.TemporaryDirectory(prefix="memtui-replay-", ignore_cleanup_errors=True) as folder:
-        return _Replay(recording, config or {}, prototypes, Path(folder)).run()
+        return Replay(recording, config or {}, prototypes, Path(folder)).run()
 
 
 class _Vectors:
@@ -135,7 +135,9 @@ class _Vectors:
         return [] if vector is None else self._texts.get(vector.tobytes(), [])
 
 
-class _Replay:
+class Replay:
+    """A recording being played on a store made for it below `folder`."""
+
     def __init__(
         self,
         recording: Mapping[str, Any],
@@ -168,6 +170,7 @@ class _Replay:
             models=models,
             reflect=self._reflect,
             search_words=self._search_words,
+            scratch=True,
             now_ms=int(recording["now"]),
         )
         for name, text in self.before_files.items():
@@ -192,7 +195,7 @@ class _Replay:
             self.draft.flush()
             steps.append({**_inputs(step), "at": clock, **played})
             clock += TICK_MS
-        return {"id": self.recording.get("id"), **self._left(), "steps": steps}
+        return {"id": self.recording.get("id"), **self.left(), "steps": steps}
 
     def _store(self) -> Draft:
         from memtui.engine.store.create_pro import create_pro, pro_schema
@@ -225,7 +228,8 @@ class _Replay:
             raise ChatError(str(reply["error"]))
         return str(reply["text"])
 
-    def _left(self) -> dict[str, Any]:
+    def left(self) -> dict[str, Any]:
+        """What the store and the files hold that was not there before."""
         after = {row.id: row for row in self.draft.rows(vectors=True)}
         created = [row for key, row in after.items() if key not in self.before]
         changed = [

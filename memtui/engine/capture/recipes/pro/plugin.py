@@ -11,6 +11,7 @@ from memtui.engine.capture.recipes.pro import (
     jobs,
     learning_tools,
     management_tools,
+    recall_tools,
     reflection,
     tools,
 )
@@ -24,11 +25,13 @@ from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.errors import UsageError
 
 TOOLS: Mapping[str, Callable[[World, Caller, Mapping[str, Any]], Answer]] = {
+    "memory_recall": recall_tools.memory_recall,
     "memory_store": tools.memory_store,
     "memory_update": tools.memory_update,
     "memory_forget": tools.memory_forget,
     "memory_list": management_tools.memory_list,
     "memory_stats": management_tools.memory_stats,
+    "memory_fact_query": recall_tools.memory_fact_query,
     "memory_promote": management_tools.memory_promote,
     "memory_archive": management_tools.memory_archive,
     "memory_compact": management_tools.memory_compact,

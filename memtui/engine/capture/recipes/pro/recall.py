@@ -49,7 +49,7 @@ def recall_rows(
     """Ask the store as the plugin asks it; a recall reads the table, not what is on top of it."""
     from memtui.engine.recall.run import Bench, recall
 
-    if world.search_words is not None:  # a replay: the store was made for it
+    if world.scratch:
         world.draft.flush()
     vector = world.embed(query)
     raw: Mapping[str, Any] = world.settings.raw

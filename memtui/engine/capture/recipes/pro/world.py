@@ -104,6 +104,8 @@ class World:
     """Runs a reflection and returns its report; raises ChatError."""
     search_words: Callable[[str, Sequence[str] | None, int], list[tuple[str, float]]] | None = None
     """Finds rows by words in place of the store's own search: (id, score), best first."""
+    scratch: bool = False
+    """The store was made for this run: what is on top may be written into it before a recall."""
     records: list[dict[str, Any]] = field(default_factory=list)
     used_replies: dict[str, int] = field(default_factory=dict)
     _cache: dict[str, NDArray[np.float32]] = field(default_factory=dict)

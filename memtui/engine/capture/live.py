@@ -1,0 +1,110 @@
+"""The plugin at work on an opened store: an event of its host, its answer, and what it changed as one change."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.access import ScopePolicy
+from memtui.engine.capture.chat import Chat
+from memtui.engine.capture.jobs import world_of
+from memtui.engine.capture.pipeline import folded
+from memtui.engine.capture.recipes.pro.injection import Injected
+from memtui.engine.capture.recipes.pro.plugin import Plugin, call_tool
+from memtui.engine.capture.recipes.pro.queues import Queues
+from memtui.engine.capture.recipes.pro.settings import ProSettings, plugin_config
+from memtui.engine.capture.recipes.pro.tools import Answer, Caller
+from memtui.engine.capture.recipes.pro.world import World
+from memtui.engine.curate.apply import ConflictError
+from memtui.engine.curate.changes import ChangeSet
+from memtui.engine.errors import RefusedError
+
+if TYPE_CHECKING:
+    from memtui.engine.engine import Engine
+
+ACTION = "agent"
+TRIES = 3
+"""How often an event is played when another program changes the same rows meanwhile."""
+
+
+@dataclass(slots=True)
+class Live:
+    """One plugin over one store. `workspace` is the agent's folder; `queues` and `injected` live between events.
+
+    Whoever opened the store for writing has agreed to what the plugin does there, deletions too: each event is one
+    entry of the journal, which can be taken back.
+    """
+
+    engine: Engine
+    config: Mapping[str, Any]
+    workspace: Path
+    chat: Chat | None = None
+    queues: Queues = field(default_factory=Queues)
+    injected: Injected = field(default_factory=Injected)
+
+    def call(self, name: str, agent: str, params: Mapping[str, Any]) -> Answer:
+        """Call one of the plugin's tools. Raises RefusedError for a file outside of the workspace."""
+        left = TRIES
+        while True:
+            left -= 1
+            world = self._world()
+            answer = call_tool(world, Caller(agent, str(self.workspace)), name, params)
+            if name.startswith("self_improvement"):
+                self._check_files(world)
+            try:
+                self._commit(world, f"{name} by {agent}")
+            except ConflictError:
+                if not left:
+                    raise
+            else:
+                return answer
+
+    def step(self, step: Mapping[str, Any]) -> dict[str, Any]:
+        """Play one event of the host; see `Plugin.step`. Not played again on a conflict: the queues have moved on."""
+        world = self._world()
+        played = Plugin(world, self.queues, self.injected).step(step)
+        agent = str((step.get("ctx") or {}).get("agentId") or "main")
+        self._commit(world, f"{str(step['do']).replace('_', ' ')} of {agent}")
+        return {**played, "writes": len(world.draft.writes)}
+
+    def _world(self) -> World:
+        from memtui.engine.capture.recipes.pro.unfolded_search import search_unfolded
+
+        settings: ProSettings = plugin_config(self.config)
+        engine = self.engine
+        engine.store.refresh()
+        world = world_of(engine.capture_context(self.chat), settings, self.workspace)
+        block = self.config.get("scopes")
+        if isinstance(block, Mapping):
+            world.policy = ScopePolicy.from_config(block, {})
+        status = engine.store.fts_status()
+        if status.exists and not status.indexed_rows:
+            # The plugin's index takes rows in later; until then its engine scores them one by one.
+            def search_words(query: str, scopes: Sequence[str] | None, limit: int) -> list[tuple[str, float]]:
+                return search_unfolded(world.draft, query, scopes, limit=limit, now_ms=world.now_ms)
+
+            world.search_words = search_words
+        return world
+
+    def _check_files(self, world: World) -> None:
+        root = self.workspace.resolve()
+        for path in world.files.changed:
+            if not path.resolve().is_relative_to(root):
+                raise RefusedError(
+                    "This file is not in the agent's workspace; nothing was written.",
+                    fix="Name a folder below it, without '..'.",
+                )
+
+    def _commit(self, world: World, title: str) -> None:
+        """Write what is on top of the store, then the files. A store opened for reading keeps as it is."""
+        curator = self.engine.curate
+        if not curator.writable:
+            return
+        store = world.draft.store
+        changes = folded(world.draft.writes, store)
+        if changes:
+            curator.apply(ChangeSet(ACTION, title, changes, store.version), confirmed=True)
+            store.refresh()
+        world.files.flush()
