@@ -26,6 +26,7 @@ from memtui.tui.messages import (
     AskRecall,
     AskWhyNot,
     Flash,
+    OpenBisect,
     RunAdvanced,
     RunFailed,
     RunFinished,
@@ -243,6 +244,9 @@ class MemtuiApp(KeyedApp):
         await self._hand_over("audit", message)
 
     async def on_ask_recall(self, message: AskRecall) -> None:
+        await self._hand_over("recall", message)
+
+    async def on_open_bisect(self, message: OpenBisect) -> None:
         await self._hand_over("recall", message)
 
     async def on_ask_export(self, message: AskExport) -> None:

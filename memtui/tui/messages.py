@@ -9,6 +9,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from memtui.engine import Memory, MemtuiError
+    from memtui.engine.recall.request import RecallRequest
 
 FlashKind = Literal["done", "note", "error"]
 
@@ -95,6 +96,15 @@ class AskWhyNot(Message):
     """Go to Recall and say why this memory does not come back for the last question."""
 
     id: str
+
+
+@dataclass
+class OpenBisect(Message):
+    """Go to Recall with this question, and look where this memory's rank changed over the versions."""
+
+    request: RecallRequest
+    id: str
+    text: str
 
 
 @dataclass

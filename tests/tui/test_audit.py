@@ -11,6 +11,7 @@ import pytest
 from memtui.engine import Engine, open_engine
 from memtui.tui.screens.audit.screen import AuditScreen
 from memtui.tui.screens.browse.memory_list import MemoryList
+from memtui.tui.screens.recall.bisect.screen import BisectScreen
 from memtui.tui.widgets.built_rows import BuiltRows
 from tests.conftest import tree_hash
 from tests.engine import pro_store
@@ -69,7 +70,9 @@ def screen_of(app: Any) -> AuditScreen:
 async def test_a_turn_whose_block_held_a_replaced_row(home: Path, size: tuple[int, int]) -> None:
     before = tree_hash(home)
     async with running(engine_of(home), size) as (app, pilot):
-        await press(pilot, "8", "j")
+        await press(pilot, "8")
+        await settle(pilot)
+        await press(pilot, "j")
         await settle(pilot)
         text = screen_text(app)
         check_golden(f"audit-turn-{size[0]}x{size[1]}", text)
@@ -110,6 +113,41 @@ async def test_a_leak_with_its_proof(home: Path, size: tuple[int, int]) -> None:
         assert (reach.id, reach.agents) == ("33333333-c", {"scribe": 1})
 
 
+async def test_a_turn_is_bisected_and_made_a_case(home: Path, tmp_path: Path) -> None:
+    now = "The bastion answers on port 48022."
+    write_session(home, "blocks", [MadeTurn("which port is it", (line(now),))], session="z", agent="scribe")
+    engine = engine_of(home, writable=True, state=tmp_path / "state")
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "8")
+        await settle(pilot)
+        await press(pilot, "j", "j")
+        await settle(pilot)
+        await press(pilot, "E")
+        await settle(pilot)
+        assert "kept as a case: 1 memory expected" in screen_text(app)
+        await press(pilot, "B")
+        await settle(pilot)
+        opened = app.screen
+        assert isinstance(opened, BisectScreen)
+        assert opened.found is not None
+        assert (opened._memory, opened._request.agent) == ("22222222-b", "scribe")
+        assert opened._request.query == "which port is it"
+
+
+async def test_a_transcript_is_shown_as_previews_until_it_is_revealed(home: Path) -> None:
+    long = "please " * 60 + "tell me the end"
+    write_session(home, "blocks", [MadeTurn(long, (line(PORT),))], session="a-long-one", agent="scribe")
+    async with running(engine_of(home), (200, 50)) as (app, pilot):
+        await press(pilot, "8")
+        await settle(pilot)
+        await press(pilot, "j", "j")
+        await settle(pilot)
+        assert "please" in screen_text(app)
+        assert "tell me the end" not in screen_text(app)
+        await press(pilot, "V")
+        assert "tell me the end" in screen_text(app)
+
+
 async def test_not_recorded_is_not_nothing(home: Path) -> None:
     async with running(engine_of(home), (120, 36)) as (app, pilot):
         await press(pilot, "8")
@@ -123,7 +161,9 @@ async def test_not_recorded_is_not_nothing(home: Path) -> None:
 async def test_a_reach_is_taken_out_by_one_change_and_written_as_a_pack(home: Path, tmp_path: Path) -> None:
     engine = engine_of(home, writable=True, state=tmp_path / "state")
     async with running(engine, (120, 36)) as (app, pilot):
-        await press(pilot, "8", "j")
+        await press(pilot, "8")
+        await settle(pilot)
+        await press(pilot, "j")
         await settle(pilot)
         await press(pilot, "tab", "tab")
         screen_of(app).query_one("#detail-rows", BuiltRows).choose("0:11111111-a")
@@ -160,6 +200,17 @@ async def test_the_live_view_shows_what_another_program_writes(home: Path) -> No
             ("changed", "22222222-b"),
             ("stored", "55555555-e"),
         ]
+        await press(pilot, "slash")
+        app.screen.query_one("Input").value = "stored -48022"
+        await press(pilot, "enter")
+        assert [each.id for each in screen.state.live_shown] == ["55555555-e"]
+        assert "only stored -48022" in screen_text(app)
+        await press(pilot, "slash")
+        app.screen.query_one("Input").value = "no such word"
+        await press(pilot, "enter")
+        assert "passes the filter" in screen_text(app)
+        await press(pilot, "escape")
+        assert len(screen.state.live_shown) == 2
         await press(pilot, "F")
         assert screen.state.paused
 

@@ -40,6 +40,9 @@ SIGNS: Mapping[str, tuple[str, str]] = {
 }
 LIKELY = 0.3
 NAME_CELLS = 12
+PREVIEW = 160
+"""Characters of a transcript's text that are shown unasked."""
+REVEALED_LINES = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,8 @@ def _where(state: AuditState, look: Look) -> str:
     if state.view == "leaks" and state.leaks is not None:
         return f"{state.leaks.turns} turns looked at"
     if state.view == "live":
-        return "paused" if state.paused else "follows the store"
+        how = "paused" if state.paused else "follows the store"
+        return f"only {one_line(state.words)}   {how}" if state.words else how
     return ""
 
 
@@ -162,11 +166,12 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
     if chosen is None:
         return [line(" no turn under the cursor", "$dim")]
     told = EVIDENCE[chosen.evidence][1]
+    most = REVEALED_LINES if state.revealed else 3
     if chosen.agrees is not None:
         told += ", the store agrees" if chosen.agrees else ", the store has less or more"
     rows = [
-        fact("asked", shown_text(chosen.turn.question, state), width),
-        fact("answered", shown_text(chosen.turn.answer, state) or "–", width),
+        fact("asked", shown_text(chosen.turn.question, state), width, most=most),
+        fact("answered", shown_text(chosen.turn.answer, state) or "–", width, most=most),
         fact("evidence", f"{told}   {look.moment(chosen.turn.time_ms)}", width),
     ]
     if chosen.turn.why:
@@ -253,13 +258,13 @@ def _memory(at: int, memory: Injected, state: AuditState, width: int, look: Look
     return Row((first, second), f"{at}:{memory.id or ''}")
 
 
-def fact(name: str, text: str, width: int, style: str = "$foreground") -> Row:
-    """One line of a fact: its name, and its words on three lines at most."""
+def fact(name: str, text: str, width: int, style: str = "$foreground", *, most: int = 3) -> Row:
+    """One line of a fact: its name, and its words on `most` lines."""
     room = max(10, width - NAME_CELLS - 2)
     lines = wrapped(one_line(text), room + 2)
     out = [
         Content.assemble(" ", (fit(name if at == 0 else "", NAME_CELLS), "$dim"), (part, style))
-        for at, part in enumerate(lines[:3] or [""])
+        for at, part in enumerate(lines[:most] or [""])
     ]
     return Row(tuple(out))
 
@@ -277,8 +282,11 @@ def scope_words(scope: str | None) -> str:
 
 
 def shown_text(text: str, state: AuditState) -> str:
-    """A text of a session on one line, its secrets masked unless they are revealed."""
-    return one_line(text if state.revealed else mask(text)[0])
+    """A text of a session on one line: a preview with its secrets masked, unless it is revealed."""
+    if state.revealed:
+        return one_line(text)
+    preview = one_line(mask(text)[0])
+    return preview if len(preview) <= PREVIEW else f"{preview[:PREVIEW].rstrip()}…"
 
 
 def odd_turns(state: AuditState) -> list[int]:

@@ -213,7 +213,7 @@ def live(state: AuditState, width: int, look: Look) -> list[Row]:
     """What versions write, newest first."""
     signs = {"stored": ("+", "$ok"), "changed": ("~", "$stale"), "injected": ("▸", "$primary")}
     rows = []
-    for at, each in enumerate(state.live):
+    for at, each in enumerate(state.live_shown):
         sign, style = signs[each.kind]
         rows.append(
             Row(
@@ -228,6 +228,8 @@ def live(state: AuditState, width: int, look: Look) -> list[Row]:
                 f"{at}:{each.id}",
             )
         )
+    if state.live and not rows:
+        return [line(f" none of {plural(len(state.live), 'row')} passes the filter", "$dim")]
     return rows or [line(" nothing was written since you look", "$dim")]
 
 

@@ -10,6 +10,7 @@ from memtui.tui.paint.numbers import plural
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.engine.recall.request import RecallRequest
     from memtui.engine.witness import ReplayedSession, ReplayedTurn, SessionSummary
     from memtui.engine.witness.economy import InjectionEconomy
     from memtui.engine.witness.leaks import LeakReport
@@ -81,6 +82,14 @@ def read_costs(engine: Engine, cancel: CancelToken) -> InjectionEconomy:
     from memtui.engine.witness.economy import read_economy
 
     return read_economy(engine, engine.environ, Path.cwd(), cancel)
+
+
+def for_bisect(engine: Engine, turn: ReplayedTurn, agent: str, memory: str) -> tuple[RecallRequest, str, str]:
+    """A turn's question as its agent asks it, and the memory to look for with its text."""
+    from memtui.engine.witness.ask_again import request_of_turn
+
+    text = next((each.text for each in turn.memories or () if each.id == memory), "")
+    return request_of_turn(engine, turn, agent, False), memory, text or memory
 
 
 def keep_case(engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn) -> str:

@@ -16,7 +16,7 @@ from memtui.tui.frame import Frame
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import AskRecall, RunFailed, RunFinished, ShowMemory, ShowReach
+from memtui.tui.messages import AskRecall, OpenBisect, RunFailed, RunFinished, ShowMemory, ShowReach
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.audit import arrange, painting, reach_rows, reading, rights_rows
 from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View
@@ -221,6 +221,8 @@ class AuditScreen(Frame):
                 return
         elif message.slot == "economy":
             self.state = replace(self.state, economy=value)
+        elif message.slot == "bisect":
+            self.post_message(OpenBisect(*value))
         elif message.slot == "case":
             self.flash(value)
         elif message.slot == "pack":
@@ -402,11 +404,13 @@ class AuditScreen(Frame):
             "differs": in_sessions and bool(painting.odd_turns(state)),
             "today": in_sessions and turn is not None and bool(turn.memories),
             "as_of": in_sessions and turn is not None and bool(turn.memories),
+            "bisect": in_sessions and turn is not None and bool(turn.memories),
             "recall": in_sessions and turn is not None and bool(turn.turn.question),
             "case": in_sessions and turn is not None and bool(turn.memories),
             "apply": state.view == "reach" and state.reach is not None and bool(state.reach.removable),
             "pack": state.view == "reach" and state.reach is not None,
             "follow": state.view == "live",
+            "filter": state.view == "live",
         }
         return True if able.get(action, True) else None
 
@@ -458,6 +462,18 @@ class AuditScreen(Frame):
         if self.state.chosen is not None:
             self.post_message(AskRecall(self.state.chosen.turn.question))
 
+    def action_bisect(self) -> None:
+        turn, replayed = self.state.chosen, self.state.replayed
+        if turn is None or replayed is None:
+            return
+        named = [each.id for each in turn.memories or () if each.id]
+        memory = self._memory or (named[0] if named else "")
+        if not memory:
+            self.flash("no memory of this turn is known", "note")
+            return
+        agent = replayed.file.agent
+        self._start("bisect", lambda engine, cancel: reading.for_bisect(engine, turn, agent, memory))
+
     def action_case(self) -> None:
         turn, replayed = self.state.chosen, self.state.replayed
         if turn is not None and replayed is not None:
@@ -505,6 +521,17 @@ class AuditScreen(Frame):
         self.state = replace(self.state, paused=not self.state.paused)
         self._paint()
 
+    def action_filter(self) -> None:
+        def worded(words: str | None) -> None:
+            if words is not None:
+                self.state = replace(self.state, words=words)
+                self._paint()
+
+        hint = (
+            "Words that must all be in a row's kind, scope, id or preview; -word must not be. Escape clears."
+        )
+        self.app.push_screen(Ask("Only these", hint, self.state.words), worded)
+
     def action_reveal(self) -> None:
         self.state = replace(self.state, revealed=True)
         self._paint()
@@ -528,6 +555,9 @@ class AuditScreen(Frame):
             return
         if self.state.zoom:
             self.action_zoom()
+        elif self.state.view == "live" and self.state.words:
+            self.state = replace(self.state, words="")
+            self._paint()
         elif self.said is None:
             self.query_one("#list-rows").focus()
 

@@ -44,10 +44,25 @@ class AuditState:
     reach: Reach | None = None
     live: tuple[LiveEvent, ...] = ()
     """Newest first."""
+    words: str = ""
+    """What the live view is filtered by: words that must be there, `-word` that must not."""
     paused: bool = False
     economy: InjectionEconomy | None = None
     injections: int = 0
     """How many injections the store's own history tells of, at least."""
+
+    @property
+    def live_shown(self) -> list[LiveEvent]:
+        """The events that pass the filter of the live view, newest first."""
+        words = self.words.casefold().split()
+        wanted = [each for each in words if not each.startswith("-") or each == "-"]
+        unwanted = [each[1:] for each in words if each.startswith("-") and each != "-"]
+        shown = []
+        for event in self.live:
+            text = f"{event.kind} {event.scope or ''} {event.id} {event.preview}".casefold()
+            if all(each in text for each in wanted) and not any(each in text for each in unwanted):
+                shown.append(event)
+        return shown
 
     @property
     def chosen(self) -> ReplayedTurn | None:

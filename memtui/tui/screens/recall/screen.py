@@ -15,7 +15,15 @@ from memtui.tui.frame import Frame
 from memtui.tui.host import host
 from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import AskRecall, AskWhyNot, RunAdvanced, RunFailed, RunFinished, ShowMemory
+from memtui.tui.messages import (
+    AskRecall,
+    AskWhyNot,
+    OpenBisect,
+    RunAdvanced,
+    RunFailed,
+    RunFinished,
+    ShowMemory,
+)
 from memtui.tui.runner import Report
 from memtui.tui.screens.recall import arrange, views
 from memtui.tui.screens.recall import state as reduce
@@ -119,8 +127,12 @@ class RecallScreen(Frame):
         if self._wanted and session.open:
             self._run()
 
-    def receive(self, message: AskRecall | AskWhyNot) -> None:
+    def receive(self, message: AskRecall | AskWhyNot | OpenBisect) -> None:
         """A question from another screen."""
+        if isinstance(message, OpenBisect):
+            self.state = reduce.edit(self.state, query=message.request.query)
+            views.bisect_of(self, message.request, message.id, message.text)
+            return
         if isinstance(message, AskWhyNot):
             self.explore.why_not_of(message.id)
             return

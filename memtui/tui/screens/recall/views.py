@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from memtui.engine.recall.request import RecallRequest
     from memtui.tui.screens.recall.screen import RecallScreen
 
 
@@ -36,11 +37,17 @@ def injected(screen: RecallScreen) -> None:
 
 def bisect(screen: RecallScreen) -> None:
     """The selected memory's rank over the versions of the table."""
-    from memtui.tui.screens.recall.bisect.screen import BisectScreen
-
-    trace, engine, selected = screen.state.trace, screen.session.engine, screen.state.selected
-    if trace is None or trace.request is None or engine is None or not selected:
+    trace, selected = screen.state.trace, screen.state.selected
+    if trace is None or trace.request is None or not selected:
         return
     memory = trace.memories.get(selected)
-    text = memory.text if memory is not None else selected
-    screen.app.push_screen(BisectScreen(engine, trace.request, selected, text, screen.marking.cases_of))
+    bisect_of(screen, trace.request, selected, memory.text if memory is not None else selected)
+
+
+def bisect_of(screen: RecallScreen, request: RecallRequest, memory: str, text: str) -> None:
+    """The rank of a memory for any question, over the versions of the table."""
+    from memtui.tui.screens.recall.bisect.screen import BisectScreen
+
+    engine = screen.session.engine
+    if engine is not None:
+        screen.app.push_screen(BisectScreen(engine, request, memory, text, screen.marking.cases_of))
