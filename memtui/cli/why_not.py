@@ -90,8 +90,7 @@ def _cured(found: Sequence[MemoryRemedy]) -> list[str]:
         cases = "no cases"
         if kept.cases:
             cases = f"{kept.right_before} of {kept.cases} cases right before, {kept.right_after} after"
-        place = f"to number {each.rank}" if each.rank else "no longer recalled"
-        lines.append(f"  {each.name:<12} {each.title}  {place}; {cases}")
+        lines.append(f"  {each.name:<12} {each.title}  {each.place}; {cases}")
     return lines
 
 

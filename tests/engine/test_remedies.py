@@ -12,6 +12,7 @@ from memtui.engine.cases.demo import demo_cases
 from memtui.engine.demo import build_demo
 from memtui.engine.lab.radar import radar
 from tests.conftest import NOW_MS, tree_hash
+from tests.engine.planted import TARGET, healthy, toward
 
 QUESTION = "Which port do I use for SSH to the bastion?"
 DAY_MS = 86_400_000
@@ -80,3 +81,76 @@ def test_an_expired_memory_is_brought_back_by_lifting_its_expiry(engine: Engine)
     found = later.lab.remedies(trace, first, ())
     assert found[0].name == "lift-expiry"
     assert found[0].rank == 1
+
+
+def planted(tmp_path: Path, **fields: object) -> tuple[Engine, RecallRequest]:
+    """A store in which only `fields` of the target's metadata keep it from coming back."""
+    world = healthy(3)
+    world.change(metadata=fields)
+    asked = world.ask(recipe="pro/agent")
+    return opened(world.write(tmp_path / "store")), asked
+
+
+@pytest.mark.parametrize(
+    ("name", "fields"), [("confirm", {"state": "pending"}), ("restore", {"state": "archived"})]
+)
+def test_a_memory_that_its_state_keeps_back_comes_back_when_the_remedy_is_written(
+    tmp_path: Path, name: str, fields: dict[str, object]
+) -> None:
+    engine, asked = planted(tmp_path, **fields)
+    trace = engine.recall(asked)
+    assert TARGET not in trace.returned
+    found = engine.lab.remedies(trace, TARGET, ())
+    assert found[0].name == name
+    engine.curate.apply(found[0].planned)
+    engine.refresh()
+    after = engine.recall(asked)
+    assert after.returned.index(TARGET) + 1 == found[0].rank
+    assert found[0].in_prompt
+
+
+@pytest.mark.parametrize(
+    ("name", "recipe", "leaves"),
+    [
+        ("demote", "pro/agent", True),
+        ("demote", "pro/agent", False),
+        ("archive", "pro/agent", True),
+        ("archive", "memtui", False),
+    ],
+)
+def test_one_of_two_rivals_gives_way_when_it_is_demoted_or_archived(
+    tmp_path: Path, name: str, recipe: str, leaves: bool
+) -> None:
+    world = healthy(3)
+    world.change(text="The staging gateway listens on port 4100", vector=toward(0.90, 1))
+    world.put("rival", "Which port the staging gateway uses is 4200", toward(0.86, 2))
+    asked = world.ask(recipe=recipe, limit=1)
+    engine = opened(world.write(tmp_path / "store"))
+    (first,) = engine.recall(asked).returned
+    second = {"rival": TARGET, TARGET: "rival"}[first]
+    found = engine.lab.remedies(engine.recall(asked), first if leaves else second, ())
+    chosen = {each.name: each for each in found}[name]
+    assert [each.harm for each in found] == sorted(each.harm for each in found)
+    assert [each.id for each in chosen.planned.changes] == [first]
+    engine.curate.apply(chosen.planned, confirmed=True)
+    engine.refresh()
+    after = engine.recall(asked).returned
+    assert first not in after
+    assert leaves or after == (second,)
+    assert chosen.rank == (None if leaves else 1)
+    assert chosen.in_prompt is not leaves
+
+
+def test_archiving_is_not_proposed_where_the_archived_one_keeps_its_place(tmp_path: Path) -> None:
+    """The plugin counts before it looks at the state: with one place, archiving the first frees nothing."""
+    world = healthy(3)
+    world.change(text="The staging gateway listens on port 4100", vector=toward(0.90, 1))
+    world.put("rival", "Which port the staging gateway uses is 4200", toward(0.86, 2))
+    asked = world.ask(recipe="pro/agent", limit=1)
+    engine = opened(world.write(tmp_path / "store"))
+    trace = engine.recall(asked)
+    assert trace.returned == (TARGET,)
+    assert "archive" not in {each.name for each in engine.lab.remedies(trace, "rival", ())}
+    engine.curate.apply(engine.curate.forget([TARGET]), confirmed=True)
+    engine.refresh()
+    assert engine.recall(asked).returned == ()

@@ -139,6 +139,57 @@ async def test_a_change_of_the_memory_is_looked_at_made_and_asked_again(tmp_path
         assert app.screen is recall
 
 
+async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_path: Path) -> None:
+    world = healthy(3)
+    world.change(metadata={"state": "pending"})
+    folder = world.write(tmp_path / "store")
+    engine = open_engine(
+        folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path / "state"
+    )
+    asked = world.ask(recipe="pro/agent")
+    async with running(engine, (80, 24)) as (app, pilot):
+        await press(pilot, "3")
+        recall = app.screen
+        assert isinstance(recall, RecallScreen)
+        recall.choose(recipe="pro/agent", query=asked.query, tried=(("query_vector", asked.query_vector),))
+        recall.ask_again()
+        await settle(pilot)
+        recall.explore.why_not_of(TARGET)
+        await settle(pilot)
+        why = app.screen
+        assert isinstance(why, WhyNotScreen)
+        await until(pilot, lambda: why.state.phase == "done")
+        await settle(pilot)
+        assert "F looks for changes of memories that bring it back" in screen_text(app)
+        await press(pilot, "F")
+        await until(pilot, lambda: why.state.remedies is not None)
+        await settle(pilot)
+        found = why.state.remedies
+        assert found
+        assert found[0].name == "confirm"
+        assert "confirm it" in screen_text(app)
+        assert f"to number {found[0].rank}" in screen_text(app)
+        assert "harm 0 of 4" in screen_text(app)
+        await press(pilot, "F")
+        await until(pilot, lambda: isinstance(app.screen, Preview))
+        assert engine.get(TARGET).state == "pending"
+        await press(pilot, "enter")
+        await until(pilot, lambda: why.state.verdict is not None and why.state.verdict.returned)
+        assert engine.get(TARGET).state == "confirmed"
+        assert why.state.remedies is None  # they were of the answer before
+
+
+async def test_escape_stops_the_trying_of_remedies(demo_engine: Engine) -> None:
+    async with asking_why(demo_engine, words="bastion-1.fernhill") as (app, pilot, screen):
+        await pilot.press("F")
+        await until(pilot, lambda: screen.state.trying is not None)
+        await pilot.press("escape")
+        await settle(pilot)
+        assert screen.state.trying is None
+        assert screen.state.remedies is None
+        assert app.screen is screen
+
+
 async def test_without_a_question_it_waits_for_one(demo_engine: Engine) -> None:
     async with running(demo_engine) as (app, pilot):
         await press(pilot, "2", "N")

@@ -44,6 +44,15 @@ class MemoryRemedy:
     effect: RecallEffect
     rank: int | None
     """The place of the memory afterwards; None where it does not come back."""
+    in_prompt: bool
+    """Whether the agent reads it afterwards: a memory can come back and be left out of the prompt."""
+
+    @property
+    def place(self) -> str:
+        """Where the memory stands afterwards, in words."""
+        if self.rank is None:
+            return "no longer recalled"
+        return f"to number {self.rank}" if self.in_prompt else f"number {self.rank}, outside the prompt"
 
     @property
     def worse(self) -> int:
@@ -57,6 +66,7 @@ class MemoryRemedy:
             "title": self.title,
             "harm": self.harm,
             "rank": self.rank,
+            "in_prompt": self.in_prompt,
             "rows": [each.id for each in self.planned.changes],
             "cases": self.effect.cases.as_json(),
             "confirmed": True,
@@ -98,7 +108,7 @@ def remedies(
             rank = row.rank_after if row is not None else None
             read = row is not None and rank is not None and row.in_prompt_after
             if row is not None and read is wanted:
-                found.append(MemoryRemedy(name, title, harm, planned, effect, rank))
+                found.append(MemoryRemedy(name, title, harm, planned, effect, rank, read))
         if cancel is not None and cancel.cancelled:
             raise Cancelled
         if on_progress is not None:

@@ -114,6 +114,15 @@ TABLE: tuple[Key, ...] = (
     # why not
     Key("whynot.pick", "slash,n", "another memory", FIND, bar=20, shown="/"),
     Key("whynot.again", "ctrl+r", "ask again", ACT, shown="^r"),
+    Key(
+        "whynot.remedy",
+        "F",
+        "remedies",
+        ACT,
+        bar=15,
+        help="look for changes of memories that help; the chosen one: looked at first, or staged",
+        needs="a verdict",
+    ),
     Key("whynot.browse", "v", "show in Browse", GO, bar=30),
     Key("whynot.copy", "y", "copy", ACT, bar=40, help="the verdict as JSON"),
     Key("whynot.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen"),

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import reactive
 
-from memtui.engine import CancelToken, one_line
+from memtui.engine import CancelToken, CaseBook, one_line
 from memtui.tui.dialogs.memory_pick import MemoryPick
 from memtui.tui.frame import Frame
 from memtui.tui.host import host
@@ -26,6 +26,7 @@ from memtui.tui.screens.whynot import arrange
 from memtui.tui.screens.whynot import state as reduce
 from memtui.tui.screens.whynot.changes import change_rows
 from memtui.tui.screens.whynot.ladder import ladder_rows, rung_words
+from memtui.tui.screens.whynot.remedies import remedy_rows, tried
 from memtui.tui.screens.whynot.state import WhyNotState
 from memtui.tui.screens.whynot.verdict import asked, failed_gates, searched, verdict_lines
 from memtui.tui.screens.whynot.words import on_the_memory
@@ -39,6 +40,10 @@ from memtui.tui.widgets.rows import Row, RowList
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Trace, Verdict
+    from memtui.engine.lab.remedies import MemoryRemedy
+
+REMEDIES = "remedies"
+"""Slot of the run that tries changes of memories."""
 
 Try = Callable[[Mapping[str, Any], str], None]
 """Tries settings in place of the recipe's own, and looks at what becomes of a memory."""
@@ -46,6 +51,12 @@ Try = Callable[[Mapping[str, Any], str], None]
 
 class ChangeRows(BuiltRows):
     """The proposed changes."""
+
+    BINDINGS = bindings("changes")
+
+
+class RemedyRows(BuiltRows):
+    """The changes of memories that help."""
 
     BINDINGS = bindings("changes")
 
@@ -69,6 +80,7 @@ class WhyNotScreen(Frame):
             Panel(Lines(), title="Why not", id="verdict"),
             Panel(BuiltRows(partial(self._build, "ladder")), title="Gates", id="ladder"),
             Panel(ChangeRows(partial(self._build, "changes")), title="Smallest change", id="changes"),
+            Panel(RemedyRows(self._remedies), title="On the memories", id="remedies"),
             Panel(MemoryText(), title="Memory", id="memory"),
             arrange=self._arrange,
         )
@@ -76,7 +88,9 @@ class WhyNotScreen(Frame):
     def _arrange(self, width: int, height: int) -> Arrangement:
         frame = 1 if width < NORMAL_WIDTH else 2
         lines = verdict_lines(self.state, width - 2 * (frame - 1), host(self).glyphs)
-        return arrange.why_not(width, height, len(lines) + frame, self.state.zoom)
+        beside = width if width < NORMAL_WIDTH else width // 3
+        wanted = sum(len(row.lines) for row in self._remedies(beside, height))
+        return arrange.why_not(width, height, len(lines) + frame, max(1, wanted) + frame, self.state.zoom)
 
     def on_mount(self) -> None:
         self.query_one(ChangeRows).focus()
@@ -104,6 +118,8 @@ class WhyNotScreen(Frame):
 
     def _start(self, *, again: bool = False) -> None:
         engine, state = self._engine, self.state
+        self.runner.cancel(REMEDIES)
+        self.state = state = replace(state, remedies=None, trying=None, remedies_error=None)
 
         def work(cancel: CancelToken, report: Report) -> tuple[Trace, Verdict, str]:
             request = state.trace.request
@@ -119,22 +135,47 @@ class WhyNotScreen(Frame):
         self.runner.start("whynot", work)
 
     def on_run_advanced(self, message: RunAdvanced) -> None:
-        if self.runner.is_current(message):
+        if self.runner.is_current(message) and message.slot == REMEDIES:
+            self.state = replace(self.state, trying=message.value)
+        elif self.runner.is_current(message):
             self.state = reduce.hear(self.state, message.value)
 
     def on_run_finished(self, message: RunFinished) -> None:
-        if self.runner.done(message):
+        if not self.runner.done(message):
+            return
+        if message.slot == REMEDIES:
+            self.state = reduce.tried(self.state, message.value)
+            if self.state.remedies:
+                self.query_one(RemedyRows).focus()
+        else:
             trace, verdict, story = message.value
             self.state = reduce.finish(replace(self.state, trace=trace, story=story), verdict)
 
     def on_run_failed(self, message: RunFailed) -> None:
-        if self.runner.done(message):
+        if not self.runner.done(message):
+            return
+        if message.slot == REMEDIES:
+            self.state = replace(self.state, trying=None, remedies_error=message.error)
+        else:
             self.state = reduce.fail(self.state, message.error)
 
     def ask_of(self, memory_id: str) -> None:
         """The same question for another memory."""
         self.state = reduce.ask_of(self.state, memory_id)
         self._start()
+
+    def _try_remedies(self) -> None:
+        """Look for changes of memories, each tried on a copy: the whole recall, and every saved case."""
+        from memtui.paths import store_state_dir
+
+        engine, state = self._engine, self.state
+
+        def work(cancel: CancelToken, report: Report) -> tuple[MemoryRemedy, ...]:
+            cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+            return engine.lab.remedies(state.trace, state.memory_id, cases, on_progress=report, cancel=cancel)
+
+        self.state = reduce.try_remedies(state)
+        self.runner.start(REMEDIES, work)
 
     # ------------------------------------------------------------------ painting
 
@@ -156,6 +197,10 @@ class WhyNotScreen(Frame):
             rows += [Row((Content.assemble("   ", line),)) for line in story.wrap(max(12, width - 6))]
         return rows or [Row((Content.styled("  searching" if searching else "", "$dim"),))]
 
+    def _remedies(self, width: int, height: int) -> Sequence[Row]:
+        shown = host(self)
+        return remedy_rows(self.state, width, shown.glyphs, shown.keys.cap("whynot.remedy"))
+
     def _paint(self, old: WhyNotState | None, new: WhyNotState) -> None:
         glyphs, width = host(self).glyphs, self.app.size.width
         narrow = width < NORMAL_WIDTH
@@ -175,6 +220,11 @@ class WhyNotScreen(Frame):
         self.query_one("#ladder", Panel).headline(which=failed_gates(new))
         self.query_one("#changes", Panel).headline(which=searched(new, glyphs))
         self._place_words()
+        known = (new.remedies, new.trying, new.remedies_error, new.verdict)
+        if old is None or (old.remedies, old.trying, old.remedies_error, old.verdict) != known:
+            self.query_one(RemedyRows).repaint()
+            self.query_one("#remedies", Panel).headline(which=tried(new, glyphs))
+            self.query_one(Arranged).rearrange()
         if old is None or old.memory is not new.memory:
             facts = present.facts(new.memory, glyphs, host(self).now_ms())
             self.query_one(MemoryText).show(new.memory, present.words_of(new.trace.query), facts)
@@ -212,6 +262,9 @@ class WhyNotScreen(Frame):
 
     @on(RowList.Opened)
     def _opened(self, event: RowList.Opened) -> None:
+        if event.key.startswith("remedy:"):
+            self._stage_remedy(event.key)
+            return
         change = self.state.change_of.get(event.key.removeprefix("change:"))
         if change is None:
             return
@@ -222,7 +275,28 @@ class WhyNotScreen(Frame):
             self.dismiss()
             self._try({change.knob: change.after}, self.state.memory_id)
 
+    def _stage_remedy(self, key: str) -> None:
+        """Look at a remedy, to write or to stage it; the mildest when no row is chosen."""
+        found = self.state.remedies or ()
+        chosen = next((each for each in found if f"remedy:{each.name}" == key), found[0] if found else None)
+        if chosen is not None:
+            planned = chosen.planned
+            self.staging.stage(lambda engine: planned)
+
     # ------------------------------------------------------------------ keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "remedy":
+            verdict = self.state.verdict
+            known = verdict is not None and verdict.gate != "unknown_id" and verdict.failure is None
+            return True if known and self.state.trying is None else None
+        return True
+
+    def action_remedy(self) -> None:
+        if self.state.remedies is None:
+            self._try_remedies()
+        else:
+            self._stage_remedy(self.query_one(RemedyRows).key)
 
     def action_pick(self) -> None:
         def taken(memory_id: str | None) -> None:
@@ -251,7 +325,10 @@ class WhyNotScreen(Frame):
     def action_back(self) -> None:
         if self.dismiss_flash() or self.staging.stop():
             return
-        if self.runner.busy("whynot") and self.state.verdict is not None:
+        if self.runner.busy(REMEDIES):
+            self.runner.cancel(REMEDIES)
+            self.state = replace(self.state, trying=None)
+        elif self.runner.busy("whynot") and self.state.verdict is not None:
             self.runner.cancel("whynot")
             self.state = reduce.stop(self.state)
         elif self.state.zoom:

@@ -9,6 +9,7 @@ from memtui.engine import Memory, Progress, Verdict
 
 if TYPE_CHECKING:
     from memtui.engine import Counterfactual, MemtuiError, Trace
+    from memtui.engine.lab.remedies import MemoryRemedy
 
 Phase = Literal["looking", "searching", "done", "stopped", "failed"]
 """looking: no verdict yet. searching: the smallest changes are being found. stopped: the person had enough."""
@@ -28,6 +29,11 @@ class WhyNotState:
     progress: Progress | None = None
     error: MemtuiError | None = None
     zoom: str = ""
+    remedies: tuple[MemoryRemedy, ...] | None = None
+    """Changes of memories that help; None before they were looked for."""
+    trying: Progress | None = None
+    """How far the remedies are; None while none is tried."""
+    remedies_error: MemtuiError | None = None
 
     @property
     def change_of(self) -> dict[str, Counterfactual]:
@@ -42,6 +48,16 @@ def hear(state: WhyNotState, news: Any) -> WhyNotState:
     if isinstance(news, Verdict):
         return replace(state, verdict=news, phase="searching")
     return replace(state, progress=news) if isinstance(news, Progress) else state
+
+
+def try_remedies(state: WhyNotState) -> WhyNotState:
+    """Remedies are being tried."""
+    return replace(state, trying=Progress("trying remedies", 0, 0, "remedies"), remedies_error=None)
+
+
+def tried(state: WhyNotState, found: tuple[MemoryRemedy, ...]) -> WhyNotState:
+    """All remedies were tried; these do what they are for."""
+    return replace(state, trying=None, remedies=found)
 
 
 def finish(state: WhyNotState, verdict: Verdict) -> WhyNotState:
