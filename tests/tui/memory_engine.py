@@ -113,6 +113,8 @@ class MemoryEngine:
             warnings=("This store was written a minute ago by another program.",),
         )
 
+    environ: dict[str, str] = {}  # noqa: RUF012 -- an engine without an environment has no sessions
+
     def load_catalog(self, on_progress: object = None, cancel: CancelToken | None = None) -> None:
         """Nothing to read."""
 

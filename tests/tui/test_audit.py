@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memtui.engine import Engine, open_engine
+from memtui.engine.witness.got import GotIndex, read_got
+from memtui.tui.messages import ShowMemory
 from memtui.tui.screens.audit.screen import AuditScreen
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.screens.recall.bisect.screen import BisectScreen
@@ -16,7 +19,7 @@ from memtui.tui.widgets.built_rows import BuiltRows
 from tests.conftest import tree_hash
 from tests.engine import pro_store
 from tests.engine.session_world import MadeTurn, line, write_session
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle
+from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, until
 
 DAY = 1_750_000_000_000
 NOW_MS = 1_788_864_000_000
@@ -146,6 +149,33 @@ async def test_a_transcript_is_shown_as_previews_until_it_is_revealed(home: Path
         assert "tell me the end" not in screen_text(app)
         await press(pilot, "V")
         assert "tell me the end" in screen_text(app)
+
+
+async def test_the_detail_of_a_memory_says_which_turns_got_it(home: Path) -> None:
+    async with running(engine_of(home), (200, 50)) as (app, pilot):
+        app.screen.post_message(ShowMemory("11111111-a"))
+        await settle(pilot)
+        await until(pilot, lambda: "GOT IT" in screen_text(app))
+        text = screen_text(app)
+        assert "1, at least" in text
+        assert "scribe, session- turn 1" in text
+        assert "from no session that is recorded" in text
+        app.screen.post_message(ShowMemory("22222222-b"))
+        await settle(pilot)
+        await until(pilot, lambda: "not recorded" in screen_text(app))
+        assert "scribe, session-" not in screen_text(app)
+
+
+def test_the_session_that_a_memory_was_captured_from_is_named(home: Path) -> None:
+    engine = engine_of(home)
+    found = read_got(engine, engine.environ, home)
+    memory = replace(engine.get("44444444-d"), source_session="quiet")
+    got = found.of(memory)
+    assert got is not None
+    assert (got.captured_by, got.captured_in) == ("main", "quiet")
+    assert [(each.agent, each.n) for each in got.turns] == [("scribe", 3)]
+    nothing = GotIndex().of(memory)
+    assert nothing is None
 
 
 async def test_not_recorded_is_not_nothing(home: Path) -> None:

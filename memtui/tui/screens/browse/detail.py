@@ -21,6 +21,7 @@ from memtui.tui.screens.browse.detail_text import detail_lines
 
 if TYPE_CHECKING:
     from memtui.engine.curate.story import Story
+    from memtui.engine.witness.got import GotIndex
 
 
 class MemoryDetail(Widget, can_focus=True):
@@ -64,6 +65,7 @@ class MemoryDetail(Widget, can_focus=True):
         super().__init__(id=id)
         self.memory: Memory | None = None
         self._story: Story | None = None
+        self._got: GotIndex | None = None
         self.lines: list[Content] = []
         """What there is to see, at the present width."""
         self._drawn: tuple[object, ...] = ()
@@ -93,6 +95,11 @@ class MemoryDetail(Widget, can_focus=True):
             self._story = story
             self._build()
 
+    def tell_turns(self, got: GotIndex | None) -> None:
+        """Which turns got which memory is known; None where the store is another one."""
+        self._got = got
+        self._build()
+
     def on_resize(self) -> None:
         self._build()
 
@@ -102,7 +109,7 @@ class MemoryDetail(Widget, can_focus=True):
         if width <= 0:
             return
         app = host(self)
-        state = (self.memory, self._story, width, app.now_ms() // 60_000)
+        state = (self.memory, self._story, id(self._got), width, app.now_ms() // 60_000)
         if state == self._drawn:
             return
         self._drawn = state
@@ -116,6 +123,7 @@ class MemoryDetail(Widget, can_focus=True):
                 glyphs=app.glyphs,
                 zone=app.zone,
                 story=self._story,
+                got=self._got.of(self.memory) if self._got is not None else None,
                 keys=app.keys.by_id,
             )
         self._strips.clear()

@@ -12,7 +12,7 @@ from textual.style import Style
 from memtui.engine import Memory, clean, dump_json, one_line
 from memtui.tui.keys import BY_ID, Key
 from memtui.tui.paint.bars import padded_bar
-from memtui.tui.paint.cells import fit
+from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import age, ago, date, full, score
 from memtui.tui.screens.browse.story_text import change_lines, version_lines
@@ -20,9 +20,12 @@ from memtui.tui.theme.tokens import as_stored, brightness, category_style, scope
 
 if TYPE_CHECKING:
     from memtui.engine.curate.story import Story
+    from memtui.engine.witness.got import Got
 
 LABEL = 12
 """Cells for the labels on the left."""
+GOT_TURNS = 6
+"""Turns that are told one by one, the last ones; Audit has them all."""
 LONGEST_VALUE = 4_000
 """Characters of one metadata value that are drawn; copying gives all of it."""
 
@@ -35,6 +38,7 @@ def detail_lines(
     glyphs: Glyphs,
     zone: tzinfo | None = UTC,
     story: Story | None = None,
+    got: Got | None = None,
     keys: Mapping[str, Key] = BY_ID,
 ) -> list[Content]:
     """The memory as lines of at most `width` cells, in reading order; times in `zone` (None: local time).
@@ -48,6 +52,7 @@ def detail_lines(
         _facts(memory, width, glyphs),
         _times(memory, width, now_ms, zone),
         _links(memory, width, glyphs, keys),
+        _got(memory, got, width, now_ms, glyphs, zone),
         _story(story, width, now_ms, glyphs, zone),
         _layers(memory, width),
         _metadata(memory, width),
@@ -194,6 +199,37 @@ def _links(memory: Memory, width: int, glyphs: Glyphs, keys: Mapping[str, Key]) 
         yield _head("LINKS")
         for label, value in rows:
             yield from _row(label, value, width)
+
+
+def _got(
+    memory: Memory, got: Got | None, width: int, now_ms: int, glyphs: Glyphs, zone: tzinfo | None
+) -> Iterator[Content]:
+    if got is None:
+        return
+    yield _head("GOT IT")
+    if not got.turns:
+        yield from _row("turns", "not recorded", width, "$dim")
+    else:
+        yield from _row("turns", f"{full(len(got.turns))}, at least", width)
+        last = got.last_seen
+        seen = f"{one_line(last.agent)}, {ago(last.time_ms, now_ms)}" if last is not None else "not recorded"
+        yield from _row("last seen by", seen, width, "$foreground" if last is not None else "$dim")
+    for turn in reversed(got.turns[-GOT_TURNS:]):
+        who = (
+            f"{one_line(turn.agent)}, {one_line(turn.session)[:8]} turn {turn.n}"
+            if turn.agent
+            else "the store"
+        )
+        yield Content.styled(
+            crop(f"  {date(turn.time_ms, zone)}  {who}", width, glyphs.ellipsis), "$foreground"
+        )
+    if got.captured_in:
+        said = f"{one_line(got.captured_by)}, session {one_line(got.captured_in)[:8]}"
+        yield from _row("captured", said, width)
+    elif memory.source_session:
+        yield from _row("captured", "in a session whose files are not here", width, "$dim")
+    else:
+        yield from _row("captured", "from no session that is recorded", width, "$dim")
 
 
 def _story(

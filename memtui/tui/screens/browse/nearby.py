@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.timer import Timer
 
-from memtui.engine import Memory, UsageError
+from memtui.engine import CancelToken, Memory, UsageError
+from memtui.tui.runner import Report
 from memtui.tui.screens.browse.detail import MemoryDetail
 from memtui.tui.screens.browse.detail_text import title
 from memtui.tui.screens.browse.near_list import Near, NearRows, Wanted
@@ -19,8 +21,9 @@ from memtui.tui.widgets.rows import RowList
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.store.similar import Neighbour
+    from memtui.engine.witness.got import GotIndex
 
-NEAR, NEAR_ASKED, STORY = "near", "near-asked", "story"
+NEAR, NEAR_ASKED, STORY, GOT = "near", "near-asked", "story", "got"
 REST_S = 0.15
 """The cursor must rest so long before the journal is read and all vectors are searched."""
 
@@ -40,6 +43,8 @@ class BrowseNear(BrowseMemory):
         super().__init__()
         self._rest: Timer | None = None
         self._near_of = ""
+        self._got_of: tuple[Engine | None, int] = (None, -1)
+        """The engine and the version whose turns were read, or are being read."""
 
     @property
     def _has_panel(self) -> bool:
@@ -61,8 +66,25 @@ class BrowseNear(BrowseMemory):
         if engine is None:
             return
         self.runner.start(STORY, lambda token, report: engine.curate.story(memory))
+        self._read_got(engine)
         if self._has_panel:
             self._ask_near(memory.id, NEAR)
+
+    def _read_got(self, engine: Engine) -> None:
+        """Which turns got which memory: read once for a version of the store, not for each memory."""
+        here = (engine, self.session.revision)
+        if here == self._got_of or not engine.environ:
+            return
+        if engine is not self._got_of[0]:
+            self.query_one(MemoryDetail).tell_turns(None)
+        self._got_of = here
+
+        def work(token: CancelToken, report: Report) -> GotIndex:
+            from memtui.engine.witness.got import read_got  # not before the first frame
+
+            return read_got(engine, engine.environ, Path.cwd(), token)
+
+        self.runner.start(GOT, work)
 
     @property
     def resting(self) -> bool:
@@ -78,6 +100,8 @@ class BrowseNear(BrowseMemory):
     def concluded(self, slot: str, value: Any) -> bool:
         if slot == STORY:
             self.query_one(MemoryDetail).tell(value)
+        elif slot == GOT:
+            self.query_one(MemoryDetail).tell_turns(value)
         elif slot == NEAR:
             self.query_one(NearRows).show(*value)
         elif slot == NEAR_ASKED:
