@@ -51,6 +51,8 @@ COMMANDS = {
     "undo": "take back a change",
     "journal": "what was changed through memtui",
     "mcp": "the store for agents: search, store and why-not as tools of an MCP server",
+    "inject": "the block of memories before a prompt, for a question as an agent",
+    "hook": "one event of an agent's host: memories for its prompt, capture after its answer",
     "demo": "the app on the embedded demo store",
     "serve": "the app in a browser, on this machine",
     "help": "how to do a task: memtui help, memtui help why-not",

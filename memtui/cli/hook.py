@@ -1,0 +1,46 @@
+"""`memtui hook`: one event of an agent's host, read as JSON, answered as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from memtui.cli.capture import add_model_arguments, asking
+from memtui.cli.output import print_json
+from memtui.cli.store import open_for
+from memtui.engine.config_file import read_config
+
+EVENTS = ("prompt_build", "agent_end", "session_end", "pre_compaction")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui hook`."""
+    parser.add_argument(
+        "event", choices=EVENTS, metavar="EVENT", help=f"{', '.join(EVENTS)}; its JSON on standard input"
+    )
+    parser.add_argument("--rw", action="store_true", help="capture, and count what is injected")
+    parser.add_argument("--as", dest="agent", default="", metavar="AGENT", help="whose event it is")
+    parser.add_argument("--config", metavar="FILE", help="the plugin's own block")
+    parser.add_argument(
+        "--workspace", metavar="DIR", help="the agent's folder, for its files (default: here)"
+    )
+    add_model_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Read one event, play it, answer."""
+    from memtui.engine.capture.hooks import play, read_event
+
+    event = read_event(args.event, sys.stdin.read(), args.agent)
+    engine = open_for(args, writable=args.rw)
+    engine.curate.client = f"hook:{event.agent}"
+    try:
+        with asking(args, engine, "pro") as chat:
+            answer = play(
+                engine, event, read_config(args.config) or {}, Path(args.workspace or ".").resolve(), chat
+            )
+    finally:
+        engine.close()
+    print_json(answer, compact=True)
+    return 0

@@ -1,0 +1,64 @@
+"""`memtui inject`: the block of memories that goes before a prompt, for a question as an agent."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from memtui.cli.output import print_json, print_text
+from memtui.cli.store import open_for
+from memtui.engine import RecallRequest
+from memtui.engine.config_file import read_config
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui inject`."""
+    parser.add_argument("question", metavar="QUESTION", help="what the agent is asked")
+    parser.add_argument(
+        "--as", dest="agent", default="main", metavar="AGENT", help="who answers it (default: main)"
+    )
+    parser.add_argument("--recipe", metavar="R", help="how it recalls (default: as the store's own program)")
+    parser.add_argument("--config", metavar="FILE", help="the plugin's own block: retrieval, decay")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Ask, and print the block alone: nothing where nothing is injected, and why on standard error."""
+    engine = open_for(args)
+    recipe = args.recipe or engine.default_recipe
+    trace = engine.recall(
+        RecallRequest(
+            args.question,
+            recipe=recipe,
+            config=read_config(args.config),
+            scopes=engine.access.searched(args.agent) if recipe == "memtui" else None,
+            agent=args.agent,
+            source="auto-recall" if recipe == "mem-engine" else "",
+        )
+    )
+    block = engine.lab.injected(trace)
+    if args.json:
+        print_json(
+            {
+                "question": args.question,
+                "agent": args.agent,
+                "recipe": trace.recipe,
+                "block": block.block,
+                "ids": [part.id for part in block.parts if part.line],
+                "left_out": [
+                    {"id": part.id, "why": part.left_out, "gate": part.gate}
+                    for part in block.parts
+                    if not part.line
+                ],
+                "chars": block.chars,
+                "budget": block.budget,
+                "tokens": block.tokens,
+                "why_nothing": block.why_nothing,
+                "note": block.note,
+            }
+        )
+        return 0
+    if block.block:
+        print_text(block.block)
+    else:
+        sys.stderr.write(f"nothing is injected: {block.why_nothing}\n")
+    return 0

@@ -1,0 +1,119 @@
+"""`memtui inject` and `memtui hook` as a host calls them: real processes, JSON in, JSON out."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT, tree_hash
+
+FACT = "I prefer the greenhouse report as a printed weekly grid on yellow card"
+
+
+class Host:
+    """A store, and the program called on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = folder / "store"
+        self.environ = {name: os.environ[name] for name in ("PATH",) if name in os.environ}
+        self.environ |= {"HOME": str(folder), "XDG_STATE_HOME": str(folder / "state")}
+        self.folder = folder
+        self.call("new", str(self.store))
+
+    def call(self, *arguments: str, event: Any = None, code: int = 0) -> subprocess.CompletedProcess[str]:
+        text = event if isinstance(event, str) else json.dumps(event or {})
+        done = subprocess.run(
+            [sys.executable, "-m", "memtui", *arguments],
+            input=text,
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env=self.environ,
+            check=False,
+        )
+        assert done.returncode == code, done.stderr
+        assert "Traceback" not in done.stderr
+        return done
+
+    def hook(self, name: str, event: Any, *more: str) -> dict[str, Any]:
+        arguments = ("hook", name, "--store", str(self.store), "--workspace", str(self.folder), *more)
+        found: dict[str, Any] = json.loads(self.call(*arguments, event=event).stdout)
+        return found
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    return Host(tmp_path)
+
+
+def turn(session: str) -> dict[str, Any]:
+    """A turn of OpenClaw's agent."""
+    said = [{"role": "user", "content": FACT}, {"role": "assistant", "content": "Noted."}]
+    return {"event": {"messages": said}, "ctx": {"agentId": "main", "sessionKey": f"agent:main:{session}"}}
+
+
+def test_what_a_turn_said_is_captured_and_comes_before_the_next_sessions_prompt(host: Host) -> None:
+    assert host.hook("agent_end", turn("one"), "--rw")["written"] == 1
+    assert host.hook("session_end", {"ctx": turn("one")["ctx"], "event": {"reason": "new"}}, "--rw")
+    entry = json.loads(host.call("journal", "--store", str(host.store), "--json").stdout)
+    assert "hook:main" in json.dumps(entry)
+    asked = {
+        "hook_event_name": "UserPromptSubmit",
+        "session_id": "two",
+        "prompt": "How should the greenhouse report be printed every week?",
+    }
+    first = host.hook("prompt_build", asked, "--rw")
+    assert FACT in first["prependContext"]
+    assert "{{" not in first["prependContext"]
+    assert first["hookSpecificOutput"] == {
+        "hookEventName": "UserPromptSubmit",
+        "additionalContext": first["prependContext"],
+    }
+    again = host.hook("prompt_build", asked, "--rw")
+    assert again["prependContext"] == ""  # this session has it already
+    other = host.hook("prompt_build", {**asked, "session_id": "three"}, "--rw")
+    assert FACT in other["prependContext"]
+    stranger = host.hook("prompt_build", {**asked, "agentId": "someone"})
+    assert stranger["prependContext"] == ""
+
+
+def test_before_a_compaction_what_was_said_is_kept(host: Host) -> None:
+    assert host.hook("pre_compaction", turn("long"), "--rw")["written"] == 1
+    assert host.hook("pre_compaction", turn("long"), "--rw")["written"] == 0
+
+
+def test_without_leave_to_write_no_byte_changes(host: Host) -> None:
+    before = tree_hash(host.store)
+    told = host.hook("agent_end", turn("one"))
+    assert told["written"] == 0
+    assert "--rw" in told["note"]
+    assert tree_hash(host.store) == before
+
+
+def test_what_is_no_event_is_refused_with_what_to_give(host: Host) -> None:
+    for wrong in ("", "[1]", "{broken"):
+        done = host.call("hook", "agent_end", "--store", str(host.store), event=wrong, code=2)
+        assert "JSON" in done.stderr
+    wrong_messages = {"messages": "hello"}
+    done = host.call("hook", "agent_end", "--store", str(host.store), event=wrong_messages, code=2)
+    assert "messages" in done.stderr
+
+
+def test_the_block_for_a_question_is_printed_alone(host: Host) -> None:
+    host.hook("agent_end", turn("one"), "--rw")
+    question = "How should the greenhouse report be printed every week?"
+    said = host.call("inject", question, "--as", "main", "--store", str(host.store))
+    assert said.stdout.startswith("<relevant-memories>")
+    assert FACT in said.stdout
+    told = json.loads(host.call("inject", question, "--json", "--store", str(host.store)).stdout)
+    assert told["block"] == said.stdout.rstrip("\n")
+    assert len(told["ids"]) == 1
+    other = host.call("inject", question, "--as", "someone", "--store", str(host.store))
+    assert other.stdout == ""
+    assert "nothing is injected" in other.stderr
