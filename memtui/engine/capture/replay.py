@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.chat import ChatError, Replies
 from memtui.engine.capture.draft import Draft, StoredRow
+from memtui.engine.capture.recipes.pro import injection, learning_tools, reflection
 from memtui.engine.capture.recipes.pro.plugin import Plugin
 from memtui.engine.capture.recipes.pro.settings import plugin_config
 from memtui.engine.capture.recipes.pro.world import Files, World
+from memtui.engine.capture.stages.reflection_text import GOVERNANCE_ACTION
 from memtui.engine.capture.stages.similarity import NoiseBank
 from memtui.engine.errors import EmbeddingError, UsageError
 
@@ -193,7 +195,7 @@ class Replay:
             self.world.embed_ms = float(step.get("embed_delay_ms") or 0)
             played = plugin.step(step)
             self.draft.flush()
-            steps.append({**_inputs(step), "at": clock, **played})
+            steps.append({**_inputs(step), "at": clock, **_marked(played)})
             clock += TICK_MS
         return {"id": self.recording.get("id"), **self.left(), "steps": steps}
 
@@ -248,12 +250,12 @@ class Replay:
         texts = self.vectors.texts_of(row.vector)
         found: dict[str, Any] = {
             "id": row.id,
-            "text": row.text,
+            "text": _marked(row.text),
             "category": row.category,
             "scope": row.scope,
             "importance": row.importance,
             "timestamp": row.timestamp,
-            "metadata": row.metadata,
+            "metadata": _marked(row.metadata),
         }
         vector = None if row.vector is None else [round(float(each), 6) for each in row.vector]
         return {**found, "vector_of": texts[0] if texts else None, "vector": vector}
@@ -265,8 +267,34 @@ class Replay:
         for path in sorted(root.rglob("*")) if root.is_dir() else ():
             name = path.relative_to(root).as_posix()
             if path.is_file() and (text := path.read_text(encoding="utf-8")) != self.before_files.get(name):
-                found[name] = text
+                found[name] = _marked(text)
         return found
+
+
+_MARKS = {
+    injection.BANNER: "banner",
+    reflection.INTRO: "intro",
+    reflection.FALLBACK: "fallback-report",
+    learning_tools.HEADS[learning_tools.LEARNINGS]: "learnings-head",
+    learning_tools.HEADS[learning_tools.ERRORS]: "errors-head",
+    learning_tools.REMINDER_TEXT: "reminder",
+    learning_tools.RESET_REMINDER: "reset-reminder",
+    learning_tools.LOOP: "recommended-loop",
+    learning_tools.TODO: "todo",
+    GOVERNANCE_ACTION: "governance-action",
+}
+"""Fixed sentences in our own words, and the marks that recordings have in place of the plugin's."""
+
+
+def _marked(value: Any) -> Any:
+    """A value of a recording with marks in place of the fixed sentences."""
+    if isinstance(value, str):
+        for sentence, mark in _MARKS.items():
+            value = value.replace(sentence, "{{" + mark + "}}")
+        return value
+    if isinstance(value, Mapping):
+        return {key: _marked(each) for key, each in value.items()}
+    return [_marked(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _inputs(step: Mapping[str, Any]) -> dict[str, Any]:

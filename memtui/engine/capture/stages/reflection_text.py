@@ -21,7 +21,7 @@ MAPPED = (
     ("decision", _DECISIONS, "decision"),
 )
 """(kind, heading, category) of the sections whose bullets become memories, in the order they are read."""
-GOVERNANCE_ACTION = "{{governance-action}}"
+GOVERNANCE_ACTION = "Decide whether this becomes a lasting rule, and write it where rules are kept."
 GOVERNANCE_SUMMARY = "Reflection learning governance candidates"
 _LEAD = pattern(r"\A(?:invariants?|reflections?|derived)\s*[:：]\s*")
 _NOTHING = pattern(

@@ -14,11 +14,18 @@ from memtui.engine.capture.stages.boundary import user_md_exclusive
 from memtui.engine.capture.stages.cleaning import strip_envelope
 from memtui.engine.capture.stages.grounding import Proposal
 from memtui.engine.capture.stages.similarity import batch_dedup
-from memtui.engine.capture.stages.transcript import Turn, bounded_transcript, utf16_tail
+from memtui.engine.capture.stages.transcript import (
+    Turn,
+    bounded_transcript,
+    neutralize_speaker_tags,
+    utf16_tail,
+)
+from memtui.engine.capture.trace import Candidate, Text
 from memtui.engine.errors import EmbeddingError
 from memtui.engine.js import trim, utf16_slice
 
 MOST_CANDIDATES = 5
+_BARE = "nothing is left without what a channel adds"
 
 
 def extract(world: World, call: Call) -> Stats:
@@ -63,6 +70,10 @@ class _Extraction:
                 self._learn_noise()
             return
         chosen = proposals[:MOST_CANDIDATES]
+        for each in proposals[MOST_CANDIDATES:]:
+            self._lose(
+                each.abstract, "too many", f"only the first {MOST_CANDIDATES} of a reply are looked at"
+            )
         chosen = self._distinct(chosen)
         chosen = self._within_boundary(chosen)
         if not chosen:
@@ -90,7 +101,15 @@ class _Extraction:
             if text:
                 turns.append(Turn(turn.role, text))
                 protected += at < call.protected
-        transcript = bounded_transcript(turns, world.settings.max_chars, protected).text if turns else ""
+            else:
+                world.fates.append(Text(turn.text, turn.role, "dropped", "envelope", reason=_BARE))
+        bounded = bounded_transcript(turns, world.settings.max_chars, protected) if turns else None
+        transcript = bounded.text if bounded is not None else ""
+        for turn in turns if bounded is not None and bounded.full_length > world.settings.max_chars else ():
+            if utf16_tail(neutralize_speaker_tags(turn.text), 20) not in transcript:
+                length, most = bounded.full_length if bounded else 0, world.settings.max_chars
+                why = "the transcript is longer than may be sent, and its end is sent"
+                world.fates.append(Text(turn.text, turn.role, "dropped", "no room", length, most, why))
         if not transcript:
             return "empty_input", [], False
         reply = world.ask(
@@ -112,7 +131,12 @@ class _Extraction:
                 world.ask("rejudge", _judge_request(transcript, register, objects)), len(objects)
             )
         left = grounding.filter_items(items, register, asserted, fired, judgement)
+        for abstract, why in left.reasons:
+            self._lose(abstract, "noise" if why.startswith("noise") else "grounding", why)
         return "ok", list(left.kept), left.grounding_dropped
+
+    def _lose(self, abstract: str, gate: str, why: str) -> None:
+        self.world.losses.append(Candidate("", abstract, decision="drop", gate=gate, reason=why))
 
     def _learn_noise(self) -> None:
         tail = self.call.conversation
@@ -128,6 +152,8 @@ class _Extraction:
             return chosen
         surviving, duplicate = batch_dedup(list(vectors))
         self.stats.skipped += len(duplicate)
+        for at in duplicate:
+            self._lose(chosen[at].abstract, "said twice", "an earlier candidate of the reply says the same")
         return [chosen[at] for at in surviving]
 
     def _within_boundary(self, chosen: list[Proposal]) -> list[Proposal]:
@@ -141,6 +167,9 @@ class _Extraction:
                 content=each.content,
             )
         ]
+        for each in chosen:
+            if each not in kept:
+                self._lose(each.abstract, "boundary", "it belongs to USER.md alone")
         self.stats.boundary_skipped += len(chosen) - len(kept)
         self.stats.skipped += len(chosen) - len(kept)
         return kept

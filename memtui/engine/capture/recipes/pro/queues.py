@@ -12,8 +12,13 @@ from memtui.engine.capture.recipes.pro.extraction_call import Call, Stats
 from memtui.engine.capture.recipes.pro.regex_capture import regex_capture
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.cleaning import message_texts, normalize_capture_text, strip_envelope
-from memtui.engine.capture.stages.session_value import LOW_VALUE, compress_texts, conversation_value
-from memtui.engine.capture.stages.similarity import bank_reads
+from memtui.engine.capture.stages.session_value import (
+    LOW_VALUE,
+    compress_texts,
+    conversation_value,
+    score_text,
+)
+from memtui.engine.capture.stages.similarity import NOISE_AT, bank_reads
 from memtui.engine.capture.stages.transcript import Turn
 from memtui.engine.capture.stages.turns import (
     conversation_turns,
@@ -24,6 +29,7 @@ from memtui.engine.capture.stages.turns import (
     retained_text_cap,
     session_conversation_key,
 )
+from memtui.engine.capture.trace import Fate, Text
 from memtui.engine.errors import EmbeddingError
 from memtui.engine.js import utf16_len
 from memtui.engine.recall.noise import is_frustration
@@ -331,10 +337,17 @@ def _run(world: World, queues: Queues, run: _Run) -> None:
     settings = world.settings
     unfiltered = [each.text for each in run.new]
     said = list(run.new)
-    if settings.skip_low_value and said and conversation_value(unfiltered) < LOW_VALUE:
+    if settings.skip_low_value and said and (value := conversation_value(unfiltered)) < LOW_VALUE:
+        _tell(
+            world, said, "dropped", "low value", value, LOW_VALUE, "the turn as a whole is worth too little"
+        )
         return
     if settings.compression and said:
         kept = compress_texts(unfiltered, settings.max_chars, settings.compression_score).kept
+        chars = sum(map(utf16_len, unfiltered))
+        for at in sorted(set(range(len(said))) - set(kept)):
+            why = "the turn is too long, and this text scores {:g} ({})".format(*score_text(unfiltered[at]))
+            _tell(world, [said[at]], "dropped", "compression", chars, settings.max_chars, why)
         run.protected = sum(1 for at in kept if at < run.protected)
         said = [said[at] for at in kept]
     if settings.smart_extraction:
@@ -348,6 +361,8 @@ def _run(world: World, queues: Queues, run: _Run) -> None:
     commanded = any(map(is_explicit_remember, texts)) and not all(map(is_explicit_remember, texts))
     enough = run.cumulative >= settings.min_messages or run.terminal
     if not enough and not commanded:
+        few = "the plugin waits for more texts, or for the end of the session"
+        _tell(world, said, "deferred", "too few texts", run.cumulative, settings.min_messages, few)
         _defer_below(world, queues, run)
         return
     stats = extract(
@@ -367,8 +382,22 @@ def _run(world: World, queues: Queues, run: _Run) -> None:
     _settle(world, queues, run, stats, texts, only_commanded=not enough)
 
 
+def _tell(
+    world: World,
+    said: Sequence[Said],
+    fate: Fate,
+    gate: str,
+    value: float | None = None,
+    limit: float | None = None,
+    reason: str = "",
+) -> None:
+    world.fates += [Text(each.text, each.role, fate, gate, value, limit, reason) for each in said]
+
+
 def _without_noise(world: World, said: list[Said], protected: int) -> tuple[list[Said], int]:
     flags = [is_frustration(each.text) for each in said]
+    complaints = [each for each, flag in zip(said, flags, strict=True) if flag]
+    _tell(world, complaints, "dropped", "noise", reason="it complains about the memory itself")
     at_all = [at for at, each in enumerate(said) if not flags[at] and bank_reads(each.text)]
     if at_all and world.noise.working:
         try:
@@ -377,7 +406,11 @@ def _without_noise(world: World, said: list[Said], protected: int) -> tuple[list
             vectors = None
         if vectors is not None:
             for at, vector in zip(at_all, vectors, strict=True):
-                flags[at] = world.noise.is_noise(vector)
+                near = world.noise.nearest(vector)
+                flags[at] = near >= NOISE_AT
+                if flags[at]:
+                    why = "it is like a sentence of the noise bank"
+                    _tell(world, [said[at]], "dropped", "noise", near, NOISE_AT, why)
     kept = [at for at in range(len(said)) if not flags[at]]
     return [said[at] for at in kept], sum(1 for at in kept if at < protected)
 
@@ -409,6 +442,9 @@ def _restore_ingress(world: World, queues: Queues, run: _Run) -> None:
 def _settle(
     world: World, queues: Queues, run: _Run, stats: Stats, texts: Sequence[str], *, only_commanded: bool
 ) -> None:
+    if stats.failed and not stats.no_input:
+        why = "the model failed or gave no list: the next turn reads the texts again"
+        _tell(world, run.new, "deferred", "model failed", reason=why)
     if stats.failed:
         if run.by_ingress and not run.terminal:
             _restore_ingress(world, queues, run)

@@ -40,8 +40,8 @@ from memtui.engine.capture.stages.turns import (
 from memtui.engine.categories import storage_of
 from memtui.engine.js import trim, utf16_slice
 
-INTRO = "{{intro}}"
-FALLBACK = "{{fallback-report}}"
+INTRO = "Kept from earlier reflections; weigh it against what is said now:"
+FALLBACK = "No reflection could be written for this session: the model gave none."
 SHOWN_LINES = 6
 HOLD_MS = 120_000
 EMPTY_MS = 120_000

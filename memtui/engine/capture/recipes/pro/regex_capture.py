@@ -11,7 +11,8 @@ from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.boundary import user_md_exclusive
 from memtui.engine.capture.stages.grounding import Proposal
 from memtui.engine.capture.stages.similarity import cosine
-from memtui.engine.capture.stages.triggers import detect_category, should_capture
+from memtui.engine.capture.stages.triggers import capture_gate, detect_category
+from memtui.engine.capture.trace import Fate, Text
 from memtui.engine.categories import smart_of
 from memtui.engine.errors import EmbeddingError
 from memtui.engine.metadata import fact_key
@@ -38,21 +39,27 @@ def regex_capture(
 
     `session` goes into the rows; it comes from the event and is normally unknown. `key` names the session in audits.
     """
-    chosen = [text for text in texts if should_capture(text) and noise_rule(text) is None][:MOST_TEXTS]
+    chosen = _chosen(world, texts)
     taken: list[Any] = []
     rows: list[tuple[str, str, Any, str | None]] = []
     for text in chosen:
         if user_md_exclusive(world.settings.exclusive, text=text):
+            _stop(world, text, "boundary", reason="it belongs to USER.md alone")
             continue
         category = detect_category(text)
         try:
             vector = world.embed(text)
-        except EmbeddingError:
+        except EmbeddingError as error:
+            _stop(world, text, "embedding failed", reason=str(error))
             continue
         near = world.search(vector, 1, 0.1, [scope])
         if near and near[0].score > DUPLICATE_SCORE:
+            hit = near[0]
+            _stop(world, text, "duplicate", hit.score, DUPLICATE_SCORE, f"{hit.row.id} says it", fate="known")
             continue
-        if any(cosine(vector, other) > DUPLICATE_COSINE for other in taken):
+        nearest = max((cosine(vector, other) for other in taken), default=0.0)
+        if nearest > DUPLICATE_COSINE:
+            _stop(world, text, "said twice", nearest, DUPLICATE_COSINE, "another text of the turn says it")
             continue
         smart = smart_of(category, text)
         proposal = Proposal(smart, text, f"- {text}", text, "", "")
@@ -60,6 +67,8 @@ def regex_capture(
         gate = admit(world, call, [proposal], [vector], lane="regex", marks={"provenance": PROVENANCE})[0]
         if gate is not None and gate.rejected:
             keep_rejected(world, call, proposal, gate)
+            least = gate.audit["thresholds"]["reject"]
+            _stop(world, text, "admission", gate.audit["score"], least, gate.audit["reason"])
             continue
         taken.append(vector)
         rows.append((text, category, vector, None if gate is None else gate.audit_text))
@@ -75,6 +84,35 @@ def regex_capture(
     for text, category, _, _ in rows:
         world.mirror(text, category, scope, agent=agent, source="auto-capture")
     return len(rows)
+
+
+def _chosen(world: World, texts: Sequence[str]) -> list[str]:
+    """The first texts with a trigger word and without noise."""
+    chosen: list[str] = []
+    for text in texts:
+        gate, value, limit = capture_gate(text)
+        noise = None if gate else noise_rule(text)
+        if gate:
+            _stop(world, text, gate, value, limit)
+        elif noise is not None:
+            _stop(world, text, "noise", reason=noise)
+        elif len(chosen) >= MOST_TEXTS:
+            _stop(world, text, "enough of this turn", len(chosen), MOST_TEXTS, "two texts are stored already")
+        else:
+            chosen.append(text)
+    return chosen
+
+
+def _stop(
+    world: World,
+    text: str,
+    gate: str,
+    value: float | None = None,
+    limit: float | None = None,
+    reason: str = "",
+    fate: Fate = "dropped",
+) -> None:
+    world.fates.append(Text(text, "user", fate, gate, value, limit, reason))
 
 
 def _metadata(text: str, category: str, session: str, now_ms: int, audit: str | None) -> dict[str, Any]:

@@ -13,13 +13,15 @@ from memtui.engine.capture.chat import RecordingChat
 from memtui.engine.capture.draft import Write
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
 from memtui.engine.capture.recipes.pro.plugin import Plugin
-from memtui.engine.capture.recipes.pro.settings import ProSettings, plugin_config
+from memtui.engine.capture.recipes.pro.settings import plugin_config
 from memtui.engine.capture.recipes.pro.world import Files, World
+from memtui.engine.capture.stages.admission import admission_confidence
 from memtui.engine.capture.stages.cleaning import message_texts, normalize_capture_text
-from memtui.engine.capture.stages.triggers import capture_gate
 from memtui.engine.capture.trace import Candidate, CaptureTrace, FileWrite, Neighbour, Text, Verdict
 
 _NO_KEY = "conversation"
+SESSION_END = "sessionEnd"
+"""A setting of ours beside the plugin's: whether the session ends with the conversation."""
 _DECISIONS: Mapping[str, Verdict] = {
     "skip": "skip",
     "merge": "merge",
@@ -31,12 +33,16 @@ _DECISIONS: Mapping[str, Verdict] = {
 
 
 def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
-    """The trace of the conversation, as if it had come in one turn and the session had ended after it."""
+    """The trace of the conversation, as if it had come in one turn and the session had ended after it.
+
+    With `sessionEnd` false in the settings the session goes on: texts may wait for more.
+    """
     given = dict(request.config)
     warnings: list[str] = []
     if context.chat is None and given.get("smartExtraction") is not False:
         given["smartExtraction"] = False
         warnings.append("no language model was named: only the plugin's trigger words are looked for")
+    ended = given.pop(SESSION_END, True) is not False
     settings = plugin_config(given)
     chat = None if context.chat is None else RecordingChat(context.chat)
     policy = context.policy if isinstance(context.policy, ScopePolicy) else ScopePolicy()
@@ -53,18 +59,19 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
             scope=request.scope,
         )
         before = len(context.draft.writes)
-        records = _play(world, request)
+        records = _play(world, request, ended)
         writes = context.draft.writes[before:]
         files = tuple(
             FileWrite(path.relative_to(folder).as_posix(), text) for path, text in world.files.changed.items()
         )
-    texts = _texts(request, settings, records, writes)
+    made = _candidates(records, writes, world.losses)
+    texts, candidates = _texts(request, world, ended, records, made)
     return CaptureTrace(
         "pro",
-        settings.as_json(),
+        {**settings.as_json(), SESSION_END: ended},
         context.now_ms,
         texts,
-        _candidates(records, writes),
+        candidates,
         tuple(chat.calls) if chat is not None else (),
         files,
         tuple(warnings),
@@ -72,7 +79,7 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
     )
 
 
-def _play(world: World, request: CaptureRequest) -> list[dict[str, Any]]:
+def _play(world: World, request: CaptureRequest, ended: bool) -> list[dict[str, Any]]:
     key = request.session or f"agent:{request.agent}:{_NO_KEY}"
     context = {"agentId": request.agent, "sessionKey": key}
     plugin = Plugin(world)
@@ -82,49 +89,116 @@ def _play(world: World, request: CaptureRequest) -> list[dict[str, Any]]:
         "messages": [message.as_json() for message in request.messages],
     }
     end = {"do": "session_end", "ctx": context, "event": {"reason": "new"}}
-    return [record for step in (turn, end) for record in plugin.step(step)["trace"]]
+    return [record for step in ((turn, end) if ended else (turn,)) for record in plugin.step(step)["trace"]]
 
 
 def _texts(
     request: CaptureRequest,
-    settings: ProSettings,
+    world: World,
+    ended: bool,
     records: Sequence[Mapping[str, Any]],
-    writes: Sequence[Write],
-) -> tuple[Text, ...]:
-    """What became of each text, told from the records of the run."""
+    candidates: Sequence[Candidate],
+) -> tuple[tuple[Text, ...], tuple[Candidate, ...]]:
+    """What became of each text, and the candidates with the texts that they are of.
+
+    Which text a candidate is of, the plugin does not know: it is the one that supports it best by the words that
+    they share, as admission measures it.
+    """
+    settings = world.settings
+    roles = ("user", "assistant") if settings.capture_assistant else ("user",)
     handed = {
         turn["text"] for record in records if record["kind"] == "extract_call" for turn in record["turns"]
     }
-    made = any(record["kind"] == "candidates" and record["accepted"] for record in records)
-    stored = {write.row.text for write in writes if write.op == "add"}
-    roles = ("user", "assistant") if settings.capture_assistant else ("user",)
-    found: list[Text] = []
+    told: dict[str, list[Text]] = {}
+    for fate in world.fates:
+        told.setdefault(fate.text, []).append(fate)
+    texts: list[Text] = []
+    clean: list[str | None] = []
     for number, message in enumerate(request.messages):
-        raw = message_texts(message.as_json(), (message.role,))
-        for role, text in raw or [(message.role, "")]:
+        blocks = message_texts(message.as_json(), (message.role,)) or [(message.role, "")]
+        for role, text in blocks:
             base = Text(text, role, "dropped", message=number)
+            cleaned = normalize_capture_text(role, text) if role in roles else None
+            clean.append(cleaned)
             if role not in roles:
-                found.append(replace(base, gate="role", reason="captureAssistant is off"))
-                continue
-            clean = normalize_capture_text(role, text)
-            if clean is None:
-                found.append(
-                    replace(base, gate="envelope", reason="nothing is left without what a channel adds")
-                )
-            elif settings.smart_extraction:
-                if clean in handed:
-                    found.append(replace(base, fate="kept" if made else "used"))
-                else:
-                    found.append(replace(base, gate="noise", reason="noise, low value, or no room"))
-            elif clean in stored:
-                found.append(replace(base, fate="kept"))
+                why = "captureAssistant is off" if role == "assistant" else "only what is said is looked at"
+                texts.append(replace(base, gate="role", reason=why))
+            elif cleaned is None:
+                why = "nothing is left without what a channel adds, or it is a command"
+                texts.append(replace(base, gate="envelope", reason=why))
             else:
-                gate, value, limit = capture_gate(clean)
-                found.append(replace(base, gate=gate or "duplicate or limit", value=value, limit=limit))
-    return tuple(found)
+                texts.append(_fate(base, told.get(cleaned, ()), cleaned in handed, ended))
+    read = [at for at, text in enumerate(texts) if text.fate == "used" and clean[at] is not None]
+    placed = tuple(replace(each, texts=_sources(each, clean, read, world)) for each in candidates)
+    for at in read if settings.smart_extraction else ():
+        texts[at] = _after_reading(texts[at], [each for each in placed if at in each.texts])
+    for candidate in placed if not settings.smart_extraction else ():
+        for at in candidate.texts:
+            if candidate.writes:
+                texts[at] = replace(texts[at], fate="kept", gate="", value=None, limit=None, reason="")
+    return tuple(texts), placed
 
 
-def _candidates(records: Sequence[Mapping[str, Any]], writes: Sequence[Write]) -> tuple[Candidate, ...]:
+def _fate(base: Text, told: Sequence[Text], handed: bool, ended: bool) -> Text:
+    """The last gate of a text; one that waits when its session is over is lost."""
+    last = told[-1] if told else None
+    waited = next((each for each in told if each.gate == "too few texts"), None)
+    if handed and (last is None or last.gate == "too few texts"):
+        why = f"it waited ({waited.value} of {waited.limit} texts) and was read at the end" if waited else ""
+        return replace(base, fate="used", reason=why)
+    if last is None:
+        return replace(base, gate="not captured", reason=_IGNORED)
+    found = replace(
+        base, fate=last.fate, gate=last.gate, value=last.value, limit=last.limit, reason=last.reason
+    )
+    if ended and last.gate == "model failed":
+        return replace(found, fate="dropped", reason="the model failed, and the session was over: it is lost")
+    return found
+
+
+def _sources(
+    candidate: Candidate, clean: Sequence[str | None], read: Sequence[int], world: World
+) -> tuple[int, ...]:
+    if not world.settings.smart_extraction:
+        return tuple(at for at, text in enumerate(clean) if text == candidate.abstract)[:1]
+    scores = {
+        at: admission_confidence(candidate.abstract, candidate.content, clean[at] or "").score for at in read
+    }
+    best = max(scores.values(), default=0.0)
+    return tuple(at for at, score in scores.items() if score == best and (best > 0.0 or len(read) == 1))[:1]
+
+
+def _after_reading(text: Text, made: Sequence[Candidate]) -> Text:
+    """The fate of a text that the model has read, by the candidates that are of it."""
+    if any(each.writes for each in made):
+        return replace(text, fate="kept")
+    if not made:
+        return replace(text, gate="not extracted", reason=text.reason or "the model made nothing of it")
+    first = made[0]
+    if first.decision == "reject" and first.admission is not None:
+        limits = first.admission["thresholds"]
+        vetoed = first.admission["score"] >= limits["reject"]
+        value = first.admission["feature_scores"]["utility"] if vetoed else first.admission["score"]
+        limit = limits["utilityVeto"] if vetoed else limits["reject"]
+        gate = "utility veto" if vetoed else "admission"
+        return replace(text, fate="dropped", gate=gate, value=value, limit=limit, reason=first.reason)
+    if first.decision == "drop":
+        return replace(text, fate="dropped", gate=first.gate, reason=first.reason)
+    return replace(
+        text,
+        fate="known",
+        gate="duplicate",
+        value=first.neighbours[0].score if first.neighbours else None,
+        reason=f"{first.decision}: {first.reason}",
+    )
+
+
+_IGNORED = "the plugin looks at no turn of this agent or session, or capture is switched off"
+
+
+def _candidates(
+    records: Sequence[Mapping[str, Any]], writes: Sequence[Write], losses: Sequence[Candidate]
+) -> tuple[Candidate, ...]:
     """Each candidate with its decision and what that writes; a row that stands alone is a candidate of its own."""
     found: list[Candidate] = []
     left = list(writes)
@@ -133,14 +207,19 @@ def _candidates(records: Sequence[Mapping[str, Any]], writes: Sequence[Write]) -
     asked = [abstract for abstract, record in near.items() if record["short_circuit"] is None]
     said = [record for record in records if record["kind"] == "dedup_verdict"]
     verdicts = dict(zip(asked, said, strict=False))
+    lost = {each.abstract: each for each in losses}
     for record in records:
         if record["kind"] != "candidates":
             continue
         for proposal in record["accepted"]:
             candidate = _candidate(proposal, near, verdicts, audits)
+            if (loss := lost.pop(candidate.abstract, None)) is not None:
+                found.append(replace(candidate, decision="drop", gate=loss.gate, reason=loss.reason))
+                continue
             own = [write for write in left if _belongs(write, candidate)]
             left = [write for write in left if write not in own]
             found.append(replace(candidate, writes=tuple(own)))
+    found += lost.values()
     merged = [write for write in left if write.op != "add"]
     for write in left:
         if write.op == "add":
@@ -200,5 +279,5 @@ RECIPE = CaptureRecipe(
     "memory-lancedb-pro",
     "the plugin's own capture: a language model extracts, judges and merges; without one its trigger words",
     run,
-    defaults=plugin_config({}, {}).as_json(),
+    defaults={**plugin_config({}, {}).as_json(), SESSION_END: True},
 )

@@ -16,6 +16,7 @@ from memtui.engine.capture.stages.json_reply import read_reply
 from memtui.engine.capture.stages.matching import pattern
 from memtui.engine.capture.stages.model_reference import reasoning_disabled
 from memtui.engine.capture.stages.similarity import NoiseBank
+from memtui.engine.capture.trace import Candidate, Text
 from memtui.engine.errors import EmbeddingError
 from memtui.engine.js import trim
 from memtui.engine.metadata_patch import append_relation, build_metadata, stringify
@@ -108,6 +109,10 @@ class World:
     """The store was made for this run: what is on top may be written into it before a recall."""
     records: list[dict[str, Any]] = field(default_factory=list)
     used_replies: dict[str, int] = field(default_factory=dict)
+    fates: list[Text] = field(default_factory=list)
+    """What became of each text at each gate, in order: the last one of a text is its fate."""
+    losses: list[Candidate] = field(default_factory=list)
+    """Candidates that a filter took before a decision, with the filter as their gate."""
     _cache: dict[str, NDArray[np.float32]] = field(default_factory=dict)
 
     @property
