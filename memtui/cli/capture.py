@@ -18,7 +18,7 @@ from memtui.engine.config_file import read_config
 if TYPE_CHECKING:
     from memtui.engine.capture.chat import Chat
     from memtui.engine.capture.conversation import Conversation
-    from memtui.engine.capture.recipes.base import CaptureRequest
+    from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
     from memtui.engine.capture.trace import CaptureTrace
     from memtui.engine.providers.chat import ChatClient, ChatSettings
 
@@ -285,6 +285,7 @@ def _why_not(args: argparse.Namespace) -> int:
             "why-not takes a text and a file.",
             fix="For example: memtui capture why-not 'prune on Mondays' chat.txt.",
         )
+    from memtui.engine.capture.document import Again
     from memtui.engine.capture.pipeline import capture
     from memtui.engine.capture.why_not import place_of, why_not
 
@@ -293,13 +294,19 @@ def _why_not(args: argparse.Namespace) -> int:
     failure: UsageError | None = None
     for conversation in read_source(source, args.format):
         request = _request(args, conversation)
-        trace = capture(request, engine.capture_context())
+        with asking(args, engine, args.recipe) as chat:
+            trace = capture(request, engine.capture_context(chat))
+        answers = None if chat is None else Again(trace.calls)
+
+        def fresh(answers: Again | None = answers) -> CaptureContext:
+            return engine.capture_context(answers if answers is None else Again(answers.calls))
+
         try:
             place = place_of(trace, wanted)
         except UsageError as error:
             failure = error
             continue
-        verdict = why_not(place, trace, request, engine.capture_context)
+        verdict = why_not(place, trace, request, fresh)
         if args.json:
             print_json(verdict.as_json())
             return 0

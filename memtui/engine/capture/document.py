@@ -87,7 +87,8 @@ def prove(trace: CaptureTrace, request: CaptureRequest, context: CaptureContext)
     if len(trace.texts) > MOST_PROVEN:
         return {"proven": None, "why": f"more than {MOST_PROVEN} texts: not run a second time"}
     answers = Again(trace.calls)
-    again = capture(request, replace(context, chat=answers if trace.calls else None))
+    asking = bool(trace.calls) or (trace.recipe == "pro" and trace.settings.get("smartExtraction") is True)
+    again = capture(request, replace(context, chat=answers if asking else None))
     ours, theirs = _decisions(trace), _decisions(again)
     differ = [at for at, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other]
     texts = [
