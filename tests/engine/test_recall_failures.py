@@ -110,7 +110,10 @@ def test_why_not_says_that_the_recall_failed(store: Store) -> None:
     verdict = why_not(trace, "a", ranking, Ask(bench)).verdict
     assert (verdict.returned, verdict.gate) == (False, "embedding")
     assert verdict.as_json()["failure"]["stage"] == "hybrid.embedQuery"
-    assert verdict.as_json()["words_alone"]
+    alone = verdict.as_json()["words_alone"]
+    assert alone
+    assert alone == trace.as_json(explain=False)["words_alone"]
+    assert {"id", "rank", "score", "text"} <= alone[0].keys()
 
 
 def test_the_built_in_program_fails_and_has_no_words_to_fall_back_on(store: Store) -> None:
@@ -226,3 +229,19 @@ def test_knobs_without_effect_are_named() -> None:
     assert "candidatePoolSize above 20 has no effect" in told
     assert "recencyWeight has no effect for agents" in told
     assert "cross-encoder has no API key" in told
+
+
+def test_a_provider_that_does_not_answer_in_time_fails_the_recall(store: Store, server: Loopback) -> None:
+    settings = EmbeddingSettings(model="any", base_url=f"{server.url}/v1", timeout_s=0.4)
+    server.hang = True
+    try:
+        embed = OpenAIEmbedder(settings).embed_query
+        trace = ask(store, embed=embed, recipe="pro/agent", query="Which is the gateway port?")
+    finally:
+        server.hang = False
+    assert trace.results == ()
+    assert trace.failure is not None
+    assert trace.failure.stage == "hybrid.embedQuery"
+    assert server.url.removeprefix("http://") in trace.failure.reason
+    assert {each["id"] for each in trace.as_json()["words_alone"]} == {"a", "b", "z"}
+    assert injected(trace).block == ""

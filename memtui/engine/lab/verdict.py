@@ -128,8 +128,8 @@ class Verdict:
     warnings: tuple[str, ...] = ()
     failure: Failure | None = None
     """Why the whole recall failed, so that no gate was asked."""
-    words_alone: tuple[str, ...] = ()
-    """Ids that the words alone would find where it failed; nobody got them."""
+    words_alone: tuple[Mapping[str, Any], ...] = ()
+    """What the words alone would find where it failed, in the shape of results; nobody got them."""
 
     def rung(self, gate: str) -> Rung | None:
         """The rung of one gate."""

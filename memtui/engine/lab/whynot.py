@@ -117,7 +117,7 @@ def _failed(trace: Trace, failure: Failure, found: Found) -> Verdict:
         words,
         ladder,
         failure=failure,
-        words_alone=tuple(trace.words_alone.returned) if trace.words_alone is not None else (),
+        words_alone=tuple(trace.words_alone.results_json()) if trace.words_alone is not None else (),
     )
 
 

@@ -281,12 +281,16 @@ class Trace:
 
         return words_met_in(self, memory_id)
 
+    def results_json(self, *, explain: bool = False, words: bool = False) -> list[dict[str, Any]]:
+        """What came back, in the shape that the command-line contract gives results."""
+        texts = {row.id: row.text for row in self.pool.rows}
+        return [self._result(c, texts, explain, words) for c in self.results]
+
     def as_json(self, *, explain: bool = True, words: bool = False) -> dict[str, Any]:
         """The document of the command-line contract; without `explain` only what came back.
 
         With `words` each result tells which of its words met which word of the question.
         """
-        texts = {row.id: row.text for row in self.pool.rows}
         document: dict[str, Any] = {
             "schema": SCHEMA,
             "query": self.query,
@@ -312,7 +316,7 @@ class Trace:
                 for s in self.stages
             ],
             "operations": [{"name": o.name, "ms": round(o.ms, 3), "note": o.note} for o in self.operations],
-            "results": [self._result(c, texts, explain, words) for c in self.results],
+            "results": self.results_json(explain=explain, words=words),
             "failure": None if self.failure is None else self.failure.as_json(),
             "warnings": list(self.warnings),
             "findings": list(self.findings),
@@ -333,9 +337,7 @@ class Trace:
             ]
         document["confidence"] = None if self.confidence is None else self.confidence.as_json()
         if self.words_alone is not None:
-            alone = self.words_alone
-            known = {row.id: row.text for row in alone.pool.rows}
-            document["words_alone"] = [alone._result(c, known, explain, words) for c in alone.results]
+            document["words_alone"] = self.words_alone.results_json(explain=explain, words=words)
         document |= plain(self.extra)
         document["proof"] = {
             "recomputed": self.proof.recomputed,
