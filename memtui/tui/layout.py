@@ -93,8 +93,26 @@ def _browse_narrow(width: int, top: int, rest: int, shape: BrowseShape) -> Arran
     return found
 
 
-def home(width: int, height: int) -> Arrangement:
-    """Home in four sizes: two columns, three, three with categories, four with the journal and the cases."""
+def home(width: int, height: int, *, injections: bool = False) -> Arrangement:
+    """Home in four sizes: two columns, three, three with categories, four with the journal and the cases.
+
+    `injections` are told of where something is known of them and there is room.
+    """
+    found = _home(width, height)
+    beside = "journal" if "journal" in found else "newest"
+    if not injections or size_class(width) == "narrow" or beside not in found:
+        return found
+    box = found[beside]
+    if beside == "journal":
+        below = box.height // 2
+        found[beside] = Box(box.x, box.y, box.width, box.height - below)
+        return found | {"injections": Box(box.x, box.y + box.height - below, box.width, below)}
+    aside = box.width * 9 // 20
+    found[beside] = Box(box.x, box.y, box.width - aside, box.height)
+    return found | {"injections": Box(box.x + box.width - aside, box.y, aside, box.height)}
+
+
+def _home(width: int, height: int) -> Arrangement:
     kind = size_class(width)
     if kind == "narrow":
         return _home_narrow(width, height)

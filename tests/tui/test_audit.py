@@ -178,6 +178,18 @@ def test_the_session_that_a_memory_was_captured_from_is_named(home: Path) -> Non
     assert nothing is None
 
 
+@pytest.mark.parametrize("size", SIZES[1:], ids=SIZE_NAMES[1:])
+async def test_home_tells_of_injections_silent_turns_and_dear_memories(
+    home: Path, size: tuple[int, int]
+) -> None:
+    async with running(engine_of(home), size) as (app, pilot):
+        await until(pilot, lambda: "Injections" in screen_text(app))
+        text = screen_text(app)
+        assert "2 of 5 turns, 1 not recorded" in text
+        assert "no trace of use" in text
+        assert "15   1x  password: [REDACTED]" in text
+
+
 async def test_not_recorded_is_not_nothing(home: Path) -> None:
     async with running(engine_of(home), (120, 36)) as (app, pilot):
         await press(pilot, "8")

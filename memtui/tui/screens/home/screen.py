@@ -20,6 +20,7 @@ from memtui.tui.keys import bindings
 from memtui.tui.layout import FOUR_COLUMNS, Arrangement, Box, home, size_class
 from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
 from memtui.tui.paint.numbers import full, short
+from memtui.tui.screens.home import injections
 from memtui.tui.screens.home.growth import growth_lines
 from memtui.tui.screens.home.lately import ENTRIES, CasesWanted, Lately, ask, case_rows, journal_rows
 from memtui.tui.screens.home.links import Links, Row
@@ -39,6 +40,7 @@ from memtui.tui.words import of_session
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, Engine, Memory, Stats, StoreInfo
+    from memtui.engine.witness.economy import InjectionEconomy
 
 TITLES = {
     "store": "Store",
@@ -50,6 +52,7 @@ TITLES = {
     "start": "Start",
     "newest": "Newest memories",
     "journal": "Latest changes",
+    "injections": "Injections",
     "cases": "Saved questions",
 }
 _WHERE = {
@@ -57,6 +60,7 @@ _WHERE = {
     "tiers": "{app.go-lifecycle} lifecycle",
     "scopes": "{app.go-browse} browse",
     "journal": "{app.go-journal} journal",
+    "injections": "{app.go-audit} audit",
     "cases": "{app.go-recall} recall",
 }
 """Where more of it is."""
@@ -97,6 +101,7 @@ class HomeScreen(Frame):
             "newest": self._newest,
             "journal": self._journal,
             "cases": self._cases,
+            "injections": self._injections,
         }
         yield Arranged(
             Panel(StatePanel(), title="memtui", id="state"),
@@ -107,12 +112,13 @@ class HomeScreen(Frame):
     def _arrange(self, width: int, height: int) -> Arrangement:
         if not self.session.open:
             return {"state": Box(0, 0, width, height)}
-        return home(width, height)
+        return home(width, height, injections=self._economy is not None)
 
     def __init__(self) -> None:
         super().__init__()
         self._newest_memories: Sequence[Memory] = ()
         self._lately = Lately()
+        self._economy: InjectionEconomy | None = None
         self._revision = -1
 
     def session_changed(self, session: Session) -> None:
@@ -129,6 +135,9 @@ class HomeScreen(Frame):
             self._revision = session.revision
             self.runner.start("newest", lambda token, report: _newest(engine, token))
             self._read_lately()
+            self._economy = None
+            if engine.environ:
+                self.runner.start("injections", lambda token, report: injections.read(engine, token))
         for links in self.query(Links):
             links.rebuild()
         self._headlines(session)
@@ -196,6 +205,9 @@ class HomeScreen(Frame):
             return
         if message.slot == "newest":
             self._newest_memories = message.value
+        elif message.slot == "injections":
+            self._economy = message.value
+            self.query_one(Arranged).rearrange()
         elif message.slot == "journal":
             self._lately = replace(self._lately, entries=message.value)
         elif message.slot == "cases":
@@ -207,7 +219,7 @@ class HomeScreen(Frame):
     @on(RunFailed)
     def _read_failed(self, message: RunFailed) -> None:
         message.stop()
-        if self.runner.done(message):
+        if self.runner.done(message) and message.slot != "injections":  # Audit says what cannot be read
             self.flash(str(message.error), "error")
 
     # the panels
@@ -256,6 +268,10 @@ class HomeScreen(Frame):
     def _cases(self, width: int, height: int) -> list[Row]:
         app, asking = host(self), self.runner.busy("cases")
         return case_rows(self._lately, width, height, app.glyphs, app.keys, asking=asking)
+
+    def _injections(self, width: int, height: int) -> list[Row]:
+        found = self._economy
+        return injections.injection_rows(found, width, height, host(self).glyphs) if found is not None else []
 
     def _waiting(self) -> list[Row]:
         """What stands in a panel whose numbers are still being counted."""
