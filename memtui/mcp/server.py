@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from memtui import __version__
 from memtui.engine import MemtuiError
 from memtui.mcp.door import Door, ToolError, usage
+from memtui.mcp.prompts import prompt, prompts, resource, template
 from memtui.mcp.tools.registry import all_tools
 
 if TYPE_CHECKING:
@@ -50,6 +51,26 @@ def make_server(door: Door, tools: Sequence[Tool] | None = None) -> Server[Any]:
             return failed(f"{params.name} {why}. There are {', '.join(chosen)}.")
         return await anyio.to_thread.run_sync(called, door, tool, params.arguments or {})
 
+    async def list_prompts(
+        context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=prompts())
+
+    async def get_prompt(
+        context: ServerRequestContext[Any], params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        return prompt(params.name, params.arguments or {})
+
+    async def list_templates(
+        context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[template()])
+
+    async def read_resource(
+        context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        return await anyio.to_thread.run_sync(resource, door, str(params.uri))
+
     return Server(
         "memtui",
         version=__version__,
@@ -57,6 +78,10 @@ def make_server(door: Door, tools: Sequence[Tool] | None = None) -> Server[Any]:
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -210,6 +211,29 @@ async def test_a_missed_memory_names_its_gate_and_becomes_a_case(
     assert told["gate"]
     assert told["reason"]
     assert made["id"] in (tmp_path / "cases.json").read_text(encoding="utf-8")
+
+
+async def test_a_memory_is_a_resource_for_those_who_may_read_it(door_to: Callable[..., Door]) -> None:
+    async with connected(door_to("alice")) as alice, connected(door_to("bob")) as bob:
+        made = await alice("memory_store", text="Alice keeps the backup codes in the blue folder")
+        uri = f"memory://{made['id']}"
+        templates = await alice.client.list_resource_templates()
+        assert [each.uri_template for each in templates.resource_templates] == ["memory://{id}"]
+        text = (await alice.client.read_resource(uri)).contents[0].text  # type: ignore[union-attr]
+        assert "blue folder" in text
+        assert "untrusted" in text
+        with pytest.raises(MCPError, match="memory_search"):
+            await bob.client.read_resource(uri)
+
+
+async def test_prompts_are_filled_in_and_what_is_missing_is_named(door_to: Callable[..., Door]) -> None:
+    async with connected(door_to()) as call:
+        names = {each.name for each in (await call.client.list_prompts()).prompts}
+        assert names == {"weekly_review", "why_did_you_say_that", "clean_up"}
+        found = await call.client.get_prompt("clean_up", {"scope": "agent:{x}"})
+        assert "Scope: agent:{x}" in found.messages[0].content.text  # type: ignore[union-attr]
+        with pytest.raises(MCPError, match="question"):
+            await call.client.get_prompt("why_did_you_say_that", {})
 
 
 async def test_an_undo_beside_the_running_server_is_seen(

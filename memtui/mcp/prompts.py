@@ -1,0 +1,86 @@
+"""The server's prompts and resources: what a person picks in a host, beside the tools that a model calls."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import mcp_types as types
+from mcp import MCPError
+
+from memtui.mcp.door import Door, ToolError, shown, untrusted
+
+PREFIX = "memory://"
+_ARGUMENT = {"question": "what was asked", "scope": "which scope, for example agent:main"}
+_PROMPTS: Mapping[str, tuple[str, str, str]] = {
+    "weekly_review": (
+        "",
+        "Look through what was learnt lately",
+        "List the newest memories with memory_list. Name those that are wrong, double or out of date, say why, and "
+        "ask me before you change any of them.",
+    ),
+    "why_did_you_say_that": (
+        "question",
+        "Which memories an answer came from",
+        "Search the memory with memory_search for the question below. Tell me which memories the answer rests on, "
+        "with their ids, and what else was found.\n\nQuestion: {question}",
+    ),
+    "clean_up": (
+        "scope",
+        "Find what could go from a scope",
+        "List the memories of the scope below with memory_list. Propose which to update or to forget, with the reason "
+        "for each, and wait for my yes.\n\nScope: {scope}",
+    ),
+}
+
+
+def prompts() -> list[types.Prompt]:
+    """What can be picked."""
+    return [
+        types.Prompt(
+            name=name,
+            description=description,
+            arguments=[types.PromptArgument(name=argument, description=_ARGUMENT[argument], required=True)]
+            if argument
+            else [],
+        )
+        for name, (argument, description, _) in _PROMPTS.items()
+    ]
+
+
+def prompt(name: str, given: Mapping[str, str]) -> types.GetPromptResult:
+    """One prompt with its argument filled in. Raises MCPError for an unknown name or a missing argument."""
+    if name not in _PROMPTS:
+        raise MCPError(code=-32602, message=f"There is no prompt {name[:64]!r}: {', '.join(_PROMPTS)}.")
+    argument, description, text = _PROMPTS[name]
+    if argument and not given.get(argument, "").strip():
+        raise MCPError(code=-32602, message=f"{argument}: say {_ARGUMENT[argument]}.")
+    filled = text.replace(f"{{{argument}}}", given[argument]) if argument else text
+    content = types.TextContent(type="text", text=filled)
+    return types.GetPromptResult(
+        description=description, messages=[types.PromptMessage(role="user", content=content)]
+    )
+
+
+def template() -> types.ResourceTemplate:
+    """Each memory by its id."""
+    return types.ResourceTemplate(
+        name="memory",
+        title="A memory",
+        uri_template=PREFIX + "{id}",
+        description="One memory by its id, as untrusted data.",
+        mime_type="text/plain",
+    )
+
+
+def resource(door: Door, uri: str) -> types.ReadResourceResult:
+    """One memory. Raises MCPError for an address that is none, and for a memory that the client may not read."""
+    if not uri.startswith(PREFIX):
+        raise MCPError(code=-32602, message=f"uri: write {PREFIX} and the id of a memory.")
+    try:
+        memory = door.memory(uri.removeprefix(PREFIX), "uri")
+    except ToolError as error:
+        raise MCPError(code=-32602, message=str(error)) from None
+    line = json.dumps({"id": memory.id, "scope": memory.scope, "text": shown(memory)}, ensure_ascii=False)
+    content = types.TextResourceContents(uri=uri, mime_type="text/plain", text=untrusted([line]))
+    return types.ReadResourceResult(contents=[content])
