@@ -245,3 +245,20 @@ def test_a_provider_that_does_not_answer_in_time_fails_the_recall(store: Store, 
     assert server.url.removeprefix("http://") in trace.failure.reason
     assert {each["id"] for each in trace.as_json()["words_alone"]} == {"a", "b", "z"}
     assert injected(trace).block == ""
+
+
+def test_what_the_provider_said_stays_in_the_reason_when_the_last_try_is_not_answered(
+    store: Store, server: Loopback
+) -> None:
+    settings = EmbeddingSettings(model="any", base_url=f"{server.url}/v1", timeout_s=1.5)
+    server.script[:] = [Answer(500, {"error": "the model crashed on purpose"})]
+    server.hang = True
+    try:
+        embed = OpenAIEmbedder(settings).embed_query
+        trace = ask(store, embed=embed, recipe="pro/agent", query="Which is the gateway port?")
+    finally:
+        server.hang = False
+        server.script.clear()
+    assert trace.failure is not None
+    assert "did not answer within" in trace.failure.reason
+    assert "the model crashed on purpose" in trace.failure.reason

@@ -69,17 +69,21 @@ class EmbeddingClient:
         """
         from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, stop_before_delay
 
+        heard: list[EmbeddingError] = []
         tries = Retrying(
             retry=retry_if_exception_type(_Again),
             stop=stop_after_attempt(ATTEMPTS) | stop_before_delay(budget.left),
             wait=_pause,
             sleep=self._sleep,
+            before_sleep=lambda state: heard.extend(_told(state)),
             reraise=True,
         )
         try:
             reply = tries(self._each_key, texts, task, budget, patient)
         except _Again as last:
-            raise last.error from None
+            raise _with_words(last.error, heard) from None
+        except EmbeddingError as error:
+            raise _with_words(error, heard) from None
         return self._checked(reply, len(texts))
 
     def close(self) -> None:
@@ -152,6 +156,22 @@ def _pause(state: RetryCallState) -> float:
     if isinstance(last, _Again) and last.after_s is not None:
         return last.after_s
     return float(FIRST_WAIT_S * 2 ** (state.attempt_number - 1))
+
+
+def _told(state: RetryCallState) -> list[EmbeddingError]:
+    """The error of one try, as a list."""
+    error = state.outcome.exception() if state.outcome is not None else None
+    return [error.error] if isinstance(error, _Again) else []
+
+
+def _with_words(error: EmbeddingError, heard: Sequence[EmbeddingError]) -> EmbeddingError:
+    """A last try without an answer, with what an earlier one was told: that names the cause."""
+    before = next((each for each in reversed(heard) if each.message != error.message), None)
+    if before is None or type(error) is not EmbeddingError:
+        return error
+    return EmbeddingError(
+        f"{error.message} The try before: {before.message}", fix=error.fix, details=error.details
+    )
 
 
 def _retry_after(reply: Reply) -> float | None:
