@@ -80,6 +80,7 @@ def ids_of(store: Path) -> list[str]:
 def commands_on_a_store(store: Path, folder: Path) -> Iterable[Sequence[object]]:
     """Every command that reads or changes a store, on this one; what is written goes below `folder`."""
     first, second = ids_of(store)
+    no_file = folder / "no-such-file"
     lines: list[list[object]] = [
         ["ls", "--limit", 3],
         ["ls", "is:stale -scope:global", "--json"],
@@ -106,8 +107,28 @@ def commands_on_a_store(store: Path, folder: Path) -> Iterable[Sequence[object]]
         ["compact", "--dry-run"],
         ["compact", "--as-plugin", "--dry-run", "--json"],
         ["dream", "--dry-run", "--json"],
-        ["reflect", "no-such-file", "--dry-run"],
+        ["reflect", no_file, "--dry-run"],
         ["scan"],
+        ["access"],
+        ["access", "--leaks", "--json"],
+        ["blast", first],
+        ["blast", first, "--json"],
+        ["capture", no_file, "--dry-run"],
+        ["config", "check"],
+        ["config", "plan", "A", "--json"],
+        ["config", "diff", "B"],
+        ["doctor"],
+        ["doctor", "--deep", "--json"],
+        ["doctor", "--fix", "safe", "--dry-run"],
+        ["inbox"],
+        ["inbox", "--json"],
+        ["inbox", "--accept", first, "--dry-run"],
+        ["injections", "--json"],
+        ["mcp", "--print-config", "claude"],
+        ["proof-pack", first, folder / "proof.json"],
+        ["proof-pack", "--subject", "port", folder / "subject.json", "--json"],
+        ["replay", no_file],
+        ["sessions", "--json"],
         ["export", folder / "all.jsonl"],
         ["export", folder / "all.json", "--vectors", "--keep-secrets"],
         ["export", folder / "all.csv"],
@@ -133,6 +154,7 @@ def commands_on_a_store(store: Path, folder: Path) -> Iterable[Sequence[object]]
         ["forget", second, "--hard", "--yes"],
         ["restore", second, "--yes"],
         ["undo", "--yes"],
+        ["doctor", "--fix", "safe", "--yes"],
     ]
     for line in lines:
         yield [*line, "--store", store]
@@ -153,6 +175,12 @@ def commands_on_a_source(source: Path, store: Path, folder: Path) -> Iterable[Se
     yield ["recall", "which port?", "--config", source, *on]
     yield ["recall", "which port?", "--query-vector", source, *on]
     yield ["recall", "--replay", source, *on]
+    yield ["capture", source, "--dry-run", "--json", *on]
+    yield ["capture", "--replay", source, *on]
+    yield ["reflect", source, "--dry-run", *on]
+    yield ["access", "--policy", source, *on]
+    yield ["config", "plan", source, *on]
+    yield ["replay", source, *on]
     yield ["why-not", _MISSING, "which port?", "--config", source, *on]
     yield ["cases", "import", source, *on]
     yield ["sweep", "--config", source, "--dry-run", *on]

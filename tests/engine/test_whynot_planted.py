@@ -13,6 +13,7 @@ from memtui.engine.engine import Engine
 from memtui.engine.lab.edits import metadata_after
 from memtui.engine.lab.knobs import with_value
 from memtui.engine.lab.verdict import GATES, Counterfactual, Verdict
+from memtui.engine.lab.whynot import PROMPT_GATES
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.store.open import open_store
 from tests.engine.loopback import Loopback, loopback
@@ -83,9 +84,11 @@ def check_changes(
 def test_in_a_healthy_store_the_target_comes_back_and_every_gate_is_passed(tmp_path: Path) -> None:
     for seed in range(4):
         world = healthy(seed)
-        verdict = open_engine(world.write(tmp_path / str(seed))).lab.why_not(TARGET, world.ask())
+        request = world.ask()
+        verdict = open_engine(world.write(tmp_path / str(seed))).lab.why_not(TARGET, request)
+        gates = (*GATES, *PROMPT_GATES) if request.recipe == "pro/agent" else GATES
         assert (verdict.returned, verdict.gate, verdict.changes) == (True, None, ())
-        assert [rung.gate for rung in verdict.ladder] == list(GATES)
+        assert [rung.gate for rung in verdict.ladder] == list(gates)
         assert [rung.gate for rung in verdict.ladder if not rung.passed] == []
 
 

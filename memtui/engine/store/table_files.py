@@ -150,7 +150,7 @@ def list_table(folder: Path) -> TableFiles:
             data[entry.name], times[f"data/{entry.name}"] = found.st_size, found.st_mtime
     indices = {}
     for entry in _entries(folder / "_indices"):
-        if entry.is_dir() and _entries(Path(entry.path)):  # a clean-up leaves empty folders behind
+        if _is_folder(entry) and _entries(Path(entry.path)):  # a clean-up leaves empty folders behind
             indices[entry.name] = sum(_stat(each).st_size for each in _entries(Path(entry.path)))
             times[f"_indices/{entry.name}"] = _stat(entry).st_mtime
     manifests = []
@@ -163,6 +163,13 @@ def list_table(folder: Path) -> TableFiles:
     manifests.sort(key=lambda each: each.version)
     deletions = sum(1 for _ in _entries(folder / "_deletions"))
     return TableFiles(folder, tuple(manifests), data, indices, deletions, times)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:

@@ -173,7 +173,8 @@ class Writer:
 
         numbers = self.versions()
         condition = sql.is_in(self.dialect.columns.id, ids)
-        held = [number for number in numbers if self.at(number).table.count_rows(condition)]
+        with explained(self.where):
+            held = [number for number in numbers if self.at(number).table.count_rows(condition)]
         if self._place.folder is None:
             return Traces(tuple(held), len(numbers), (), 0)
         needles = [each.encode("utf-8", "surrogatepass") for each in (*ids, *texts)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.cases.case import Case, case_id
 from memtui.engine.progress import CancelToken
-from memtui.engine.secrets import may_hold_secrets
+from memtui.engine.secrets import find_secrets
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher
@@ -45,8 +45,8 @@ def case_of_turn(turn: ReplayedTurn, agent: str, scopes: Sequence[str] | None, n
     alive = tuple(each.id for each in turn.memories if each.id and each.state in ALIVE)
     if not alive:
         return "nothing injected that is still alive" if turn.memories else "nothing was injected"
-    if may_hold_secrets(question):
-        return "the question may hold a secret"
+    if find_secrets(question):
+        return "the question holds a secret"
     gone = tuple(each.id for each in turn.memories if each.id and each.state == "superseded")
     limits = None if scopes is None else tuple(scopes)
     return Case(
