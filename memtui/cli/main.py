@@ -46,6 +46,7 @@ COMMANDS = {
     "upgrade": "bring rows of the old form up to date",
     "repair": "mend what agents cannot find or would misread",
     "doctor": "what is wrong with a store, and what mends it",
+    "versions": "the table over time: who wrote what, names, differences, and the ways back",
     "config": "the agent's configuration: problems, plans, what they would change",
     "reembed": "vectors of another model, with a rehearsal, a switch and a way back",
     "undo": "take back a change",

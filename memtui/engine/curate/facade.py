@@ -222,6 +222,12 @@ class Curator:
 
         return plan_restore(self._bureau(), ids, self._made_journal(), self._store.writer())
 
+    def bring_back(self, version: int, ids: Sequence[str]) -> ChangeSet:
+        """Plan to bring memories to how they were at an older version of the table; see `plan_bring_back`."""
+        from memtui.engine.curate.undo import plan_bring_back
+
+        return plan_bring_back(self._store.writer(), version, ids)
+
     def trash(self) -> list[Discarded]:
         """What was deleted through memtui and can come back, the last first. Archived memories: `is:archived`."""
         from memtui.engine.curate.restore import deleted

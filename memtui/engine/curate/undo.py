@@ -11,7 +11,9 @@ from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Disagreeme
 from memtui.engine.curate.journal import Images
 from memtui.engine.curate.json_text import REMOVED, Raw, changed_keys, raw_values
 from memtui.engine.curate.rows import ID, comparable, places, same
-from memtui.engine.errors import RefusedError
+from memtui.engine.errors import RefusedError, UsageError
+from memtui.engine.store.faults import explained
+from memtui.engine.store.sql import is_in as in_values
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -79,6 +81,49 @@ def plan_shift(
         warnings=(f"{lost} of its memories were forgotten for good and stay so.",) if lost > 0 else (),
         undoes=entry.entry,
         mark=writer.mark(version),
+        base=current,
+    )
+
+
+def plan_bring_back(writer: Writer, version: int, ids: Collection[str]) -> ChangeSet:
+    """Bring these rows to how they were at `version`: added where they are gone, set back where they changed.
+
+    What the agent counts in a memory is no difference. Raises UsageError for an id that the version does not hold,
+    RefusedError where the table had other columns then.
+    """
+    newest = writer.newest()
+    names = list(writer.schema.names)
+    pin = writer.at(version)
+    if missing := [name for name in names if name not in pin.schema.names]:
+        raise RefusedError(
+            f"Version {version} has no column {', '.join(missing)}: its rows do not fit the table of today.",
+            fix="Copy what you need by hand from: memtui versions diff.",
+        )
+    condition = in_values(writer.dialect.columns.id, list(ids))
+    with explained(writer.where):
+        then = pin.table.search().where(condition).select(names).limit(None).to_arrow()
+    there = places(then)
+    if absent := [each for each in ids if each not in there]:
+        raise UsageError(
+            f"Version {version} does not hold {', '.join(absent[:5])}.", fix="See: memtui versions diff."
+        )
+    twice = frozenset(each for each, at in there.items() if len(at) > 1)
+    then = _only(then, set(ids) - twice)
+    current = writer.rows(list(ids))
+    found: list[Change | Conflict] = [
+        Conflict(each, "duplicate id", f"Version {version} has several rows with this id.") for each in twice
+    ]
+    if then is not None:
+        found += _Shift(Images(None, None, then), current, writer, "after", frozenset(ids)).rows()
+    changes = tuple(each for each in found if isinstance(each, Change))
+    count = f"{len(changes):,} {'memory' if len(changes) == 1 else 'memories'}"
+    return ChangeSet(
+        action="restore",
+        title=f"{count}: back to how they were at version {version}",
+        changes=changes,
+        conflicts=tuple(each for each in found if isinstance(each, Conflict)),
+        version=newest,
+        mark=writer.mark(newest),
         base=current,
     )
 
@@ -257,7 +302,12 @@ class _Shift:
             {each.field: each.theirs for each in differences},
             {each.field: each.before for each in differences},
         )
-        edit = Edit({name: old.value(name, at) for name in names}, vector=old.vector(at) if vector else None)
+        text, scope = self.writer.dialect.columns.text, self.writer.dialect.columns.scope
+        edit = Edit(
+            {name: old.value(name, at) for name in names},
+            expects={name: now.value(name, here) for name in (text, scope) if name},
+            vector=old.vector(at) if vector else None,
+        )
         return Change(each, "edit", *shown, title=_title(self._shown(old, at)), edit=edit)
 
     def _shown(self, values: _Values, at: int) -> dict[str, Any]:

@@ -76,12 +76,14 @@ def maintain(
     steps: tuple[TableStep, ...],
     *,
     confirmed: bool = False,
+    planned_on: int | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Receipt:
     """Do the steps one after the other, each under the store's own lock, and write the receipt into the journal.
 
     Rows are counted before and after each hold: a maintenance that would lose one is said at once. `confirmed`
-    says that the agent is stopped, where the store asks for that. Raises RefusedError, MemtuiError.
+    says that the agent is stopped, where the store asks for that. With `planned_on` nothing is done to a table
+    that has gone on since that version. Raises RefusedError, MemtuiError.
     """
     from memtui.engine.curate.journal import Images
     from memtui.engine.store.maintenance import TableMaintainer
@@ -93,13 +95,18 @@ def maintain(
     for step in steps:
         with bench.gatekeeper.hold() as hold:
             rows = table.count()
+            if planned_on is not None and step is steps[0] and table.newest() != planned_on:
+                raise RefusedError(
+                    f"The table has gone on since version {planned_on}: another program wrote to it.",
+                    fix="Look again at what would go; nothing was changed.",
+                )
             table.do(step.step, step.about)
             hold.check()
             left = table.count()
         if step.step != "restore" and left < rows and bench.access.lock == "file":
             raise RefusedError(
                 f"The table had {rows:,} rows and has {left:,} after it was asked to {step.title}.",
-                fix=f"Go back to version {before}: memtui versions restore {before}.",
+                fix=f"See memtui versions diff {before} {table.newest()}; go back: memtui versions restore {before}.",
             )
     after = table.newest()
     taken = clock() - begun

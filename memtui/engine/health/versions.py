@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import os
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.errors import MemtuiError
+from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.health.maintenance import KEPT_DAYS
 
 if TYPE_CHECKING:
     from memtui.engine.curate.journal import JournalEntry
@@ -143,6 +147,136 @@ def diff_versions(store: Store, before: int, after: int) -> tuple[RowChange, ...
         if each not in new
     ]
     return tuple(out)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeRestore:
+    """What going back to a version would do to the table as a whole; nothing is written yet."""
+
+    version: int
+    newest: int
+    changes: tuple[RowChange, ...]
+    """As they would happen: "remove" is a memory that came since and would go."""
+    indexes: tuple[str, ...]
+    """Indexes of today that the version does not have."""
+    later: int
+    """Versions written since."""
+    loses_words: bool = False
+    """Whether the full-text index would go, which the agent searches words with."""
+
+    def of(self, op: Literal["add", "remove", "change"]) -> int:
+        """How many memories would be added, removed or changed."""
+        return sum(each.op == op for each in self.changes)
+
+    @property
+    def sentence(self) -> str:
+        """What would go with it, in one line."""
+        lost = f"; the index {', '.join(self.indexes)} would go with it" if self.indexes else ""
+        return (
+            f"{self.of('remove'):,} memories that came since would go, {self.of('change'):,} would be as they were, "
+            f"{self.of('add'):,} would come back; {self.later:,} versions of all writers are undone{lost}"
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {
+            "version": self.version,
+            "newest": self.newest,
+            "later": self.later,
+            "rows": [{"id": each.id, "op": each.op, "fields": list(each.fields)} for each in self.changes],
+            "indexes_lost": list(self.indexes),
+        }
+
+
+def plan_whole_restore(store: Store, version: int) -> WholeRestore:
+    """What going back to `version` would take with it. Raises MemtuiError for a version that is gone."""
+    from memtui.engine.store.table_facts import has_text_index, index_names
+
+    store.refresh()
+    newest = store.version
+    then = set(index_names(store.pin(version)))
+    now = store.pin(newest)
+    lost = tuple(name for name in index_names(now) if name not in then)
+    loses_words = has_text_index(now) and not has_text_index(store.pin(version))
+    changes = diff_versions(store, newest, version)
+    return WholeRestore(version, newest, changes, lost, newest - version, loses_words)
+
+
+@dataclass(frozen=True, slots=True)
+class NamedVersion:
+    """A version that a person gave a name."""
+
+    version: int
+    name: str
+    time_ms: int
+
+    @property
+    def lives_until_ms(self) -> int:
+        """From then on a clean-up of the table may take the version: names are memtui's own, and hold nothing."""
+        return self.time_ms + KEPT_DAYS * DAY_MS
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line and the file."""
+        return {
+            "version": self.version,
+            "name": self.name,
+            "time_ms": self.time_ms,
+            "lives_until_ms": self.lives_until_ms,
+        }
+
+
+class VersionNames:
+    """The names of a table's versions, in a file of memtui's own: the table itself is not touched.
+
+    A name is known by the number and the time of its version, so that a table made anew has none of them.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def kept(self, listed: Sequence[tuple[int, int]]) -> tuple[NamedVersion, ...]:
+        """The names of versions that are still there; `listed` are their numbers and times in ms."""
+        there = set(listed)
+        return tuple(each for each in self._read() if (each.version, each.time_ms) in there)
+
+    def number(self, name: str, listed: Sequence[tuple[int, int]]) -> int:
+        """The version with this name. Raises UsageError where there is none."""
+        for each in self.kept(listed):
+            if each.name == name:
+                return each.version
+        raise UsageError(f"No version has the number or name {name!r}.", fix="See: memtui versions.")
+
+    def give(self, version: int, name: str, listed: Sequence[tuple[int, int]]) -> tuple[NamedVersion, ...]:
+        """Name a version, in place of the name it has; an empty name takes it away. The names afterwards."""
+        name = name.strip()
+        others = [each for each in self.kept(listed) if each.version != version]
+        if name.removeprefix("v").isdigit():
+            raise UsageError(f"{name!r} would be taken for a number.", fix="Give it words.")
+        if any(each.name == name for each in others):
+            raise UsageError(f"Another version is named {name!r} already.", fix="Choose other words.")
+        if name:
+            others.append(NamedVersion(version, name, dict(listed)[version]))
+        kept = tuple(sorted(others, key=lambda each: each.version))
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        text = json.dumps([each.as_json() for each in kept], ensure_ascii=False, indent=1)
+        beside.write_text(text + "\n", encoding="utf-8")
+        os.replace(beside, self.path)
+        return kept
+
+    def _read(self) -> list[NamedVersion]:
+        try:
+            read = json.loads(self.path.read_text(encoding="utf-8"))
+            return [
+                NamedVersion(int(each["version"]), str(each["name"]), int(each["time_ms"])) for each in read
+            ]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise MemtuiError(
+                f"{self.path} cannot be read: {error}.",
+                fix="Mend the file, or move it away: it holds names only.",
+            ) from None
 
 
 def _rows_of(pin: Pin) -> dict[str, dict[str, Any]]:

@@ -98,6 +98,12 @@ def _index(found: Any) -> IndexFacts:
     )
 
 
+def index_names(pin: Pin) -> tuple[str, ...]:
+    """The names of the indexes at `pin`, in order."""
+    with explained(pin.where):
+        return tuple(sorted(str(each.name) for each in pin.table.list_indices()))
+
+
 def has_text_index(pin: Pin) -> bool:
     """Whether this version has a full-text index on its text column."""
     with explained(pin.where):

@@ -1,0 +1,213 @@
+"""`memtui versions`: the time line of the table, names for versions, what differs, and the ways back."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.output import print_json, print_table, print_text, warning
+from memtui.cli.progress import shown
+from memtui.cli.show import moment
+from memtui.cli.store import open_for, wall_clock
+from memtui.engine import Engine, RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from memtui.engine.health.versions import RowChange, VersionNames
+
+_SHOWN = 20
+_SIGNS = {"add": "+", "remove": "-", "change": "~"}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui versions`."""
+    parser.set_defaults(do=_list)
+    parser.add_argument("--all", action="store_true", help="every injection in a line of its own")
+    parser.add_argument(
+        "--last", type=int, default=200, metavar="N", help="the last N versions (default 200)"
+    )
+    actions = parser.add_subparsers(title="what to do (without: the time line)", metavar="ACTION")
+    name = _action(actions, "name", _name, "give a version a name; no words take it away")
+    name.add_argument("version", type=int, metavar="N")
+    name.add_argument("words", nargs="*", metavar="WORDS")
+    diff = _action(actions, "diff", _diff, "what differs between two versions, by id")
+    diff.add_argument("before", metavar="A", help="a number or a name")
+    diff.add_argument("after", metavar="B", help="a number or a name")
+    restore = _action(
+        actions, "restore", _restore, "bring memories back as they were; without ids the whole table"
+    )
+    restore.add_argument("version", metavar="N", help="a number or a name")
+    restore.add_argument("ids", nargs="*", metavar="ID", help="ids, or their first 8 or more characters")
+    add_safety_arguments(restore)
+
+
+def _action(actions: Any, name: str, do: Any, what: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=what, description=what)
+    parser.set_defaults(do=do)
+    parser.add_argument("--json", action="store_true", default=argparse.SUPPRESS, help="one JSON document")
+    parser.add_argument("--store", metavar="STORE", default=argparse.SUPPRESS, help="the store to open")
+    parser.add_argument("--table", metavar="NAME", default=argparse.SUPPRESS, help="the table")
+    return parser
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, name, compare or restore."""
+    code: int = args.do(args)
+    return code
+
+
+def _names(engine: Engine) -> VersionNames:
+    from memtui.engine.health.versions import VersionNames
+    from memtui.paths import store_state_dir
+
+    return VersionNames(store_state_dir(engine.info.uri) / f"versions-{engine.store.table_name}.json")
+
+
+def _number(engine: Engine, word: str) -> int:
+    """The version that a number or a name means. UsageError for one that is not there."""
+    listed = engine.store.versions()
+    word = word.removeprefix("v") if word[1:].isdigit() else word
+    number = int(word) if word.isdigit() else _names(engine).number(word, listed)
+    if number not in {each for each, _ in listed}:
+        raise UsageError(f"There is no version {word} any more.", fix="See: memtui versions.")
+    return number
+
+
+def _list(args: argparse.Namespace) -> int:
+    from memtui.engine.health.doctor import patient_of
+    from memtui.engine.health.versions import time_line
+
+    if args.last < 1:
+        raise UsageError("--last must be 1 or more.")
+    engine = open_for(args)
+    kept = _names(engine).kept(engine.store.versions())
+    files = patient_of(engine, now_ms=wall_clock()).files
+    with shown(sys.stderr) as on_progress:
+        lines = time_line(
+            engine.store,
+            files,
+            journal=engine.curate.journal(),
+            names={each.version: each.name for each in kept},
+            last=args.last,
+            fold=not args.all,
+            on_progress=on_progress,
+        )
+    if args.json:
+        print_json({"total": len(lines), "rows": [each.as_json() for each in lines],
+                    "names": [each.as_json() for each in kept]})  # fmt: skip
+        return 0
+    print_table(
+        [
+            (
+                f"v{each.version}" if each.first is None else f"v{each.first}-{each.version}",
+                moment(each.time_ms),
+                each.writer,
+                f"+{each.added} ~{each.changed} -{each.removed}",
+                f"[{each.name}] {each.title}" if each.name else each.title,
+            )
+            for each in lines
+        ],
+        ("version", "written", "by", "rows", "what"),
+    )
+    for name in kept:
+        print_text(
+            f"{name.name}: v{name.version}, a clean-up may take it from {moment(name.lives_until_ms)} on"
+        )
+    return 0
+
+
+def _name(args: argparse.Namespace) -> int:
+    engine = open_for(args)
+    number = _number(engine, str(args.version))
+    kept = _names(engine).give(number, " ".join(args.words), engine.store.versions())
+    if args.json:
+        print_json({"version": number, "names": [each.as_json() for each in kept]})
+        return 0
+    given = next((each for each in kept if each.version == number), None)
+    if given is None:
+        print_text(f"v{number} has no name")
+    else:
+        until = moment(given.lives_until_ms)
+        print_text(
+            f"v{number} is {given.name}; the name is memtui's own: a clean-up may take v{number} from {until} on"
+        )
+    return 0
+
+
+def _diff(args: argparse.Namespace) -> int:
+    from memtui.engine.health.versions import diff_versions
+
+    engine = open_for(args)
+    before, after = _number(engine, args.before), _number(engine, args.after)
+    found = diff_versions(engine.store, before, after)
+    if args.json:
+        rows = [{"id": each.id, "op": each.op, "fields": list(each.fields)} for each in found]
+        print_json({"before": before, "after": after, "total": len(found), "rows": rows})
+        return 0
+    _print_rows(found)
+    print_text(f"{len(found):,} differ between v{before} and v{after}")
+    return 0
+
+
+def _restore(args: argparse.Namespace) -> int:
+    engine = open_to_change(args)
+    number = _number(engine, args.version)
+    if not args.ids:
+        return _whole(args, engine, number)
+    column = engine.store.dialect.columns.id
+    scanned = engine.store.pin(number).scan([column])
+    there = [str(each) for batch in scanned for each in batch.column(0).to_pylist() if each is not None]
+    return carry_out(engine, engine.curate.bring_back(number, [_id(each, there) for each in args.ids]), args)
+
+
+def _id(word: str, there: list[str]) -> str:
+    hits = [each for each in there if each == word or (len(word) >= 8 and each.startswith(word.lower()))]
+    if word not in hits and len(hits) != 1:
+        many = (
+            f"Several memories of that version begin with {word!r}" if hits else f"It does not hold {word!r}"
+        )
+        raise UsageError(f"{many}.", fix="See: memtui versions diff N M.")
+    return word if word in hits else hits[0]
+
+
+def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
+    from memtui.engine.health.maintenance import TableStep, maintain
+    from memtui.engine.health.versions import plan_whole_restore
+
+    planned = plan_whole_restore(engine.store, number)
+    steps: tuple[TableStep, ...] = (TableStep("restore", str(number)),)
+    if planned.loses_words:
+        steps = (*steps, TableStep("index-text"))
+    if args.dry_run or not args.yes:
+        if args.json:
+            print_json({**planned.as_json(), "steps": [each.title for each in steps], "receipt": None})
+        else:
+            _print_rows(planned.changes)
+            print_text(planned.sentence)
+        if args.dry_run:
+            return 0
+        raise RefusedError(
+            "A whole restore undoes what every writer did since.",
+            fix="Name the ids to bring back, or repeat with --yes; nothing was changed.",
+        )
+    receipt = maintain(engine.store, engine.curate.bench, steps, confirmed=True, planned_on=planned.newest)
+    if args.json:
+        print_json(
+            {**planned.as_json(), "steps": [each.title for each in steps], "receipt": receipt.as_json()}
+        )
+        return 0
+    warning(planned.sentence)
+    print_text(f"the table is as at v{number}; receipt: journal entry {receipt.entry}")
+    print_text(f"go back with: memtui versions restore {receipt.version_before} --yes")
+    return 0
+
+
+def _print_rows(rows: tuple[RowChange, ...]) -> None:
+    from memtui.engine.secrets import veiled
+
+    for each in rows[:_SHOWN]:
+        fields = f" ({', '.join(each.fields)})" if each.fields else ""
+        print_text(f"{_SIGNS[each.op]} {each.id}{fields} {' '.join(veiled(each.title).split())[:80]}")
+    if len(rows) > _SHOWN:
+        print_text(f"... and {len(rows) - _SHOWN:,} more (--json has all)")
