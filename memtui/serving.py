@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from aiohttp import web
     from textual_serve.server import Server
 
+
 MISSING = "The package textual-serve is not installed, so there is no page to show."
+
 _FONT = re.compile(r"<link\s[^>]*fonts\.googleapis[^>]*>")
 
 

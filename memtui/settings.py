@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,12 +12,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import ConfigError
+from memtui.engine.core.errors import ConfigError
 from memtui.paths import FOLDER_VARIABLES
 
 if TYPE_CHECKING:
-    from memtui.engine.embed.settings import EmbeddingSettings
     from memtui.engine.providers.chat import ChatSettings
+    from memtui.engine.providers.embedding_services import EmbeddingSettings
+
 
 KEY_VARIABLE = "MEMTUI_EMBEDDING_API_KEY"
 """The key of the embedding service itself; it has no place in a file."""
@@ -78,7 +80,9 @@ SETTINGS = (
     Setting("chat.price_out", 0.0, "Price of a million tokens answered; 0 when it is not known."),
     Setting("chat.oauth_file", "", "The plugin's login in place of a key; it is only read."),
 )
+
 _KNOWN: Mapping[str, Setting] = MappingProxyType({setting.key: setting for setting in SETTINGS})
+
 _TABLES = frozenset(key.rpartition(".")[0] for key in _KNOWN if "." in key)
 
 
@@ -135,7 +139,7 @@ class Settings:
         }
         if not block["model"]:
             return None
-        from memtui.engine.embed.settings import EmbeddingSettings
+        from memtui.engine.providers.embedding_services import EmbeddingSettings
 
         return EmbeddingSettings(
             model=block["model"],
@@ -329,3 +333,21 @@ def _strange_variables(environ: Mapping[str, str]) -> tuple[str, ...]:
     strange = [name for name in sorted(environ) if name.startswith("MEMTUI_") and name not in known]
     near = {name: get_close_matches(name, known, 1, 0.85) for name in strange}
     return tuple(f"{name} is not read; did you mean {close[0]}?" for name, close in near.items() if close)
+
+
+# On which line of a TOML text something is set: messages about a settings file name the place.
+
+
+def line_of(text: str, name: str) -> int:
+    """The 1-based line on which `name` (with its tables before it, "browse.undo") is set, 0 when it is not found."""
+    table = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        if heading := re.match(r"\s*\[\s*([^\]]+?)\s*\]", line):
+            table = heading[1].replace('"', "").replace(" ", "") + "."
+            if table == f"{name}.":
+                return number
+        elif (key := re.match(r"\s*([\w.\-\"' ]+?)\s*=", line)) and (
+            table + re.sub(r"[\"' ]", "", key[1]) == name
+        ):
+            return number
+    return 0

@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.curate.busy import Busy
-from memtui.engine.errors import RefusedError
+from memtui.engine.changes.write_access import ProcessLock
+from memtui.engine.core.errors import RefusedError
 from memtui.paths import state_dir, store_state_dir
 
 MOST_BYTES = 1 << 20
 """A file of ours is a few kilobytes; a larger one is none of ours."""
+
 PATIENCE_S = 2.0
 
 Values = dict[str, Any]
@@ -48,7 +49,7 @@ class UiState:
     def change(self, edit: Callable[[Values], object]) -> bool:
         """Let `edit` change what is kept at this moment; whether it is on disk. For a worker: it may wait."""
         try:
-            with Busy(self.path.with_suffix(".lock"), patience_s=PATIENCE_S):
+            with ProcessLock(self.path.with_suffix(".lock"), patience_s=PATIENCE_S):
                 return self._replace(edit)
         except (OSError, RefusedError):
             return False

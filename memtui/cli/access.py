@@ -7,12 +7,16 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
-from memtui.cli.store import open_for
 from memtui.engine import UsageError
 
 if TYPE_CHECKING:
-    from memtui.engine.access.matrix import AccessMatrix, Cell, DenyRule
+    from memtui.engine.access import (
+        AccessMatrix,
+        Cell,
+        DenyRule,
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the rights, print; 1 when a deny rule is broken."""
-    from memtui.engine.witness.rights import read_rights
+    from memtui.engine.witness import (
+        read_rights,
+    )
 
     rules = _rules(args.policy) if args.policy else []
     engine = open_for(args)
@@ -44,7 +50,9 @@ def run(args: argparse.Namespace) -> int:
         broken = [each for each in broken if each.cell.agent == args.agent]
     leaks = None
     if args.leaks:
-        from memtui.engine.witness.leaks import hunt_leaks
+        from memtui.engine.witness import (
+            hunt_leaks,
+        )
 
         leaks = hunt_leaks(engine, rights, os.environ, Path.cwd())
     if args.json:
@@ -74,7 +82,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rules(path: str) -> list[DenyRule]:
-    from memtui.engine.access.matrix import read_rules
+    from memtui.engine.access import (
+        read_rules,
+    )
 
     try:
         text = Path(path).read_text(encoding="utf-8")

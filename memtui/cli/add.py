@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 
-from memtui.cli.changing import add_safety_arguments
-from memtui.cli.planned import carry_out
+from memtui.cli.import_plan import carry_out
+from memtui.cli.memory_changes import add_safety_arguments
+from memtui.cli.open_store import open_for
 from memtui.cli.progress import shown
-from memtui.cli.store import open_for
 from memtui.engine import UsageError
-from memtui.engine.transfer.adding import as_source
-from memtui.engine.transfer.request import ImportRequest
-from memtui.engine.transfer.rules import SWITCHABLE
+from memtui.engine.transfer import (
+    SWITCHABLE,
+    ImportRequest,
+    as_source,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

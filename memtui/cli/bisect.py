@@ -6,15 +6,19 @@ import argparse
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
-from memtui.cli.question import scopes_of
+from memtui.cli.question_options import scopes_of
 from memtui.cli.show import moment
-from memtui.cli.store import open_for
 from memtui.engine import RecallRequest
-from memtui.engine.config_file import read_config
+from memtui.engine.discovery import (
+    read_config,
+)
 
 if TYPE_CHECKING:
-    from memtui.engine.cases.bisect import Point
+    from memtui.engine.cases import (
+        BisectPoint,
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,8 +69,10 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _became(point: Point) -> str:
-    from memtui.engine.cases.bisect import dropped_by
+def _became(point: BisectPoint) -> str:
+    from memtui.engine.cases import (
+        dropped_by,
+    )
 
     return (
         point.disposition

@@ -6,9 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
 from memtui.cli.show import moment
-from memtui.cli.store import open_for
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, print."""
-    from memtui.engine.witness.reach import reach_of
+    from memtui.engine.witness import (
+        reach_of,
+    )
 
     reach = reach_of(open_for(args), args.id, os.environ, Path.cwd())
     if args.json:

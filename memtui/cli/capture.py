@@ -9,18 +9,27 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.cli.changing import add_safety_arguments
+from memtui.cli.memory_changes import add_safety_arguments
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text, warning
-from memtui.cli.store import open_for
 from memtui.engine import Engine, UsageError
-from memtui.engine.config_file import read_config
+from memtui.engine.discovery import (
+    read_config,
+)
 
 if TYPE_CHECKING:
-    from memtui.engine.capture.chat import Chat
-    from memtui.engine.capture.conversation import Conversation
-    from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
-    from memtui.engine.capture.trace import CaptureTrace
-    from memtui.engine.providers.chat import ChatClient, ChatSettings
+    from memtui.engine.capture import (
+        CaptureContext,
+        CaptureRequest,
+        CaptureTrace,
+        Chat,
+        Conversation,
+    )
+    from memtui.engine.transfer import (
+        ChatClient,
+        ChatSettings,
+    )
+
 
 FORMATS = ("auto", "text", "session", "chatgpt", "claude")
 
@@ -81,11 +90,16 @@ def run(args: argparse.Namespace) -> int:
             "Name one file with a conversation.",
             fix="For example: memtui capture chat.txt, or - for standard input.",
         )
+    from memtui.engine.capture import (
+        Inbox,
+        capture,
+        prove,
+        record,
+    )
     from memtui.engine.capture.commit import commit
-    from memtui.engine.capture.document import document, prove
-    from memtui.engine.capture.inbox import Inbox
-    from memtui.engine.capture.pipeline import capture
-    from memtui.engine.capture.recording import record
+    from memtui.engine.capture.document import (
+        document,
+    )
 
     conversations = read_source(args.sources[0], args.format)
     engine = open_for(args, writable=not args.dry_run)
@@ -122,7 +136,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _replay(args: argparse.Namespace) -> int:
     """Print what each recording leaves, one JSON line each, in order."""
-    from memtui.engine.capture.replay import read_prototypes, read_recordings, replay
+    from memtui.engine.capture import (
+        read_prototypes,
+        read_recordings,
+    )
+    from memtui.engine.capture.replay import (
+        replay,
+    )
 
     if args.sources:
         raise UsageError("--replay takes its file alone.", fix="Leave the conversation out.")
@@ -138,7 +158,10 @@ def _replay(args: argparse.Namespace) -> int:
 
 def read_source(source: str, format: str) -> tuple[Conversation, ...]:
     """The conversations in a file, or in standard input for -."""
-    from memtui.engine.capture.conversation import parse_conversations, read_conversations
+    from memtui.engine.capture import (
+        parse_conversations,
+        read_conversations,
+    )
 
     if source == "-":
         return parse_conversations(sys.stdin.buffer.read(), format, "standard input")
@@ -146,8 +169,10 @@ def read_source(source: str, format: str) -> tuple[Conversation, ...]:
 
 
 def _request(args: argparse.Namespace, conversation: Conversation) -> CaptureRequest:
-    from memtui.engine.capture.recipes.base import CaptureRequest
-    from memtui.engine.capture.recipes.registry import capture_recipe
+    from memtui.engine.capture import (
+        CaptureRequest,
+        capture_recipe,
+    )
 
     recipe = args.recipe or "memtui"
     capture_recipe(recipe)
@@ -178,8 +203,15 @@ class asking:  # noqa: N801 - read as a verb: with asking(...)
     def __enter__(self) -> Chat | None:
         if self._settings is None:
             return None
-        from memtui.engine.capture.prompts import OWN, PRO, ModelChat
-        from memtui.engine.providers.chat import ChatClient, HourBudget
+        from memtui.engine.capture import (
+            OWN,
+            PRO,
+            ModelChat,
+        )
+        from memtui.engine.transfer import (
+            ChatClient,
+            HourBudget,
+        )
 
         place = self._engine.state_place
         budget = HourBudget(
@@ -194,7 +226,9 @@ class asking:  # noqa: N801 - read as a verb: with asking(...)
 
 
 def _chat_settings(args: argparse.Namespace) -> ChatSettings | None:
-    from memtui.engine.providers.chat import ChatSettings
+    from memtui.engine.transfer import (
+        ChatSettings,
+    )
     from memtui.paths import settings_file
     from memtui.settings import load_settings
 
@@ -285,9 +319,14 @@ def _why_not(args: argparse.Namespace) -> int:
             "why-not takes a text and a file.",
             fix="For example: memtui capture why-not 'prune on Mondays' chat.txt.",
         )
-    from memtui.engine.capture.document import Again
-    from memtui.engine.capture.pipeline import capture
-    from memtui.engine.capture.why_not import place_of, why_not
+    from memtui.engine.capture import (
+        Again,
+        capture,
+        place_of,
+    )
+    from memtui.engine.capture.why_not import (
+        why_not,
+    )
 
     wanted, source = args.sources[1:]
     engine = open_for(args)

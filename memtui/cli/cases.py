@@ -8,17 +8,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text
-from memtui.cli.store import open_for, wall_clock
 from memtui.engine import UsageError
-from memtui.engine.config_file import read_config
+from memtui.engine.discovery import (
+    read_config,
+)
 from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.cases.book import CaseBook
-    from memtui.engine.cases.case import Case
-    from memtui.engine.cases.run import Report
+    from memtui.engine.cases import (
+        Case,
+        CaseBook,
+        CaseReport,
+    )
+
 
 ACTIONS = ("list", "run", "tune", "add", "remove", "import", "demo", "from-sessions")
 
@@ -59,7 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it."""
-    from memtui.engine.cases.book import CaseBook
+    from memtui.engine.cases import (
+        CaseBook,
+    )
 
     engine = open_for(args)
     book = CaseBook(store_state_dir(engine.info.uri) / "cases.json")
@@ -86,7 +93,10 @@ def _list(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
 
 
 def _add(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
-    from memtui.engine.cases.case import Case, case_id
+    from memtui.engine.cases import (
+        Case,
+        case_id,
+    )
 
     query = " ".join(args.words)
     if not query.strip():
@@ -122,7 +132,9 @@ def _remove(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
 
 def _import(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     """Read cases from JSON lines; a line that is no case is reported with its number, the others are taken."""
-    from memtui.engine.cases.lines import read_cases
+    from memtui.engine.cases import (
+        read_cases,
+    )
 
     if len(args.words) != 1:
         raise UsageError(
@@ -142,7 +154,9 @@ def _import(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
 
 def _demo(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     """The demo store's own telling questions as cases."""
-    from memtui.engine.cases.demo import demo_cases
+    from memtui.engine.cases import (
+        demo_cases,
+    )
 
     cases = demo_cases(wall_clock())
     book.put_all(cases)
@@ -155,7 +169,9 @@ def _demo(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
 
 def _from_sessions(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     """What agents were really asked and got, as cases."""
-    from memtui.engine.when import moment_since
+    from memtui.engine import (
+        moment_since,
+    )
     from memtui.engine.witness.make_cases import make_cases
 
     since = moment_since(args.since, wall_clock())
@@ -174,17 +190,22 @@ def _from_sessions(args: argparse.Namespace, engine: Engine, book: CaseBook) -> 
 
 
 def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
-    from memtui.engine.cases.run import Setup, compare, missed_bars, run_cases
+    from memtui.engine.cases import (
+        CaseSetup,
+        compare,
+        missed_bars,
+        run_cases,
+    )
 
     cases = book.cases()
     if not cases:
         raise UsageError(
             "There are no cases to run.", fix='Add one: memtui cases add "the question" --expect ID'
         )
-    a = Setup("A", args.recipe or engine.default_recipe, read_config(args.config))
+    a = CaseSetup("A", args.recipe or engine.default_recipe, read_config(args.config))
     report = run_cases(cases, a, engine.recall, engine.memories, k=args.k, now_ms=args.now)
     if args.b_recipe or args.b_config:
-        b = Setup("B", args.b_recipe or a.recipe, read_config(args.b_config))
+        b = CaseSetup("B", args.b_recipe or a.recipe, read_config(args.b_config))
         report = compare(
             report, run_cases(cases, b, engine.recall, engine.memories, k=args.k, now_ms=args.now)
         )
@@ -199,13 +220,16 @@ def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
 
 
 def _tune(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
-    from memtui.engine.cases.run import Setup, run_cases
-    from memtui.engine.cases.tune import tune
+    from memtui.engine.cases import (
+        CaseSetup,
+        run_cases,
+        tune,
+    )
 
-    def ask(some: Sequence[Case], setup: Setup) -> Report:
+    def ask(some: Sequence[Case], setup: CaseSetup) -> CaseReport:
         return run_cases(some, setup, engine.recall, engine.memories, k=args.k, now_ms=args.now)
 
-    start = Setup("A", args.recipe or engine.default_recipe, read_config(args.config))
+    start = CaseSetup("A", args.recipe or engine.default_recipe, read_config(args.config))
     found = tune(book.cases(), start, ask, budget=args.budget)
     held = found.held_out
     if args.json:
@@ -247,7 +271,7 @@ def _bars(given: list[str]) -> Mapping[str, float]:
     return bars
 
 
-def _print(report: Report) -> None:
+def _print(report: CaseReport) -> None:
     reports = [report] + ([report.other] if report.other else [])
     print_table(
         [(name, *(_number(each.mean[name]) for each in reports)) for name in report.mean],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
-from memtui.engine.config_file import read_config
+from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
+from memtui.engine.discovery import (
+    read_config,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Merge, after a look at what it would do."""
-    from memtui.engine.capture.jobs import plan_compaction
+    from memtui.engine.capture import (
+        plan_compaction,
+    )
 
     engine = open_to_change(args)
     block = (read_config(args.config) or {}).get("memoryCompaction")

@@ -10,16 +10,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.open_store import wall_clock
 from memtui.cli.output import print_json, print_text, warning
-from memtui.cli.store import wall_clock
-from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine import (
+    MemtuiError,
+    RefusedError,
+    UsageError,
+)
 from memtui.paths import state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.configuration.file import Configuration
-    from memtui.engine.configuration.key_checks import KeyCheck, KeyResult
-    from memtui.engine.configuration.plans import ConfigPlan, SettingChange
+    from memtui.engine.configuration import (
+        ConfigPlan,
+        Configuration,
+        KeyCheck,
+        KeyResult,
+        SettingChange,
+    )
+
 
 ACTIONS = ("check", "plan", "diff", "apply", "undo")
 
@@ -51,7 +60,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do one of the five."""
-    from memtui.engine.configuration.file import open_config
+    from memtui.engine.configuration import (
+        open_config,
+    )
 
     if args.action in ("plan", "apply") and not args.plan:
         raise UsageError(
@@ -64,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _engine(args: argparse.Namespace) -> Engine | None:
     """The store that the configuration means, so far as it can be opened."""
-    from memtui.cli.store import open_for
+    from memtui.cli.open_store import open_for
 
     try:
         return open_for(args)
@@ -76,7 +87,9 @@ def _engine(args: argparse.Namespace) -> Engine | None:
 
 
 def _check(args: argparse.Namespace, config: Configuration) -> int:
-    from memtui.engine.configuration.rules import problems_of
+    from memtui.engine.configuration import (
+        problems_of,
+    )
 
     engine = _engine(args)
     problems = problems_of(config, store=None if engine is None else engine.store)
@@ -104,15 +117,20 @@ def _check(args: argparse.Namespace, config: Configuration) -> int:
 
 
 def _planned(args: argparse.Namespace, config: Configuration) -> tuple[ConfigPlan, tuple[SettingChange, ...]]:
-    from memtui.engine.configuration.plans import plan_changes, plan_named
+    from memtui.engine.configuration import (
+        plan_changes,
+        plan_named,
+    )
 
     plan = plan_named(args.plan, Path.cwd())
     return plan, plan_changes(config, plan)
 
 
 def _plan(args: argparse.Namespace, config: Configuration) -> int:
-    from memtui.engine.configuration.consequences import consequences_of
-    from memtui.engine.configuration.rules import problems_of
+    from memtui.engine.configuration import (
+        consequences_of,
+        problems_of,
+    )
 
     plan, changes = _planned(args, config)
     engine = _engine(args)
@@ -171,8 +189,14 @@ def _flown(
 ) -> Any:
     from memtui.cli.progress import shown
     from memtui.engine import CaseBook, History
-    from memtui.engine.configuration.flight import fly
-    from memtui.engine.curate.effect import LAST, Asking, of_cases
+    from memtui.engine.changes import (
+        LAST,
+        EffectQuestion,
+        of_cases,
+    )
+    from memtui.engine.configuration import (
+        fly,
+    )
     from memtui.paths import questions_file, store_state_dir
 
     if engine is None:
@@ -184,7 +208,7 @@ def _flown(
     history = History(questions_file())
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     last = [
-        Asking(each.query, engine.lab.again(each, history))
+        EffectQuestion(each.query, engine.lab.again(each, history))
         for each in history.search(store=engine.store.uri, limit=LAST)
     ]
     with shown(sys.stderr) as on_progress:
@@ -196,7 +220,9 @@ def _flown(
 
 def _settings(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
     """The plugin's settings once the changes are made, by dotted path, variables as they are written."""
-    from memtui.engine.configuration.file import REMOVED
+    from memtui.engine.configuration import (
+        REMOVED,
+    )
 
     out: dict[str, Any] = {}
 
@@ -231,7 +257,9 @@ def _block(config: Configuration, changes: Sequence[SettingChange]) -> dict[str,
 
 
 def _checks(config: Configuration, changes: Sequence[SettingChange]) -> tuple[KeyCheck, ...]:
-    from memtui.engine.configuration.key_checks import checks_for
+    from memtui.engine.configuration import (
+        checks_for,
+    )
 
     return checks_for(_settings(config, changes), config.loaded.environ)
 
@@ -239,7 +267,11 @@ def _checks(config: Configuration, changes: Sequence[SettingChange]) -> tuple[Ke
 def _asked(
     args: argparse.Namespace, config: Configuration, settings: dict[str, Any]
 ) -> tuple[KeyResult, ...]:
-    from memtui.engine.configuration.key_checks import WORD, checks_for, run_checks
+    from memtui.engine.configuration import (
+        WORD,
+        checks_for,
+        run_checks,
+    )
 
     checks = checks_for(settings, config.loaded.environ)
     hosts = ", ".join(dict.fromkeys(each.host for each in checks))
@@ -268,7 +300,9 @@ def _diff(args: argparse.Namespace, config: Configuration) -> int:
         texts = config.with_settings([(each.path, each.after) for each in changes])
         pairs = [(str(path), config.texts[path], text) for path, text in texts.items()]
     else:
-        from memtui.engine.configuration.write import last_record
+        from memtui.engine.configuration import (
+            last_record,
+        )
 
         record = last_record(state_dir(os.environ), config.main)
         pairs = [
@@ -293,8 +327,13 @@ def _masked(text: str) -> str:
     """The text of a configuration without the keys that are written out in it."""
     import re
 
-    from memtui.engine.discovery.secret import MASK, mask_text
-    from memtui.engine.secrets import mask
+    from memtui.engine import (
+        mask,
+    )
+    from memtui.engine.discovery import (
+        MASK,
+        mask_text,
+    )
 
     def hide(match: re.Match[str]) -> str:
         known = "${" in match["value"] or match["value"] == "ollama"
@@ -306,8 +345,10 @@ def _masked(text: str) -> str:
 
 
 def _apply(args: argparse.Namespace, config: Configuration) -> int:
-    from memtui.engine.configuration.rules import problems_of
-    from memtui.engine.configuration.write import write_changes
+    from memtui.engine.configuration import (
+        problems_of,
+        write_changes,
+    )
 
     plan, changes = _planned(args, config)
     if not changes:
@@ -371,7 +412,10 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
 
 
 def _undo(args: argparse.Namespace, config: Configuration) -> int:
-    from memtui.engine.configuration.write import last_record, undo_write
+    from memtui.engine.configuration import (
+        last_record,
+        undo_write,
+    )
 
     state = state_dir(os.environ)
     record = last_record(state, config.main)

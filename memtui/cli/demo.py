@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from memtui.cli.open_store import DEMO, app_options, demo_store
 from memtui.cli.output import print_json, print_text
-from memtui.cli.store import DEMO, app_options, demo_store
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

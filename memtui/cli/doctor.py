@@ -7,16 +7,22 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.open_store import DEMO, open_for, wall_clock
 from memtui.cli.output import print_json, print_text, warning
 from memtui.cli.progress import shown
-from memtui.cli.store import DEMO, open_for, wall_clock
-from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine import (
+    MemtuiError,
+    RefusedError,
+    UsageError,
+)
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.health.check import Patient
-    from memtui.engine.health.doctor import Examination
-    from memtui.engine.health.remedies import RemedyPlan
+    from memtui.engine.health import (
+        Examination,
+        Patient,
+        RemedyPlan,
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, mend if asked, print; 1 when something of severity 1 or 2 is there."""
-    from memtui.engine.health.doctor import examine
+    from memtui.engine.health import (
+        examine,
+    )
 
     if args.dry_run and not args.fix:
         raise UsageError("--dry-run belongs to --fix.", fix="Without --fix nothing is ever written.")
@@ -71,8 +79,13 @@ def _patient(args: argparse.Namespace, now_ms: int) -> tuple[Patient, Engine | N
     """The store to look at; one that cannot be opened is looked at from outside."""
     from pathlib import Path
 
-    from memtui.engine.discovery.target import resolve_target
-    from memtui.engine.health.doctor import patient_of, patient_without_table
+    from memtui.engine.discovery import (
+        resolve_target,
+    )
+    from memtui.engine.health import (
+        patient_of,
+        patient_without_table,
+    )
     from memtui.paths import settings_file
     from memtui.settings import load_settings
 
@@ -102,14 +115,18 @@ def _patient(args: argparse.Namespace, now_ms: int) -> tuple[Patient, Engine | N
 
 
 def _asks_deep(kinds: list[str] | None) -> bool:
-    from memtui.engine.health.registry import check_named
+    from memtui.engine.health import (
+        check_named,
+    )
 
     return any(kind.lower() != "safe" and check_named(kind).cost == "deep" for kind in kinds or ())
 
 
 def _plans(patient: Patient, found: Examination, kinds: list[str]) -> list[RemedyPlan]:
-    from memtui.engine.health.registry import check_named
-    from memtui.engine.health.remedies import plan_remedy
+    from memtui.engine.health import (
+        check_named,
+        plan_remedy,
+    )
 
     every_safe = any(kind.lower() == "safe" for kind in kinds)
     wanted = {check_named(kind).kind for kind in kinds if kind.lower() != "safe"}
@@ -130,8 +147,10 @@ def _mend(
 ) -> list[dict[str, Any]]:
     from pathlib import Path
 
-    from memtui.engine.health.maintenance import move_manifest_away
-    from memtui.engine.health.remedies import carry_out_remedies
+    from memtui.engine.health import (
+        carry_out_remedies,
+        move_manifest_away,
+    )
 
     done: list[dict[str, Any]] = []
     for plan in plans:
@@ -187,7 +206,9 @@ def _report(
 
 
 def _print(found: Examination) -> None:
-    from memtui.engine.health.doctor import grouped
+    from memtui.engine.health import (
+        grouped,
+    )
 
     if found.error:
         warning(found.error)

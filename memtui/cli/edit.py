@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from memtui.cli.changing import (
+from memtui.cli.memory_changes import (
     add_effect_argument,
     add_memory_arguments,
     add_safety_arguments,

@@ -6,12 +6,18 @@ import argparse
 import sys
 from pathlib import Path
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
-from memtui.cli.store import open_for
 from memtui.engine import UsageError
-from memtui.engine.transfer.export import FORMATS, TITLES, Exported, ExportRequest
-from memtui.engine.transfer.export_fields import CHOOSABLE, parse_fields
+from memtui.engine.transfer import (
+    CHOOSABLE,
+    EXPORT_FORMATS,
+    EXPORT_TITLES,
+    Exported,
+    ExportRequest,
+    parse_fields,
+)
 
 _BY_SUFFIX = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "csv", ".parquet": "parquet"}
 
@@ -19,7 +25,7 @@ _BY_SUFFIX = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json", ".csv": "c
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui export`."""
     parser.add_argument("path", metavar="FILE", type=Path, help="the file to write; a folder for notes")
-    listed = "; ".join(f"{name}: {TITLES[name]}" for name in FORMATS)
+    listed = "; ".join(f"{name}: {EXPORT_TITLES[name]}" for name in EXPORT_FORMATS)
     parser.add_argument(
         "--format", metavar="F", default="auto", help=f"{listed} (default: by the file's name)"
     )
@@ -68,16 +74,16 @@ def run(args: argparse.Namespace) -> int:
 
 def _format(name: str, path: Path) -> str:
     if name != "auto":
-        if name not in FORMATS:
+        if name not in EXPORT_FORMATS:
             raise UsageError(
-                f"There is no format {name!r} to export to.", fix=f"Choose {', '.join(FORMATS)}."
+                f"There is no format {name!r} to export to.", fix=f"Choose {', '.join(EXPORT_FORMATS)}."
             )
         return name
     found = _BY_SUFFIX.get(path.suffix.lower())
     if found is None:
         raise UsageError(
             f"{path.name} does not say which format is wanted.",
-            fix=f"Add --format with one of {', '.join(FORMATS)}.",
+            fix=f"Add --format with one of {', '.join(EXPORT_FORMATS)}.",
         )
     return found
 

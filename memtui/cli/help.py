@@ -9,7 +9,7 @@ from memtui.cli.output import print_json, print_table, print_text
 from memtui.help import topic, topics
 from memtui.paths import keys_file, settings_file
 from memtui.settings import load_settings
-from memtui.tui.keys import load_keys
+from memtui.tui.actions.table import load_keys
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
-from memtui.cli.store import open_for
 from memtui.engine import History, UsageError
 from memtui.paths import state_dir
 

@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 from memtui.cli.capture import add_model_arguments, asking
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json
-from memtui.cli.store import open_for
-from memtui.engine.config_file import read_config
+from memtui.engine.discovery import (
+    read_config,
+)
 
 EVENTS = ("prompt_build", "agent_end", "session_end", "pre_compaction")
 
@@ -30,7 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read one event, play it, answer."""
-    from memtui.engine.capture.hooks import play, read_event
+    from memtui.engine.capture import (
+        play,
+        read_event,
+    )
 
     event = read_event(args.event, sys.stdin.read(), args.agent)
     engine = open_for(args, writable=args.rw)

@@ -6,15 +6,20 @@ import argparse
 import sys
 from pathlib import Path
 
-from memtui.cli.changing import add_safety_arguments
+from memtui.cli.import_plan import carry_out
+from memtui.cli.memory_changes import add_safety_arguments
+from memtui.cli.open_store import open_for
 from memtui.cli.output import warning
-from memtui.cli.planned import carry_out
 from memtui.cli.progress import shown
-from memtui.cli.store import open_for
-from memtui.engine.transfer.mapping import ROLES, parse_mapping
-from memtui.engine.transfer.request import ImportRequest, parse_numbers
-from memtui.engine.transfer.rules import NEAR, SWITCHABLE
-from memtui.engine.transfer.scoping import parse_scopes
+from memtui.engine.transfer import (
+    NEAR,
+    ROLES,
+    SWITCHABLE,
+    ImportRequest,
+    parse_mapping,
+    parse_numbers,
+    parse_scopes,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from memtui.cli.changing import add_safety_arguments
+from memtui.cli.memory_changes import add_safety_arguments
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
-from memtui.cli.store import open_for
 from memtui.engine import UsageError
 
 
@@ -20,7 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List, or settle one."""
-    from memtui.engine.capture.inbox import Inbox, shown
+    from memtui.engine.capture import (
+        Inbox,
+        shown,
+    )
 
     if args.accept and args.refuse:
         raise UsageError("Accept or refuse, one of both.", fix="Give one of them.")

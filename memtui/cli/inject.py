@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
-from memtui.cli.store import open_for
 from memtui.engine import RecallRequest
-from memtui.engine.config_file import read_config
+from memtui.engine.discovery import (
+    read_config,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

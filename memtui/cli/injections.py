@@ -6,9 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
+from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
-from memtui.cli.store import open_for, wall_clock
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,7 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the history, print."""
-    from memtui.engine.when import moment_since
+    from memtui.engine import (
+        moment_since,
+    )
     from memtui.engine.witness import injection_events
 
     engine = open_for(args)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from memtui.cli.changing import carry_out, without_secrets
+from memtui.cli.memory_changes import carry_out, without_secrets
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.show import moment
-from memtui.cli.store import open_for
-from memtui.engine.secrets import veiled
+from memtui.engine import (
+    veiled,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

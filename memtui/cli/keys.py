@@ -10,9 +10,10 @@ from memtui.cli.output import print_json, print_table, print_text
 from memtui.engine import UsageError
 from memtui.paths import keys_file, settings_file
 from memtui.settings import load_settings
-from memtui.tui.keys import MOVE, Keymap, load_keys
-from memtui.tui.keys.places import place
-from memtui.tui.keys.presets import PRESETS
+from memtui.tui.actions.action import MOVE
+from memtui.tui.actions.conflicts import place
+from memtui.tui.actions.keymap import PRESETS, Keymap
+from memtui.tui.actions.table import load_keys
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -5,19 +5,28 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text
-from memtui.cli.store import open_for, wall_clock
-from memtui.engine.config_file import read_config
-from memtui.engine.lifecycle.board import BoardAsk
-from memtui.engine.lifecycle.usage import SCENARIOS
-from memtui.engine.when import day
+from memtui.engine import (
+    day,
+)
+from memtui.engine.discovery import (
+    read_config,
+)
+from memtui.engine.lifecycle import (
+    SCENARIOS,
+    BoardAsk,
+)
 from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.lifecycle.board import Board
-    from memtui.engine.lifecycle.losses import CaseLoss
-    from memtui.engine.lifecycle.settings import LifecycleSettings
+    from memtui.engine.lifecycle import (
+        Board,
+        CaseLoss,
+        LifecycleSettings,
+    )
+
 
 SHOWN = 12
 """Moves and crossings printed for a person; JSON has all."""
@@ -51,7 +60,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _losses(engine: Engine, settings: LifecycleSettings, days: float) -> tuple[CaseLoss, ...]:
-    from memtui.engine.cases.book import CaseBook
+    from memtui.engine.cases import (
+        CaseBook,
+    )
 
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     return engine.lifecycle.losses(cases, days=days, settings=settings) if cases else ()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
-from memtui.cli.store import open_for, wall_clock
 from memtui.engine import ListQuery, UsageError
 
 PAGE = 500

@@ -141,7 +141,7 @@ def _app(args: argparse.Namespace) -> int:
 
         print(f"memtui {__version__}")
         return 0
-    from memtui.cli.store import app_options
+    from memtui.cli.open_store import app_options
     from memtui.tui.app import run as run_app
 
     run_app(args.store or args.target, **app_options(args), writable=args.rw, mouse=not args.no_mouse)

@@ -8,10 +8,12 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_text
-from memtui.cli.store import open_for
 from memtui.engine import CaseBook, Engine, UsageError
-from memtui.engine.config_file import read_config
+from memtui.engine.discovery import (
+    read_config,
+)
 from memtui.paths import store_state_dir
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from memtui.cli.changing import (
+from memtui.cli.memory_changes import (
     add_effect_argument,
     add_safety_arguments,
     carry_out,

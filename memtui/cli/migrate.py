@@ -8,12 +8,18 @@ import sys
 import time
 from pathlib import Path
 
+from memtui.cli.open_store import column_map, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
-from memtui.cli.store import column_map, wall_clock
 from memtui.engine import UsageError
-from memtui.engine.transfer.migrate import FORMS, TITLES, Migration, Migrator, request_for
-from memtui.engine.transfer.scoping import parse_scopes
+from memtui.engine.transfer import (
+    FORM_TITLES,
+    FORMS,
+    Migration,
+    Migrator,
+    parse_scopes,
+    request_for,
+)
 from memtui.paths import state_dir
 
 ACTIONS = ("check", "run", "verify")
@@ -28,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "destination", nargs="?", type=Path, metavar="NEW", help="the folder of the new store"
     )
-    listed = ", ".join(f"{form} ({TITLES[form]})" for form in FORMS)
+    listed = ", ".join(f"{form} ({FORM_TITLES[form]})" for form in FORMS)
     parser.add_argument("--form", choices=FORMS, default="pro", help=f"form of the new store: {listed}")
     parser.add_argument("--scope", metavar="S", help="where memories without a scope go (default: global)")
     parser.add_argument("--scopes", metavar="THEIRS=OURS,...", help="where memories of a scope go")
@@ -76,6 +82,6 @@ def _print(done: Migration, action: str) -> None:
     for problem in done.problems[:20]:
         print_text(f"! {problem}")
     if action == "check":
-        print_text(f"{done.written:,} memories would be in the new store ({TITLES[done.form]})")
+        print_text(f"{done.written:,} memories would be in the new store ({FORM_TITLES[done.form]})")
     else:
         print_text(f"{done.written:,} memories, {done.verified:,} verified row by row in {done.destination}")

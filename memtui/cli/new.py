@@ -19,8 +19,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Make the store and say how to fill it."""
-    from memtui.engine.embed.static import BUNDLED_DIMS
-    from memtui.engine.store.create import create_empty
+    from memtui.engine.discovery import (
+        create_empty,
+    )
+    from memtui.engine.transfer import (
+        BUNDLED_DIMS,
+    )
 
     dims = BUNDLED_DIMS if args.dims is None else args.dims
     if not 1 <= dims <= 65_536:

@@ -9,9 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, TextIO
 
-from memtui.engine.clean import clean, one_line
-from memtui.engine.deep_json import dump_json
-from memtui.engine.errors import MemtuiError
+from memtui.engine import (
+    MemtuiError,
+    clean,
+    dump_json,
+    one_line,
+)
 
 _DEEP = 200
 """No answer of ours is nested deeper; what a memory holds may be."""

@@ -10,6 +10,7 @@ from typing import TextIO
 from memtui.engine import Progress
 
 _EVERY_S = 0.1
+
 _BAR = 24
 
 

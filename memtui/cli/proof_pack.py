@@ -6,8 +6,8 @@ import argparse
 import os
 from pathlib import Path
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
-from memtui.cli.store import open_for
 from memtui.engine import UsageError
 
 
@@ -21,7 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Collect, write, say what is in it."""
-    from memtui.engine.witness.proof_pack import collect_proof, find_subject, write_pack
+    from memtui.engine.witness import (
+        collect_proof,
+        find_subject,
+        write_pack,
+    )
 
     if len(args.what) != (1 if args.subject is not None else 2):
         raise UsageError(

@@ -8,15 +8,20 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from memtui.cli.output import print_json, print_text
-from memtui.cli.question import add_question_options, request_of
+from memtui.cli.open_store import open_for
+from memtui.cli.output import print_json, print_table, print_text, warning
+from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
-from memtui.cli.store import open_for
 from memtui.engine import MemtuiError, UsageError, request_from
-from memtui.engine.lab.injected import reaches_prompt
+from memtui.engine.explain import (
+    open_receipt,
+    reaches_prompt,
+    save_receipt,
+)
 
 if TYPE_CHECKING:
-    from memtui.engine import Candidate, Engine, Injection, Trace, WordsMet
+    from memtui.engine import Candidate, Engine, PromptBlock, Trace, WordsMet
+
 
 SHOWN_WORDS = 6
 
@@ -54,13 +59,9 @@ def run(args: argparse.Namespace) -> int:
     if args.batch is not None:
         return _batch(engine, args.batch)
     if args.replay is not None:
-        from memtui.cli.receipts import replay
-
         return replay(engine, args.replay, as_json=args.json)
     trace = engine.recall(request_of(args))
     if args.save is not None:
-        from memtui.cli.receipts import save
-
         save(engine, trace, args.save, texts=not args.no_text)
     block = engine.lab.injected(trace) if args.injected else None
     if args.json:
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _prompt(block: Injection) -> dict[str, Any]:
+def _prompt(block: PromptBlock) -> dict[str, Any]:
     """What of the answer reaches the prompt, and by which gate the others do not."""
     return {
         "items": block.items,
@@ -92,7 +93,7 @@ def _prompt(block: Injection) -> dict[str, Any]:
     }
 
 
-def _injection(block: Injection) -> str:
+def _injection(block: PromptBlock) -> str:
     """The block as it goes out, and what is not in it."""
     lines = [block.note, ""] if block.note else []
     lines += [block.block or f"nothing is injected: {block.why_nothing}", ""]
@@ -251,3 +252,44 @@ def _stage_line(stage: Any) -> str:
     dropped = ", ".join(f"{count} {reason}" for reason, count in stage.dropped.items())
     note = f"  {stage.note}" if stage.note else ""
     return f"    {stage.name:<21} {stage.n_in:>6} -> {stage.n_out:<4} {stage.ms:7.2f} ms  {dropped}{note}"
+
+
+# Saving a recall as a receipt, and replaying one.
+
+SHOWN = 40
+"""Characters of a value that a table shows."""
+
+
+def save(engine: Engine, trace: Trace, path: str, *, texts: bool) -> None:
+    """Write the receipt of `trace`; UsageError when the file cannot be written."""
+    save_receipt(engine.lab.receipt(trace, texts=texts), Path(path))
+
+
+def replay(engine: Engine, path: str, *, as_json: bool) -> int:
+    """Ask a saved recall again; 1 when it comes out differently."""
+    receipt = open_receipt(Path(path))
+    found = engine.lab.replay(receipt)
+    if as_json:
+        print_json(
+            {
+                "schema": "memtui.replay.v1",
+                "same": found.same,
+                "checked": found.checked,
+                "note": found.note,
+                "differences": [each.as_json() for each in found.differences],
+                "receipt": {
+                    "saved_ms": receipt.saved_ms,
+                    "store": dict(receipt.store),
+                    "texts": receipt.texts,
+                },
+            }
+        )
+        return 0 if found.same else 1
+    if found.note:
+        warning(found.note)
+    if found.differences:
+        rows = [(d.what, d.where, str(d.was)[:SHOWN], str(d.now)[:SHOWN]) for d in found.differences]
+        print_table(rows, ("what", "where", "was", "is"))
+    verdict = "as it was" if found.same else "it comes out differently"
+    print_text(f"{verdict} ({found.checked} steps of the receipt recomputed)")
+    return 0 if found.same else 1

@@ -8,18 +8,27 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.open_store import wall_clock
 from memtui.cli.output import print_json, print_text
 from memtui.cli.progress import shown
-from memtui.cli.store import wall_clock
-from memtui.engine import Engine
-from memtui.engine.errors import StoreNotFoundError, UnknownDialectError
-from memtui.engine.transfer.reembed import Origin
-from memtui.engine.transfer.switch import back, last_switch, note_of
+from memtui.engine import (
+    Engine,
+    StoreNotFoundError,
+    UnknownDialectError,
+)
+from memtui.engine.transfer import (
+    Origin,
+    back,
+    last_switch,
+    note_of,
+)
 from memtui.paths import state_dir, store_state_dir
 
 if TYPE_CHECKING:
-    from memtui.engine.embed.embedder import Embedder
+    from memtui.engine.transfer import (
+        Embedder,
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -84,7 +93,9 @@ def _back(args: argparse.Namespace) -> int:
 
 
 def _embedder(args: argparse.Namespace) -> Embedder:
-    from memtui.engine.transfer.named_model import embedder_named
+    from memtui.engine.transfer import (
+        embedder_named,
+    )
 
     return embedder_named(
         args.model or "",
@@ -123,7 +134,9 @@ def _estimate(engine: Engine, embedder: Embedder, destination: Path, args: argpa
 
 
 def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> int:
-    from memtui.engine.cases.book import CaseBook
+    from memtui.engine.cases import (
+        CaseBook,
+    )
 
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     with shown(sys.stderr) as on_progress:

@@ -7,9 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from memtui.cli.capture import FORMATS, add_model_arguments, asking, read_source
-from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.output import print_text
-from memtui.engine.config_file import read_config
+from memtui.engine.discovery import (
+    read_config,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Reflect, after a look at what it would write."""
-    from memtui.engine.capture.jobs import plan_reflection
+    from memtui.engine.capture import (
+        plan_reflection,
+    )
 
     conversation = read_source(args.source, args.format)[0]
     engine = open_to_change(args)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import sys
 
-from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.progress import shown
-from memtui.engine.transfer.mend import REPAIRS
+from memtui.engine.transfer import (
+    REPAIRS,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -55,7 +55,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _turn(turn: ReplayedTurn) -> list[str]:
-    from memtui.engine.secrets import mask
+    from memtui.engine import (
+        mask,
+    )
 
     told = turn.evidence if turn.evidence != "none" else "not recorded"
     lines = [f"{turn.turn.n}  {moment(turn.turn.time_ms)}  {told}", f"   {mask(turn.turn.question)[0]}"]

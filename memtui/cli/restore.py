@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from memtui.cli.changing import add_effect_argument, add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_effect_argument, add_safety_arguments, carry_out, open_to_change
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
-from memtui.cli.store import open_for
 from memtui.engine import Engine, UsageError
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_text
-from memtui.cli.store import open_for, wall_clock
 from memtui.engine import UsageError
 from memtui.paths import store_state_dir
 
@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Queue, print."""
-    from memtui.engine.lifecycle.settled import ReviewProgress
+    from memtui.engine.lifecycle import (
+        ReviewProgress,
+    )
 
     if args.limit is not None and args.limit < 0:
         raise UsageError("--limit counts cards and cannot be negative.", fix="Give 0 or more.")

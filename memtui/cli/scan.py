@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections import Counter
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
-from memtui.cli.store import open_for
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

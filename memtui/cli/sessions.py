@@ -7,13 +7,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.show import moment
-from memtui.cli.store import open_for, wall_clock
 from memtui.engine import MemtuiError
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+
 
 MARKS = {"transcript": "▤", "trajectory": "▤", "sqlite": "▤", "store": "≣", "none": "–"}
 
@@ -26,7 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """List them."""
-    from memtui.engine.when import moment_since
+    from memtui.engine import (
+        moment_since,
+    )
     from memtui.engine.witness import list_sessions
 
     since = moment_since(args.since, wall_clock()) if args.since else 0

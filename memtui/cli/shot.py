@@ -14,10 +14,12 @@ from memtui.cli.output import print_json, print_text
 from memtui.engine import UsageError
 
 if TYPE_CHECKING:
-    from memtui.tui.opening import Opener
+    from memtui.tui.startup.open_store import Opener
+
 
 NOW_MS = 1_788_264_000_000
 """2026-09-01T12:00:00Z: the day of every picture."""
+
 TICK_S = 0.0007
 """What each look at the stop-watch adds, so that durations are the same each time."""
 
@@ -49,7 +51,7 @@ def make(
     """The pictures called `names` (empty: all) in `out`; UsageError for a name that there is none of."""
     from dataclasses import replace
 
-    from memtui.tui.shots import SHOTS, take
+    from memtui.tui.screenshots import SHOTS, take
 
     known = {shot.name: shot for shot in SHOTS}
     unknown = [name for name in names if name not in known]
@@ -89,7 +91,7 @@ class _StopWatch(threading.local):
 
 def _opener(environ: dict[str, str], home: Path) -> Opener:
     """The app's own opener with a stop-watch that ticks by itself."""
-    from memtui.tui.opening import opener
+    from memtui.tui.startup.open_store import opener
 
     return opener(environ, home, timer=_StopWatch())
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from datetime import UTC, datetime
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
-from memtui.cli.store import open_for
 from memtui.engine import Memory, dump_json
 
 

@@ -13,6 +13,7 @@ from memtui.cli.output import error, print_json, print_table, print_text, warnin
 if TYPE_CHECKING:
     from memtui.engine.discovery import Discovery, StoreHealth
 
+
 SCHEMA = "memtui.stores.v1"
 
 
@@ -22,9 +23,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Discover, open each store, print; 1 when there is none."""
-    from memtui.engine.discovery import discover, inspect
-    from memtui.engine.discovery.target import NOTHING_FOUND
-    from memtui.engine.errors import StoreNotFoundError, UsageError
+    from memtui.engine import (
+        StoreNotFoundError,
+        UsageError,
+    )
+    from memtui.engine.discovery import (
+        NOTHING_FOUND,
+        discover,
+        inspect,
+    )
 
     if args.store:
         raise UsageError(

@@ -5,15 +5,20 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.output import print_json, print_text, warning
 from memtui.engine import CaseBook, RefusedError
-from memtui.engine.config_file import read_config
+from memtui.engine.discovery import (
+    read_config,
+)
 from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Conflict, Engine, TierMove
-    from memtui.engine.lifecycle.questions import SweepEffect
+    from memtui.engine.lifecycle import (
+        SweepEffect,
+    )
+
 
 SHOWN = 20
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from memtui.cli.changing import add_effect_argument, add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_effect_argument, add_safety_arguments, carry_out, open_to_change
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

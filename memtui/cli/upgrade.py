@@ -7,14 +7,16 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.progress import shown
 from memtui.engine import UsageError
 from memtui.paths import settings_file
 from memtui.settings import load_settings
 
 if TYPE_CHECKING:
-    from memtui.engine.providers.chat import ChatSettings
+    from memtui.engine.transfer import (
+        ChatSettings,
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +50,9 @@ def run(args: argparse.Namespace) -> int:
 
 def _chat(args: argparse.Namespace) -> ChatSettings | None:
     """The language model that was asked for; nobody is asked unbidden, for the texts go out to it."""
-    from memtui.engine.providers.chat import ChatSettings
+    from memtui.engine.transfer import (
+        ChatSettings,
+    )
 
     if args.llm:
         if not args.llm_model:

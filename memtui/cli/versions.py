@@ -6,17 +6,22 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from memtui.cli.changing import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
 from memtui.cli.show import moment
-from memtui.cli.store import open_for, wall_clock
 from memtui.engine import Engine, RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from memtui.engine.health.versions import RowChange, VersionNames
+    from memtui.engine.health import (
+        RowChange,
+        VersionNames,
+    )
+
 
 _SHOWN = 20
+
 _SIGNS = {"add": "+", "remove": "-", "change": "~"}
 
 
@@ -58,7 +63,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _names(engine: Engine) -> VersionNames:
-    from memtui.engine.health.versions import VersionNames
+    from memtui.engine.health import (
+        VersionNames,
+    )
     from memtui.paths import store_state_dir
 
     return VersionNames(store_state_dir(engine.info.uri) / f"versions-{engine.store.table_name}.json")
@@ -75,8 +82,10 @@ def _number(engine: Engine, word: str) -> int:
 
 
 def _list(args: argparse.Namespace) -> int:
-    from memtui.engine.health.doctor import patient_of
-    from memtui.engine.health.versions import time_line
+    from memtui.engine.health import (
+        patient_of,
+        time_line,
+    )
 
     if args.last < 1:
         raise UsageError("--last must be 1 or more.")
@@ -136,7 +145,9 @@ def _name(args: argparse.Namespace) -> int:
 
 
 def _diff(args: argparse.Namespace) -> int:
-    from memtui.engine.health.versions import diff_versions
+    from memtui.engine.health import (
+        diff_versions,
+    )
 
     engine = open_for(args)
     before, after = _number(engine, args.before), _number(engine, args.after)
@@ -172,8 +183,11 @@ def _id(word: str, there: list[str]) -> str:
 
 
 def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
-    from memtui.engine.health.maintenance import TableStep, maintain
-    from memtui.engine.health.versions import plan_whole_restore
+    from memtui.engine.health import (
+        TableStep,
+        maintain,
+        plan_whole_restore,
+    )
 
     planned = plan_whole_restore(engine.store, number)
     steps: tuple[TableStep, ...] = (TableStep("restore", str(number)),)
@@ -204,7 +218,9 @@ def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
 
 
 def _print_rows(rows: tuple[RowChange, ...]) -> None:
-    from memtui.engine.secrets import veiled
+    from memtui.engine import (
+        veiled,
+    )
 
     for each in rows[:_SHOWN]:
         fields = f" ({', '.join(each.fields)})" if each.fields else ""

@@ -6,17 +6,21 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
-from memtui.cli.question import add_question_options, request_of
+from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
-from memtui.cli.store import open_for
 from memtui.engine import CaseBook
-from memtui.engine.lab.verdict import TIMES
+from memtui.engine.explain import (
+    TIMES,
+)
 from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
-    from memtui.engine import Counterfactual, Rung, Verdict
-    from memtui.engine.lab.remedies import MemoryRemedy
+    from memtui.engine import GateResult, SmallestChange, Verdict
+    from memtui.engine.explain import (
+        MemoryRemedy,
+    )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,13 +98,13 @@ def _cured(found: Sequence[MemoryRemedy]) -> list[str]:
     return lines
 
 
-def _rung(rung: Rung) -> str:
+def _rung(rung: GateResult) -> str:
     mark = {True: "+", False: "x", None: "?"}[rung.passed]
     aside = " (if it were let past)" if rung.hypothetical and rung.passed is not None and rung.applies else ""
     return f"  {mark if rung.applies else '.'} {rung.gate.replace('_', ' '):<16} {rung.sentence}{aside}"
 
 
-def _turned(change: Counterfactual) -> str:
+def _turned(change: SmallestChange) -> str:
     """From what it is to what it would have to be."""
     if change.knob == "memory.twin":
         return f"{change.before} forgotten"

@@ -9,92 +9,147 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-# At once, not on demand: a function named like its module would be replaced by the module when that is imported.
-from memtui.engine.clean import clean, one_line
+from memtui.engine.core.text import clean, one_line
+
+if TYPE_CHECKING:
+    from memtui.engine.cases.case import CaseBook
+    from memtui.engine.catalog.types import Facets, Finding, ListQuery, ListView, Stats, StoreInfo
+    from memtui.engine.changes.apply import ConflictError
+    from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, Outcome
+    from memtui.engine.changes.fields import LONGEST_TEXT, Field
+    from memtui.engine.changes.journal import EntryRow, JournalEntry
+    from memtui.engine.changes.owner_lock import LockState
+    from memtui.engine.changes.recall_effect import RecallEffect
+    from memtui.engine.core.errors import (
+        Cancelled,
+        ConfigError,
+        DamagedStoreError,
+        EmbeddingError,
+        MemtuiError,
+        RefusedError,
+        RerankError,
+        StoreNotFoundError,
+        UnknownDialectError,
+        UsageError,
+    )
+    from memtui.engine.core.memory import Memory
+    from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+    from memtui.engine.core.secrets import find_secrets, mask, veiled
+    from memtui.engine.core.text import day, moment_since, word_diff
+    from memtui.engine.engine import Engine, open_engine
+    from memtui.engine.explain.comparison import Comparison, Effect
+    from memtui.engine.explain.effective_settings import Parameter
+    from memtui.engine.explain.facade import Lab
+    from memtui.engine.explain.knobs import Bounds, with_values
+    from memtui.engine.explain.prompt_block import PromptBlock, PromptBlockSettings
+    from memtui.engine.explain.question_history import History, PastQuestion
+    from memtui.engine.explain.receipt_replay import Replay
+    from memtui.engine.explain.receipts import Receipt, read_receipt
+    from memtui.engine.explain.sentences import Explanation
+    from memtui.engine.explain.variation import ValueStrip, WhatIf
+    from memtui.engine.explain.verdict import GateResult, IdleKnob, SmallestChange, Verdict
+    from memtui.engine.lifecycle.board import Board, BoardAsk, StoreHistory
+    from memtui.engine.lifecycle.case_effects import CaseLoss, SweepEffect
+    from memtui.engine.lifecycle.memory_life import LifeRemedy, MemoryLife
+    from memtui.engine.lifecycle.review_queue import Review, ReviewCard, ReviewProgress, Settlement
+    from memtui.engine.lifecycle.settings import KNOBS, DecayKnob, LifecycleSettings
+    from memtui.engine.lifecycle.tier_plan import Crossing, TierMove
+    from memtui.engine.metadata.read import dump_json
+    from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.request import UNSET, RecallRequest, RecipeInfo, request_from
+    from memtui.engine.recall.trace import Candidate, Proof, StageSummary, Step
+    from memtui.engine.recall.word_matches import WordMet, WordsMet
+
 
 _HOME = {
-    "Settlement": "lifecycle.cards",
-    "SweepEffect": "lifecycle.questions",
+    "OnProgress": "core.progress",
+    "day": "core.text",
+    "find_secrets": "core.secrets",
+    "mask": "core.secrets",
+    "moment_since": "core.text",
+    "veiled": "core.secrets",
+    "Settlement": "lifecycle.review_queue",
+    "SweepEffect": "lifecycle.case_effects",
     "Board": "lifecycle.board",
     "BoardAsk": "lifecycle.board",
-    "Bounds": "lab.bounds",
-    "Cancelled": "errors",
-    "CancelToken": "progress",
+    "Bounds": "explain.knobs",
+    "Cancelled": "core.errors",
+    "CancelToken": "core.progress",
     "Candidate": "recall.trace",
-    "CaseBook": "cases.book",
-    "CaseLoss": "lifecycle.losses",
-    "Change": "curate.changes",
-    "ChangeSet": "curate.changes",
-    "Comparison": "lab.compare",
-    "ConfigError": "errors",
-    "Conflict": "curate.changes",
-    "ConflictError": "curate.apply",
-    "Counterfactual": "lab.verdict",
-    "Crossing": "lifecycle.moves",
-    "DamagedStoreError": "errors",
-    "Effect": "lab.compare",
-    "EmbeddingError": "errors",
+    "CaseBook": "cases.case",
+    "CaseLoss": "lifecycle.case_effects",
+    "Change": "changes.change_set",
+    "ChangeSet": "changes.change_set",
+    "Comparison": "explain.comparison",
+    "ConfigError": "core.errors",
+    "Conflict": "changes.change_set",
+    "ConflictError": "changes.apply",
+    "SmallestChange": "explain.verdict",
+    "Crossing": "lifecycle.tier_plan",
+    "DamagedStoreError": "core.errors",
+    "Effect": "explain.comparison",
+    "EmbeddingError": "core.errors",
     "Engine": "engine",
-    "Explanation": "lab.sentences",
-    "Facets": "listing",
-    "Field": "curate.fields",
-    "Finding": "listing",
-    "History": "lab.history",
-    "Injection": "lab.injected",
-    "InjectionSettings": "lab.injected",
-    "EntryRow": "curate.journal",
-    "JournalEntry": "curate.journal",
-    "LockState": "curate.lock",
-    "Knob": "lifecycle.knobs",
-    "KNOBS": "lifecycle.knobs",
-    "Lab": "lab.facade",
-    "Life": "lifecycle.lives",
+    "Explanation": "explain.sentences",
+    "Facets": "catalog.types",
+    "Field": "changes.fields",
+    "Finding": "catalog.types",
+    "History": "explain.question_history",
+    "PromptBlock": "explain.prompt_block",
+    "PromptBlockSettings": "explain.prompt_block",
+    "EntryRow": "changes.journal",
+    "JournalEntry": "changes.journal",
+    "LockState": "changes.owner_lock",
+    "DecayKnob": "lifecycle.settings",
+    "KNOBS": "lifecycle.settings",
+    "Lab": "explain.facade",
+    "MemoryLife": "lifecycle.memory_life",
     "LifecycleSettings": "lifecycle.settings",
-    "ListQuery": "listing",
-    "LONGEST_TEXT": "curate.fields",
-    "ListView": "listing",
-    "Memory": "memory",
-    "MemtuiError": "errors",
-    "dump_json": "deep_json",
+    "ListQuery": "catalog.types",
+    "LONGEST_TEXT": "changes.fields",
+    "ListView": "catalog.types",
+    "Memory": "core.memory",
+    "MemtuiError": "core.errors",
+    "dump_json": "metadata.read",
     "open_engine": "engine",
     "request_from": "recall.request",
-    "Outcome": "curate.changes",
-    "Parameter": "lab.parameters",
-    "Powerless": "lab.verdict",
-    "Progress": "progress",
+    "Outcome": "changes.change_set",
+    "Parameter": "explain.effective_settings",
+    "IdleKnob": "explain.verdict",
+    "Progress": "core.progress",
     "Proof": "recall.trace",
-    "Question": "lab.history",
-    "read_receipt": "lab.receipt",
-    "RecallEffect": "curate.effect",
+    "PastQuestion": "explain.question_history",
+    "read_receipt": "explain.receipts",
+    "RecallEffect": "changes.recall_effect",
     "RecallRequest": "recall.request",
-    "Receipt": "lab.receipt",
+    "Receipt": "explain.receipts",
     "RecipeInfo": "recall.request",
-    "RefusedError": "errors",
-    "Remedy": "lifecycle.lives",
-    "Replay": "lab.replay",
-    "RerankError": "errors",
-    "Review": "lifecycle.cards",
-    "ReviewCard": "lifecycle.cards",
-    "ReviewProgress": "lifecycle.settled",
-    "Rung": "lab.verdict",
+    "RefusedError": "core.errors",
+    "LifeRemedy": "lifecycle.memory_life",
+    "Replay": "explain.receipt_replay",
+    "RerankError": "core.errors",
+    "Review": "lifecycle.review_queue",
+    "ReviewCard": "lifecycle.review_queue",
+    "ReviewProgress": "lifecycle.review_queue",
+    "GateResult": "explain.verdict",
     "StageSummary": "recall.trace",
-    "Stats": "listing",
+    "Stats": "catalog.types",
     "Step": "recall.trace",
     "StoreHistory": "lifecycle.board",
-    "StoreInfo": "listing",
-    "StoreNotFoundError": "errors",
-    "Strip": "lab.flips",
-    "TierMove": "lifecycle.moves",
+    "StoreInfo": "catalog.types",
+    "StoreNotFoundError": "core.errors",
+    "ValueStrip": "explain.variation",
+    "TierMove": "lifecycle.tier_plan",
     "Trace": "recall.record",
     "UNSET": "recall.request",
-    "UnknownDialectError": "errors",
-    "UsageError": "errors",
-    "Verdict": "lab.verdict",
-    "WhatIf": "lab.whatif",
-    "with_values": "lab.knobs",
-    "word_diff": "transfer.word_diff",
-    "WordMet": "recall.words_met",
-    "WordsMet": "recall.words_met",
+    "UnknownDialectError": "core.errors",
+    "UsageError": "core.errors",
+    "Verdict": "explain.verdict",
+    "WhatIf": "explain.variation",
+    "with_values": "explain.knobs",
+    "word_diff": "core.text",
+    "WordMet": "recall.word_matches",
+    "WordsMet": "recall.word_matches",
 }
 
 __all__ = [
@@ -115,9 +170,9 @@ __all__ = [
     "ConfigError",
     "Conflict",
     "ConflictError",
-    "Counterfactual",
     "Crossing",
     "DamagedStoreError",
+    "DecayKnob",
     "Effect",
     "EmbeddingError",
     "Engine",
@@ -126,116 +181,69 @@ __all__ = [
     "Facets",
     "Field",
     "Finding",
+    "GateResult",
     "History",
-    "Injection",
-    "InjectionSettings",
+    "IdleKnob",
     "JournalEntry",
-    "Knob",
     "Lab",
-    "Life",
+    "LifeRemedy",
     "LifecycleSettings",
     "ListQuery",
     "ListView",
     "LockState",
     "Memory",
+    "MemoryLife",
     "MemtuiError",
+    "OnProgress",
     "Outcome",
     "Parameter",
-    "Powerless",
+    "PastQuestion",
     "Progress",
+    "PromptBlock",
+    "PromptBlockSettings",
     "Proof",
-    "Question",
     "RecallEffect",
     "RecallRequest",
     "Receipt",
     "RecipeInfo",
     "RefusedError",
-    "Remedy",
     "Replay",
     "RerankError",
     "Review",
     "ReviewCard",
     "ReviewProgress",
-    "Rung",
     "Settlement",
+    "SmallestChange",
     "StageSummary",
     "Stats",
     "Step",
     "StoreHistory",
     "StoreInfo",
     "StoreNotFoundError",
-    "Strip",
     "SweepEffect",
     "TierMove",
     "Trace",
     "UnknownDialectError",
     "UsageError",
+    "ValueStrip",
     "Verdict",
     "WhatIf",
     "WordMet",
     "WordsMet",
     "clean",
+    "day",
     "dump_json",
+    "find_secrets",
+    "mask",
+    "moment_since",
     "one_line",
     "open_engine",
     "read_receipt",
     "request_from",
+    "veiled",
     "with_values",
     "word_diff",
 ]
-
-if TYPE_CHECKING:
-    from memtui.engine.cases.book import CaseBook
-    from memtui.engine.curate.apply import ConflictError
-    from memtui.engine.curate.changes import Change, ChangeSet, Conflict, Outcome
-    from memtui.engine.curate.effect import RecallEffect
-    from memtui.engine.curate.fields import LONGEST_TEXT, Field
-    from memtui.engine.curate.journal import EntryRow, JournalEntry
-    from memtui.engine.curate.lock import LockState
-    from memtui.engine.deep_json import dump_json
-    from memtui.engine.engine import Engine, open_engine
-    from memtui.engine.errors import (
-        Cancelled,
-        ConfigError,
-        DamagedStoreError,
-        EmbeddingError,
-        MemtuiError,
-        RefusedError,
-        RerankError,
-        StoreNotFoundError,
-        UnknownDialectError,
-        UsageError,
-    )
-    from memtui.engine.lab.bounds import Bounds
-    from memtui.engine.lab.compare import Comparison, Effect
-    from memtui.engine.lab.facade import Lab
-    from memtui.engine.lab.flips import Strip
-    from memtui.engine.lab.history import History, Question
-    from memtui.engine.lab.injected import Injection, InjectionSettings
-    from memtui.engine.lab.knobs import with_values
-    from memtui.engine.lab.parameters import Parameter
-    from memtui.engine.lab.receipt import Receipt, read_receipt
-    from memtui.engine.lab.replay import Replay
-    from memtui.engine.lab.sentences import Explanation
-    from memtui.engine.lab.verdict import Counterfactual, Powerless, Rung, Verdict
-    from memtui.engine.lab.whatif import WhatIf
-    from memtui.engine.lifecycle.board import Board, BoardAsk, StoreHistory
-    from memtui.engine.lifecycle.cards import Review, ReviewCard, Settlement
-    from memtui.engine.lifecycle.knobs import KNOBS, Knob
-    from memtui.engine.lifecycle.lives import Life, Remedy
-    from memtui.engine.lifecycle.losses import CaseLoss
-    from memtui.engine.lifecycle.moves import Crossing, TierMove
-    from memtui.engine.lifecycle.questions import SweepEffect
-    from memtui.engine.lifecycle.settings import LifecycleSettings
-    from memtui.engine.lifecycle.settled import ReviewProgress
-    from memtui.engine.listing import Facets, Finding, ListQuery, ListView, Stats, StoreInfo
-    from memtui.engine.memory import Memory
-    from memtui.engine.progress import CancelToken, Progress
-    from memtui.engine.recall.record import Trace
-    from memtui.engine.recall.request import UNSET, RecallRequest, RecipeInfo, request_from
-    from memtui.engine.recall.trace import Candidate, Proof, StageSummary, Step
-    from memtui.engine.recall.words_met import WordMet, WordsMet
-    from memtui.engine.transfer.word_diff import word_diff
 
 
 def __getattr__(name: str) -> Any:

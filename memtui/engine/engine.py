@@ -11,29 +11,31 @@ from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.listing import ListQuery, ListView, Stats, StoreInfo
-from memtui.engine.memory import Memory
-from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.catalog.types import ListQuery, ListView, Stats, StoreInfo
+from memtui.engine.core.memory import Memory
+from memtui.engine.core.progress import CancelToken, OnProgress
 from memtui.engine.recall.request import RecallRequest, RecipeInfo
 
 if TYPE_CHECKING:
     from memtui.engine.access import Access
     from memtui.engine.capture.chat import Chat
     from memtui.engine.capture.recipes.base import CaptureContext
-    from memtui.engine.curate.facade import Curator
-    from memtui.engine.curate.fields import Field
-    from memtui.engine.discovery.found import FoundStore
+    from memtui.engine.catalog.catalog import Catalog
+    from memtui.engine.catalog.similar import Neighbour
+    from memtui.engine.changes.facade import Curator
+    from memtui.engine.changes.fields import Field
     from memtui.engine.discovery.target import NamesStore, Target
-    from memtui.engine.embed.embedder import Embedder, NoEmbedder
-    from memtui.engine.embed.settings import EmbeddingSettings
-    from memtui.engine.lab.facade import Lab
+    from memtui.engine.discovery.types import FoundStore
+    from memtui.engine.explain.facade import Lab
     from memtui.engine.lifecycle.facade import Lifecycle
+    from memtui.engine.providers.embedder import Embedder, NoEmbedder
+    from memtui.engine.providers.embedding_services import EmbeddingSettings
+    from memtui.engine.recall.pipeline import OnStage
+    from memtui.engine.recall.recipes.pro.run import RecallContext
     from memtui.engine.recall.record import Trace
-    from memtui.engine.recall.run import Bench, OnStage
-    from memtui.engine.store.catalog import Catalog
-    from memtui.engine.store.similar import Neighbour
     from memtui.engine.store.table import Store
     from memtui.engine.transfer.facade import Transfer
+
 
 _OWNERS_RECIPE = {"memtui": "memtui", "generic": "memtui", "engine": "mem-engine"}
 
@@ -100,7 +102,7 @@ class Engine:
         writable: bool = False,
         state: Path | None = None,
     ) -> None:
-        from memtui.engine.embed.resolve import resolve_embedder
+        from memtui.engine.providers.embedder import resolve_embedder
 
         self._store = store
         self._now = now
@@ -147,7 +149,7 @@ class Engine:
     @property
     def state_place(self) -> Path | None:
         """The folder of what memtui keeps of this store beside its journal; None where nothing is kept."""
-        from memtui.engine.curate.place import journal_of
+        from memtui.engine.changes.journal import journal_of
 
         store = self._store
         return None if self._state is None else journal_of(self._state, store.uri, store.table_name).parent
@@ -175,7 +177,7 @@ class Engine:
     @property
     def info(self) -> StoreInfo:
         """What is known of the store without reading its rows."""
-        from memtui.engine.store.by_column import further_keys
+        from memtui.engine.catalog.select import sort_keys
 
         store = self._store
         return StoreInfo(
@@ -193,11 +195,11 @@ class Engine:
             embedder=self._embedder_phrase(),
             size_bytes=store.size_bytes(),
             warnings=(*(self._target.warnings if self._target else ()), *store.warnings),
-            sorts=further_keys(store.dialect, store.schema),
+            sorts=sort_keys(store.dialect, store.schema),
         )
 
     def _embedder_phrase(self) -> str:
-        from memtui.engine.embed.embedder import NoEmbedder
+        from memtui.engine.providers.embedder import NoEmbedder
 
         return (
             f"none: {self._embedder.reason}"
@@ -214,7 +216,7 @@ class Engine:
 
     def load_catalog(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
         """Read the light columns of all rows at the pinned version. Call from a worker: 0.1 s a million rows."""
-        from memtui.engine.store.build import build_catalog
+        from memtui.engine.catalog.build import build_catalog
 
         catalog = build_catalog(self._store, on_progress, cancel)
         with self._lock:
@@ -222,7 +224,7 @@ class Engine:
 
     def load_metadata(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
         """Read tier, access count, state and validity of all rows behind the list. Call from a worker."""
-        from memtui.engine.store.meta_columns import read_metadata
+        from memtui.engine.catalog.metadata_columns import read_metadata
 
         before = self.catalog
         if not before.metadata_pending:
@@ -260,7 +262,7 @@ class Engine:
 
         Raises UsageError with the span of the error for a filter that does not parse.
         """
-        from memtui.engine.store.view import make_view
+        from memtui.engine.catalog.views import make_view
 
         return make_view(
             self._store,
@@ -273,19 +275,19 @@ class Engine:
         )
 
     def _vector_of(self, words: str) -> Any:
-        from memtui.engine.embed.embedder import question_vector
+        from memtui.engine.providers.embedder import question_vector
 
         return question_vector(self._recall_embedder(), words)
 
     def neighbours(self, id: str, k: int = 5) -> tuple[Neighbour, ...]:
         """The `k` memories nearest in meaning to this one, by the store's own vectors; see `similar.neighbours`."""
-        from memtui.engine.store.similar import neighbours
+        from memtui.engine.catalog.similar import neighbours
 
         return neighbours(self._store, self.catalog, id, k, now_ms=self._now())
 
     def page(self, view: ListView, offset: int, limit: int) -> list[Memory]:
         """The memories at places `offset` to `offset + limit` of `view`, read at the view's version."""
-        from memtui.engine.store.view import page_of
+        from memtui.engine.catalog.views import page_of
 
         return page_of(self._store, self.catalog, view, offset, limit, now_ms=self._now())
 
@@ -294,7 +296,7 @@ class Engine:
 
         Raises UsageError when none or several match; several are listed.
         """
-        from memtui.engine.store.view import find_one
+        from memtui.engine.catalog.views import find_one
 
         return find_one(self._store, self.catalog, id_or_prefix, now_ms=self._now())
 
@@ -305,7 +307,7 @@ class Engine:
 
     def stats(self) -> Stats:
         """Counts, mix, growth and findings over the whole table."""
-        from memtui.engine.store.stats import make_stats
+        from memtui.engine.health.store_findings import make_stats
 
         return make_stats(self._store, self.catalog, now_ms=self._now())
 
@@ -321,7 +323,7 @@ class Engine:
     @cached_property
     def curate(self) -> Curator:
         """Plans, applies and takes back changes; applying needs an engine that was opened `writable`."""
-        from memtui.engine.curate.facade import Curator
+        from memtui.engine.changes.facade import Curator
 
         return Curator(
             self._store,
@@ -361,7 +363,7 @@ class Engine:
     @property
     def editable(self) -> tuple[Field, ...]:
         """The fields that memories of this store have and a person may set."""
-        from memtui.engine.curate.fields import editable
+        from memtui.engine.changes.fields import editable
 
         return editable(self._store.dialect)
 
@@ -382,7 +384,7 @@ class Engine:
 
     def recipes(self) -> tuple[RecipeInfo, ...]:
         """Every recipe, in the order to show them."""
-        from memtui.engine.recall.recipes import all_recipes
+        from memtui.engine.recall.recipes.registry import all_recipes
 
         return tuple(
             RecipeInfo(r.name, r.title, r.description, r.limit, r.source, r.of_agent) for r in all_recipes()
@@ -392,21 +394,21 @@ class Engine:
         self, request: RecallRequest, on_stage: OnStage | None = None, cancel: CancelToken | None = None
     ) -> Trace:
         """Ask the store; the trace is the complete account. `on_stage` hears of each stage as it ends."""
-        from memtui.engine.recall.run import recall
+        from memtui.engine.recall.recipes.pro.run import recall
 
         if not request.recipe:
             request = replace(request, recipe=self.default_recipe)
         return recall(request, self.bench(), on_stage=on_stage, cancel=cancel)
 
-    def bench(self) -> Bench:
+    def bench(self) -> RecallContext:
         """What a recall works with, as of now."""
-        from memtui.engine.embed.embedder import NoEmbedder, question_vector
-        from memtui.engine.embed.static import BUNDLED
-        from memtui.engine.recall.run import Bench
+        from memtui.engine.providers.embedder import NoEmbedder, question_vector
+        from memtui.engine.providers.static_embedder import BUNDLED
+        from memtui.engine.recall.recipes.pro.run import RecallContext
 
         embedder = self._recall_embedder()
         misfit = isinstance(embedder, NoEmbedder) and embedder.misfit
-        return Bench(
+        return RecallContext(
             self._store,
             self._now(),
             partial(question_vector, embedder)
@@ -435,7 +437,7 @@ class Engine:
         found, dialect = self._found, self._store.dialect.name
         one_scope = None
         if dialect == "engine":
-            from memtui.engine.recall.mem_engine.scope_policy import rules_from
+            from memtui.engine.recall.recipes.mem_engine.scope_rules import rules_from
 
             rules = rules_from(found.settings.get("scopePolicy") or {} if found else {})
             one_scope = (rules.default_scope, rules.fallback_scopes)
@@ -462,8 +464,8 @@ class Engine:
         """What a capture works with: the store as of now with nothing on top, its embedder, and a model or none."""
         from memtui.engine.capture.draft import Draft
         from memtui.engine.capture.recipes.base import CaptureContext
-        from memtui.engine.embed.embedder import NoEmbedder
-        from memtui.engine.errors import EmbeddingError
+        from memtui.engine.core.errors import EmbeddingError
+        from memtui.engine.providers.embedder import NoEmbedder
 
         embedder = self._recall_embedder()
 
@@ -480,15 +482,15 @@ class Engine:
     @cached_property
     def lab(self) -> Lab:
         """Why not, what if, flip points, comparisons, what the agent would see."""
-        from memtui.engine.lab.facade import Lab
+        from memtui.engine.explain.facade import Lab
 
         return Lab(self)
 
     def _recall_embedder(self) -> Embedder | NoEmbedder:
         """The store's embedder; where it has none, the bundled model if the vectors prove to be its own."""
-        from memtui.engine.embed.embedder import NoEmbedder
-        from memtui.engine.embed.recognise import made_by_bundled
-        from memtui.engine.embed.static import bundled
+        from memtui.engine.providers.embedder import NoEmbedder
+        from memtui.engine.providers.recognise import made_by_bundled
+        from memtui.engine.providers.static_embedder import bundled
 
         if isinstance(self._embedder, NoEmbedder) and made_by_bundled(self._store.pin()):
             self._embedder = bundled()

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import UsageError
 
 ORDER = (
     "find-and-mend",

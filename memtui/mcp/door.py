@@ -15,6 +15,7 @@ from memtui.engine.access import DEFAULT_AGENT, GLOBAL
 
 LONGEST = 4_000
 """Characters of one memory in an answer; the whole text is in the store."""
+
 MOST_TOKENS = 64
 """Confirm tokens that are kept at a time; the oldest goes first."""
 

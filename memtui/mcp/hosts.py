@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 HOSTS = ("claude", "codex", "cursor", "vscode", "openclaw")
+
 WHERE = {
     "claude": "in a shell, or as .mcp.json in the project",
     "codex": "in ~/.codex/config.toml",

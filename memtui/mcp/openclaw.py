@@ -10,13 +10,18 @@ from typing import Any, Literal
 from pydantic import ConfigDict, create_model
 
 from memtui.engine.access import DEFAULT_AGENT
-from memtui.engine.capture.live import Live
+from memtui.engine.capture import (
+    Live,
+)
 from memtui.mcp.door import Door
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
 Number = int | float
+
 _TEXT, _NUMBER, _FLAG = (str | None, None), (Number | None, None), (bool | None, None)
+
 _NEEDED = (str, ...)
+
 _BY_QUERY = {"memoryId": _TEXT, "query": _TEXT}
 
 
@@ -27,6 +32,7 @@ class Details(Answer):
 
 
 Kind = Literal["read", "write", "destroy"]
+
 _ALWAYS: Mapping[str, tuple[str, str, Kind, Mapping[str, Any]]] = {
     "memory_recall": (
         "Recall memories",
@@ -74,6 +80,7 @@ _ALWAYS: Mapping[str, tuple[str, str, Kind, Mapping[str, Any]]] = {
         },
     ),
 }
+
 _MANAGEMENT: Mapping[str, tuple[str, str, Kind, Mapping[str, Any]]] = {
     "memory_list": (
         "List memories",

@@ -11,7 +11,9 @@ from mcp import MCPError
 from memtui.mcp.door import Door, ToolError, shown, untrusted
 
 PREFIX = "memory://"
+
 _ARGUMENT = {"question": "what was asked", "scope": "which scope, for example agent:main"}
+
 _PROMPTS: Mapping[str, tuple[str, str, str]] = {
     "weekly_review": (
         "",

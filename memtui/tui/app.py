@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,16 +13,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
 
+from textual.app import App, SuspendNotSupported
 from textual.filter import LineFilter
 from textual.reactive import reactive
 from textual.screen import Screen
 
-from memtui.engine import MemtuiError
-from memtui.tui.ahead import MODES, screen_module
-from memtui.tui.as_left import AsLeft
-from memtui.tui.keyed import KeyedApp
-from memtui.tui.keys import Keymap, bindings, load_keys
-from memtui.tui.look import Look
+from memtui.editor import edited_text
+from memtui.engine import (
+    MemtuiError,
+    mask,
+    one_line,
+)
+from memtui.patches.textual_ellipsis import EllipsisFilter
+from memtui.patches.textual_stylesheet import CachedStylesheet
+from memtui.tui.actions.dispatch import KeymapApp
+from memtui.tui.actions.keymap import Keymap
+from memtui.tui.actions.table import bindings, load_keys
+from memtui.tui.appearance import Look
 from memtui.tui.messages import (
     AskExport,
     AskRecall,
@@ -35,17 +44,15 @@ from memtui.tui.messages import (
     ShowMemory,
     ShowReach,
 )
-from memtui.tui.opener import WATCH_S, StoreOpener
-from memtui.tui.opening import DEMO, Clock, Opener, default_now
-from memtui.tui.opening import opener as real_opener
-from memtui.tui.paint.ends import Ends
 from memtui.tui.paint.glyphs import UNICODE, choose
 from memtui.tui.session import Session
-from memtui.tui.steady import Steady
-from memtui.tui.stylesheet import ParsedOnce
-from memtui.tui.theme.live import LOOK_S, LiveThemes
+from memtui.tui.startup.last_session import LastSession
+from memtui.tui.startup.open_store import DEMO, WATCH_S, Clock, Opener, StoreOpener, default_now
+from memtui.tui.startup.open_store import opener as real_opener
+from memtui.tui.startup.preload import MODES, GcTuning, screen_module
+from memtui.tui.theme.files import LOOK_S, LiveThemes
 from memtui.tui.theme.tokens import defaults
-from memtui.tui.tour.guide import Guide
+from memtui.tui.tour import Guide
 from memtui.ui_state import UiState, app_state, store_ui_state
 
 
@@ -54,7 +61,7 @@ def _screen(mode: str, name: str) -> Screen[Any]:
     return screen
 
 
-class MemtuiApp(KeyedApp):
+class MemtuiApp(KeymapApp):
     """The terminal console. `target` as in the command line; tests give their own `opener` and `now`."""
 
     CSS_PATH = "app.tcss"
@@ -84,13 +91,13 @@ class MemtuiApp(KeyedApp):
         if look.screen in self.MODES:
             self.DEFAULT_MODE = look.screen  # type: ignore[misc]
         super().__init__(keys or load_keys())
-        self.stylesheet = ParsedOnce(variables=self.get_css_variables())
+        self.stylesheet = CachedStylesheet(variables=self.get_css_variables())
         self._guide = Guide(self, kept)
-        self._as_left = AsLeft(self, kept, look)
+        self._as_left = LastSession(self, kept, look)
         self._copy_to = look.clipboard
-        self._steady = Steady(self) if steady else None
+        self._steady = GcTuning(self) if steady else None
         self.glyphs = choose({**environ, **look.glyphs})
-        self._ends = [] if self.glyphs is UNICODE else [Ends(self.glyphs)]
+        self._ends = [] if self.glyphs is UNICODE else [EllipsisFilter(self.glyphs)]
         self._now = now
         self._environ = environ
         self._target = target
@@ -173,8 +180,6 @@ class MemtuiApp(KeyedApp):
         """As Textual does, without the values of all local variables: memories are among them."""
         from rich.text import Text
 
-        from memtui.tui.crash import stopped
-
         error = sys.exception()
         self.panic(Text(stopped(error)) if error is not None else "memtui stopped.")
 
@@ -186,7 +191,6 @@ class MemtuiApp(KeyedApp):
         self.run_worker(self._copy(text, what), group="copy", exclusive=True)
 
     async def _copy(self, text: str, what: str) -> None:
-        from memtui.tui.clipboard import copy
 
         try:
             how = await copy(self, text, self._environ, self._copy_to)
@@ -197,7 +201,6 @@ class MemtuiApp(KeyedApp):
 
     def in_editor(self, text: str) -> str:
         """`text` as the person left it in $EDITOR, which has the terminal meanwhile; MemtuiError when that fails."""
-        from memtui.tui.suspended import in_editor
 
         return in_editor(self, text, self._environ)
 
@@ -222,14 +225,14 @@ class MemtuiApp(KeyedApp):
         self.take("demo")
 
     def action_open_path(self) -> None:
-        from memtui.tui.dialogs.ask import Ask
+        from memtui.tui.dialogs.text_prompt import TextPrompt
 
         def opened(path: str | None) -> None:
             if path:
                 self.take("store", path)
 
         hint = "A folder with a LanceDB table, a LanceDB URI, or the name of a discovered store."
-        self.push_screen(Ask("Open a store", hint), opened)
+        self.push_screen(TextPrompt("Open a store", hint), opened)
 
     async def on_show_in_browse(self, message: ShowInBrowse) -> None:
         await self._hand_over("browse", message)
@@ -346,7 +349,7 @@ class MemtuiApp(KeyedApp):
 
     def store_opened(self) -> None:
         """A store was read for the first time: say what an earlier session left behind."""
-        from memtui.tui.mishaps import look_for_mishaps
+        from memtui.tui.startup.last_session import look_for_mishaps
 
         engine = self.session.engine
         if engine is not None and not engine.read_only_because:
@@ -377,3 +380,85 @@ def run(target: str | None = None, *, mouse: bool = True, **options: Any) -> Non
     themes = themes_dir()
     app = MemtuiApp(target, opener=opener, themes=themes, look=look, keys=keys, kept=kept, steady=True)
     app.run(mouse=mouse)
+
+
+# Copying, whichever way works here or is set: the system clipboard, or the terminal's (OSC 52).
+
+_OSC52_LIMIT = 74_000
+"""Terminals and multiplexers drop longer OSC 52 sequences without a word."""
+
+
+async def copy(app: App[None], text: str, environ: Mapping[str, str] = os.environ, way: str = "auto") -> str:
+    """Copy `text` and say where to; raises `ValueError` when that cannot be done.
+
+    `way` as in the settings: auto, osc52, native or off; `MEMTUI_CLIPBOARD` in `environ` comes first. With auto, over
+    SSH and in a browser the system clipboard is the wrong machine's, so the terminal's is used. The system's is
+    reached through a program of its own, which may be slow: it runs in a thread.
+    """
+    way = environ.get("MEMTUI_CLIPBOARD", way)
+    if way == "off":
+        raise ValueError('copying is switched off (clipboard = "off" in the settings)')
+    far = app.is_web or environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")
+    if way == "native" or (way != "osc52" and not far):
+        if await asyncio.to_thread(_native, text):
+            return "clipboard"
+        if way == "native":
+            raise ValueError("there is no clipboard program here (xclip, xsel, wl-copy)")
+    if len(text.encode("utf-8", "replace")) > _OSC52_LIMIT:
+        raise ValueError("too long for the terminal's clipboard, and there is no system clipboard here")
+    app.copy_to_clipboard(text)
+    if app.is_web:
+        return "clipboard of the browser"
+    return "terminal clipboard; tmux needs set-clipboard on" if environ.get("TMUX") else "terminal clipboard"
+
+
+def _native(text: str) -> bool:
+    import pyperclip
+
+    try:
+        pyperclip.copy(text)
+    except (pyperclip.PyperclipException, OSError, UnicodeError):
+        return False
+    return True
+
+
+# The terminal lent to another program: the user's editor.
+
+
+def in_editor(app: App[Any], text: str, environ: Mapping[str, str]) -> str:
+    """`text` as the user left it in the editor; MemtuiError when it fails, or where the app cannot step aside."""
+    failed: Exception | None = None
+    left = text
+    try:
+        with app.suspend():
+            try:
+                left = edited_text(text, environ)
+            except Exception as error:  # Textual comes back to the screen only when the block ends well
+                failed = error
+    except SuspendNotSupported as error:
+        raise MemtuiError("No editor can be opened from here.", fix="Change the text in the form.") from error
+    if failed is not None:
+        raise failed
+    return left
+
+
+# What a person sees when the app stops by a fault of its own: where it was, and no value of theirs.
+
+_HERE = str(Path(__file__).parents[1])
+
+
+def stopped(error: BaseException) -> str:
+    """Some lines about `error`: its words (secrets masked), the places in memtui, and what to do."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [each for each in frames if each.filename.startswith(_HERE)] or list(frames)
+    places = [
+        f"  memtui{each.filename.removeprefix(_HERE)}:{each.lineno} in {each.name}" for each in ours[-6:]
+    ]
+    words = one_line(mask(str(error))[0])[:300]
+    return "\n".join(
+        [
+            f"memtui stopped by a fault of its own: {type(error).__name__}: {words}",
+            *places,
+            "A change that had begun is finished or taken back at the next start. Please report these lines.",
+        ]
+    )

@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 from textual.message_pump import MessagePump
 
-from memtui.tui.keys import Keymap
+from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.session import Session
 from memtui.ui_state import UiState

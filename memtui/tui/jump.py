@@ -16,8 +16,8 @@ from textual.screen import Screen
 from textual.style import Style
 from textual.widgets import Static
 
-from memtui.tui.keys import bindings
-from memtui.tui.quick import QuickModal
+from memtui.patches.textual_painting import QuickModal
+from memtui.tui.actions.table import bindings
 from memtui.tui.widgets.panel import Panel
 
 LETTERS = "asdfghjklwertyuiopzxcvbnmq"
@@ -25,7 +25,7 @@ LETTERS = "asdfghjklwertyuiopzxcvbnmq"
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class JumpTarget:
     """One place to go: where its label stands, in cells, and how to get there."""
 
     x: int
@@ -37,18 +37,18 @@ class Spot:
 class Jumpable(Protocol):
     """A widget with more than one place to go: its rows, its options."""
 
-    def jump_spots(self) -> Iterable[Spot]:
+    def jump_spots(self) -> Iterable[JumpTarget]:
         """The places, from the top left of the widget's content; those out of sight may be among them."""
         ...
 
 
-def marked(content: Content, name: str, go: Callable[[int], object]) -> Iterable[Spot]:
+def marked(content: Content, name: str, go: Callable[[int], object]) -> Iterable[JumpTarget]:
     """A spot where each text begins whose style carries `name` with a number; `go` is called with that number."""
     for span in content.spans:
         number = span.style.meta.get(name) if isinstance(span.style, Style) else None
         if isinstance(number, int):
             *above, before = content.plain[: span.start].split("\n")
-            yield Spot(cell_len(before), len(above), partial(go, number))
+            yield JumpTarget(cell_len(before), len(above), partial(go, number))
 
 
 def labels(count: int) -> list[str]:
@@ -63,21 +63,21 @@ def labels(count: int) -> list[str]:
     return [*short, *pairs][:count]
 
 
-def spots(screen: Screen[object]) -> list[Spot]:
+def spots(screen: Screen[object]) -> list[JumpTarget]:
     """Everything on the screen that the keyboard can be taken to: the panels first, then their rows."""
     panels, rows = [], []
     for widget in screen.focus_chain:
         frame = next((each for each in widget.ancestors if isinstance(each, Panel)), None)
         corner = (frame or widget).region.offset
         inset = 1 if frame is not None and frame.styles.border_left[0] else 0
-        panels.append(Spot(corner.x + inset, corner.y, widget.focus))
+        panels.append(JumpTarget(corner.x + inset, corner.y, widget.focus))
         if not isinstance(widget, Jumpable):
             continue
         seen = widget.content_region.intersection(screen.region)
         for spot in widget.jump_spots():
             at = Offset(widget.content_region.x + spot.x, widget.content_region.y + spot.y)
             if seen.contains_point(at):
-                rows.append(Spot(at.x, at.y, _gone(widget.focus, spot.go)))
+                rows.append(JumpTarget(at.x, at.y, _gone(widget.focus, spot.go)))
     return [*panels, *rows]
 
 
@@ -99,7 +99,7 @@ class Jump(QuickModal[None]):
     """
     BINDINGS = bindings("jump")
 
-    def __init__(self, places: Sequence[Spot]) -> None:
+    def __init__(self, places: Sequence[JumpTarget]) -> None:
         super().__init__()
         self._typed = ""
         self._by_label = dict(zip(labels(len(places)), places, strict=False))

@@ -6,15 +6,21 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 SizeClass = Literal["narrow", "normal", "wide"]
+
 NORMAL_WIDTH = 100
 """Below this many columns panels have a rule instead of a box: two columns of frame a panel are too dear."""
+
 WIDE_WIDTH = 160
+
 FOUR_COLUMNS = 180
 """From here on Home has the journal and the saved questions beside everything else."""
+
 SHORT_HEIGHT = 30
 """Below this many rows hint lines and sub-titles go; the key bar stays."""
+
 NEAR_ROWS = 7
 """Five neighbours of a memory and their frame."""
+
 MIN_WIDTH, MIN_HEIGHT = 60, 15
 """Below this the app says one sentence instead of drawing something unreadable."""
 

@@ -9,7 +9,10 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from memtui.engine import Memory, MemtuiError
-    from memtui.engine.recall.request import RecallRequest
+    from memtui.engine.recall import (
+        RecallRequest,
+    )
+
 
 FlashKind = Literal["done", "note", "error"]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from memtui.engine import Engine, MemtuiError, Progress, StoreInfo
 
+
 Phase = Literal["none", "looking", "opening", "reading", "ready", "failed"]
 """none: no store is known. looking: discovery runs. opening: the store is being opened. reading: rows can be
 listed, tiers and counters are still being read. ready: everything is known. failed: `error` says why."""

@@ -50,7 +50,10 @@ def test_import_contracts_hold() -> None:
         ("import memtui.tui.app", ("lancedb", "pyarrow", "numpy", "httpx", "pydantic")),
         ("import memtui.tui.screens.browse.screen", ("lancedb", "pyarrow", "numpy", "httpx", "pydantic")),
         ("import memtui.tui.screens.recall.screen", ("lancedb", "pyarrow", "numpy", "httpx", "pydantic")),
-        ("import memtui.engine.recall.run, memtui.engine.store.open", ("textual", "rich", "lancedb")),
+        (
+            "import memtui.engine.recall.recipes.pro.run, memtui.engine.store.open",
+            ("textual", "rich", "lancedb"),
+        ),
         ("import memtui.engine.discovery.search", ("lancedb", "textual", "rich")),
     ],
 )

@@ -9,11 +9,11 @@ import sys
 import time
 from collections.abc import Callable
 
-from memtui.engine.listing import ListQuery
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.meta_columns import read_metadata
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.metadata_columns import read_metadata
+from memtui.engine.catalog.types import ListQuery
+from memtui.engine.catalog.views import make_view, page_of
 from memtui.engine.store.open import open_store
-from memtui.engine.store.view import make_view, page_of
 
 NOW_MS = 1_788_264_000_000
 PAGE = 50

@@ -20,7 +20,7 @@ from typing import Any
 from textual import events
 
 from memtui.tui.app import MemtuiApp
-from memtui.tui.opening import opener
+from memtui.tui.startup.open_store import opener
 
 NOW_MS = 1_788_264_000_000
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine.curate.duplicates import find_near
-from memtui.engine.store.build import build_catalog
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.health.near_duplicates import find_near
 from memtui.engine.store.open import open_store
 from tests.benchmarks.million import NOW_MS, write
 from tests.benchmarks.sizes import FULL, sized

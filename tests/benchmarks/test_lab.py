@@ -13,14 +13,15 @@ import pyarrow as pa
 import pytest
 
 from memtui.engine.engine import Engine
-from memtui.engine.lab.ranks import ranking_at
-from memtui.engine.recall.config import resolve
+from memtui.engine.explain.ranks import ranking_at
+from memtui.engine.recall.candidates import Hit
+from memtui.engine.recall.context import StageContext
+from memtui.engine.recall.io_cache import RerankAnswer
 from memtui.engine.recall.lanes import Lane
-from memtui.engine.recall.pool import Hit
-from memtui.engine.recall.recipes import PRO_STAGES
-from memtui.engine.recall.rows import Row
-from memtui.engine.recall.setting import RerankAnswer, Setting
-from memtui.engine.recall.through import pool_of, run_stages
+from memtui.engine.recall.pipeline import pool_of, run_stages
+from memtui.engine.recall.recipes.pro.recipe import PRO_STAGES
+from memtui.engine.recall.recipes.pro.settings import resolve
+from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import NOW_MS, schema, write_store
 
@@ -45,7 +46,7 @@ def cpu_ms(work: Callable[[], Any], times: int) -> float:
 def test_a_what_if_over_200_candidates_costs_a_few_milliseconds_of_plain_python() -> None:
     rng = np.random.default_rng(1)
     rows = [
-        Row(
+        CandidateRow(
             f"{n:08x}",
             "word " * int(rng.integers(5, 150)),
             "global",
@@ -77,7 +78,7 @@ def test_a_what_if_over_200_candidates_costs_a_few_milliseconds_of_plain_python(
         block = {"minScore": 0, "hardMinScore": hard_min_score, "rerank": "lightweight"}
         retrieval, decay = resolve({"retrieval": block})
         pool = pool_of(vector, words, NOW_MS, kin)
-        setting = Setting(
+        setting = StageContext(
             query="a question",
             retrieval=retrieval,
             decay=decay,

@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from memtui.engine.embed.static import bundled
-from memtui.engine.recall.own.late import late_interaction
+from memtui.engine.providers.static_embedder import bundled
+from memtui.engine.recall.recipes.memtui.late_interaction import late_interaction
 from tests.quality import dialogues
 
 pytestmark = pytest.mark.benchmark

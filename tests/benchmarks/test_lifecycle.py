@@ -9,14 +9,13 @@ from statistics import median
 import numpy as np
 import pytest
 
-from memtui.engine.lifecycle.board import BoardAsk
-from memtui.engine.lifecycle.boarding import make_board
-from memtui.engine.lifecycle.decay import DecayParams
-from memtui.engine.lifecycle.population import Traits, score
+from memtui.engine.catalog.catalog import Catalog
+from memtui.engine.catalog.ids import PackedIds
+from memtui.engine.decay.decay import DecayParams
+from memtui.engine.decay.tiers import TierParams
+from memtui.engine.lifecycle.board import BoardAsk, build_board
+from memtui.engine.lifecycle.population import MemoryTraits, score
 from memtui.engine.lifecycle.settings import resolve_settings, with_changes
-from memtui.engine.lifecycle.tiers import TierParams
-from memtui.engine.store.catalog import Catalog
-from memtui.engine.store.ids import Ids
 from tests.conftest import NOW_MS
 from tests.engine.lifecycle_world import DAY_MS, population
 
@@ -26,7 +25,7 @@ SLIDER_RATIO = 16.0
 """A board is a scoring, the two ends of the forecast, and thirty halvings for a tenth of the rows, twice."""
 
 
-def bare(t: Traits, p: DecayParams, q: TierParams) -> tuple[np.ndarray, ...]:
+def bare(t: MemoryTraits, p: DecayParams, q: TierParams) -> tuple[np.ndarray, ...]:
     """The formulas of spec/retrieval 8.1 and 8.2 in numpy, as one would write them down."""
     active = np.where(t.uses > 0, t.last_used, t.created)
     days = np.maximum(0, (NOW_MS - active) / DAY_MS)
@@ -75,14 +74,14 @@ def test_scoring_a_million_is_at_most_three_times_bare_numpy():
     assert mine <= SCORE_RATIO * numpy
 
 
-def catalog_of(traits: Traits) -> Catalog:
+def catalog_of(traits: MemoryTraits) -> Catalog:
     """A catalog with as much as a board reads of it: ids."""
     import pyarrow as pa
 
     n = traits.n
     rng = np.random.default_rng(1)
     high, low = (rng.integers(0, 2**63, n).astype(np.uint64) for _ in range(2))
-    ids = Ids(high, low, np.zeros(0, np.int64), pa.array([], pa.string()))
+    ids = PackedIds(high, low, np.zeros(0, np.int64), pa.array([], pa.string()))
     codes = np.zeros(n, np.uint16)
     return Catalog(
         version=1,
@@ -109,7 +108,7 @@ def test_a_slider_over_a_hundred_thousand_is_fluent():
     def slide() -> None:
         half_life = 20.0 + next(steps)
         changed = with_changes(settings, {"decay.recencyHalfLifeDays": half_life})
-        make_board(catalog, traits, everyone, BoardAsk(), changed, NOW_MS)
+        build_board(catalog, traits, everyone, BoardAsk(), changed, NOW_MS)
 
     slide()
     one = cpu(lambda: bare(traits, DecayParams(), TierParams()))

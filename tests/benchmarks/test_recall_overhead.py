@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 from memtui.engine import RecallRequest
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import NOW_MS, schema
 
@@ -69,7 +69,7 @@ def fill(folder: Path, rows: int) -> Path:
 def test_a_recall_with_its_trace_costs_little_more_than_its_searches(rows: int, tmp_path: Path) -> None:
     store = open_store(fill(tmp_path / "store", rows))
     question = np.random.default_rng(2).standard_normal(DIMS).astype(np.float32)
-    bench = Bench(store, NOW_MS, lambda text: question)
+    bench = RecallContext(store, NOW_MS, lambda text: question)
     table: Any = store.pin().table
 
     def raw() -> None:

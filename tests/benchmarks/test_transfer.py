@@ -16,13 +16,13 @@ import lancedb
 import numpy as np
 import pytest
 
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.create_pro import create_pro, pro_schema
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.store.create import create_pro, pro_schema
 from memtui.engine.store.open import open_store
-from memtui.engine.transfer.export import ExportRequest
-from memtui.engine.transfer.near import Nearest, kind_of
-from memtui.engine.transfer.present import Present
-from memtui.engine.transfer.request import ImportRequest
+from memtui.engine.transfer.exporting.request import ExportRequest
+from memtui.engine.transfer.importing.existing import ExistingMemories
+from memtui.engine.transfer.importing.near_copies import Nearest, kind_of
+from memtui.engine.transfer.importing.request import ImportRequest
 from tests.benchmarks.million import write
 from tests.benchmarks.sizes import sized
 from tests.benchmarks.test_catalog_scale import run
@@ -109,7 +109,7 @@ def test_near_copies_beside_the_bare_product(tmp_path: Path) -> None:
     there, incoming = 5 * ROWS, ROWS // 2
     write(str(tmp_path / "db"), there, DIMS)
     store = open_store(tmp_path / "db")
-    present = Present(store, build_catalog(store))
+    present = ExistingMemories(store, build_catalog(store))
     rng = np.random.default_rng(2)
     vectors = rng.random((incoming, DIMS), dtype=np.float32)
     kinds = np.array([kind_of(f"text {n}") for n in range(incoming)], dtype=np.int64)

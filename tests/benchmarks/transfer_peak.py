@@ -9,9 +9,9 @@ from pathlib import Path
 
 import psutil
 
-from memtui.engine.store.create_pro import create_pro, pro_schema
-from memtui.engine.transfer.export import ExportRequest
-from memtui.engine.transfer.request import ImportRequest
+from memtui.engine.store.create import create_pro, pro_schema
+from memtui.engine.transfer.exporting.request import ExportRequest
+from memtui.engine.transfer.importing.request import ImportRequest
 from tests.benchmarks.million import write
 from tests.engine.transfer_stores import opened
 

@@ -10,7 +10,7 @@ import pytest
 
 from memtui.cli.keys import markdown
 from memtui.cli.main import run
-from memtui.tui.keys import TABLE, load_keys
+from memtui.tui.actions.table import TABLE, load_keys
 from tests.conftest import ROOT
 
 BLOCK = re.compile(r"(<!-- keys: memtui keys --markdown -->\n).*?(<!-- /keys -->)", re.DOTALL)

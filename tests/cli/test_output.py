@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from memtui.cli import output
-from memtui.engine.clean import clean
-from memtui.engine.errors import MemtuiError
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import clean
 
 Capture = pytest.CaptureFixture[str]
 HOSTILE = "\x1b[31m \x07 \x7f \x9b \u202e \u2066 \ufeff \u2028 \ud800 \U000e0041 \r\n\t end"

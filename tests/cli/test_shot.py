@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from memtui.cli.shot import make
-from memtui.tui.shots import NARROW, SHOTS, file_name
+from memtui.tui.screenshots import NARROW, SHOTS, file_name
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "screenshots"

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from memtui.cli.main import run
-from memtui.engine.embed.static import BUNDLED
+from memtui.engine.providers.static_embedder import BUNDLED
 from memtui.engine.store.open import open_store
-from memtui.engine.transfer.migrate import FORMS
+from memtui.engine.transfer.migration import FORMS
 from tests.conftest import tree_hash
 from tests.engine.loopback import Answer, loopback
 from tests.engine.transfer_stores import jsonl, memory, own_store, pro_store

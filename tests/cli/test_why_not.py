@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtui.cli.why_not import render
-from memtui.engine.lab.verdict import GATES, Counterfactual, Verdict
+from memtui.engine.explain.verdict import GATES, SmallestChange, Verdict
 from tests.conftest import tree_hash
 from tests.engine.pro_store import row, write_store
 
@@ -139,12 +139,12 @@ def test_bad_input_is_answered_in_words(
 def test_times_are_times_and_numbers_are_short() -> None:
     day = 1_750_000_000_000
     changes = (
-        Counterfactual("memory.touch", day, day + 60_000, True, 1.0, 3),
-        Counterfactual("memory.valid_until", day, None, True, 1.0, 1),
-        Counterfactual("memory.suppressed_until", day, 0, True, 1.0, 1),
-        Counterfactual("retrieval.hardMinScore", 0.35, 0.30000000000000004, True, 0.05, 2, 0.31),
-        Counterfactual("scopes", None, ["global"], True, 1.0, 1),
-        Counterfactual("memory.twin", OLD, None, True, 1.0, 1),
+        SmallestChange("memory.touch", day, day + 60_000, True, 1.0, 3),
+        SmallestChange("memory.valid_until", day, None, True, 1.0, 1),
+        SmallestChange("memory.suppressed_until", day, 0, True, 1.0, 1),
+        SmallestChange("retrieval.hardMinScore", 0.35, 0.30000000000000004, True, 0.05, 2, 0.31),
+        SmallestChange("scopes", None, ["global"], True, 1.0, 1),
+        SmallestChange("memory.twin", OLD, None, True, 1.0, 1),
     )
     text = render(Verdict("a", "b", "pro/agent", False, None, "limit", 7, 6, "It stands at 7.", (), changes))
     assert "2025-06-15 15:06:40Z -> 2025-06-15 15:07:40Z" in text

@@ -34,13 +34,12 @@ from memtui.engine.capture.stages import (
 )
 from memtui.engine.capture.stages.learnings import file_token, learning_entries
 from memtui.engine.capture.stages.session_text import summarize_messages
-from memtui.engine.categories import normalise_category, resolve_input, smart_of
-from memtui.engine.errors import ConfigError
-from memtui.engine.lifecycle.suppression import InjectionPolicy, injection_patch
-from memtui.engine.lifecycle.temporal import infer_expiry, temporal_type
-from memtui.engine.metadata import fact_key, normalise
-from memtui.engine.metadata_patch import append_relation, build_metadata
-from memtui.engine.recall.noise import is_frustration, noise_rule
+from memtui.engine.core.content_rules import is_frustration, noise_rule
+from memtui.engine.core.errors import ConfigError
+from memtui.engine.decay.validity import InjectionPolicy, infer_expiry, injection_patch, temporal_type
+from memtui.engine.metadata.categories import normalise_category, resolve_input, smart_of
+from memtui.engine.metadata.patch import append_relation, build_metadata
+from memtui.engine.metadata.read import fact_key, normalise
 
 NOW = 1_791_192_600_000
 DAY = 86_400_000

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from memtui.engine.recall.mem_engine import budget, labels, prompts, receipt, scope_policy, selection, trust
-from memtui.engine.recall.mem_engine.fusion import reciprocal_ranks
-from memtui.engine.recall.mem_engine.settings import lane_limit
-from memtui.engine.recall.mem_engine.stale import stale_todo
+from memtui.engine.recall.recipes.mem_engine import (
+    prompt_block,
+    receipt,
+    scope_rules,
+    selection,
+    trust,
+)
+from memtui.engine.recall.recipes.mem_engine.settings import lane_limit
+from memtui.engine.recall.recipes.mem_engine.stages import reciprocal_ranks, stale_todo
 
 Given = dict[str, Any]
 NOT_OURS = {
@@ -21,13 +26,13 @@ NOT_OURS = {
 """Functions and cases of these groups that this recipe has no use for, with the reason."""
 
 
-def _scope(found: scope_policy.Scope) -> Given:
+def _scope(found: scope_rules.Scope) -> Given:
     return {"scope": found.scope, "invalid": found.invalid, "normalized": found.normalized}
 
 
 def _resolved(i: Given) -> Given:
-    rules = scope_policy.rules_from(i["policy"])
-    found = scope_policy.resolve(i["explicitScope"], i["text"], rules)
+    rules = scope_rules.rules_from(i["policy"])
+    found = scope_rules.resolve(i["explicitScope"], i["text"], rules)
     return {
         "scope": found.scope,
         "scopeMode": found.mode,
@@ -37,7 +42,7 @@ def _resolved(i: Given) -> Given:
 
 
 def _rules(i: Given) -> Given:
-    rules = scope_policy.rules_from(i["raw"])
+    rules = scope_rules.rules_from(i["raw"])
     return {
         "enabled": rules.enabled,
         "defaultScope": rules.default_scope,
@@ -50,15 +55,15 @@ def _rules(i: Given) -> Given:
 
 
 def _plan(i: Given) -> list[Given]:
-    scopes = scope_policy.plan(i["primary"], i["fallbackScopes"])
+    scopes = scope_rules.plan(i["primary"], i["fallbackScopes"])
     return [{"scope": s, "origin": "fallback" if at else "primary"} for at, s in enumerate(scopes)]
 
 
-def _search(world: Given, limit: int) -> Callable[[str, Sequence[str]], list[selection.Found]]:
-    def search(scope: str, wanted: Sequence[str]) -> list[selection.Found]:
+def _search(world: Given, limit: int) -> Callable[[str, Sequence[str]], list[selection.TierHit]]:
+    def search(scope: str, wanted: Sequence[str]) -> list[selection.TierHit]:
         hits = [hit for label in wanted for hit in world.get(scope, {}).get(label, [])]
         fused = reciprocal_ranks([[each for each, _ in hits]], limit=lane_limit(limit))
-        return [selection.Found(each, score) for each, score in fused]
+        return [selection.TierHit(each, score) for each, score in fused]
 
     return search
 
@@ -73,10 +78,10 @@ def _account(made: selection.Selection) -> Given:
 
 
 def _tiered(i: Given) -> Given:
-    rules = scope_policy.rules_from(i["policy"])
-    scopes, suppressed = scope_policy.searched(i["primaryScope"], rules, invalid=not i["allowFallback"])
+    rules = scope_rules.rules_from(i["policy"])
+    scopes, suppressed = scope_rules.searched(i["primaryScope"], rules, invalid=not i["allowFallback"])
     made = selection.tier_first(
-        _search(i["world"], i["limit"]), scopes, tuple(labels.TIERS), i["limit"], suppressed=suppressed
+        _search(i["world"], i["limit"]), scopes, tuple(trust.TIERS), i["limit"], suppressed=suppressed
     )
     return _account(made)
 
@@ -95,7 +100,7 @@ def _quotas(block: Given) -> selection.Quotas:
 
 def _quota(i: Given) -> Given:
     buckets = {
-        bucket["tier"]: [selection.Found(h["id"], h["score"], h["createdAt"]) for h in bucket["hits"]]
+        bucket["tier"]: [selection.TierHit(h["id"], h["score"], h["createdAt"]) for h in bucket["hits"]]
         for bucket in i["buckets"]
     }
     taken = selection.by_quota(buckets, i["limit"], _quotas(i["quotas"]))
@@ -111,27 +116,31 @@ def _quota(i: Given) -> Given:
 
 def _packed(i: Given) -> Given:
     slots = [
-        budget.Slot(s["id"], s["createdAt"], s["category"], s["importanceLabel"], s["text"])
+        prompt_block.BlockItem(s["id"], s["createdAt"], s["category"], s["importanceLabel"], s["text"])
         for s in i["slots"]
     ]
     cfg = i["cfg"]
-    rules = budget.BudgetRules(cfg["enabled"], cfg["maxChars"], cfg["minRecentSlots"], cfg["overflowAction"])
-    made = budget.pack(slots, rules, comment=i["receiptComment"], close_tag=False)
+    rules = prompt_block.BudgetRules(
+        cfg["enabled"], cfg["maxChars"], cfg["minRecentSlots"], cfg["overflowAction"]
+    )
+    made = prompt_block.pack(slots, rules, comment=i["receiptComment"], close_tag=False)
     return {"prependContext": made.text, "keptSlots": len(made.kept), "budget": made.receipt}
 
 
 def _context(i: Given) -> str:
-    slots = [budget.Slot("", 0, m["category"], m["importanceLabel"], m["text"]) for m in i["memories"]]
-    return budget.block(slots)
+    slots = [
+        prompt_block.BlockItem("", 0, m["category"], m["importanceLabel"], m["text"]) for m in i["memories"]
+    ]
+    return prompt_block.block(slots)
 
 
 def _receipt(i: Given) -> Given:
     n = i["n"]
-    story = receipt.Story(
+    story = receipt.ReceiptInput(
         scope="p",
         scope_mode="explicit",
         rejected=("budget_cap", "no_results_must"),
-        tiers=[receipt.Tier(f"t{k}", ["must_remember"], 2.9, -1) for k in range(8)],
+        tiers=[receipt.ReceiptTier(f"t{k}", ["must_remember"], 2.9, -1) for k in range(8)],
         fts=[(f"f{k}", 1 / (k + 3)) for k in range(n)],
         vector=[("f0", 0.1234567, 0), ("v1", 0.5, 0)],
         fused=[
@@ -145,7 +154,7 @@ def _receipt(i: Given) -> Given:
 
 def _skips(i: Given) -> bool:
     cfg = {} if i["cfg"] == "defaults" else i["cfg"]
-    found = prompts.skip_reason(
+    found = prompt_block.skip_reason(
         i["prompt"],
         skip_trivial=cfg.get("skipTrivialPrompts", True),
         min_chars=cfg.get("trivialMinChars", 8),
@@ -186,20 +195,20 @@ FUNCTIONS: dict[str, Callable[[Given], Any]] = {
     "selectTierQuotaV1": _quota,
     "runScopedTieredRecall": _tiered,
     "runScopedImportancePolicyLoopV0": _ladder,
-    "policyTierLabel": lambda i: labels.ladder_label(
+    "policyTierLabel": lambda i: trust.ladder_label(
         enabled=i["enabled"], unknown=i.get("usedUnknown", False), ignore=i.get("usedIgnore", False)
     ),
-    "normalizeImportance": lambda i: labels.importance(i["value"]),
-    "resolveImportanceLabel": lambda i: labels.label_of(i["label"], i["score"]),
+    "normalizeImportance": lambda i: trust.importance(i["value"]),
+    "resolveImportanceLabel": lambda i: trust.label_of(i["label"], i["score"]),
     "normalizeResolvedScope": lambda i: _scope(
-        scope_policy.normalised(i["raw"], scope_policy.rules_from(i["policy"]))
+        scope_rules.normalised(i["raw"], scope_rules.rules_from(i["policy"]))
     ),
-    "extractScopeFromText": lambda i: scope_policy.tagged(i["text"]),
+    "extractScopeFromText": lambda i: scope_rules.tagged(i["text"]),
     "resolveScope": _resolved,
     "resolveScopePolicyConfig": _rules,
     "buildScopeRecallPlan": _plan,
-    "scopeFilterExpr": lambda i: scope_policy.scope_where(i["scope"]),
-    "buildRecallFilter": lambda i: scope_policy.recall_where(i["scope"], i["labels"]),
+    "scopeFilterExpr": lambda i: scope_rules.scope_where(i["scope"]),
+    "buildRecallFilter": lambda i: scope_rules.recall_where(i["scope"], i["labels"]),
     "provenance_trust_schema.normalize_trust_tier": lambda i: trust.strict_tier(i["raw"]),
     "provenance_trust_schema.parse_provenance_ref": lambda i: dict(trust.provenance(i["raw"]).as_json()),
     "pack trust policy": _trust,
@@ -207,7 +216,7 @@ FUNCTIONS: dict[str, Callable[[Given], Any]] = {
     "shouldSkipAutoRecallPrompt": _skips,
     "applyPrependContextBudget": _packed,
     "formatRelevantMemoriesContext": _context,
-    "escapeMemoryForPrompt": lambda i: prompts.escaped(i["text"]),
+    "escapeMemoryForPrompt": lambda i: prompt_block.escaped(i["text"]),
     "buildRecallLifecycleReceipt": _receipt,
     "isTodoStale": lambda i: stale_todo(i["createdAt"], now_ms=i["nowMs"], ttl_days=i["ttlDays"]),
     "score=1/(1+d); cosine=1-d/2": _distance,

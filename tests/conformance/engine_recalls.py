@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from memtui.engine import RecallRequest, Trace
-from memtui.engine.recall.mem_engine.lanes import tier_lanes
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.recall.recipes.mem_engine.searches import tier_lanes
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.conformance.compare import differences
 from tests.conformance.engine_cases import engine_cases
@@ -76,12 +76,12 @@ class Engine:
             query_vector=self.vector(case),
             lanes=lanes if recorded else None,
         )
-        return recall(request, Bench(self.store, NOW_MS, None))
+        return recall(request, RecallContext(self.store, NOW_MS, None))
 
     def lane(self, case: Mapping[str, Any], lane: Mapping[str, Any]) -> list[tuple[str, float]]:
         """One recorded search again: (id, score)."""
         question = case.get("prompt") or case["args"]["query"]
-        outside = Bench(self.store, NOW_MS, None).outside()
+        outside = RecallContext(self.store, NOW_MS, None).outside()
         vector = self.vector(case)
         found = tier_lanes(
             outside,

@@ -10,14 +10,25 @@ from typing import Any
 
 import numpy as np
 
-from memtui.engine.lifecycle.access import access_metadata, effective_half_life
-from memtui.engine.lifecycle.decay import DecayParams, DecayScores, decay_scores, search_multiplier
-from memtui.engine.lifecycle.suppression import InjectionPolicy, auto_recall_barrier, injection_patch
-from memtui.engine.lifecycle.temporal import infer_expiry, temporal_type
-from memtui.engine.lifecycle.tiers import TierParams, next_tier, reason
-from memtui.engine.memory import TIERS
-from memtui.engine.metadata import coerce_importance, coerce_timestamp, normalise
-from memtui.engine.recall.noise import noise_rule
+from memtui.engine.core.content_rules import noise_rule
+from memtui.engine.core.memory import TIERS
+from memtui.engine.decay.decay import (
+    DecayParams,
+    DecayScores,
+    access_metadata,
+    decay_scores,
+    effective_half_life,
+    search_multiplier,
+)
+from memtui.engine.decay.tiers import TierParams, next_tier, reason
+from memtui.engine.decay.validity import (
+    InjectionPolicy,
+    auto_recall_barrier,
+    infer_expiry,
+    injection_patch,
+    temporal_type,
+)
+from memtui.engine.metadata.read import coerce_importance, coerce_timestamp, normalise
 
 Recorded = dict[str, Any]
 Case = tuple[str, Any, Any]

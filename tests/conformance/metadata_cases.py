@@ -8,11 +8,13 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from memtui.engine import categories as category_rules
 from memtui.engine.access import ScopePolicy, agent_of_session, is_bypass, scope_of, split_scope
-from memtui.engine.errors import MemtuiError
-from memtui.engine.lifecycle.access import access_metadata
-from memtui.engine.metadata import (
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.decay.decay import access_metadata
+from memtui.engine.metadata import categories as category_rules
+from memtui.engine.metadata.patch import append_relation, as_object, stringify
+from memtui.engine.metadata.patch import build_metadata as build
+from memtui.engine.metadata.read import (
     coerce_importance,
     coerce_timestamp,
     fact_key,
@@ -20,8 +22,6 @@ from memtui.engine.metadata import (
     normalise,
     parse_object,
 )
-from memtui.engine.metadata_patch import append_relation, as_object, stringify
-from memtui.engine.metadata_patch import build_metadata as build
 
 Recorded = dict[str, Any]
 Case = tuple[str, Any, Any]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from memtui.engine import RecallRequest
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.conformance.compare import differences
 from tests.conformance.replay import Outcome
@@ -31,13 +31,14 @@ def compare_builtin(shared: Path, folder: Path) -> list[tuple[str, int, int, dic
         recorded = json.loads((stores / "recalls" / f"{name}.json").read_text(encoding="utf-8"))
         for case in recorded["recall"]:
             outcome.add(
-                case["qid"], _difference(case, Bench(store, 1_788_264_000_000, None), stores / "recalls")
+                case["qid"],
+                _difference(case, RecallContext(store, 1_788_264_000_000, None), stores / "recalls"),
             )
         out.append((f"recalls, {name}", outcome.cases, outcome.equal, outcome.different))
     return out
 
 
-def _difference(case: dict[str, Any], bench: Bench, vectors: Path) -> str:
+def _difference(case: dict[str, Any], bench: RecallContext, vectors: Path) -> str:
     question = np.load(vectors / f"query_vectors_{case['dims']}.npy")[case["vector_index"]]
     request = RecallRequest(
         query=case["query"],

@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 
 from memtui.engine import MemtuiError, RecallRequest
-from memtui.engine.recall.ask_reranker import request_scores
-from memtui.engine.recall.config import Retrieval
-from memtui.engine.recall.outside import Outside
-from memtui.engine.recall.run import Bench, recall
-from memtui.engine.recall.setting import RerankAnswer
+from memtui.engine.recall.io_cache import IoCache, RerankAnswer, request_scores
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+from memtui.engine.recall.recipes.pro.settings import RetrievalSettings
 from memtui.engine.store.open import open_store
 from tests.conformance.compare import TIE, differences, stage_items
 
@@ -99,11 +97,11 @@ class Outcome:
             self.equal += 1
 
 
-class Searched(Outside):
+class Searched(IoCache):
     """Remembers searches; the reranker is asked every time, since the recordings differ in what it answered."""
 
     def rerank(
-        self, retrieval: Retrieval, query: str, documents: Sequence[str], top_n: int, budget_ms: float
+        self, retrieval: RetrievalSettings, query: str, documents: Sequence[str], top_n: int, budget_ms: float
     ) -> RerankAnswer:
         return request_scores(retrieval, query, documents, top_n, budget_ms)
 
@@ -123,7 +121,7 @@ class Peer:
             row = json.loads(line)
             self.texts[row["id"]] = row["text"]
         self.reranker = Reranker()
-        self.asked: dict[tuple[str, str], Outside] = {}
+        self.asked: dict[tuple[str, str], IoCache] = {}
 
     def request(self, trace: Mapping[str, Any], *, recorded: bool) -> RecallRequest:
         """The recall that makes `trace`; with `recorded` its search hits are injected as lanes."""
@@ -165,7 +163,9 @@ class Peer:
         }
         try:
             request = self.request(trace, recorded=recorded)
-            ours = recall(request, Bench(store, 0, None), outside=self._outside(trace, recorded=recorded))
+            ours = recall(
+                request, RecallContext(store, 0, None), outside=self._outside(trace, recorded=recorded)
+            )
         except MemtuiError as error:
             return "" if trace.get("error") else f"error: {error.message}"
         if trace.get("error"):
@@ -189,7 +189,7 @@ class Peer:
         why = differences(mine, theirs, tolerance, ties=0 if recorded else tolerance)
         return f"results: {why}" if why else ""
 
-    def _outside(self, trace: Mapping[str, Any], *, recorded: bool) -> Outside | None:
+    def _outside(self, trace: Mapping[str, Any], *, recorded: bool) -> IoCache | None:
         """What was found for the same question under another configuration: no search is made forty times."""
         if recorded:
             return None

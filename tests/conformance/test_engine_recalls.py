@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.recall.mem_engine.budget import pack
-from memtui.engine.recall.mem_engine.prompts import CLOSE
+from memtui.engine.recall.recipes.mem_engine.prompt_block import CLOSE, pack
 from tests.conformance.engine_recalls import OTHER_WORDS, Engine, compare_engine
 
 pytestmark = pytest.mark.conformance
@@ -57,9 +56,9 @@ def test_a_block_that_lost_its_tag_is_offered_with_it(shared: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("room", range(300, 420))
 def test_a_closed_block_never_cuts_an_entity(room: int) -> None:
-    from memtui.engine.recall.mem_engine.budget import BudgetRules, Slot
+    from memtui.engine.recall.recipes.mem_engine.prompt_block import BlockItem, BudgetRules
 
-    slot = Slot("a", 1, "fact", "must_remember", "\"'<>&" * 60)
+    slot = BlockItem("a", 1, "fact", "must_remember", "\"'<>&" * 60)
     made = pack([slot], BudgetRules(max_chars=room))
     assert len(made.text) <= room
     assert made.text.endswith(f"\n{CLOSE}")

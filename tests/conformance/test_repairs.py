@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.recall.run import Bench
+from memtui.engine.recall.recipes.pro.run import RecallContext
 from memtui.engine.store.open import open_store
-from memtui.engine.transfer.mend import REPAIRS, plan_repair
+from memtui.engine.transfer.repairs import REPAIRS, plan_repair
 from tests.conformance.recalls import TABLES, _difference
 from tests.conformance.replay import Peer
 from tests.engine.curate_world import curator
@@ -36,7 +36,7 @@ def test_no_repair_changes_a_recall_of_the_built_in_program(
     folder = unpack(stores / f"{name}.tar.gz")
     recorded = json.loads((stores / "recalls" / f"{name}.json").read_text(encoding="utf-8"))["recall"]
     assert repaired(folder, kind) == 0, "its rows are as its program wants them"
-    bench = Bench(open_store(folder), NOW_MS, None)
+    bench = RecallContext(open_store(folder), NOW_MS, None)
     assert [found for case in recorded if (found := _difference(case, bench, stores / "recalls"))] == []
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.errors import RerankError
-from memtui.engine.rerank import RerankSettings, rerank
+from memtui.engine.core.errors import RerankError
+from memtui.engine.providers.reranker import RerankSettings, rerank
 from tests.engine.loopback import Loopback, loopback
 
 pytestmark = pytest.mark.conformance

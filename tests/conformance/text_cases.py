@@ -8,12 +8,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.recall.depth import format_at_depth
-from memtui.engine.recall.expansion import expand
-from memtui.engine.recall.gate import skip_rule
-from memtui.engine.recall.intent import analyse, boost
-from memtui.engine.recall.noise import is_envelope, is_frustration, noise_rule
-from memtui.engine.recall.tags import TAG_PREFIXES, tag_tokens
+from memtui.engine.core.content_rules import is_envelope, is_frustration, noise_rule
+from memtui.engine.explain.prompt_block import format_at_depth
+from memtui.engine.recall.recipes.pro.question import (
+    TAG_PREFIXES,
+    analyse,
+    boost,
+    expand,
+    skip_rule,
+    tag_tokens,
+)
 from tests.conformance.lifecycle_cases import memories
 
 Recorded = dict[str, Any]

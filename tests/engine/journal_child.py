@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from memtui.engine.curate.changes import Change
-from memtui.engine.curate.journal import Images, Journal
+from memtui.engine.changes.change_set import Change
+from memtui.engine.changes.journal import Journal, RowImages
 
 
 def write(journal: Journal, text: str) -> int:
@@ -20,7 +20,7 @@ def write(journal: Journal, text: str) -> int:
         action="edit",
         title=text,
         changes=[Change(text, "edit", {"text": "a" * 3000}, {"text": "b"})],
-        images=Images(None, None, None),
+        images=RowImages(None, None, None),
         version_before=1,
     )
     journal.applied(entry, 2)

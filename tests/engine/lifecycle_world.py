@@ -7,21 +7,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memtui.engine.lifecycle.decay import DecayParams
-from memtui.engine.lifecycle.population import Traits
-from memtui.engine.lifecycle.tiers import TierParams
-from memtui.engine.memory import TIERS
+from memtui.engine.core.memory import TIERS
+from memtui.engine.decay.decay import DecayParams
+from memtui.engine.decay.tiers import TierParams
+from memtui.engine.lifecycle.population import MemoryTraits
 
 DAY_MS = 86_400_000
 
 
-def population(n: int, now_ms: int, seed: int = 0) -> Traits:
+def population(n: int, now_ms: int, seed: int = 0) -> MemoryTraits:
     """`n` memories of all ages, tiers and habits; some dynamic, some that expire."""
     rng = np.random.default_rng(seed)
     created = np.floor(now_ms - rng.uniform(0, 400, n) * DAY_MS)
     uses = np.floor(rng.exponential(3, n)) * (rng.random(n) < 0.7)
     last = np.floor(created + (now_ms - created) * rng.random(n))
-    return Traits(
+    return MemoryTraits(
         importance=np.round(rng.random(n), 2),
         confidence=np.round(rng.random(n), 2),
         tier=rng.integers(0, 3, n).astype(np.uint8),
@@ -80,7 +80,7 @@ class One:
         return "peripheral" if low or (age > q.peripheral_age_days and rare) else "working"
 
 
-def one(traits: Traits, at: int) -> One:
+def one(traits: MemoryTraits, at: int) -> One:
     """Row `at` of a population."""
     return One(
         float(traits.importance[at]),

@@ -10,11 +10,10 @@ from typing import Any
 import pyarrow as pa
 
 from memtui.engine import RecallRequest, Trace
-from memtui.engine.recall.outside import Outside
+from memtui.engine.recall.io_cache import IoCache, RerankAnswer
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.recall.request import UNSET
-from memtui.engine.recall.run import Bench, recall
-from memtui.engine.recall.search import Found
-from memtui.engine.recall.setting import RerankAnswer
+from memtui.engine.recall.store_search import SearchResult
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
 from tests.engine.tables import write_table
@@ -28,14 +27,14 @@ class Case:
     """One recall; everything that it asked is remembered in `outside`."""
 
     name: str
-    bench: Bench
-    outside: Outside
+    bench: RecallContext
+    outside: IoCache
     request: RecallRequest
     fresh: bool = False
     """Whether to ask the table anew each time: for constants of the searches themselves."""
 
     def trace(self) -> Trace:
-        outside = Outside(self.outside.pin) if self.fresh else self.outside
+        outside = IoCache(self.outside.pin) if self.fresh else self.outside
         return recall(self.request, self.bench, outside=outside)
 
 
@@ -95,7 +94,7 @@ def configured(base: Case, name: str, *, fresh: bool = False, **more: Any) -> Ca
     """The same store and question, asked in another way."""
     fields = {"query": QUESTION, "recipe": "pro/tool", "source": None, "query_vector": VECTOR, "limit": 5}
     given = {**fields, **more}
-    case = Case(name, base.bench, Outside(base.outside.pin), RecallRequest(**given), fresh)
+    case = Case(name, base.bench, IoCache(base.outside.pin), RecallRequest(**given), fresh)
     case.trace()
     return case
 
@@ -107,7 +106,7 @@ def retrieval(**keys: Any) -> dict[str, Any]:
 def battery(folder: Path, reranker: str) -> list[Case]:
     """All cases; `reranker` is the address of the loopback server."""
     store = open_store(write_store(folder / "pro", rows(), dims=3))
-    bench = Bench(store, NOW_MS, None)
+    bench = RecallContext(store, NOW_MS, None)
     base = Case("base", bench, bench.outside(), RecallRequest(QUESTION))
 
     def make(name: str, *, fresh: bool = False, **more: Any) -> Case:
@@ -203,7 +202,9 @@ def _without_evidence(base: Case) -> Case:
     told: dict[Any, Any] = case.outside._told
     for key, answer in list(told.items()):
         if key[0] == "words":
-            told[key] = Found(answer.rows, [-0.5 * (n % 2) for n in range(len(answer.numbers))], answer.asked)
+            told[key] = SearchResult(
+                answer.rows, [-0.5 * (n % 2) for n in range(len(answer.numbers))], answer.asked
+            )
     return case
 
 
@@ -232,7 +233,7 @@ def _builtin(folder: Path) -> Case:
         for n in range(40)
     ]
     write_table(folder / "builtin", made, schema)
-    bench = Bench(open_store(folder / "builtin"), NOW_MS, None)
+    bench = RecallContext(open_store(folder / "builtin"), NOW_MS, None)
     request = RecallRequest("memory", recipe="memory-lancedb", limit=30, query_vector=VECTOR)
     case = Case("builtin", bench, bench.outside(), request)
     case.trace()

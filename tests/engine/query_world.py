@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from memtui.engine.memory import Memory
-from memtui.engine.query.context import FilterContext
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.catalog import Catalog
-from memtui.engine.store.facts import StoreFacts
-from memtui.engine.store.meta_columns import read_metadata
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.catalog import Catalog
+from memtui.engine.catalog.filter_context import FilterContext
+from memtui.engine.catalog.metadata_columns import read_metadata
+from memtui.engine.catalog.text_search import StoreFacts, TextLookup
+from memtui.engine.core.memory import Memory
 from memtui.engine.store.open import open_store
-from memtui.engine.store.words import TextLookup
 from tests.conftest import NOW_MS
 
 

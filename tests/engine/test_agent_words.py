@@ -22,7 +22,7 @@ from memtui.engine.store.agent_words.lance_file import LanceFile, NotReadable
 from memtui.engine.store.agent_words.search import WordIndex
 from memtui.engine.store.agent_words.stemmer import stem
 from memtui.engine.store.open import open_store
-from memtui.engine.store.pin import Pin
+from memtui.engine.store.snapshot import Snapshot
 from tests.engine.pro_store import row as stored_row
 from tests.engine.pro_store import write_store
 
@@ -45,7 +45,7 @@ def stores(shared: Path, unpack: Callable[[Path], Path]) -> dict[str, Path]:
     return {name: unpack(folder / f"store-{name}.tar.gz") for name in ("clean", "lived")}
 
 
-def answered(pin: Pin, text: str, scopes: list[str] | None = None, k: int = FETCHED) -> dict[str, float]:
+def answered(pin: Snapshot, text: str, scopes: list[str] | None = None, k: int = FETCHED) -> dict[str, float]:
     """Ids and BM25 values, best first."""
     ranked = pin.agent_search(text, k=k, where=None if scopes is None else sql.is_in("scope", scopes))
     assert ranked is not None

@@ -11,8 +11,7 @@ import pytest
 from lancedb.index import IvfFlat
 
 from memtui.engine import RecallRequest, UsageError
-from memtui.engine.cases.bisect import TableVersion, bisect
-from memtui.engine.cases.index_gap import Held, gap, held
+from memtui.engine.cases.bisection import IndexCoverage, TableVersion, bisect, gap, held
 from memtui.engine.engine import Engine
 from memtui.engine.store.open import open_store
 from tests.conftest import tree_hash
@@ -111,7 +110,7 @@ def test_an_index_that_came_later_or_took_rows_later_is_named(tmp_path: Path) ->
     assert folded.sentence.endswith("; it took 2 rows into the full-text index, so words weigh otherwise")
     assert [engine.store.pin(version).fts.unindexed_rows for version in (at - 1, at)] == [2, 0]
 
-    def look(version: int) -> Held | None:
+    def look(version: int) -> IndexCoverage | None:
         return held(engine.store.pin(version), "late")
 
     before, after = look(at - 1), look(at)

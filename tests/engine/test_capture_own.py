@@ -20,7 +20,7 @@ from memtui.engine.capture.recipes.base import CaptureRequest
 from memtui.engine.capture.recording import CaptureCase, read_recordings, record, replay, run_case
 from memtui.engine.capture.trace import CaptureTrace, Message
 from memtui.engine.capture.why_not import why_not
-from memtui.engine.errors import MemtuiError
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.providers.chat import ChatClient, ChatSettings
 from memtui.engine.store.create import create_empty
 from tests.conftest import NOW_MS, tree_hash

@@ -11,13 +11,18 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Cancelled, CancelToken, MemtuiError, UsageError
-from memtui.engine.cases.book import CaseBook
-from memtui.engine.cases.case import Case, case_from, case_id
-from memtui.engine.cases.lines import read_cases
-from memtui.engine.cases.measure import mean, measure
-from memtui.engine.cases.paired import paired
-from memtui.engine.cases.run import Report, Setup, compare, missed_bars, run_cases
-from memtui.engine.cases.tune import split, tune
+from memtui.engine.cases.case import Case, CaseBook, case_from, case_id, read_cases
+from memtui.engine.cases.runner import (
+    CaseReport,
+    CaseSetup,
+    compare,
+    mean,
+    measure,
+    missed_bars,
+    paired,
+    run_cases,
+)
+from memtui.engine.cases.tuning import split, tune
 from memtui.engine.engine import Engine
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import NOW_MS, row, write_store
@@ -107,12 +112,12 @@ def test_cases_are_asked_and_a_b_compared(engine: Engine) -> None:
         Case("3", "gateway port", ("gone", "port-old"), query_vector=(1.0, 0.0)),
         Case("4", "gateway port", ("gone",), query_vector=(1.0, 0.0)),
     ]
-    a = run_cases(cases, Setup("A", "pro/tool"), engine.recall, engine.memories, k=3)
+    a = run_cases(cases, CaseSetup("A", "pro/tool"), engine.recall, engine.memories, k=3)
     assert a.mean["hit"] == 1
     assert a.answers[2].missing == ("gone",)
     assert a.answers[3].measures is None
     assert "gone" in a.answers[3].error
-    strict = Setup("B", "pro/tool", {"retrieval": {"hardMinScore": 0.999}})
+    strict = CaseSetup("B", "pro/tool", {"retrieval": {"hardMinScore": 0.999}})
     report = compare(a, run_cases(cases, strict, engine.recall, engine.memories, k=3))
     assert report.paired is not None
     assert report.paired.worse == 3
@@ -132,7 +137,7 @@ def test_a_recall_that_fails_is_said_in_its_answer(engine: Engine) -> None:
             Case("1", "x", ("menu",), query_vector=(1.0, 0.0, 0.0)),
             Case("2", "soup", ("menu",), query_vector=(0.0, 1.0)),
         ],
-        Setup("A", "pro/tool"),
+        CaseSetup("A", "pro/tool"),
         engine.recall,
         engine.memories,
     )
@@ -144,9 +149,9 @@ def test_tuning_finds_the_planted_knob_and_judges_on_cases_kept_apart(engine: En
     cases = [
         Case(str(n), "gateway port", ("port-old",), query_vector=(1.0, 0.0), scopes=None) for n in range(9)
     ]
-    start = Setup("A", "pro/tool", {"retrieval": {"hardMinScore": 0.999}})
+    start = CaseSetup("A", "pro/tool", {"retrieval": {"hardMinScore": 0.999}})
 
-    def run(some: Sequence[Case], setup: Setup) -> Report:
+    def run(some: Sequence[Case], setup: CaseSetup) -> CaseReport:
         return run_cases(some, setup, engine.recall, engine.memories, k=3)
 
     found = tune(cases, start, run, budget=40)
@@ -183,11 +188,13 @@ def test_a_case_that_only_rejects_asks_for_no_silence() -> None:
 def test_a_setup_may_ask_an_older_version_and_says_so(engine: Engine) -> None:
     cases = [Case("1", "gateway port", ("port-new",), query_vector=(1.0, 0.0))]
     versions = engine.lab.versions()
-    newest = Setup("B", "pro/tool", table_version=versions[-1].version)
+    newest = CaseSetup("B", "pro/tool", table_version=versions[-1].version)
     report = run_cases(cases, newest, engine.recall, engine.memories, k=3)
     assert report.mean["hit"] == 1
     assert report.as_json()["setup"]["table_version"] == versions[-1].version
-    gone = run_cases(cases, Setup("B", "pro/tool", table_version=999), engine.recall, engine.memories, k=3)
+    gone = run_cases(
+        cases, CaseSetup("B", "pro/tool", table_version=999), engine.recall, engine.memories, k=3
+    )
     assert gone.answers[0].error
 
 
@@ -204,12 +211,12 @@ def test_a_broken_line_is_named_and_the_others_are_taken(tmp_path: Path) -> None
 def test_the_own_recipe_is_searched_in_its_own_block_and_others_are_refused(engine: Engine) -> None:
     cases = [Case(str(n), "gateway port", ("port-old",), query_vector=(1.0, 0.0)) for n in range(9)]
 
-    def run(some: Sequence[Case], setup: Setup) -> Report:
+    def run(some: Sequence[Case], setup: CaseSetup) -> CaseReport:
         return run_cases(some, setup, engine.recall, engine.memories, k=3)
 
-    found = tune(cases, Setup("A", "memtui", {"memtui": {"minScore": 3.0}}), run, budget=50)
+    found = tune(cases, CaseSetup("A", "memtui", {"memtui": {"minScore": 3.0}}), run, budget=50)
     assert found.block.keys() == {"memtui"}
     assert found.settings["minScore"] < 3
     assert found.held_out.better == 3
     with pytest.raises(UsageError, match="no settings to search"):
-        tune(cases, Setup("A", "memory-lancedb"), run)
+        tune(cases, CaseSetup("A", "memory-lancedb"), run)

@@ -14,17 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.engine.errors import Cancelled, UsageError
-from memtui.engine.listing import SORT_KEYS
-from memtui.engine.memory import LAYERS, STATES, Memory
-from memtui.engine.progress import CancelToken, Progress
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.catalog import Catalog
-from memtui.engine.store.ids import Ids, pack
-from memtui.engine.store.meta_columns import read_metadata
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.catalog import Catalog
+from memtui.engine.catalog.ids import PackedIds, pack
+from memtui.engine.catalog.metadata_columns import read_metadata
+from memtui.engine.catalog.select import choose, counts, in_scopes, order, positions_of
+from memtui.engine.catalog.types import SORT_KEYS
+from memtui.engine.catalog.views import memories_at
+from memtui.engine.core.errors import Cancelled, UsageError
+from memtui.engine.core.memory import LAYERS, STATES, Memory
+from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.store.open import open_store
-from memtui.engine.store.select import choose, counts, in_scopes, order, positions_of
-from memtui.engine.store.view import memories_at
 from tests.conftest import NOW_MS
 from tests.engine.tables import pro_row, write_table
 
@@ -113,10 +113,10 @@ def test_more_scopes_than_two_bytes_can_number(tmp_path: Path) -> None:
     assert catalog.scopes[catalog.scope_codes[at]] == "user:69999"
 
 
-def as_ids(texts: list[str | None]) -> Ids:
+def as_ids(texts: list[str | None]) -> PackedIds:
     column = pa.array(texts, pa.string())
     high, low, odd = pack(column)
-    return Ids(high, low, np.flatnonzero(odd), column.filter(pa.array(odd)))
+    return PackedIds(high, low, np.flatnonzero(odd), column.filter(pa.array(odd)))
 
 
 ID_TEXTS = st.lists(

@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from memtui.engine.memory import LAYERS, STATES, TIERS
-from memtui.engine.metadata import normalise
-from memtui.engine.store import meta_json
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.catalog import DYNAMIC, INVALID, STATIC, SUPERSEDED, SUPERSEDES, Catalog
-from memtui.engine.store.meta_columns import read_metadata
+from memtui.engine.catalog import metadata_parse
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.catalog import DYNAMIC, INVALID, STATIC, SUPERSEDED, SUPERSEDES, Catalog
+from memtui.engine.catalog.metadata_columns import read_metadata
+from memtui.engine.core.memory import LAYERS, STATES, TIERS
+from memtui.engine.metadata.read import normalise
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.engine.tables import PRO, pro_row, uuid, write_table
@@ -215,8 +215,8 @@ def test_the_fast_way_is_taken_for_what_the_program_writes(seed: int) -> None:
         for _ in range(500)
     ]
     raw = pa.array(texts)
-    assert meta_json.plain_rows(raw).all()
-    pieces = list(meta_json.parse(raw))
+    assert metadata_parse.plain_rows(raw).all()
+    pieces = list(metadata_parse.parse(raw))
     assert sum(piece.stop - piece.start for piece, _ in pieces) == 500
     assert all(rows is not None for _, rows in pieces)
 
@@ -224,7 +224,7 @@ def test_the_fast_way_is_taken_for_what_the_program_writes(seed: int) -> None:
 def test_one_bad_row_costs_its_neighbours_little(tmp_path: Path) -> None:
     good = '{"memory_category":"cases","tier":"core","state":"confirmed","source":"manual"}'
     raw = pa.array([good] * 3_000 + ['{"tier":5}'] + [good] * 2_000)
-    lost = [piece for piece, rows in meta_json.parse(raw) if rows is None]
+    lost = [piece for piece, rows in metadata_parse.parse(raw) if rows is None]
     assert sum(piece.stop - piece.start for piece in lost) <= 256
     assert any(piece.start <= 3_000 < piece.stop for piece in lost)
 
@@ -232,7 +232,7 @@ def test_one_bad_row_costs_its_neighbours_little(tmp_path: Path) -> None:
 def test_lines_cannot_be_shifted_by_what_is_stored(tmp_path: Path) -> None:
     """Two objects in one text and an unclosed one in the next keep the count, but not their places."""
     raw = pa.array(['{"tier":"core"}}\n{"m":{"tier":"core"}', '{"tier":"working"', '{"tier":"peripheral"}'])
-    assert [rows for _, rows in meta_json.parse(raw)] == [None]
+    assert [rows for _, rows in metadata_parse.parse(raw)] == [None]
     rows = {uuid(n): pro_row(n, metadata=text, category="other") for n, text in enumerate(raw.to_pylist())}
     write_table(tmp_path, list(rows.values()))
     store = open_store(tmp_path)

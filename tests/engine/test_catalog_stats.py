@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.listing import Finding, ListQuery, Stats
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.meta_columns import read_metadata
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.metadata_columns import read_metadata
+from memtui.engine.catalog.types import Finding, ListQuery, Stats
+from memtui.engine.catalog.views import make_view
+from memtui.engine.health.store_findings import make_stats
 from memtui.engine.store.open import open_store
-from memtui.engine.store.stats import make_stats
-from memtui.engine.store.view import make_view
 from tests.conftest import NOW_MS
 from tests.engine.tables import pro_row, write_table
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.errors import Cancelled, UsageError
-from memtui.engine.listing import ListQuery, ListView
-from memtui.engine.memory import Memory
-from memtui.engine.progress import CancelToken
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.catalog import Catalog
+from memtui.engine.catalog.metadata_columns import read_metadata
+from memtui.engine.catalog.text_search import TextLookup
+from memtui.engine.catalog.types import ListQuery, ListView
+from memtui.engine.catalog.views import find_one, make_view, page_of
+from memtui.engine.core.errors import Cancelled, UsageError
+from memtui.engine.core.memory import Memory
+from memtui.engine.core.progress import CancelToken
 from memtui.engine.query.errors import FilterError, NotReadyError
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.catalog import Catalog
-from memtui.engine.store.meta_columns import read_metadata
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
-from memtui.engine.store.view import find_one, make_view, page_of
-from memtui.engine.store.words import TextLookup
 from tests.conftest import NOW_MS
 from tests.engine.tables import pro_row, uuid, write_table
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memtui.engine import CancelToken, ConfigError, MemtuiError
-from memtui.engine.errors import Cancelled
+from memtui.engine.core.errors import Cancelled
 from memtui.engine.providers import codex
 from memtui.engine.providers.chat import (
     HOUR_MS,

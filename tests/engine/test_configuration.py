@@ -17,7 +17,7 @@ from memtui.engine.configuration.key_checks import WORD, checks_for, run_checks
 from memtui.engine.configuration.plans import PLANS, plan_changes, plan_named
 from memtui.engine.configuration.rules import problems_of
 from memtui.engine.configuration.write import last_record, undo_write, write_changes
-from memtui.engine.errors import RefusedError, UsageError
+from memtui.engine.core.errors import RefusedError, UsageError
 from tests.engine.loopback import Answer, loopback
 
 NOW_MS = 1_795_000_000_000

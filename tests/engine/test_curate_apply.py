@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.curate.apply import ConflictError
-from memtui.engine.curate.facade import Curator
-from memtui.engine.curate.rows import differing
-from memtui.engine.discovery.found import EditGate, FoundStore, Lock
-from memtui.engine.errors import RefusedError, UsageError
+from memtui.engine.changes.apply import ConflictError
+from memtui.engine.changes.facade import Curator
+from memtui.engine.core.errors import RefusedError, UsageError
+from memtui.engine.discovery.types import FoundStore, Lock, WriteGuard
 from memtui.engine.store.open import open_store
+from memtui.engine.store.row_values import differing
 from tests.conftest import tree_hash
 from tests.engine.curate_world import (
     NO_EMBEDDER,
@@ -195,7 +195,7 @@ def test_a_set_without_effect_writes_nothing(tmp_path: Path) -> None:
 def gated(folder: Path, verdict: str, kind: str = "file") -> FoundStore:
     return FoundStore(
         "store", str(folder), "memory-lancedb-pro", "memories", True, True, True, "dbPath",
-        Lock(kind), EditGate(verdict, f"The gate says {verdict}."),  # type: ignore[arg-type]
+        Lock(kind), WriteGuard(verdict, f"The gate says {verdict}."),  # type: ignore[arg-type]
     )  # fmt: skip
 
 

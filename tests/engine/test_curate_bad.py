@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.curate.apply import Bench
-from memtui.engine.curate.facade import Curator
-from memtui.engine.curate.materialise import materialise
-from memtui.engine.curate.recover import Whereabouts
-from memtui.engine.errors import MemtuiError, RefusedError
+from memtui.engine.changes.applied_state import AppliedState
+from memtui.engine.changes.apply import Applier
+from memtui.engine.changes.facade import Curator
+from memtui.engine.changes.materialize import materialise
+from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.store.open import open_store
 from tests.engine.curate_world import NO_EMBEDDER, curator, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
@@ -93,7 +93,7 @@ def cut_off(folder: Path, *, committed: bool) -> tuple[Curator, int]:
     write_table(folder, [pro_row(1), pro_row(2)])
     store = curator(folder)
     planned = store.edit([uuid(1), uuid(2)], {"scope": "agent:main", "tier": "core"})
-    bench: Bench = store.bench
+    bench: Applier = store.bench
     version = bench.writer.newest()
     material = materialise(planned, bench.writer.rows(planned.ids), bench.writer.dialect, trusted=False)
     entry = bench.journal.intend(
@@ -105,8 +105,8 @@ def cut_off(folder: Path, *, committed: bool) -> tuple[Curator, int]:
     return curator(folder), entry
 
 
-@pytest.mark.parametrize(("committed", "found"), [(True, Whereabouts.WHOLE), (False, Whereabouts.NOTHING)])
-def test_the_next_start_says_what_happened(tmp_path: Path, committed: bool, found: Whereabouts) -> None:
+@pytest.mark.parametrize(("committed", "found"), [(True, AppliedState.WHOLE), (False, AppliedState.NOTHING)])
+def test_the_next_start_says_what_happened(tmp_path: Path, committed: bool, found: AppliedState) -> None:
     store, entry = cut_off(tmp_path / "db", committed=committed)
     (left,) = store.interrupted()
     assert (left.entry.entry, left.found) == (entry, found)
@@ -143,7 +143,7 @@ def test_counters_that_went_on_do_not_blur_the_answer(tmp_path: Path) -> None:
     store, _ = cut_off(tmp_path / "db", committed=True)
     table = lancedb.connect(tmp_path / "db").open_table("memories")
     table.update(where="true", values={"metadata": '{"tier":"core","access_count":5}'})
-    assert [left.found for left in store.interrupted()] == [Whereabouts.WHOLE]
+    assert [left.found for left in store.interrupted()] == [AppliedState.WHOLE]
 
 
 def test_what_was_changed_again_since_is_said_so(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_what_was_changed_again_since_is_said_so(tmp_path: Path) -> None:
     table = lancedb.connect(tmp_path / "db").open_table("memories")
     table.update(where="true", values={"scope": "agent:other"})
     (left,) = store.interrupted()
-    assert left.found is Whereabouts.CHANGED
+    assert left.found is AppliedState.CHANGED
     assert f"memtui journal {entry}" in left.sentence
 
 

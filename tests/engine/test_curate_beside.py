@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memtui.engine.curate.apply import ConflictError
-from memtui.engine.curate.recover import Whereabouts
+from memtui.engine.changes.applied_state import AppliedState
+from memtui.engine.changes.apply import ConflictError
 from tests.benchmarks.sizes import FULL, sized
 from tests.conftest import ROOT
 from tests.engine.curate_world import WordEmbedder, curator, rows_of, same_rows, second_writer
@@ -152,7 +152,7 @@ def kill_often(folder: Path, times: int) -> Counter[str]:
                 )
             store = curator(folder)
             for left in store.interrupted():
-                assert left.found in (Whereabouts.WHOLE, Whereabouts.NOTHING)
+                assert left.found in (AppliedState.WHOLE, AppliedState.NOTHING)
                 seen[left.found.value] += 1
                 if n % 2:
                     store.apply(store.undo(left.entry.entry))

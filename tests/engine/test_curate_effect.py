@@ -10,7 +10,7 @@ import pytest
 from memtui.engine import Cancelled, CancelToken, Engine, RecallRequest, RefusedError, open_engine
 from memtui.engine.cases.case import Case, case_id
 from memtui.engine.demo import build_demo
-from memtui.engine.lab.history import History
+from memtui.engine.explain.question_history import History
 from tests.conftest import NOW_MS, tree_hash
 
 QUESTIONS = ("Which port do I use for SSH to the bastion?", "Who owns the deploy rota?", "zebra crossing")

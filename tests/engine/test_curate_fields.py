@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.errors import RefusedError, UsageError
+from memtui.engine.core.errors import RefusedError, UsageError
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import WordEmbedder, curator, row_of, rows_of, same_rows, version_of
 from tests.engine.tables import pro_row, uuid, write_table

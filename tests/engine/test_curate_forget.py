@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.curate.facade import Curator
-from memtui.engine.errors import RefusedError, UsageError
+from memtui.engine.changes.facade import Curator
+from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.store.open import open_store
 from tests.engine.curate_world import curator, file_formats, row_of, rows_of, same_rows, version_of
 from tests.engine.tables import pro_row, uuid, write_table

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.curate.injection import injection
+from memtui.engine.core.content_rules import injection
 
 
 def test_every_order_that_the_built_in_plugin_sees_is_seen(shared: Path) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from memtui.engine.curate.changes import Change
-from memtui.engine.curate.images import decode, encode
-from memtui.engine.curate.journal import Images, Journal
-from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.changes.change_set import Change
+from memtui.engine.changes.journal import Journal, RowImages
+from memtui.engine.changes.row_images import decode, encode
+from memtui.engine.core.errors import MemtuiError, UsageError
 from tests.engine.curate_world import same_rows
 
 SCHEMA = pa.schema(
@@ -55,7 +55,7 @@ def intend(journal: Journal, *ids: str, time_ms: int = 5) -> int:
         action="edit",
         title="a title",
         changes=[change(each) for each in ids],
-        images=Images(table(*ids), None, None),
+        images=RowImages(table(*ids), None, None),
         version_before=7,
     )
 
@@ -164,7 +164,7 @@ def test_large_rows_are_files_beside_it_and_go_with_their_entry(tmp_path: Path) 
     rows = pa.concat_tables([table(f"m{n}") for n in range(20_000)]).combine_chunks()
     entry = journal.intend(
         time_ms=1, action="edit", title="", changes=[change("m0"), change("m1")],
-        images=Images(rows, None, None), version_before=1,
+        images=RowImages(rows, None, None), version_before=1,
     )  # fmt: skip
     journal.applied(entry, 2)
     (file,) = (tmp_path / "rows").iterdir()
@@ -191,7 +191,7 @@ def test_an_image_that_is_gone_is_an_error_not_an_empty_answer(tmp_path: Path) -
         action="edit",
         title="",
         changes=[change("m0")],
-        images=Images(rows, None, None),
+        images=RowImages(rows, None, None),
         version_before=1,
     )
     next((tmp_path / "rows").iterdir()).unlink()

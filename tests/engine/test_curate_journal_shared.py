@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine, open_engine
-from memtui.engine.curate.journal import Journal
+from memtui.engine.changes.journal import Journal
 from memtui.engine.store.create import create_empty
 from tests.conftest import NOW_MS, ROOT
 from tests.engine.journal_child import write

@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.curate.json_text import REMOVED, Raw, changed_keys, dump, members, patch, raw_values
+from memtui.engine.metadata.json_patch import (
+    REMOVED,
+    Raw,
+    changed_keys,
+    dump,
+    members,
+    patch,
+    raw_values,
+)
 
 SPACE = st.sampled_from(["", " ", "\n  ", "\t"])
 SCALARS = st.one_of(

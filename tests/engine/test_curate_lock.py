@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.curate import lock as lock_module
-from memtui.engine.curate.busy import Busy
-from memtui.engine.curate.lock import HELD, TARGET, FileLock, LockLostError, lock_state
-from memtui.engine.errors import RefusedError
+from memtui.engine.changes import owner_lock as lock_module
+from memtui.engine.changes.owner_lock import HELD, TARGET, FileLock, LockLostError, lock_state
+from memtui.engine.changes.write_access import ProcessLock
+from memtui.engine.core.errors import RefusedError
 from tests.conftest import ROOT
 
 
@@ -142,7 +142,7 @@ def test_a_waiting_agent_gets_a_gap(tmp_path: Path) -> None:
 def test_what_a_killed_memtui_left_is_taken_over_at_once(tmp_path: Path) -> None:
     note = tmp_path / "journal.lock"
     script = (
-        "import os, sys, pathlib; from memtui.engine.curate.lock import FileLock\n"
+        "import os, sys, pathlib; from memtui.engine.changes.owner_lock import FileLock\n"
         "lock = FileLock(pathlib.Path(sys.argv[1]), note=pathlib.Path(sys.argv[2]))\n"
         "lock.__enter__(); os.kill(os.getpid(), 9)"
     )
@@ -166,9 +166,13 @@ def test_a_folder_that_may_not_be_written_is_refused(tmp_path: Path) -> None:
 
 def test_only_one_memtui_writes(tmp_path: Path) -> None:
     path = tmp_path / "journal.busy"
-    with Busy(path), pytest.raises(RefusedError, match="Another memtui"), Busy(path, patience_s=0.05):
+    with (
+        ProcessLock(path),
+        pytest.raises(RefusedError, match="Another memtui"),
+        ProcessLock(path, patience_s=0.05),
+    ):
         pass
-    with Busy(path, patience_s=0):
+    with ProcessLock(path, patience_s=0):
         pass
 
 

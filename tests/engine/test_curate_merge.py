@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memtui.engine.curate.duplicates import find_near
-from memtui.engine.errors import Cancelled, RefusedError, UsageError
-from memtui.engine.progress import CancelToken, Progress
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.meta_columns import read_metadata
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.metadata_columns import read_metadata
+from memtui.engine.core.errors import Cancelled, RefusedError, UsageError
+from memtui.engine.core.progress import CancelToken, Progress
+from memtui.engine.health.near_duplicates import find_near
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import WordEmbedder, curator, row_of, rows_of, same_rows, version_of

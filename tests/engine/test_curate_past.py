@@ -8,10 +8,17 @@ from pathlib import Path
 import lancedb
 import pytest
 
-from memtui.engine.errors import RefusedError
-from memtui.engine.secrets import find_secrets, mask
+from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.secrets import find_secrets, mask
 from memtui.engine.store.open import open_store
-from tests.engine.curate_world import WordEmbedder, curator, file_formats, row_of, rows_of, same_rows
+from tests.engine.curate_world import (
+    WordEmbedder,
+    curator,
+    file_formats,
+    row_of,
+    rows_of,
+    same_rows,
+)
 from tests.engine.tables import pro_row, uuid, write_table
 
 SECRET = "sk-live-4f9a8b7c6d5e4f3a2b1c0d9e"

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memtui.engine.curate.apply import ConflictError
-from memtui.engine.errors import RefusedError
+from memtui.engine.changes.apply import ConflictError
+from memtui.engine.core.errors import RefusedError
 from tests.engine.curate_world import WordEmbedder, curator, row_of, rows_of, same_rows, version_of
 from tests.engine.tables import pro_row, uuid, write_table
 from tests.engine.test_curate_beside import SETTINGS

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine.embed.openai import OpenAIEmbedder
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.errors import EmbeddingError, RefusedError, UsageError
+from memtui.engine.core.errors import EmbeddingError, RefusedError, UsageError
+from memtui.engine.providers.embedding_services import EmbeddingSettings
+from memtui.engine.providers.openai_embedder import OpenAIEmbedder
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.curate.apply import ConflictError
-from memtui.engine.errors import RefusedError, UsageError
+from memtui.engine.changes.apply import ConflictError
+from memtui.engine.core.errors import RefusedError, UsageError
 from tests.engine.curate_world import WordEmbedder, curator, row_of, rows_of, same_rows
 from tests.engine.tables import pro_row, uuid, write_table
 

@@ -15,14 +15,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtui.engine.core.errors import Cancelled, MemtuiError, RefusedError
+from memtui.engine.core.memory import LAYERS, STATES, TIERS, Memory
+from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.demo import GENERATION, build_demo, demo_folder, is_complete, read_mark
 from memtui.engine.demo.build import demo_table
 from memtui.engine.demo.content import records
 from memtui.engine.demo.rows import DAY_MS, memory_id
-from memtui.engine.embed.static import BUNDLED_DIMS, bundled
-from memtui.engine.errors import Cancelled, MemtuiError, RefusedError
-from memtui.engine.memory import LAYERS, STATES, TIERS, Memory
-from memtui.engine.progress import CancelToken, Progress
+from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
 from tests.conftest import NOW_MS, tree_hash

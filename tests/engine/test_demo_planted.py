@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterable, Mapping
 import numpy as np
 import pytest
 
-from memtui.engine.clean import clean
+from memtui.engine.core.content_rules import noise_rule
+from memtui.engine.core.memory import TIERS, Memory
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.text import clean
+from memtui.engine.decay.decay import DecayParams, DecayScores, decay_scores
 from memtui.engine.demo.build import demo_table
-from memtui.engine.demo.content import problems, questions, records
+from memtui.engine.demo.content import fake_token, problems, questions, records
 from memtui.engine.demo.rows import DAY_MS, memory_id
-from memtui.engine.demo.wording import fake_token
-from memtui.engine.dialects.own import own
-from memtui.engine.lifecycle.decay import DecayParams, DecayScores, decay_scores
-from memtui.engine.memory import TIERS, Memory
-from memtui.engine.progress import CancelToken
-from memtui.engine.recall.noise import noise_rule
+from memtui.engine.dialects.memtui import own
 from tests.conftest import NOW_MS
 
 MIDNIGHT = NOW_MS - NOW_MS % DAY_MS
@@ -148,7 +147,7 @@ def test_the_old_port_is_louder_than_the_new_one(found: Found) -> None:
 
 
 def bundled_vectors(*texts: str) -> np.ndarray:
-    from memtui.engine.embed.static import bundled
+    from memtui.engine.providers.static_embedder import bundled
 
     return bundled().embed_passages(texts)
 

@@ -8,12 +8,20 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.discovery.config import Loaded, load
-from memtui.engine.discovery.include import MAX_DEPTH, merge
-from memtui.engine.discovery.jsonfile import MAX_BYTES, UnreadableFileError, read_json5
-from memtui.engine.discovery.places import Reading
-from memtui.engine.discovery.secret import MASK, Hidden, key_ref, mask_text, masked
-from memtui.engine.discovery.variables import HERE, Layers, expand, read_dotenv
+from memtui.engine.discovery.json5_file import MAX_BYTES, UnreadableFileError, read_json5
+from memtui.engine.discovery.openclaw_config import MAX_DEPTH, LoadedConfig, load, merge
+from memtui.engine.discovery.places import PathReading
+from memtui.engine.discovery.variables import (
+    HERE,
+    MASK,
+    EnvironmentLayers,
+    SecretText,
+    expand,
+    key_ref,
+    mask_text,
+    masked,
+    read_dotenv,
+)
 
 
 @pytest.fixture
@@ -23,10 +31,12 @@ def state(tmp_path: Path) -> Path:
     return folder
 
 
-def loaded(state: Path, text: str, environ: dict[str, str] | None = None, cwd: Path | None = None) -> Loaded:
+def loaded(
+    state: Path, text: str, environ: dict[str, str] | None = None, cwd: Path | None = None
+) -> LoadedConfig:
     config = state / "openclaw.json"
     config.write_text(text)
-    return load(Reading("host", config, state, state.parent), environ or {}, cwd or state.parent)
+    return load(PathReading("host", config, state, state.parent), environ or {}, cwd or state.parent)
 
 
 @pytest.mark.parametrize(
@@ -136,12 +146,12 @@ def test_includes_stop_at_a_depth(state: Path) -> None:
     ],
 )
 def test_variables_and_their_escape(text: str, value: str) -> None:
-    layers = Layers((("environment", {"A": "one", "B": "two", "EMPTY": ""}),))
+    layers = EnvironmentLayers((("environment", {"A": "one", "B": "two", "EMPTY": ""}),))
     assert expand({"k": [text]}, layers).values == {"k": [value]}
 
 
 def test_missing_variables_are_told_by_place() -> None:
-    missing = expand({"a": [{"b": "${X} ${Y}"}], "c": "$${Z}"}, Layers(())).missing
+    missing = expand({"a": [{"b": "${X} ${Y}"}], "c": "$${Z}"}, EnvironmentLayers(())).missing
     assert missing == {("a", 0, "b"): ("X", "Y")}
 
 
@@ -177,7 +187,7 @@ def test_dotenv_files(tmp_path: Path) -> None:
 
 
 def test_layers_show_no_value() -> None:
-    assert "hush" not in repr(Layers((("environment", {"KEY": "hush"}),)))
+    assert "hush" not in repr(EnvironmentLayers((("environment", {"KEY": "hush"}),)))
 
 
 @pytest.mark.parametrize(
@@ -235,5 +245,5 @@ def test_masking_takes_names_urls_and_whole_blocks() -> None:
 
 
 def test_hidden_values_stay_hidden() -> None:
-    assert "x" not in repr(Hidden("x"))
-    assert Hidden("x").reveal() == "x"
+    assert "x" not in repr(SecretText("x"))
+    assert SecretText("x").reveal() == "x"

@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 
 from memtui.engine.discovery import FoundStore, discover
-from memtui.engine.discovery.found import BUILTIN, PRO, Lock, Redis
-from memtui.engine.discovery.gate import DEFAULT_KEY_PREFIX, gate_of, lock_of, retention_days
-from memtui.engine.discovery.models import embedding_of, rerank_of, retrieval_block
+from memtui.engine.discovery.plugins import embedding_of, rerank_of, retrieval_block
+from memtui.engine.discovery.types import BUILTIN, PRO, Lock, Redis
+from memtui.engine.discovery.write_guard import (
+    DEFAULT_KEY_PREFIX,
+    gate_of,
+    lock_of,
+    retention_days,
+)
 
 KNOWS = {
     "configSchema": {

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memtui.engine.discovery import Discovery, StoreHealth, discover, inspect
-from memtui.engine.discovery.places import Place
+from memtui.engine.discovery.places import KnownPlace
 from tests.conftest import tree_hash
 
 DIALECTS = {"peer": "pro", "built-in G1": "builtin-g1", "built-in G2": "builtin-g2"}
@@ -287,6 +287,6 @@ def test_no_secret_in_any_string_of_any_result(homes: Callable[..., Home]) -> No
 def test_every_place_that_was_looked_at_is_told(homes: Callable[[str], Home]) -> None:
     home = homes("02-builtin-openai")
     missing = str(home.root / "home/.openclaw/memory/lancedb-pro")
-    assert Place(missing, "store", False) in home.found.looked_at
+    assert KnownPlace(missing, "store", False) in home.found.looked_at
     assert not Path(missing).exists()
     assert str(home.root / "home/.moltbot") in home.found.folders

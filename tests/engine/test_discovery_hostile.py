@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine.discovery import discover
-from memtui.engine.discovery.found import BUILTIN, PRO
+from memtui.engine.discovery.types import BUILTIN, PRO
 from tests.conftest import tree_hash
 
 SECRET = "sesame-open-4711"

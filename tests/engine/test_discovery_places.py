@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memtui.engine.discovery import Discovery, discover, inspect
-from memtui.engine.discovery.found import BUILTIN, ENGINE, PRO
 from memtui.engine.discovery.places import storage_path, user_path
+from memtui.engine.discovery.types import BUILTIN, ENGINE, PRO
 
 
 def put_store(folder: Path, table: str = "memories") -> Path:

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from memtui.engine.core.errors import MemtuiError, StoreNotFoundError
 from memtui.engine.discovery import Target, resolve_target
-from memtui.engine.discovery.found import BUILTIN, PRO
-from memtui.engine.errors import MemtuiError, StoreNotFoundError
+from memtui.engine.discovery.types import BUILTIN, PRO
 
 
 def put_store(folder: Path) -> Path:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from memtui.engine import open_engine
-from memtui.engine.errors import MemtuiError
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.health.check import Patient
 from memtui.engine.health.doctor import Examination, examine, patient_of, patient_without_table
 from memtui.engine.health.registry import all_checks
@@ -211,7 +211,7 @@ def test_vectors_are_embedded_again_by_the_model_that_made_the_others(tmp_path: 
     assert ill.engine is not None
     carry_out_remedies(ill.engine, [plan_remedy(ill, finding)], confirmed=True)
     assert "D14" not in kinds(look(folder))
-    from memtui.engine.embed.static import bundled
+    from memtui.engine.providers.static_embedder import bundled
 
     stored = {row["id"]: row["vector"] for row in planted.open_table(folder).search().limit(None).to_list()}
     wanted = bundled().embed_passages([planted.text_of(3)])[0]
@@ -219,7 +219,7 @@ def test_vectors_are_embedded_again_by_the_model_that_made_the_others(tmp_path: 
 
 
 def _embedded(folder: Path, count: int) -> Path:
-    from memtui.engine.embed.static import bundled
+    from memtui.engine.providers.static_embedder import bundled
 
     texts = [planted.text_of(number) for number in range(count)]
     vectors = bundled().embed_passages(texts)

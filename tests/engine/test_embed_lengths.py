@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine.embed.openai import OpenAIEmbedder
-from memtui.engine.embed.pieces import split
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.errors import EmbeddingError
+from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.providers.embedding_services import EmbeddingSettings
+from memtui.engine.providers.openai_embedder import OpenAIEmbedder, split
 from tests.engine.loopback import Answer, Loopback, loopback, text_vector
 
 MINI = "all-MiniLM-L6-v2"

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine.embed.openai import CACHED_QUESTIONS, OpenAIEmbedder
-from memtui.engine.embed.services import QWEN3_TASK
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.errors import EmbeddingError
+from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.providers.embedding_services import QWEN3_TASK, EmbeddingSettings
+from memtui.engine.providers.openai_embedder import CACHED_QUESTIONS, OpenAIEmbedder
 from tests.engine.loopback import DROP, Answer, Loopback, loopback, text_vector
 
 KEYS = ("sk-first-0123456789", "sk-second-0123456789", "sk-third-0123456789")

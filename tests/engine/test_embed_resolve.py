@@ -7,12 +7,10 @@ import sys
 
 import pytest
 
-from memtui.engine.embed.embedder import NoEmbedder
-from memtui.engine.embed.openai import OpenAIEmbedder
-from memtui.engine.embed.resolve import resolve_embedder
-from memtui.engine.embed.services import service_of
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.embed.static import BUNDLED, StaticEmbedder
+from memtui.engine.providers.embedder import NoEmbedder, resolve_embedder
+from memtui.engine.providers.embedding_services import EmbeddingSettings, service_of
+from memtui.engine.providers.openai_embedder import OpenAIEmbedder
+from memtui.engine.providers.static_embedder import BUNDLED, StaticEmbedder
 
 OPENAI = EmbeddingSettings(api_keys=("sk-x",))
 LOCAL = EmbeddingSettings(model="bge-m3", base_url="http://127.0.0.1:8080/v1")
@@ -104,8 +102,9 @@ def test_the_host_counts_before_the_model(base_url: str, model: str, name: str):
 
 def test_resolving_imports_no_client():
     code = (
-        "import sys; from memtui.engine.embed.resolve import resolve_embedder as r;"
-        "from memtui.engine.embed.settings import EmbeddingSettings as S; import memtui.engine.rerank;"
+        "import sys; from memtui.engine.providers.embedder import resolve_embedder as r;"
+        "from memtui.engine.providers.embedding_services import EmbeddingSettings as S;"
+        "import memtui.engine.providers.reranker;"
         "r(S(api_keys=('k',)), own_store=False, dims=None); r(None, own_store=True, dims=256);"
         "print([m for m in ('numpy', 'httpx', 'tenacity', 'tokenizers', 'ssl') if m in sys.modules])"
     )

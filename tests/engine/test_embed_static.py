@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memtui.engine.embed import static
-from memtui.engine.embed.static import BUNDLED, BUNDLED_DIMS, StaticEmbedder, bundled
-from memtui.engine.errors import EmbeddingError
+from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.providers import static_embedder
+from memtui.engine.providers.static_embedder import BUNDLED, BUNDLED_DIMS, StaticEmbedder, bundled
 
 TEXTS = [
     "The staging database runs on port 5432",
@@ -125,7 +125,7 @@ def test_a_broken_installation_says_so(tmp_path: Path):
 
 def test_naming_the_model_costs_no_import():
     code = (
-        "import sys; from memtui.engine.embed.static import bundled; bundled().describe();"
+        "import sys; from memtui.engine.providers.static_embedder import bundled; bundled().describe();"
         "print([m for m in ('numpy', 'tokenizers', 'safetensors', 'httpx', 'tenacity') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -133,7 +133,7 @@ def test_naming_the_model_costs_no_import():
 
 
 def test_licence_and_origin_lie_beside_the_weights():
-    folder = Path(static.__file__).parent / "models" / BUNDLED
+    folder = Path(static_embedder.__file__).parent / "models" / BUNDLED
     assert "all-MiniLM-L6-v2" in (folder / "NOTICE").read_text()
     assert "Apache License" in (folder / "LICENSE").read_text()
     config = json.loads((folder / "config.json").read_text())

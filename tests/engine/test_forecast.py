@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from memtui.engine.errors import Cancelled, UsageError
-from memtui.engine.lifecycle.decay import DecayParams
-from memtui.engine.lifecycle.forecast import Forecast, forecast, horizon
-from memtui.engine.lifecycle.population import Traits, score, score_at, verdict_at
-from memtui.engine.lifecycle.tiers import TierParams
-from memtui.engine.lifecycle.usage import Scenario, usage_of
-from memtui.engine.progress import CancelToken
+from memtui.engine.core.errors import Cancelled, UsageError
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.decay.decay import DecayParams
+from memtui.engine.decay.tiers import TierParams
+from memtui.engine.lifecycle.crossings import Forecast, Scenario, forecast, horizon, usage_of
+from memtui.engine.lifecycle.population import MemoryTraits, score, score_at, verdict_at
 from tests.conftest import NOW_MS
 from tests.engine.lifecycle_world import DAY_MS, live, one, population
 
@@ -26,7 +25,7 @@ SETTINGS = [(DecayParams(), TierParams()), (ODD_DECAY, ODD_TIER)]
 
 
 def make(
-    traits: Traits,
+    traits: MemoryTraits,
     scenario: Scenario = "no access",
     days: float = DAYS,
     decay: DecayParams = SETTINGS[0][0],

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine.embed.static import bundled
 from memtui.engine.health.doctor import examine
 from memtui.engine.health.forensics import judge
+from memtui.engine.providers.static_embedder import bundled
 from tests.engine import planted_faults as planted
 from tests.engine.planted_faults import key_of, memory
 from tests.engine.test_doctor import patient

@@ -12,8 +12,8 @@ import pytest
 from memtui.engine import RecallRequest, Trace, open_engine
 from memtui.engine.demo import build_demo
 from memtui.engine.engine import Engine
-from memtui.engine.lab.compare import compare, differences, effects
-from memtui.engine.lab.sentences import explain
+from memtui.engine.explain.comparison import compare, differences, effects
+from memtui.engine.explain.sentences import explain
 from memtui.engine.store.open import open_store
 from tests.engine.mutation_battery import QUESTION, VECTOR, rows
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
@@ -73,7 +73,7 @@ def test_the_effects_of_the_stages_add_up_to_the_scores(engine: Engine) -> None:
 
 
 def test_rank_agreement_is_kendalls() -> None:
-    from memtui.engine.lab.compare import _tau
+    from memtui.engine.explain.comparison import _tau
 
     rng = random.Random(1)
     assert _tau([]) is None

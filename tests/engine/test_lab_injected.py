@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine import InjectionSettings, RecallRequest, Trace
+from memtui.engine import PromptBlockSettings, RecallRequest, Trace
+from memtui.engine.core.javascript import utf16_len
 from memtui.engine.engine import Engine
-from memtui.engine.js import utf16_len
-from memtui.engine.lab.injected import estimated_tokens, injected
+from memtui.engine.explain.prompt_block import estimated_tokens, injected
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import NOW_MS, row, write_store
 
@@ -63,7 +63,7 @@ def test_lines_are_prefixed_cleaned_and_cut(trace: Trace) -> None:
 
 
 def test_the_first_line_that_does_not_fit_is_cut_and_ends_the_list(trace: Trace) -> None:
-    found = injected(trace, InjectionSettings(max_chars=150, max_items=4))
+    found = injected(trace, PromptBlockSettings(max_chars=150, max_items=4))
     lines = [part.line for part in found.parts if part.line]
     assert len(lines) == 2
     assert found.chars == 150
@@ -74,17 +74,17 @@ def test_the_first_line_that_does_not_fit_is_cut_and_ends_the_list(trace: Trace)
 
 
 def test_summary_and_adaptive_modes_have_budgets_of_their_own(trace: Trace) -> None:
-    summary = {part.id: part.line for part in injected(trace, InjectionSettings(mode="summary")).parts}
+    summary = {part.id: part.line for part in injected(trace, PromptBlockSettings(mode="summary")).parts}
     prefix = "- [W][cases:project:mango] 2025-06-13 (legacy) "
     assert len(summary["long"]) == len(prefix) + 80
-    full = InjectionSettings(mode="adaptive", max_chars=5000, per_item_chars=400)
+    full = PromptBlockSettings(mode="adaptive", max_chars=5000, per_item_chars=400)
     assert injected(trace, full).block.count("\n") > 3
-    off = injected(trace, InjectionSettings(mode="off"))
+    off = injected(trace, PromptBlockSettings(mode="off"))
     assert (off.block, off.why_nothing) == ("", "recallMode is off")
 
 
 def test_content_above_300_units_is_never_seen(trace: Trace) -> None:
-    found = injected(trace, InjectionSettings(per_item_chars=1000, max_chars=8000))
+    found = injected(trace, PromptBlockSettings(per_item_chars=1000, max_chars=8000))
     line = next(part.line for part in found.parts if part.id == "long")
     assert utf16_len(line) == len("- [W][cases:project:mango] 2025-06-13 (legacy) ") + 300
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from memtui.engine import RecallRequest
+from memtui.engine.catalog.similar import VectorMatrix
 from memtui.engine.engine import Engine
-from memtui.engine.lab.ranks import ranking_at
+from memtui.engine.explain.ranks import ranking_at
 from memtui.engine.store.open import open_store
-from memtui.engine.store.vectors import Vectors
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
 
 DIMS = 16
@@ -105,9 +105,9 @@ def test_vectors_that_are_too_large_to_keep_give_the_same_ranks(
     query = np.random.default_rng(1).standard_normal(DIMS)
     row_id = int(engine.catalog.row_ids[engine.catalog.find("m9")[0]])
     kept = ranking.by_vector(row_id, vectors[9], query, considered)
-    monkeypatch.setattr("memtui.engine.store.vectors.MOST_BYTES", 0)
-    monkeypatch.setattr("memtui.engine.store.vectors.BLOCK", 50)
-    ranking.vectors = Vectors(engine.store.pin())
+    monkeypatch.setattr("memtui.engine.catalog.similar.MOST_BYTES", 0)
+    monkeypatch.setattr("memtui.engine.catalog.similar.BLOCK", 50)
+    ranking.vectors = VectorMatrix(engine.store.pin())
     assert len(list(ranking.vectors.blocks())) > 1
     assert ranking.by_vector(row_id, vectors[9], query, considered) == kept
 

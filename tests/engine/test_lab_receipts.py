@@ -12,8 +12,8 @@ import pytest
 
 from memtui.engine import History, MemtuiError, RecallRequest, Trace, UsageError, read_receipt
 from memtui.engine.engine import Engine
-from memtui.engine.lab.compare import compare
-from memtui.engine.lab.receipt_file import open_receipt, save_receipt
+from memtui.engine.explain.comparison import compare
+from memtui.engine.explain.receipts import open_receipt, save_receipt
 from memtui.engine.store.open import open_store
 from tests.engine.loopback import loopback
 from tests.engine.mutation_battery import QUESTION, VECTOR, rows, unit

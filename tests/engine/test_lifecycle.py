@@ -10,13 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.engine.lifecycle.access import access_metadata, effective_half_life
-from memtui.engine.lifecycle.decay import DecayParams, decay_scores, search_multiplier
-from memtui.engine.lifecycle.suppression import InjectionPolicy, auto_recall_barrier, injection_patch
-from memtui.engine.lifecycle.temporal import infer_expiry, temporal_type
-from memtui.engine.lifecycle.tiers import TierParams, next_tier
-from memtui.engine.memory import TIERS
-from memtui.engine.metadata import Metadata, normalise
+from memtui.engine.core.memory import TIERS
+from memtui.engine.decay.decay import (
+    DecayParams,
+    access_metadata,
+    decay_scores,
+    effective_half_life,
+    search_multiplier,
+)
+from memtui.engine.decay.tiers import TierParams, next_tier
+from memtui.engine.decay.validity import (
+    InjectionPolicy,
+    auto_recall_barrier,
+    infer_expiry,
+    injection_patch,
+    temporal_type,
+)
+from memtui.engine.metadata.read import Metadata, normalise
 from tests.conftest import NOW_MS
 
 DAY_MS = 86_400_000

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from memtui.engine import Engine, MemtuiError, UsageError, open_engine
-from memtui.engine.errors import ConfigError
-from memtui.engine.lifecycle.board import BoardAsk
-from memtui.engine.lifecycle.cloud import OF_EACH_TIER
-from memtui.engine.lifecycle.reality import find_reality
+from memtui.engine.core.errors import ConfigError
+from memtui.engine.lifecycle.board import OF_EACH_TIER, BoardAsk
+from memtui.engine.lifecycle.reality_check import find_reality
 from memtui.engine.lifecycle.settings import resolve_settings, with_changes
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
@@ -349,8 +348,8 @@ def test_an_unknown_scenario_is_refused(peer: Engine):
 
 
 def test_dreaming_decides_what_is_said_of_tiers(peer: Engine):
-    from memtui.engine.lifecycle.plan import make_plan
     from memtui.engine.lifecycle.population import score, traits_of
+    from memtui.engine.lifecycle.tier_plan import make_plan
 
     settings = peer.lifecycle.settings()
     traits = traits_of(peer.catalog, NOW_MS)

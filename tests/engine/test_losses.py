@@ -9,7 +9,7 @@ import pytest
 
 from memtui.engine import Cancelled, CancelToken, open_engine
 from memtui.engine.cases.case import Case
-from memtui.engine.lifecycle.losses import EXACT_MS, find_losses
+from memtui.engine.lifecycle.case_effects import EXACT_MS, find_losses
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
 

@@ -11,11 +11,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memtui.engine.categories import matches, resolve_input, smart_of
-from memtui.engine.deep_json import loads
-from memtui.engine.js import number, text_of, to_fixed, trim, utf16_len, utf16_slice
-from memtui.engine.metadata import Metadata, coerce_timestamp, fact_key, normalise, parse_object
-from memtui.engine.metadata_patch import as_object, build_metadata, stringify
+from memtui.engine.core.javascript import number, text_of, to_fixed, trim, utf16_len, utf16_slice
+from memtui.engine.metadata.categories import matches, resolve_input, smart_of
+from memtui.engine.metadata.patch import as_object, build_metadata, stringify
+from memtui.engine.metadata.read import (
+    Metadata,
+    coerce_timestamp,
+    fact_key,
+    loads,
+    normalise,
+    parse_object,
+)
 from tests.conftest import NOW_MS
 
 DAY_MS = 86_400_000

@@ -14,7 +14,7 @@ import pytest
 from memtui.engine import Engine, RecallRequest, Trace, open_engine
 from memtui.engine.demo import build_demo
 from memtui.engine.demo.content import questions
-from memtui.engine.lab.whynot import INDIRECT, PROMPT_GATES
+from memtui.engine.explain.inquiry import INDIRECT, PROMPT_GATES
 from memtui.engine.recall.trace import Candidate
 from tests.conftest import NOW_MS
 

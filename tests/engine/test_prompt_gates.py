@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine, RecallRequest, open_engine
-from memtui.engine.lab.injected import InjectionSettings, settings_of
+from memtui.engine.explain.prompt_block import PromptBlockSettings, settings_of
 from tests.engine.pro_store import NOW_MS, row, write_store
 
 TOPICS = ("north harbour", "south gate", "east mill", "west quarry", "old chapel", "new bridge")
@@ -43,7 +43,7 @@ def test_the_fourth_came_back_and_does_not_reach_the_prompt(engine: Engine) -> N
 
 def test_the_characters_end_the_prompt_too(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/agent", query_vector=[1, 0]))
-    found = engine.lab.injected(trace, InjectionSettings(max_chars=100))
+    found = engine.lab.injected(trace, PromptBlockSettings(max_chars=100))
     assert all(part.limit == 100 for part in found.parts if part.gate == "prompt_chars")
     assert any(part.gate == "prompt_chars" for part in found.parts)
 
@@ -72,4 +72,4 @@ def test_the_plugins_own_settings_decide_where_the_prompt_ends() -> None:
     }
     found = settings_of(block)
     assert (found.max_items, found.max_chars, found.mode, found.max_per_turn) == (5, 8000, "summary", 10)
-    assert settings_of({}) == InjectionSettings()
+    assert settings_of({}) == PromptBlockSettings()

@@ -17,20 +17,17 @@ from tests.engine.loopback import loopback
 from tests.engine.mutation_battery import Case, battery, small_changes
 
 RECALL = "memtui.engine.recall"
-STAGES = tuple(
-    f"{RECALL}.stages.{name}" for name in ("admit", "age", "decay", "fuse", "length", "rerank", "select")
-)
+STAGES = tuple(f"{RECALL}.stages.{name}" for name in ("gates", "scores", "rerank"))
 MODULES = (
     *STAGES,
     f"{RECALL}.lanes",
-    f"{RECALL}.search",
-    f"{RECALL}.builtin",
-    f"{RECALL}.flow",
-    f"{RECALL}.plan",
-    f"{RECALL}.run",
-    f"{RECALL}.setting",
-    "memtui.engine.lifecycle.decay",
-    "memtui.engine.lifecycle.access",
+    f"{RECALL}.store_search",
+    f"{RECALL}.recipes.memory_lancedb",
+    f"{RECALL}.stage",
+    f"{RECALL}.recipes.pro.plan",
+    f"{RECALL}.recipes.pro.run",
+    f"{RECALL}.context",
+    "memtui.engine.decay.decay",
 )
 
 
@@ -92,7 +89,7 @@ HARMLESS = (
     ("b * EXACT_SHARE, 0.0", "no sum of scores lies below 0"),
     ("np.full(len(cosines), -1", "any negative number stands for nobody"),
     ("Hit(row, 0,", "the rank is given when the lane is complete"),
-    ("Found((), (), 0)", "an answer without rows"),
+    ("SearchResult((), (), 0)", "an answer without rows"),
     ("missing = 0", "counts for a warning"),
     ("missing += 1", "counts for a warning"),
     ("len(item) < 2", "a hit without a score is refused in other words"),
@@ -175,8 +172,7 @@ def mutated(module: ModuleType, tree: ast.Module, literal: ast.Constant, value: 
 LITERAL_MODULES = (
     *STAGES,
     f"{RECALL}.lanes",
-    "memtui.engine.lifecycle.decay",
-    "memtui.engine.lifecycle.access",
+    "memtui.engine.decay.decay",
 )
 
 

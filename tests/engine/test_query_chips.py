@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.query.ast import Span
-from memtui.engine.query.chips import Chip, add, chips, remove
+from memtui.engine.query.ast import TextSpan
 from memtui.engine.query.errors import FilterError
+from memtui.engine.query.render import FilterChip, add, chips, remove
 
 
 def test_chips_are_the_terms_as_written() -> None:
     text = ' tier:Core,working  -is:stale scope!=global "deploy" -/x y/ ~old things | '.rstrip(" |")
     assert chips(text) == (
-        Chip("tier:Core,working", Span(1, 18), "tier", False),
-        Chip("-is:stale", Span(20, 29), "is", True),
-        Chip("scope!=global", Span(30, 43), "scope", True),
-        Chip('"deploy"', Span(44, 52), "phrase", False),
-        Chip("-/x y/", Span(53, 59), "regex", True),
-        Chip("~old things", Span(60, 71), "semantic", False),
+        FilterChip("tier:Core,working", TextSpan(1, 18), "tier", False),
+        FilterChip("-is:stale", TextSpan(20, 29), "is", True),
+        FilterChip("scope!=global", TextSpan(30, 43), "scope", True),
+        FilterChip('"deploy"', TextSpan(44, 52), "phrase", False),
+        FilterChip("-/x y/", TextSpan(53, 59), "regex", True),
+        FilterChip("~old things", TextSpan(60, 71), "semantic", False),
     )
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memtui.engine.memory import Memory
-from memtui.engine.query.coded import glob_pattern
-from memtui.engine.query.compile import compile
-from memtui.engine.query.parse import parse
+from memtui.engine.catalog.filters import compile, glob_pattern
+from memtui.engine.core.memory import Memory
+from memtui.engine.query.parser import parse
 from tests.conftest import NOW_MS
 from tests.engine.query_world import World, world
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.query.ast import Span
-from memtui.engine.query.compile import compile
-from memtui.engine.query.complete import MOST, Completion, Proposal, complete
+from memtui.engine.catalog.completion import MOST, Completion, Proposal, complete
+from memtui.engine.catalog.filters import compile
+from memtui.engine.query.ast import TextSpan
 from memtui.engine.query.errors import FilterError
 from memtui.engine.query.fields import FIELDS
-from memtui.engine.query.parse import parse
+from memtui.engine.query.parser import parse
 from tests.engine.query_world import World, world
 
 
@@ -138,7 +138,7 @@ def test_only_what_can_be_filtered_is_proposed(peer: World) -> None:
 
 
 def test_where_the_cursor_stands_decides() -> None:
-    assert complete("tier:core", 2).span == Span(0, 4)
-    assert complete("tier:core", 5).span == Span(5, 9)
+    assert complete("tier:core", 2).span == TextSpan(0, 4)
+    assert complete("tier:core", 5).span == TextSpan(5, 9)
     assert complete("tier:core", 7).proposals == (Proposal("core"),)
-    assert complete("tier:core x", 10).span == Span(10, 11)
+    assert complete("tier:core x", 10).span == TextSpan(10, 11)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import UsageError
 from memtui.engine.query.errors import FilterError, nearest, quote
-from memtui.engine.query.lex import MAX_LENGTH
-from memtui.engine.query.parse import MAX_DEPTH, parse
-from memtui.engine.query.pattern import MAX_PATTERN, expanded_size
+from memtui.engine.query.parser import MAX_DEPTH, MAX_LENGTH, MAX_PATTERN, expanded_size, parse
 
 WRONG = [
     # text, the characters underlined, the corrected filter

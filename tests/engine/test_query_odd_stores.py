@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.errors import Cancelled, MemtuiError, UsageError
-from memtui.engine.progress import CancelToken
-from memtui.engine.query.compile import compile
+from memtui.engine.catalog.filters import compile
+from memtui.engine.core.errors import Cancelled, MemtuiError, UsageError
+from memtui.engine.core.progress import CancelToken
 from memtui.engine.query.errors import FilterError, NotProvidedError, NotReadyError
-from memtui.engine.query.parse import parse
+from memtui.engine.query.parser import parse
 from tests.conftest import NOW_MS
 from tests.engine.query_world import World, world
 from tests.engine.tables import pro_row, write_table

@@ -12,7 +12,7 @@ from memtui.engine.query.ast import (
     Age,
     And,
     Everything,
-    Field,
+    FieldTerm,
     Node,
     Not,
     Number,
@@ -21,18 +21,17 @@ from memtui.engine.query.ast import (
     Range,
     Regex,
     Semantic,
-    Span,
     Text,
+    TextSpan,
     Word,
     walk,
 )
-from memtui.engine.query.lex import lex
-from memtui.engine.query.parse import parse
-from memtui.engine.query.render import render
+from memtui.engine.query.parser import lex, parse
+from memtui.engine.query.render import rendered
 
 
-def field(name: str, op: str, *values: object) -> Field:
-    return Field(name, op, tuple(Text(v) if isinstance(v, str) else v for v in values))  # type: ignore[arg-type, misc]
+def field(name: str, op: str, *values: object) -> FieldTerm:
+    return FieldTerm(name, op, tuple(Text(v) if isinstance(v, str) else v for v in values))  # type: ignore[arg-type, misc]
 
 
 TREES: list[tuple[str, Node]] = [
@@ -90,7 +89,7 @@ TREES: list[tuple[str, Node]] = [
 @pytest.mark.parametrize(("text", "tree"), TREES, ids=[text for text, _ in TREES])
 def test_tree(text: str, tree: Node) -> None:
     assert parse(text) == tree
-    assert parse(render(tree)) == tree
+    assert parse(rendered(tree)) == tree
 
 
 @pytest.mark.parametrize(
@@ -108,7 +107,7 @@ def test_tree(text: str, tree: Node) -> None:
     ],
 )
 def test_canonical_text(text: str, canonical: str) -> None:
-    assert render(parse(text)) == canonical
+    assert rendered(parse(text)) == canonical
 
 
 @pytest.mark.parametrize("text", [text for text, _ in TREES if text.strip()])
@@ -116,19 +115,19 @@ def test_every_span_is_the_text_of_its_own_node(text: str) -> None:
     for node in walk(parse(text)):
         written = text[node.span.start : node.span.end]
         assert parse(written) == node
-        if isinstance(node, Field) and "..3w" not in written:  # 1..3w lends its unit to its low end
+        if isinstance(node, FieldTerm) and "..3w" not in written:  # 1..3w lends its unit to its low end
             for value in node.values:
                 alone = text[value.span.start : value.span.end]
-                assert parse(f"{node.name}{node.op}{alone}") == Field(node.name, node.op, (value,))
+                assert parse(f"{node.name}{node.op}{alone}") == FieldTerm(node.name, node.op, (value,))
 
 
 def test_spans_of_a_known_filter() -> None:
     node = parse('tier:core,working -is:stale "deploy"')
     assert isinstance(node, And)
-    assert [term.span for term in node.terms] == [Span(0, 17), Span(18, 27), Span(28, 36)]
+    assert [term.span for term in node.terms] == [TextSpan(0, 17), TextSpan(18, 27), TextSpan(28, 36)]
     tiers = node.terms[0]
-    assert isinstance(tiers, Field)
-    assert [value.span for value in tiers.values] == [Span(5, 9), Span(10, 17)]
+    assert isinstance(tiers, FieldTerm)
+    assert [value.span for value in tiers.values] == [TextSpan(5, 9), TextSpan(10, 17)]
 
 
 def test_tolerant_tokens_cover_what_is_still_being_typed() -> None:
@@ -141,7 +140,8 @@ def test_tolerant_tokens_cover_what_is_still_being_typed() -> None:
 def test_parsing_loads_no_numpy() -> None:
     code = (
         "import sys\n"
-        "from memtui.engine.query import chips, complete, fields, parse, render\n"
+        "from memtui.engine.query import render as chips, fields, parser as parse, render\n"
+        "from memtui.engine.catalog import completion as complete\n"
         "parse.parse('tier:core age<2d \"x\"'); complete.complete('tier:', 5)\n"
         "print([m for m in ('numpy', 'pyarrow', 'lancedb') if m in sys.modules])"
     )

@@ -11,15 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memtui.engine.catalog.completion import complete
+from memtui.engine.catalog.filters import compile
 from memtui.engine.query import ast
-from memtui.engine.query.chips import add, chips, remove, top_terms
-from memtui.engine.query.compile import compile
-from memtui.engine.query.complete import complete
 from memtui.engine.query.errors import FilterError
 from memtui.engine.query.fields import FIELDS
-from memtui.engine.query.lex import lex
-from memtui.engine.query.parse import parse
-from memtui.engine.query.render import render
+from memtui.engine.query.parser import lex, parse
+from memtui.engine.query.render import add, chips, remove, rendered, top_terms
 from tests.engine.query_world import World, world
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
@@ -42,7 +40,7 @@ def _range(end: st.SearchStrategy) -> st.SearchStrategy:
 
 
 @st.composite
-def fields(draw: st.DrawFn) -> ast.Field:
+def fields(draw: st.DrawFn) -> ast.FieldTerm:
     spec = draw(st.sampled_from(list(FIELDS.values())))
     op = draw(st.sampled_from(spec.ops))
     if spec.kind in ENDS:
@@ -59,7 +57,7 @@ def fields(draw: st.DrawFn) -> ast.Field:
         )
         globs = st.sampled_from(["agent:*", "*", "?x", "*:main"]).map(lambda text: ast.Text(text, glob=True))
         values = draw(st.lists(texts | globs if spec.globs and op != "=" else texts, min_size=1, max_size=3))
-    return ast.Field(spec.name, op, tuple(values))  # type: ignore[arg-type]
+    return ast.FieldTerm(spec.name, op, tuple(values))  # type: ignore[arg-type]
 
 
 PATTERN = st.from_regex(r"([a-z ()\[\]|+*?.^$/]|\\[dwsb.]){1,12}", fullmatch=True)
@@ -83,8 +81,8 @@ TREES = st.just(ast.Everything()) | st.recursive(LEAVES, _deeper, max_leaves=8)
 @settings(deadline=None)
 @given(TREES)
 def test_parsing_what_was_rendered_gives_the_same_tree(tree: ast.Node) -> None:
-    assert parse(render(tree)) == tree
-    assert render(parse(render(tree))) == render(tree)
+    assert parse(rendered(tree)) == tree
+    assert rendered(parse(rendered(tree))) == rendered(tree)
 
 
 JUNK = st.text(max_size=40) | st.text(st.sampled_from('ab:,-~/|()"\\*?.<>=! tierscopeimp1d'), max_size=40)
@@ -105,7 +103,7 @@ def test_junk_gives_a_tree_or_a_filter_error_with_a_span_inside(text: str) -> No
         assert found.message
         assert found.caret().count("\n") == 1
     else:
-        assert parse(render(found)) == found
+        assert parse(rendered(found)) == found
     spans = [found.span] if isinstance(found, FilterError) else [node.span for node in ast.walk(found)]
     assert all(0 <= span.start <= span.end <= len(text) for span in spans)
 
@@ -123,7 +121,7 @@ def test_junk_can_be_coloured_and_completed(text: str, data: st.DataObject) -> N
 @settings(deadline=None)
 @given(TREES, st.data())
 def test_removing_a_chip_leaves_exactly_the_others(tree: ast.Node, data: st.DataObject) -> None:
-    text = render(tree)
+    text = rendered(tree)
     terms = top_terms(parse(text))
     assert len(chips(text)) == len(terms)
     if not terms:
@@ -135,9 +133,9 @@ def test_removing_a_chip_leaves_exactly_the_others(tree: ast.Node, data: st.Data
 @settings(deadline=None)
 @given(TREES, LEAVES)
 def test_adding_a_term_keeps_the_others(tree: ast.Node, term: ast.Node) -> None:
-    text = render(tree)
+    text = rendered(tree)
     before = top_terms(parse(text))
-    after = top_terms(parse(add(text, render(term))))
+    after = top_terms(parse(add(text, rendered(term))))
     assert after == (before if term in before else (*before, term))
 
 
@@ -188,13 +186,13 @@ def test_masks_follow_the_connectives(peer: World, left: ast.Node, right: ast.No
     assert (compile(ast.And((left, right)), context) == (a & b)).all()
     assert (compile(ast.Or((left, right)), context) == (a | b)).all()
     assert (compile(ast.Not(left), context) == ~a).all()
-    assert (compile(parse(f"{render(left)} | {render(right)}"), context) == (a | b)).all()
+    assert (compile(parse(f"{rendered(left)} | {rendered(right)}"), context) == (a | b)).all()
 
 
 @settings(deadline=None)
 @given(TREES)
 def test_any_filter_gives_a_mask_or_says_what_is_wrong(peer: World, tree: ast.Node) -> None:
-    text = render(tree)
+    text = rendered(tree)
     try:
         mask = compile(parse(text), peer.context(text=peer.lookup, facts=peer.facts), text=text)
     except FilterError:

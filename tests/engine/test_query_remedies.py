@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.query.compile import compile
+from memtui.engine.catalog.filters import FilterRemedy, compile, remedies
 from memtui.engine.query.errors import FilterError, NotReadyError
-from memtui.engine.query.parse import parse
-from memtui.engine.query.remedies import Remedy, remedies
+from memtui.engine.query.parser import parse
 from tests.engine.query_world import World, world
 
 
@@ -35,7 +34,7 @@ def test_each_dropped_term_and_the_rows_it_gives(peer: World, text: str) -> None
     assert count(peer, text) == 0
     offered = remedies(peer.context(), text)
     assert [remedy.action for remedy in offered] == ["drop", "drop", "drop", "clear"]
-    assert offered[-1] == Remedy("clear", "", "", peer.catalog.n)
+    assert offered[-1] == FilterRemedy("clear", "", "", peer.catalog.n)
     for remedy in offered:
         assert remedy.count == count(peer, remedy.filter)
         assert remedy.term not in remedy.filter or not remedy.term
@@ -67,8 +66,8 @@ def test_scopes_that_are_not_misspelt_are_left_alone(peer: World, text: str) -> 
 
 
 def test_a_single_term_can_only_be_cleared(peer: World) -> None:
-    assert remedies(peer.context(), "age<1s | zzz") == (Remedy("clear", "", "", peer.catalog.n),)
-    assert remedies(peer.context(), "") == (Remedy("clear", "", "", peer.catalog.n),)
+    assert remedies(peer.context(), "age<1s | zzz") == (FilterRemedy("clear", "", "", peer.catalog.n),)
+    assert remedies(peer.context(), "") == (FilterRemedy("clear", "", "", peer.catalog.n),)
 
 
 def test_errors_are_those_of_the_filter(peer: World) -> None:

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine, RecallRequest, open_engine
-from memtui.engine.cases.demo import demo_cases
+from memtui.engine.cases.case import demo_cases
 from memtui.engine.demo import build_demo
-from memtui.engine.embed.static import BUNDLED_DIMS, bundled
-from memtui.engine.lab.radar import radar
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.explain.radar import radar
+from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import DAY_MS, row, write_store
@@ -170,7 +170,7 @@ def test_dialogues_are_silent(tmp_path: Path) -> None:
     name = dialogues.names()[0]
     turns, questions = dialogues.read(name)
     store = open_store(str(dialogues.write(tmp_path / name, turns)))
-    bench = Bench(store, NOW_MS, bundled().embed_query, bundled=True)
+    bench = RecallContext(store, NOW_MS, bundled().embed_query, bundled=True)
     for question in questions:
         assert radar(recall(RecallRequest(question.query, recipe="memtui"), bench)) == ()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memtui.engine import RecallRequest, Trace
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
@@ -52,7 +52,9 @@ def ask(store: Store, **more: Any) -> Trace:
         "query_vector": [1, 0, 0],
         "source": None,
     }
-    return recall(RecallRequest("a question about nothing", **(given | more)), Bench(store, NOW_MS, None))
+    return recall(
+        RecallRequest("a question about nothing", **(given | more)), RecallContext(store, NOW_MS, None)
+    )
 
 
 def order(trace: Trace, stage: str) -> dict[str, float]:
@@ -176,7 +178,7 @@ def test_example_14_tag_tokens_must_all_be_in_the_text(tmp_path: Path) -> None:
         row("out", "The gateway of another project", (0, 1)),
     ]
     store = open_store(write_store(tmp_path, rows, dims=2))
-    bench = Bench(store, NOW_MS, None)
+    bench = RecallContext(store, NOW_MS, None)
     one = recall(RecallRequest("proj:AIF gateway", recipe="pro/tool", source=None), bench)
     assert (one.mode, [result.id for result in one.results]) == ("tag", ["in"])
     both = recall(RecallRequest("proj:AIF team:core gateway", recipe="pro/tool", source=None), bench)

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError
-from memtui.engine.embed.openai import OpenAIEmbedder
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.lab.injected import injected
-from memtui.engine.lab.ranks import ranking_at
-from memtui.engine.lab.whatif import Ask
-from memtui.engine.lab.whynot import why_not
-from memtui.engine.recall.run import Bench, recall
-from memtui.engine.store.build import build_catalog
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.explain.inquiry import why_not
+from memtui.engine.explain.prompt_block import injected
+from memtui.engine.explain.ranks import ranking_at
+from memtui.engine.explain.variation import Recompute
+from memtui.engine.providers.embedding_services import EmbeddingSettings
+from memtui.engine.providers.openai_embedder import OpenAIEmbedder
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
 from tests.engine.loopback import Answer, Loopback, loopback
@@ -49,7 +49,7 @@ def question(text: str) -> np.ndarray[Any, np.dtype[np.float32]]:
 
 def ask(store: Store, *, embed: Any = question, **more: Any) -> Trace:
     request = RecallRequest(**({"query": "gateway port", "recipe": "pro/tool", "limit": 5} | more))
-    return recall(request, Bench(store, NOW_MS, embed, no_embedder="no provider is configured."))
+    return recall(request, RecallContext(store, NOW_MS, embed, no_embedder="no provider is configured."))
 
 
 def test_without_an_embedder_the_keyword_lane_works_and_says_so(store: Store) -> None:
@@ -104,10 +104,10 @@ def test_an_embedding_that_fails_fails_the_whole_recall(
 
 
 def test_why_not_says_that_the_recall_failed(store: Store) -> None:
-    bench = Bench(store, NOW_MS, refusing())
+    bench = RecallContext(store, NOW_MS, refusing())
     trace = recall(RecallRequest("gateway port", recipe="pro/tool"), bench)
     ranking = partial(ranking_at, store, catalog=build_catalog(store))
-    verdict = why_not(trace, "a", ranking, Ask(bench)).verdict
+    verdict = why_not(trace, "a", ranking, Recompute(bench)).verdict
     assert (verdict.returned, verdict.gate) == (False, "embedding")
     assert verdict.as_json()["failure"]["stage"] == "hybrid.embedQuery"
     alone = verdict.as_json()["words_alone"]
@@ -222,7 +222,7 @@ def test_a_setting_that_is_unknown_or_ill_typed_is_named_by_its_path(
 
 
 def test_knobs_without_effect_are_named() -> None:
-    from memtui.engine.recall.config import findings, resolve
+    from memtui.engine.recall.recipes.pro.settings import findings, resolve
 
     retrieval, decay = resolve({"retrieval": {"candidatePoolSize": 60, "recencyWeight": 0.2}})
     told = " ".join(findings(retrieval, decay))

@@ -12,11 +12,11 @@ import pyarrow as pa
 import pytest
 
 from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError, open_engine
-from memtui.engine.errors import ConfigError
-from memtui.engine.recall.mem_engine import fusion, trust
-from memtui.engine.recall.mem_engine.fusion import reciprocal_ranks
-from memtui.engine.recall.mem_engine.prompts import imitates_lines
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.core.errors import ConfigError
+from memtui.engine.recall.recipes.mem_engine import stages, trust
+from memtui.engine.recall.recipes.mem_engine.prompt_block import imitates_lines
+from memtui.engine.recall.recipes.mem_engine.stages import reciprocal_ranks
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
 
@@ -52,12 +52,12 @@ def item(key: str, angle: float, label: str = "must_remember", **more: Any) -> d
     }
 
 
-def bench(folder: Path, *rows: dict[str, Any]) -> Bench:
+def bench(folder: Path, *rows: dict[str, Any]) -> RecallContext:
     lancedb.connect(folder).create_table("memories", pa.Table.from_pylist(list(rows), schema=SCHEMA))
-    return Bench(open_store(folder), NOW_MS, None)
+    return RecallContext(open_store(folder), NOW_MS, None)
 
 
-def ask(bench: Bench, query: str = "zzz", **more: Any) -> Trace:
+def ask(bench: RecallContext, query: str = "zzz", **more: Any) -> Trace:
     config = {"memEngine": more.pop("settings", {})}
     request = RecallRequest(query=query, recipe="mem-engine", query_vector=VECTOR, config=config, **more)
     trace = recall(request, bench)
@@ -66,7 +66,7 @@ def ask(bench: Bench, query: str = "zzz", **more: Any) -> Trace:
 
 
 @pytest.fixture
-def tiers(tmp_path: Path) -> Bench:
+def tiers(tmp_path: Path) -> RecallContext:
     return bench(
         tmp_path / "engine",
         item("m1", 80),
@@ -78,7 +78,7 @@ def tiers(tmp_path: Path) -> Bench:
     )
 
 
-def test_an_important_memory_comes_before_a_nearer_one(tiers: Bench) -> None:
+def test_an_important_memory_comes_before_a_nearer_one(tiers: RecallContext) -> None:
     trace = ask(tiers)
     assert trace.returned == ("m1", "n1", "n2", "u1", "i1")
     assert trace.extra["receipt"]["ladder"] == "must+nice+unknown+ignore"
@@ -89,7 +89,7 @@ def test_an_important_memory_comes_before_a_nearer_one(tiers: Bench) -> None:
     assert {c.id: c.reason for c in two.candidates if c.rank is None} == {"n2": "limit"}
 
 
-def test_scores_are_reciprocal_ranks(tiers: Bench) -> None:
+def test_scores_are_reciprocal_ranks(tiers: RecallContext) -> None:
     trace = ask(tiers, "note")
     first = trace.results[0]
     assert first.score == pytest.approx(2 / 61)
@@ -100,16 +100,18 @@ def test_scores_are_reciprocal_ranks(tiers: Bench) -> None:
     }
 
 
-def test_a_changed_constant_turns_the_proof_red(tiers: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_changed_constant_turns_the_proof_red(
+    tiers: RecallContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(
-        "memtui.engine.recall.mem_engine.run.reciprocal_ranks",
-        lambda lists, limit: reciprocal_ranks(lists, limit=limit, k=fusion.K + 1),
+        "memtui.engine.recall.recipes.mem_engine.recipe.reciprocal_ranks",
+        lambda lists, limit: reciprocal_ranks(lists, limit=limit, k=stages.K + 1),
     )
     request = RecallRequest(query="note", recipe="mem-engine", query_vector=VECTOR)
     assert not recall(request, tiers).proof.recomputed
 
 
-def test_other_scopes_are_asked_only_when_there_are_too_few(tiers: Bench) -> None:
+def test_other_scopes_are_asked_only_when_there_are_too_few(tiers: RecallContext) -> None:
     settings = {"scopePolicy": {"fallbackScopes": ["personal"]}}
     few = ask(tiers, limit=3, settings=settings)
     assert few.extra["receipt"]["fallback"]["consulted"] is False
@@ -126,7 +128,7 @@ def test_other_scopes_are_asked_only_when_there_are_too_few(tiers: Bench) -> Non
     )
 
 
-def test_a_scope_that_is_not_valid_becomes_the_default_one(tiers: Bench) -> None:
+def test_a_scope_that_is_not_valid_becomes_the_default_one(tiers: RecallContext) -> None:
     settings = {"scopePolicy": {"fallbackScopes": ["personal"]}}
     trace = ask(tiers, scopes=["Bad Scope!"], limit=20, settings=settings)
     assert trace.extra["receipt"]["scopeValidation"]["invalid"] is True
@@ -168,7 +170,7 @@ def test_untrusted_ones_come_back_when_there_is_nothing_better(tmp_path: Path) -
 
 
 @pytest.fixture
-def hook(tmp_path: Path) -> Bench:
+def hook(tmp_path: Path) -> RecallContext:
     return bench(
         tmp_path / "engine",
         item("working_set:global", 0),
@@ -180,7 +182,7 @@ def hook(tmp_path: Path) -> Bench:
     )
 
 
-def test_the_hook_leaves_out_working_sets_and_stale_todos(hook: Bench) -> None:
+def test_the_hook_leaves_out_working_sets_and_stale_todos(hook: RecallContext) -> None:
     trace = ask(hook, source="auto-recall", settings={"autoRecall": {"maxItems": 5}})
     assert trace.returned == ("due", "long", "new")
     reasons = {c.id: c.reason for c in trace.candidates if c.rank is None}
@@ -192,7 +194,7 @@ def test_the_hook_leaves_out_working_sets_and_stale_todos(hook: Bench) -> None:
     assert not imitates_lines("a\nb")
 
 
-def test_what_does_not_fit_the_budget_is_cut_oldest_first(hook: Bench) -> None:
+def test_what_does_not_fit_the_budget_is_cut_oldest_first(hook: RecallContext) -> None:
     settings = {"autoRecall": {"maxItems": 5}, "budget": {"maxChars": 300}}
     trace = ask(hook, source="auto-recall", settings=settings)
     assert trace.returned == ("new",)
@@ -202,7 +204,7 @@ def test_what_does_not_fit_the_budget_is_cut_oldest_first(hook: Bench) -> None:
 
 
 @pytest.mark.parametrize("prompt", ["ok", "/new", "heartbeat check", "👍"])
-def test_the_hook_does_not_ask_for_trivial_prompts(hook: Bench, prompt: str) -> None:
+def test_the_hook_does_not_ask_for_trivial_prompts(hook: RecallContext, prompt: str) -> None:
     trace = ask(hook, prompt, source="auto-recall")
     assert trace.returned == ()
     assert trace.extra["receipt"]["skipReason"] == "trivial_prompt"
@@ -225,18 +227,18 @@ def test_a_store_without_labels_is_read_by_its_scores(tmp_path: Path) -> None:
         row("mid", "note", (1, 0), importance=0.6),
         row("top", "note", (0, 1), importance=0.8),
     ]
-    pro = Bench(open_store(write_store(tmp_path / "p", rows, dims=2)), NOW_MS, None)
+    pro = RecallContext(open_store(write_store(tmp_path / "p", rows, dims=2)), NOW_MS, None)
     assert ask(pro).returned == ("top", "mid", "low")
 
 
-def test_without_an_embedder_the_words_are_asked_alone(tiers: Bench) -> None:
+def test_without_an_embedder_the_words_are_asked_alone(tiers: RecallContext) -> None:
     trace = recall(RecallRequest(query="note n1", recipe="mem-engine"), tiers)
     assert trace.mode == "keyword"
     assert "n1" in trace.returned
     assert "provider_unavailable" in trace.extra["receipt"]["lifecycle"]["rejected"]
 
 
-def test_it_is_the_recipe_of_its_own_stores(tiers: Bench, tmp_path: Path) -> None:
+def test_it_is_the_recipe_of_its_own_stores(tiers: RecallContext, tmp_path: Path) -> None:
     engine = open_engine(tmp_path / "engine", now=lambda: NOW_MS, environ={}, cwd=tmp_path)
     assert engine.default_recipe == "mem-engine"
     document = engine.recall(RecallRequest(query="note", query_vector=VECTOR)).as_json()
@@ -257,7 +259,7 @@ def test_it_is_the_recipe_of_its_own_stores(tiers: Bench, tmp_path: Path) -> Non
         ({"config": {"elsewhere": {}}}, ConfigError),
     ],
 )
-def test_bad_input_is_told(tiers: Bench, more: dict[str, Any], error: type[MemtuiError]) -> None:
+def test_bad_input_is_told(tiers: RecallContext, more: dict[str, Any], error: type[MemtuiError]) -> None:
     request = replace(RecallRequest(query="tea", recipe="mem-engine", query_vector=VECTOR), **more)
     with pytest.raises(error) as caught:
         recall(request, tiers)

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError, open_engine
-from memtui.engine.dialects.own import own_schema
-from memtui.engine.embed.static import BUNDLED_DIMS, bundled
-from memtui.engine.errors import ConfigError
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.core.errors import ConfigError
+from memtui.engine.dialects.memtui import own_schema
+from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
@@ -29,7 +29,7 @@ def talks(tmp_path_factory: pytest.TempPathFactory) -> Set:
     return dialogue_set(tmp_path_factory.mktemp("talks") / "store", scoped=True)
 
 
-def own(folder: Path, *rows: dict[str, Any]) -> Bench:
+def own(folder: Path, *rows: dict[str, Any]) -> RecallContext:
     """A store of memtui's own: `text`, and what else a row should have."""
     vectors = bundled().embed_passages([each["text"] for each in rows])
     filled = [
@@ -50,10 +50,10 @@ def own(folder: Path, *rows: dict[str, Any]) -> Bench:
         for at, (each, vector) in enumerate(zip(rows, vectors, strict=True))
     ]
     create_own(folder, pa.Table.from_pylist(filled, schema=own_schema(BUNDLED_DIMS)))
-    return Bench(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
+    return RecallContext(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
 
 
-def ask(bench: Bench, query: str, **more: Any) -> Trace:
+def ask(bench: RecallContext, query: str, **more: Any) -> Trace:
     trace = recall(RecallRequest(query=query, recipe="memtui", **more), bench)
     assert trace.proof.recomputed, trace.proof.failures
     return trace
@@ -229,7 +229,7 @@ def test_scopes_and_category_are_kept_to(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def small(tmp_path: Path) -> Bench:
+def small(tmp_path: Path) -> RecallContext:
     return own(
         tmp_path / "small", {"text": "The gateway listens on 8443."}, {"text": "Tea is served at five."}
     )
@@ -250,7 +250,7 @@ def small(tmp_path: Path) -> Bench:
         ({"lanes": {"vector": [["m0"]]}}, UsageError),
     ],
 )
-def test_bad_input_is_told(small: Bench, more: dict[str, Any], error: type[MemtuiError]) -> None:
+def test_bad_input_is_told(small: RecallContext, more: dict[str, Any], error: type[MemtuiError]) -> None:
     request = replace(RecallRequest(query="tea", recipe="memtui"), **more)
     with pytest.raises(error) as caught:
         recall(request, small)
@@ -260,12 +260,12 @@ def test_bad_input_is_told(small: Bench, more: dict[str, Any], error: type[Memtu
 @pytest.mark.parametrize(
     "query", ['"', '"tea" AND (x', "???", "\ud800 tea", "🚀" * 50, "tea " * 3000, "'; --"]
 )
-def test_odd_questions_are_answered(small: Bench, query: str) -> None:
+def test_odd_questions_are_answered(small: RecallContext, query: str) -> None:
     trace = ask(small, query)
     assert trace.candidates or trace.warnings
 
 
-def test_weights_of_another_plugin_are_told_to_be_without_effect(small: Bench) -> None:
+def test_weights_of_another_plugin_are_told_to_be_without_effect(small: RecallContext) -> None:
     trace = ask(small, "tea", config={"retrieval": {"vectorWeight": 0.9}, "decay": None})
     assert trace.findings == (
         "retrieval has no effect: those are the plugin's settings, this recipe reads the block memtui.",
@@ -275,7 +275,7 @@ def test_weights_of_another_plugin_are_told_to_be_without_effect(small: Bench) -
 def test_given_vectors_have_their_own_weights(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     rows = [row(f"r{n}", f"note {n} about tea", rng.normal(size=8).tolist()) for n in range(30)]
-    bench = Bench(open_store(write_store(tmp_path / "s", rows, dims=8)), NOW_MS, None)
+    bench = RecallContext(open_store(write_store(tmp_path / "s", rows, dims=8)), NOW_MS, None)
     trace = ask(bench, "note 7", query_vector=rows[7]["vector"], limit=3)
     assert trace.returned[0] == "r7"
     assert trace.config["memtui"]["pool"] == 50
@@ -284,17 +284,19 @@ def test_given_vectors_have_their_own_weights(tmp_path: Path) -> None:
 
 def test_without_vectors_the_words_are_enough_with_and_without_an_index(tmp_path: Path) -> None:
     rows = [row("a", "tea at five", (1, 0)), row("b", "coffee at ten", (0, 1))]
-    bench = Bench(open_store(write_store(tmp_path / "s", rows, dims=2)), NOW_MS, None, "no model is known")
+    bench = RecallContext(
+        open_store(write_store(tmp_path / "s", rows, dims=2)), NOW_MS, None, "no model is known"
+    )
     trace = ask(bench, "when is tea")
     assert (trace.mode, trace.returned[0]) == ("keyword", "a")
     assert any("no model is known" in warning for warning in trace.warnings)
-    flat = Bench(open_store(write_store(tmp_path / "f", rows, dims=2, fts=False)), NOW_MS, None)
+    flat = RecallContext(open_store(write_store(tmp_path / "f", rows, dims=2, fts=False)), NOW_MS, None)
     trace = ask(flat, "when is tea")
     assert trace.returned[0] == "a"
     assert any("row by row" in warning for warning in trace.warnings)
 
 
-def test_recorded_hits_take_the_place_of_the_searches(small: Bench) -> None:
+def test_recorded_hits_take_the_place_of_the_searches(small: RecallContext) -> None:
     lanes = {"vector": [["m1", 0.9], ["gone", 0.8]], "bm25": [["m0", 4.0]]}
     trace = ask(small, "gateway", lanes=lanes)
     assert set(trace.returned) == {"m0", "m1"}
@@ -335,7 +337,7 @@ def test_metadata_that_was_encoded_twice_is_read_here_and_not_by_the_plugin(tmp_
         for at, (text, values) in enumerate(told)
     ]
     rows.append(row("plain", "A choir needs a conductor", (0.5, 0.5), metadata='"just words"'))
-    bench = Bench(open_store(write_store(tmp_path / "twice", rows, dims=2)), NOW_MS, None)
+    bench = RecallContext(open_store(write_store(tmp_path / "twice", rows, dims=2)), NOW_MS, None)
     found = ask(bench, "What did Bo say of the choir?", query_vector=[1.0, 0.0])
     assert found.pool.rows[0].metadata.valid
     assert [each.metadata.values.get("speaker") for each in found.pool.rows if each.id == "m1"] == ["Bo"]

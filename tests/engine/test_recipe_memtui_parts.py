@@ -6,11 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memtui.engine.recall.own.clean_question import clean_question, named_speakers
-from memtui.engine.recall.own.dates import spans_named, years_of
-from memtui.engine.recall.own.identifiers import identifiers
-from memtui.engine.recall.own.late import bare_text, words_at
-from memtui.engine.recall.own.newest import newest_wanted
+from memtui.engine.recall.recipes.memtui.late_interaction import bare_text, words_at
+from memtui.engine.recall.recipes.memtui.question import (
+    clean_question,
+    identifiers,
+    named_speakers,
+    newest_wanted,
+    spans_named,
+    years_of,
+)
 
 SPEAKERS = ("Caroline", "Melanie Stone", "Will")
 

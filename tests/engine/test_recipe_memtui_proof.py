@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from memtui.engine import RecallRequest, Trace
-from memtui.engine.embed.static import bundled
-from memtui.engine.recall.own import dates, late, stages
-from memtui.engine.recall.own import recipe as recipe_stages
-from memtui.engine.recall.own.survey import Survey
-from memtui.engine.recall.run import recall
+from memtui.engine.providers.static_embedder import bundled
+from memtui.engine.recall.recipes.memtui import late_interaction, stages
+from memtui.engine.recall.recipes.memtui import question as dates
+from memtui.engine.recall.recipes.memtui import recipe as recipe_stages
+from memtui.engine.recall.recipes.memtui.survey import Survey
+from memtui.engine.recall.recipes.pro.run import recall
 from tests.quality.table import Set, dialogue_set
 
 QUESTIONS = (
@@ -63,7 +64,7 @@ def _by_hand(talks: Set, trace: Trace, scope: str | None) -> dict[str, float]:
     union = set(nearest) | set(bm25)
     held = {c.id: s.after for c in trace.candidates for s in c.steps if s.stage == "identifier_ranked"}
     union |= set(held)
-    words = [set(late._WORD.findall(f"{r['speaker']}: {r['text']}".lower())) for r in stored]
+    words = [set(late_interaction._WORD.findall(f"{r['speaker']}: {r['text']}".lower())) for r in stored]
 
     def rarity(word: str) -> float:
         df = sum(word in each for each in words)
@@ -71,7 +72,9 @@ def _by_hand(talks: Set, trace: Trace, scope: str | None) -> dict[str, float]:
 
     weights = []
     for (start, end), vector in zip(asked.spans, asked.matrix, strict=True):
-        around = [f for f in late._WORD.finditer(question) if f.start() <= start and end <= f.end()]
+        around = [
+            f for f in late_interaction._WORD.finditer(question) if f.start() <= start and end <= f.end()
+        ]
         weights.append(float(np.linalg.norm(vector)) * (rarity(around[0][0].lower()) if around else 0.0))
 
     def near(row: dict[str, Any]) -> list[float]:
@@ -181,7 +184,7 @@ def _with(trace: Trace, at: int, outcome: Any) -> Trace:
         (stages, "MILLISECONDS_A_DAY", 1_000),
         (dates, "AFTER_MONTH", dates.timedelta(days=9)),
         (dates, "AFTER_DAY", dates.timedelta(days=9)),
-        (late, "best_cosines", lambda *a: np.full((len(a[2]), len(a[1].tokens)), 0.5)),
+        (late_interaction, "best_cosines", lambda *a: np.full((len(a[2]), len(a[1].tokens)), 0.5)),
     ],
 )
 def test_a_constant_changed_in_the_stages_is_noticed(

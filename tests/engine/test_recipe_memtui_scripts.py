@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine import RecallRequest
-from memtui.engine.embed.static import BUNDLED_DIMS, bundled
-from memtui.engine.recall.own.pairs import pairs_of
-from memtui.engine.recall.own.scripts import coverage, learned_scripts
-from memtui.engine.recall.own.settings import resolve_own
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
+from memtui.engine.recall.recipes.memtui.pairs import pairs_of
+from memtui.engine.recall.recipes.memtui.scripts import coverage, learned_scripts
+from memtui.engine.recall.recipes.memtui.settings import resolve_own
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
@@ -76,18 +76,18 @@ QUESTIONS = (
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def bench(tmp_path_factory: pytest.TempPathFactory) -> RecallContext:
     turns = [
         Turn(f"{language}{at}", "all", "", text, language, NOW_MS - 86_400_000)
         for language, texts in MEMORIES.items()
         for at, text in enumerate(texts)
     ]
     folder = write(tmp_path_factory.mktemp("scripts") / "store", turns, prefixed=False)
-    return Bench(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
+    return RecallContext(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
 
 
 @pytest.fixture(scope="module")
-def plugin(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> RecallContext:
     """The same memories in a table of memory-lancedb-pro, whose index leaves such runs whole."""
     rows = [
         row(f"{language}{at}", text, bundled().embed_passages([text])[0].tolist(), age=1)
@@ -95,12 +95,12 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Bench:
         for at, text in enumerate(texts)
     ]
     folder = write_store(tmp_path_factory.mktemp("plugin") / "store", rows, dims=BUNDLED_DIMS)
-    return Bench(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
+    return RecallContext(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
 
 
 @pytest.mark.parametrize(("language", "question", "at"), QUESTIONS)
 def test_no_language_is_worse_than_keyword_search_alone(
-    bench: Bench, language: str, question: str, at: int
+    bench: RecallContext, language: str, question: str, at: int
 ) -> None:
     trace = recall(RecallRequest(question, recipe="memtui"), bench)
     words = bench.store.fts_search(question, k=20, columns=["id"]).column("id").to_pylist()
@@ -117,7 +117,7 @@ def test_no_language_is_worse_than_keyword_search_alone(
     ("language", "question", "at"), [each for each in QUESTIONS if each[0] in ("zh", "ja")]
 )
 def test_a_plugins_store_is_searched_by_pairs_of_letters(
-    plugin: Bench, language: str, question: str, at: int
+    plugin: RecallContext, language: str, question: str, at: int
 ) -> None:
     found = recall(RecallRequest(question, recipe="memtui"), plugin)
     assert f"{language}{at}" in found.returned[:2]

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine, RecallRequest, open_engine
-from memtui.engine.cases.demo import demo_cases
+from memtui.engine.cases.case import demo_cases
 from memtui.engine.demo import build_demo
-from memtui.engine.lab.radar import radar
+from memtui.engine.explain.radar import radar
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine.planted import TARGET, healthy, toward
 

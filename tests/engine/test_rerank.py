@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.errors import RerankError
-from memtui.engine.rerank import RerankSettings, rerank
-from memtui.engine.rerank.shapes import scores
+from memtui.engine.core.errors import RerankError
+from memtui.engine.providers.reranker import RerankSettings, rerank, scores
 from tests.engine.loopback import Answer, Loopback, loopback
 
 DOCUMENTS = ["green tea at four", "the port is 5432", "black tea"]

@@ -11,9 +11,14 @@ import numpy as np
 import pytest
 
 from memtui.engine import Engine, MemtuiError, open_engine
-from memtui.engine.lifecycle.settled import KEEP_DAYS, SKIP_DAYS, ReviewProgress, settled_lately
-from memtui.engine.lifecycle.suppression import InjectionPolicy, injection_patch
-from memtui.engine.metadata import normalise
+from memtui.engine.decay.validity import InjectionPolicy, injection_patch
+from memtui.engine.lifecycle.review_queue import (
+    KEEP_DAYS,
+    SKIP_DAYS,
+    ReviewProgress,
+    settled_lately,
+)
+from memtui.engine.metadata.read import normalise
 from tests.conftest import NOW_MS
 from tests.engine import pro_store
 from tests.engine.pro_store import write_store

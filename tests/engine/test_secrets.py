@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.secrets import MARK, find_secrets, kinds, mask, veiled
-from memtui.tui.dialogs.preview_text import difference, value_words
+from memtui.engine.core.secrets import MARK, find_secrets, kinds, mask, veiled
+from memtui.tui.dialogs.change_preview_view import difference, value_words
 from tests.cli.every_command import call
 from tests.engine.tables import pro_row, write_table
 

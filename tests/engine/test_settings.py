@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui import paths
-from memtui.engine.errors import ConfigError
+from memtui.engine.core.errors import ConfigError
 from memtui.settings import KEY_VARIABLE, SETTINGS, Settings, load_settings
 
 

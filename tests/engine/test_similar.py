@@ -11,8 +11,8 @@ import pytest
 
 from memtui.cli.main import run
 from memtui.engine import Engine, ListQuery, UsageError, open_engine
-from memtui.engine.embed.embedder import NoEmbedder
-from memtui.engine.progress import Progress
+from memtui.engine.core.progress import Progress
+from memtui.engine.providers.embedder import NoEmbedder
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import WordEmbedder
 from tests.engine.pro_store import row, write_store

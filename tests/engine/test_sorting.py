@@ -11,13 +11,12 @@ import pyarrow as pa
 import pytest
 
 from memtui.engine import ListQuery, UsageError
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.by_column import further_keys
-from memtui.engine.store.catalog import Catalog
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.catalog import Catalog
+from memtui.engine.catalog.select import order, sort_keys
+from memtui.engine.catalog.views import make_view
 from memtui.engine.store.open import open_store
-from memtui.engine.store.select import order
 from memtui.engine.store.table import Store
-from memtui.engine.store.view import make_view
 from tests.conftest import NOW_MS
 from tests.engine.tables import PRO, pro_row, write_table
 
@@ -77,7 +76,7 @@ def test_a_list_is_sorted_by_any_column(read: tuple[Store, Catalog], sort: str, 
 
 
 def test_the_keys_of_a_store_and_what_is_none(read: tuple[Store, Catalog]) -> None:
-    assert further_keys(read[0].dialect, read[0].schema) == (
+    assert sort_keys(read[0].dialect, read[0].schema) == (
         "text",
         "rank",
         "weight",
@@ -90,7 +89,7 @@ def test_the_keys_of_a_store_and_what_is_none(read: tuple[Store, Catalog]) -> No
             make_view(*read, ListQuery(sort=key), now_ms=NOW_MS)
         assert "weight" in refused.value.fix
         assert "timestamp" in refused.value.fix
-    assert "rank" not in further_keys(read[0].dialect, pa.schema([("id", pa.string())]))
+    assert "rank" not in sort_keys(read[0].dialect, pa.schema([("id", pa.string())]))
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from memtui.engine.dialects.own import own_schema
-from memtui.engine.errors import RefusedError
+from memtui.engine.core.errors import RefusedError
+from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.store.create import create_own
-from memtui.engine.store.lance import import_lancedb
+from memtui.engine.store.lancedb_import import import_lancedb
 from memtui.engine.store.open import open_store
 
 HASH = "0f343b0931126a20f133d67c2b018a3b1c9f5d20"

@@ -7,12 +7,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from memtui.engine.dialects.detect import detect
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.metadata_columns import read_metadata
+from memtui.engine.core.errors import UnknownDialectError, UsageError
 from memtui.engine.dialects.generic import parse_map
-from memtui.engine.dialects.own import own_schema
-from memtui.engine.errors import UnknownDialectError, UsageError
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.meta_columns import read_metadata
+from memtui.engine.dialects.memtui import own_schema
+from memtui.engine.dialects.registry import detect
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.engine.tables import PRO, pro_row, uuid, write_table

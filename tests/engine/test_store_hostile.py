@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.listing import ListQuery
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.catalog import Catalog
-from memtui.engine.store.meta_columns import read_metadata
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.catalog import Catalog
+from memtui.engine.catalog.metadata_columns import read_metadata
+from memtui.engine.catalog.text_search import TextLookup
+from memtui.engine.catalog.types import ListQuery
+from memtui.engine.catalog.views import find_one, make_view, page_of
+from memtui.engine.health.store_findings import make_stats
 from memtui.engine.store.open import open_store
-from memtui.engine.store.stats import make_stats
 from memtui.engine.store.table import Store
-from memtui.engine.store.view import find_one, make_view, page_of
-from memtui.engine.store.words import TextLookup
 from tests.conftest import NOW_MS
 from tests.engine.tables import PRO, pro_row, uuid, write_table
 

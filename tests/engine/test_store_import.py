@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 USE = """
 import json, sys
 {first}
-from memtui.engine.store.lance import import_lancedb
+from memtui.engine.store.lancedb_import import import_lancedb
 lancedb = import_lancedb()
 import os
 import pyarrow as pa
@@ -86,7 +86,7 @@ def test_another_release_is_imported_as_it_is(tmp_path: Path) -> None:
 
 def test_a_stand_in_that_fails_is_not_noticed(tmp_path: Path) -> None:
     broken = (
-        "import memtui.engine.store.late_models as late\n"
+        "import memtui.patches.lancedb_import as late\n"
         "def fail(self, name): raise RuntimeError(name)\n"
         "late._StandIn.__getattr__ = fail"
     )
@@ -105,7 +105,7 @@ def test_importing_the_engine_and_finding_a_place_needs_no_library(tmp_path: Pat
     script = """
 import sys
 import memtui.engine
-from memtui.engine.errors import MemtuiError
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.store.open import open_store
 try:
     open_store(sys.argv[1])

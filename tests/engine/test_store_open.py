@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.errors import (
+from memtui.engine.core.errors import (
     DamagedStoreError,
     MemtuiError,
     StoreNotFoundError,

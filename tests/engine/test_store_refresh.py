@@ -10,14 +10,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from memtui.engine.dialects.own import own_schema
-from memtui.engine.errors import MemtuiError, UnknownDialectError
-from memtui.engine.listing import ListQuery
-from memtui.engine.store.build import build_catalog
-from memtui.engine.store.meta_columns import read_metadata
+from memtui.engine.catalog.build import build_catalog
+from memtui.engine.catalog.metadata_columns import read_metadata
+from memtui.engine.catalog.types import ListQuery
+from memtui.engine.catalog.views import make_view, page_of
+from memtui.engine.core.errors import MemtuiError, UnknownDialectError
+from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
-from memtui.engine.store.view import make_view, page_of
 from tests.conftest import NOW_MS
 from tests.engine.tables import PRO, pro_row, uuid, write_table
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.memory import Memory
-from memtui.engine.metadata import normalise
+from memtui.engine.core.memory import Memory
+from memtui.engine.metadata.read import normalise
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
 from tests.conftest import NOW_MS

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
 from tests.engine.tables import pro_row, uuid, write_table

@@ -7,13 +7,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine.access import ScopePolicy
-from memtui.engine.errors import ConfigError, UsageError
-from memtui.engine.recall.depth import format_at_depth
-from memtui.engine.recall.expansion import MOST_WORDS, expand
-from memtui.engine.recall.gate import plain_question, skip_rule
-from memtui.engine.recall.intent import BROAD, analyse, boost
-from memtui.engine.recall.noise import false_positive, is_envelope, noise_rule
-from memtui.engine.recall.tags import tag_tokens
+from memtui.engine.core.content_rules import false_positive, is_envelope, noise_rule
+from memtui.engine.core.errors import ConfigError, UsageError
+from memtui.engine.explain.prompt_block import format_at_depth
+from memtui.engine.recall.recipes.pro.question import (
+    BROAD,
+    MOST_WORDS,
+    analyse,
+    boost,
+    expand,
+    plain_question,
+    skip_rule,
+    tag_tokens,
+)
 
 quick = settings(max_examples=60, deadline=None, database=None)
 

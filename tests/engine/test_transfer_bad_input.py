@@ -12,12 +12,20 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.errors import MemtuiError, RefusedError
-from memtui.engine.progress import Progress
-from memtui.engine.transfer.request import ImportRequest
+from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.progress import Progress
+from memtui.engine.transfer.importing.request import ImportRequest
 from tests.conftest import ROOT, tree_hash
 from tests.engine.loopback import loopback
-from tests.engine.transfer_stores import imported, jsonl, memory, opened, own_store, planned, rows_of
+from tests.engine.transfer_stores import (
+    imported,
+    jsonl,
+    memory,
+    opened,
+    own_store,
+    planned,
+    rows_of,
+)
 from tests.engine.transfer_world import Source
 
 GIB = 1 << 30
@@ -45,7 +53,7 @@ def test_two_gigabytes_need_no_more_memory_than_others(
     script = (
         "import resource, sys\n"
         "from pathlib import Path\n"
-        "from memtui.engine.errors import MemtuiError\n"
+        "from memtui.engine.core.errors import MemtuiError\n"
         "from tests.engine.transfer_world import Source\n"
         f"resource.setrlimit(resource.RLIMIT_DATA, ({GIB}, {GIB}))\n"
         "try:\n"

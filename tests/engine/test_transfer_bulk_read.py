@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine.embed.static import BUNDLED_DIMS
+from memtui.engine.core.errors import Cancelled, MemtuiError
+from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.engine import Engine
-from memtui.engine.errors import Cancelled, MemtuiError
-from memtui.engine.progress import CancelToken, Progress
-from memtui.engine.transfer import planning
-from memtui.engine.transfer.bulk_read import read_in_bulk
-from memtui.engine.transfer.export import ExportRequest
-from memtui.engine.transfer.plan import Plan
-from memtui.engine.transfer.request import ImportRequest
+from memtui.engine.providers.static_embedder import BUNDLED_DIMS
+from memtui.engine.transfer.exporting.request import ExportRequest
+from memtui.engine.transfer.importing import planner
+from memtui.engine.transfer.importing.bulk_read import read_in_bulk
+from memtui.engine.transfer.importing.import_plan import ImportPlan
+from memtui.engine.transfer.importing.request import ImportRequest
 from tests.engine.test_transfer_export import ODD
 from tests.engine.transfer_stores import memory, opened, own_store, pro_store
 
@@ -44,13 +44,13 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> None:
         used.append(draft is not None)
         return draft
 
-    monkeypatch.setattr(planning, "read_in_bulk", watched)
+    monkeypatch.setattr(planner, "read_in_bulk", watched)
 
 
 def _plan(engine: Engine, path: Path, **options: Any) -> dict[str, Any]:
     """Everything of a plan that can be compared."""
     engine.refresh()
-    plan: Plan = engine.transfer.plan(ImportRequest((path,), **options))
+    plan: ImportPlan = engine.transfer.plan(ImportRequest((path,), **options))
     found: dict[str, Any] = {
         "document": plan.as_json(),
         "spool": [row for batch in plan.spool.batches() for row in batch.to_pylist()],
@@ -69,7 +69,7 @@ def _both_ways(
     engine: Engine, path: Path, monkeypatch: pytest.MonkeyPatch, **options: Any
 ) -> tuple[Any, Any]:
     fast = _plan(engine, path, **options)
-    monkeypatch.setattr(planning, "read_in_bulk", lambda *_: None)
+    monkeypatch.setattr(planner, "read_in_bulk", lambda *_: None)
     return fast, _plan(engine, path, **options)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memtui.engine.embed.static import bundled
+from memtui.engine.providers.static_embedder import bundled
 from tests.engine.transfer_stores import jsonl, memory, opened, own_store, planned, rows_of
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.errors import MemtuiError
+from memtui.engine.core.errors import MemtuiError
 from tests.engine.transfer_world import Source
 
 TEXTS = [

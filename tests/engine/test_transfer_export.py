@@ -13,11 +13,19 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.engine import Engine
-from memtui.engine.errors import RefusedError, UsageError
-from memtui.engine.transfer.export import Exported, ExportRequest
+from memtui.engine.transfer.exporting.request import Exported, ExportRequest
 from tests.conftest import tree_hash
-from tests.engine.transfer_stores import imported, memory, opened, own_store, planned, pro_store, rows_of
+from tests.engine.transfer_stores import (
+    imported,
+    memory,
+    opened,
+    own_store,
+    planned,
+    pro_store,
+    rows_of,
+)
 
 SECRET = "The deploy token = Tr0ub4dor&3horse for staging."
 ODD = [
@@ -219,7 +227,7 @@ def test_a_full_disk_leaves_no_file(engine: Engine) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("left out: this system has no /dev/full")
-    from memtui.engine.transfer.export import open_text
+    from memtui.engine.transfer.exporting.request import open_text
 
     with pytest.raises(OSError, match="No space"), open_text(full) as file:
         file.write("x" * (1 << 21))

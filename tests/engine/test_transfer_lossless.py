@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from memtui.engine.store.create_pro import create_like
-from memtui.engine.transfer.export import ExportRequest
-from memtui.engine.transfer.request import ImportRequest
+from memtui.engine.store.create import create_like
+from memtui.engine.transfer.exporting.request import ExportRequest
+from memtui.engine.transfer.importing.request import ImportRequest
 from tests.conftest import SHARED
 from tests.engine.transfer_stores import imported, memory, opened, own_store, pro_store, rows_of
 

@@ -14,30 +14,32 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.embed.static import bundled
-from memtui.engine.errors import Cancelled, MemtuiError, RefusedError, UsageError
-from memtui.engine.progress import CancelToken, Progress
+from memtui.engine.core.errors import Cancelled, MemtuiError, RefusedError, UsageError
+from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.providers.chat import ChatSettings
+from memtui.engine.providers.embedding_services import EmbeddingSettings
+from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.store.open import open_store
-from memtui.engine.transfer import making, migrate
+from memtui.engine.transfer import make_store, migration
 from tests.conftest import tree_hash
 from tests.engine.loopback import Answer, loopback
 from tests.engine.transfer_stores import memory, opened, own_store, pro_store, rows_of
 from tests.engine.transfer_world import NOW_MS
 
 
-def _migrator(source: Path, tmp_path: Path, form: migrate.Form = "pro") -> migrate.Migrator:
-    return migrate.Migrator(migrate.request_for(source), form, NOW_MS, tmp_path / "work", time.perf_counter)
+def _migrator(source: Path, tmp_path: Path, form: migration.Form = "pro") -> migration.Migrator:
+    return migration.Migrator(
+        migration.request_for(source), form, NOW_MS, tmp_path / "work", time.perf_counter
+    )
 
 
 STORES = ("builtin-old", "builtin-legacy", "builtin-mixed", "builtin-new", "engine")
 
 
-@pytest.mark.parametrize("form", migrate.FORMS)
+@pytest.mark.parametrize("form", migration.FORMS)
 @pytest.mark.parametrize("name", STORES)
 def test_real_stores_are_migrated_and_verified(
-    shared: Path, tmp_path: Path, unpack: Callable[[Path], Path], name: str, form: migrate.Form
+    shared: Path, tmp_path: Path, unpack: Callable[[Path], Path], name: str, form: migration.Form
 ) -> None:
     source = unpack(shared / "fixtures" / "stores" / f"{name}.tar.gz")
     before = tree_hash(source)
@@ -81,7 +83,7 @@ def test_a_migration_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.M
     (occupied / "mine").write_text("x")
     with pytest.raises(RefusedError, match="is not empty"):
         migrator.run(occupied)
-    monkeypatch.setattr(migrate, "compare", lambda *_: (0, ("a row is missing",)))
+    monkeypatch.setattr(migration, "compare", lambda *_: (0, ("a row is missing",)))
     with pytest.raises(MemtuiError, match="a row is missing"):
         migrator.run(tmp_path / "new")
     left = {each.name for each in tmp_path.iterdir()} - {"source", "occupied", "work"}
@@ -108,7 +110,7 @@ def test_what_a_killed_run_left_is_cleared_away(tmp_path: Path) -> None:
     dead = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
     )
-    lead = f".new.{making._machine()}-"
+    lead = f".new.{make_store._machine()}-"
     left, beside = (
         tmp_path / f"{lead}{dead.stdout.strip()}.x.making",
         tmp_path / f"{lead}{os.getpid()}.y.making",

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.clean import clean
-from memtui.engine.errors import MemtuiError
-from memtui.engine.instructions import instruction_like
-from memtui.engine.secrets import find_secrets, mask
+from memtui.engine.core.content_rules import instruction_like
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.secrets import find_secrets, mask
+from memtui.engine.core.text import clean
 from tests.conftest import tree_hash
 from tests.engine.transfer_world import Source, write_json
 

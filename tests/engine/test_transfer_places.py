@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.transfer.places import completions, given_paths, looks_like_paths
-from memtui.engine.transfer.request import ImportRequest
-from memtui.engine.transfer.word_diff import word_diff
+from memtui.engine.core.text import word_diff
+from memtui.engine.transfer.importing.request import ImportRequest
+from memtui.engine.transfer.sources.paths import completions, given_paths, looks_like_paths
 from tests.engine.transfer_stores import opened, own_store
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine.embed.static import bundled
+from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.engine import Engine
-from memtui.engine.errors import MemtuiError, RefusedError, UsageError
-from memtui.engine.transfer.near import Nearest, block, kind_of, within
+from memtui.engine.providers.static_embedder import bundled
+from memtui.engine.transfer.importing.near_copies import Nearest, block, kind_of, within
 from tests.engine.transfer_stores import (
     imported,
     jsonl,

@@ -17,15 +17,21 @@ import numpy as np
 import pytest
 
 from memtui.engine.cases.case import Case
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.embed.static import BUNDLED, bundled
+from memtui.engine.core.errors import (
+    Cancelled,
+    DamagedStoreError,
+    EmbeddingError,
+    MemtuiError,
+    RefusedError,
+)
+from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.engine import Engine
-from memtui.engine.errors import Cancelled, DamagedStoreError, EmbeddingError, MemtuiError, RefusedError
-from memtui.engine.progress import CancelToken, Progress
+from memtui.engine.providers.embedder import embedder_of
+from memtui.engine.providers.embedding_services import EmbeddingSettings
+from memtui.engine.providers.static_embedder import BUNDLED, bundled
 from memtui.engine.store.open import open_store
-from memtui.engine.transfer import switch as switching
-from memtui.engine.transfer.another_model import embedder_of
-from memtui.engine.transfer.reembed import reembed
+from memtui.engine.transfer.reembed import switch as switching
+from memtui.engine.transfer.reembed.build import reembed
 from tests.conftest import ROOT, tree_hash
 from tests.engine.loopback import Answer, Loopback, Request, loopback, text_vector
 from tests.engine.transfer_stores import memory, opened, own_store, pro_store, rows_of

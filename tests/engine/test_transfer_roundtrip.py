@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from memtui.engine import UsageError
-from memtui.engine.transfer.export import ExportRequest
-from memtui.engine.transfer.request import ImportRequest
+from memtui.engine.transfer.exporting.request import ExportRequest
+from memtui.engine.transfer.importing.request import ImportRequest
 from memtui.engine.transfer.writers.csv import as_it_was, harmless
 from tests.engine.test_transfer_export import ODD
 from tests.engine.transfer_stores import memory, opened, own_store, pro_store, rows_of

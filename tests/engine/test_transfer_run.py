@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.errors import Cancelled, EmbeddingError, MemtuiError, RefusedError
-from memtui.engine.progress import CancelToken, Progress
+from memtui.engine.core.errors import Cancelled, EmbeddingError, MemtuiError, RefusedError
+from memtui.engine.core.progress import CancelToken, Progress
+from memtui.engine.providers.embedding_services import EmbeddingSettings
 from tests.conftest import ROOT, tree_hash
 from tests.engine.loopback import Answer, Request, loopback
 from tests.engine.transfer_stores import (
@@ -95,7 +95,7 @@ def test_cancelling_leaves_the_store_alone(tmp_path: Path) -> None:
     assert tree_hash(folder) == before
     early = CancelToken()
     early.cancel()
-    from memtui.engine.transfer.request import ImportRequest
+    from memtui.engine.transfer.importing.request import ImportRequest
 
     with pytest.raises(Cancelled):
         engine.transfer.plan(ImportRequest((source,)), cancel=early)

@@ -11,17 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.engine.transfer import json_text
-from memtui.engine.transfer.detect import detect
-from memtui.engine.transfer.frontmatter import split
-from memtui.engine.transfer.importance import read_importance
-from memtui.engine.transfer.json_text import BrokenJsonError, JsonReader
-from memtui.engine.transfer.lines import numbered
-from memtui.engine.transfer.markdown import entries
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.long_text import PIECE, pieces
-from memtui.engine.transfer.source_lines import source_lines
-from memtui.engine.transfer.times import FIRST_MS, read_time
+from memtui.engine.transfer.readers.kinds import detect
+from memtui.engine.transfer.sources import json_stream
+from memtui.engine.transfer.sources.fields import PIECE, pieces
+from memtui.engine.transfer.sources.json_stream import BrokenJsonError, JsonReader
+from memtui.engine.transfer.sources.markdown import entries, split
+from memtui.engine.transfer.sources.options import ReadOptions
+from memtui.engine.transfer.sources.original_lines import source_lines
+from memtui.engine.transfer.sources.text import numbered
+from memtui.engine.transfer.sources.values import FIRST_MS, read_importance, read_time
 from tests.engine.transfer_world import NOW_MS
 
 json_values = st.recursive(
@@ -40,7 +38,7 @@ def _reader(text: str) -> JsonReader:
 def test_items_are_those_of_the_whole_document(values: list[Any], chunk: int, indent: int | None) -> None:
     text = json.dumps({"before": [1], "rows": values, "after": {}}, indent=indent)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_text, "CHUNK", chunk)
+        patch.setattr(json_stream, "CHUNK", chunk)
         reader = _reader(text)
         found: dict[str, Any] = {}
         for key in reader.members():
@@ -56,7 +54,7 @@ def test_the_place_of_a_fault_is_that_of_the_standard_parser(values: list[int], 
     with pytest.raises(json.JSONDecodeError) as standard:
         json.loads(text)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_text, "CHUNK", chunk)
+        patch.setattr(json_stream, "CHUNK", chunk)
         with pytest.raises(BrokenJsonError) as ours:
             list(_reader(text).items())
     assert (ours.value.line, ours.value.column) == (standard.value.lineno, standard.value.colno)

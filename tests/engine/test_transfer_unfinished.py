@@ -8,14 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.errors import Cancelled, UsageError
-from memtui.engine.progress import CancelToken, Progress
-from memtui.engine.transfer.export import ExportRequest
-from memtui.engine.transfer.exports import MOST, Exports, Written
-from memtui.engine.transfer.named_model import embedder_named
-from memtui.engine.transfer.request import ImportRequest
-from memtui.engine.transfer.unfinished import as_asked
-from tests.engine.transfer_stores import jsonl, memory, opened, own_store, planned, pro_store, rows_of
+from memtui.engine.core.errors import Cancelled, UsageError
+from memtui.engine.core.progress import CancelToken, Progress
+from memtui.engine.providers.embedder import embedder_named
+from memtui.engine.transfer.exporting.export import MOST, Exports, PastExport
+from memtui.engine.transfer.exporting.request import ExportRequest
+from memtui.engine.transfer.importing.request import ImportRequest
+from memtui.engine.transfer.importing.unfinished import as_asked
+from tests.engine.transfer_stores import (
+    jsonl,
+    memory,
+    opened,
+    own_store,
+    planned,
+    pro_store,
+    rows_of,
+)
 
 NAMES = ("id", "text", "category", "scope", "importance", "timestamp", "metadata")
 
@@ -123,7 +131,7 @@ def test_the_last_exports_are_known_and_what_is_no_note_is_passed_over(tmp_path:
     exports = Exports(tmp_path / "state" / "exports.jsonl")
     assert exports.all() == []
     for number in range(MOST + 3):
-        exports.add(Written(number, f"/tmp/{number}.csv", "csv", number))
+        exports.add(PastExport(number, f"/tmp/{number}.csv", "csv", number))
     with (tmp_path / "state" / "exports.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"path": 1}\nno json\n[]\n')
     assert [each.rows for each in exports.all()] == list(range(MOST + 2, 2, -1))

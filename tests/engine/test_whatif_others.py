@@ -10,8 +10,8 @@ import pytest
 from memtui.engine import RecallRequest, Trace
 from memtui.engine.demo import build_demo
 from memtui.engine.engine import Engine
-from memtui.engine.lab.knobs import knobs_of, value_of
-from memtui.engine.lab.whatif import Ask, changed_request, what_if
+from memtui.engine.explain.knobs import knobs_of, value_of
+from memtui.engine.explain.variation import Recompute, changed_request, what_if
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import NOW_MS
 from tests.engine.test_whatif import a_value
@@ -34,7 +34,7 @@ def ask(engine: Engine, recipe: str, query: str) -> Trace:
 @pytest.mark.parametrize("recipe", ["memtui", "mem-engine"])
 def test_what_ifs_of_every_parameter_equal_full_recalls(engine: Engine, recipe: str) -> None:
     rng = random.Random(7)
-    bench = Ask(engine.bench())
+    bench = Recompute(engine.bench())
     turned, moved = set(), 0
     for n in range(WHAT_IFS):
         if n % 12 == 0:

@@ -9,10 +9,17 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from memtui.engine import RecallRequest, RefusedError, UsageError, Verdict, open_engine, read_receipt
+from memtui.engine import (
+    RecallRequest,
+    RefusedError,
+    UsageError,
+    Verdict,
+    open_engine,
+    read_receipt,
+)
+from memtui.engine.changes.suggested import shortened
 from memtui.engine.engine import Engine
-from memtui.engine.lab.knobs import with_value
-from memtui.engine.lab.mending import shortened
+from memtui.engine.explain.knobs import with_value
 from memtui.engine.store.open import open_store
 from tests.engine.planted import TARGET, healthy
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.engine import Engine
-from memtui.engine.lab.edits import metadata_after
-from memtui.engine.lab.knobs import with_value
-from memtui.engine.lab.verdict import GATES, Counterfactual, Verdict
-from memtui.engine.lab.whynot import PROMPT_GATES
+from memtui.engine.explain.candidate_changes import metadata_after
+from memtui.engine.explain.inquiry import PROMPT_GATES
+from memtui.engine.explain.knobs import with_value
+from memtui.engine.explain.verdict import GATES, SmallestChange, Verdict
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.store.open import open_store
 from tests.engine.loopback import Loopback, loopback
@@ -45,13 +45,13 @@ def comes_back(engine: Engine, request: RecallRequest) -> bool:
     return TARGET in engine.recall(request).returned
 
 
-def check_request_change(engine: Engine, request: RecallRequest, change: Counterfactual) -> None:
+def check_request_change(engine: Engine, request: RecallRequest, change: SmallestChange) -> None:
     assert comes_back(engine, with_value(request, change.knob, change.after)), change
     if change.one_less is not None:
         assert not comes_back(engine, with_value(request, change.knob, change.one_less)), change
 
 
-def check_memory_change(world: World, request: RecallRequest, change: Counterfactual, folder: Path) -> None:
+def check_memory_change(world: World, request: RecallRequest, change: SmallestChange, folder: Path) -> None:
     """Write the memory as the change has it, and ask that store."""
     for value, expected in ((change.after, True), (change.one_less, False)):
         if value is None and expected is False:

@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from memtui.engine.dialects.own import own_schema
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.embed.static import BUNDLED, BUNDLED_DIMS, bundled
+from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.engine import Engine, open_engine
-from memtui.engine.store.create import create_own
-from memtui.engine.store.create_pro import create_pro, pro_schema
-from memtui.engine.transfer.plan import Plan
-from memtui.engine.transfer.request import ImportRequest
+from memtui.engine.providers.embedding_services import EmbeddingSettings
+from memtui.engine.providers.static_embedder import BUNDLED, BUNDLED_DIMS, bundled
+from memtui.engine.store.create import create_own, create_pro, pro_schema
+from memtui.engine.transfer.importing.import_plan import ImportPlan
+from memtui.engine.transfer.importing.request import ImportRequest
 from tests.engine.transfer_world import NOW_MS
 
 STATIC = EmbeddingSettings(model=BUNDLED)
@@ -67,7 +66,7 @@ def opened(folder: Path, state: Path, *, writable: bool = True, **options: Any) 
     return engine
 
 
-def planned(engine: Engine, *sources: Path, **options: Any) -> Plan:
+def planned(engine: Engine, *sources: Path, **options: Any) -> ImportPlan:
     """The plan of an import; the catalog is read anew."""
     engine.refresh()
     return engine.transfer.plan(ImportRequest(tuple(sources), **options))

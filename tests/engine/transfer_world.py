@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.transfer.detect import Detected, detect
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.record import Read, Record, Rejected, Remark
+from memtui.engine.transfer.readers.kinds import Detected, detect
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.options import ReadOptions
 
 NOW_MS = 1_795_244_400_000
 """The clock of fixtures/sources: 2026-11-21."""
@@ -40,7 +40,7 @@ class Source:
     @property
     def remarks(self) -> str:
         """What is said about the source as a whole."""
-        return " ".join(each.what for each in self.all if isinstance(each, Remark))
+        return " ".join(each.what for each in self.all if isinstance(each, SourceRemark))
 
     @property
     def texts(self) -> list[str]:

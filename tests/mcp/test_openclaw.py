@@ -15,7 +15,7 @@ from mcp.client import Client
 
 from memtui.engine import Engine, open_engine
 from memtui.engine.capture.replay import NEW_ID, TICK_MS, Replay, read_recordings
-from memtui.engine.embed.settings import EmbeddingSettings
+from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.mcp.door import Door
 from memtui.mcp.openclaw import openclaw_tools
 from memtui.mcp.server import make_server

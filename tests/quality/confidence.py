@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 
 from memtui.engine import RecallRequest, Trace
-from memtui.engine.embed.static import bundled
+from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.recall import confidence as subject
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.quality import dialogues
@@ -50,7 +50,7 @@ def samples(every: int = 1) -> list[Sample]:
     with tempfile.TemporaryDirectory() as root:
         benches = {name: _bench(Path(root) / name, turns) for name, (turns, _) in read.items()}
         for name, (turns, questions) in read.items():
-            removed: dict[tuple[str, ...], Bench] = {}
+            removed: dict[tuple[str, ...], RecallContext] = {}
             for number, question in list(enumerate(questions))[::every]:
                 trace = _ask(benches[name], question.query)
                 first = trace.returned[: subject.LOOKED_AT]
@@ -68,12 +68,12 @@ def samples(every: int = 1) -> list[Sample]:
     return found
 
 
-def _bench(folder: Path, turns: Sequence[dialogues.Turn]) -> Bench:
+def _bench(folder: Path, turns: Sequence[dialogues.Turn]) -> RecallContext:
     store = open_store(str(dialogues.write(folder, turns)))
-    return Bench(store, NOW_MS, bundled().embed_query, bundled=True)
+    return RecallContext(store, NOW_MS, bundled().embed_query, bundled=True)
 
 
-def _ask(bench: Bench, query: str) -> Trace:
+def _ask(bench: RecallContext, query: str) -> Trace:
     return recall(RecallRequest(query, recipe="memtui"), bench)
 
 

@@ -16,8 +16,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 import pyarrow as pa
 
-from memtui.engine.dialects.own import own_schema
-from memtui.engine.embed.static import BUNDLED_DIMS, bundled
+from memtui.engine.dialects.memtui import own_schema
+from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 from memtui.engine.store.create import create_own
 
 FOLDER = Path(__file__).parent / "dialogues"

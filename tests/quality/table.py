@@ -23,9 +23,9 @@ import numpy as np
 
 from memtui.engine import RecallRequest
 from memtui.engine.cases.case import Case
-from memtui.engine.cases.measure import Measures, mean, measure
-from memtui.engine.embed.static import bundled
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.cases.runner import Measures, mean, measure
+from memtui.engine.providers.static_embedder import bundled
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS, SHARED
 from tests.quality import dialogues
@@ -59,11 +59,13 @@ class Set:
     """A store and its questions."""
 
     name: str
-    bench: Bench
+    bench: RecallContext
     questions: Sequence[Asked]
 
 
-def answer(bench: Bench, asked: Asked, recipe: str, settings: Mapping[str, float] | None) -> list[str]:
+def answer(
+    bench: RecallContext, asked: Asked, recipe: str, settings: Mapping[str, float] | None
+) -> list[str]:
     """Ids of the first ten."""
     request = RecallRequest(
         query=asked.query,
@@ -76,7 +78,7 @@ def answer(bench: Bench, asked: Asked, recipe: str, settings: Mapping[str, float
     return list(recall(request, bench).returned)
 
 
-def plain_hybrid(bench: Bench, asked: Asked) -> list[str]:
+def plain_hybrid(bench: RecallContext, asked: Asked) -> list[str]:
     """LanceDB's own hybrid search as it comes: RRF with k = 60 over lists of 20."""
     pin = bench.store.pin()
     vector = asked.vector
@@ -107,7 +109,7 @@ def dialogue_set(folder: Path, *, scoped: bool, prefixed: bool = True) -> Set:
     questions = [
         Asked(q.query, (str(q.scope),) if scoped else None, q.expected) for _, each in read for q in each
     ]
-    bench = Bench(open_store(store), NOW_MS, bundled().embed_query, bundled=True)
+    bench = RecallContext(open_store(store), NOW_MS, bundled().embed_query, bundled=True)
     title = ("" if scoped else ", all in one") + ("" if prefixed else ", bare texts")
     return Set(f"dialogues{title}", bench, questions)
 
@@ -132,7 +134,7 @@ def peer_set(shared: Path, folder: Path) -> Set:
         for query in recorded["queries"]
         if query["qid"] in answers
     ]
-    bench = Bench(open_store(folder / "store-clean"), NOW_MS, None)
+    bench = RecallContext(open_store(folder / "store-clean"), NOW_MS, None)
     return Set("peer store, given vectors", bench, questions)
 
 
@@ -151,7 +153,7 @@ def demo_set(folder: Path) -> Set:
         for q in tomllib.loads(file.read_text("utf-8"))["question"]
         if q.get("expected")
     ]
-    return Set("demo store", Bench(store, NOW_MS, bundled().embed_query, bundled=True), questions)
+    return Set("demo store", RecallContext(store, NOW_MS, bundled().embed_query, bundled=True), questions)
 
 
 def table(set_: Set) -> list[tuple[str, dict[str, float | None]]]:

@@ -22,9 +22,9 @@ import numpy as np
 import pyarrow as pa
 
 from memtui.engine import RecallRequest
-from memtui.engine.dialects.own import own_schema
-from memtui.engine.embed.static import BUNDLED_DIMS, bundled
-from memtui.engine.recall.run import Bench, recall
+from memtui.engine.dialects.memtui import own_schema
+from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
+from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS, SHARED
@@ -44,7 +44,7 @@ class Asked:
     asked_at: int | None
 
 
-def read_tuning(shared: Path, folder: Path) -> tuple[Bench, dict[str, list[Asked]]]:
+def read_tuning(shared: Path, folder: Path) -> tuple[RecallContext, dict[str, list[Asked]]]:
     """The set as a store of our own, and its questions by part."""
     material = shared / "fixtures" / "recall-tuning"
     memories, queries = (_lines(material / f"{name}.jsonl.gz") for name in ("memories", "queries"))
@@ -59,7 +59,7 @@ def read_tuning(shared: Path, folder: Path) -> tuple[Bench, dict[str, list[Asked
     return bench_on(folder), parts
 
 
-def read_dialogues(folder: Path) -> tuple[Bench, list[Asked]]:
+def read_dialogues(folder: Path) -> tuple[RecallContext, list[Asked]]:
     """Our own dialogues and their questions."""
     read = [dialogues.read(name) for name in dialogues.names()]
     dialogues.write(folder, [turn for turns, _ in read for turn in turns])
@@ -67,15 +67,17 @@ def read_dialogues(folder: Path) -> tuple[Bench, list[Asked]]:
     return bench_on(folder), asked
 
 
-def bench_on(folder: Path) -> Bench:
+def bench_on(folder: Path) -> RecallContext:
     """The store in `folder` with the bundled embedder, its index folded."""
     store = open_store(folder)
     store.pin().table.optimize(cleanup_older_than=timedelta(days=36_500))
     store.refresh()
-    return Bench(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
+    return RecallContext(open_store(folder), NOW_MS, bundled().embed_query, bundled=True)
 
 
-def by_recipe(bench: Bench, settings: Mapping[str, Any] | None = None) -> Callable[[Asked], Sequence[str]]:
+def by_recipe(
+    bench: RecallContext, settings: Mapping[str, Any] | None = None
+) -> Callable[[Asked], Sequence[str]]:
     """The first ten of the recipe `memtui`."""
 
     def answer(asked: Asked) -> Sequence[str]:
@@ -92,7 +94,7 @@ def by_recipe(bench: Bench, settings: Mapping[str, Any] | None = None) -> Callab
     return answer
 
 
-def by_words(bench: Bench) -> Callable[[Asked], Sequence[str]]:
+def by_words(bench: RecallContext) -> Callable[[Asked], Sequence[str]]:
     """The first ten by keyword search alone."""
     pin = bench.store.pin()
 

@@ -9,7 +9,7 @@ import pytest
 
 from memtui.engine import Engine, open_engine
 from memtui.engine.demo import build_demo
-from memtui.tui.widgets import flash
+from memtui.tui.widgets import screen_bars
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
 from tests.tui.hostile import NASTY_ROWS
@@ -30,7 +30,7 @@ def _open(folder: Path) -> Engine:
 @pytest.fixture(autouse=True)
 def messages_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """The line above the key bar stays until the next one: on a busy machine it was gone before it was looked at."""
-    monkeypatch.setattr(flash, "STAY_S", 3_600.0)
+    monkeypatch.setattr(screen_bars, "STAY_S", 3_600.0)
 
 
 @pytest.fixture(scope="session")

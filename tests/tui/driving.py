@@ -16,10 +16,10 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.worker import WorkerCancelled
 
+from memtui.patches.textual_painting import painted
 from memtui.tui.app import MemtuiApp
-from memtui.tui.opening import NothingFound, SeveralFound
-from memtui.tui.quick import painted
 from memtui.tui.screens.browse.memory_list import MemoryList
+from memtui.tui.startup.open_store import NothingFound, SeveralFound
 from tests.conftest import NOW_MS
 
 SIZES = ((80, 24), (120, 36), (200, 50))

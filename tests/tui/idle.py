@@ -13,7 +13,7 @@ from textual._context import active_app
 from textual.pilot import Pilot
 from textual.screen import Screen
 
-from memtui.tui.quick import QuickScreen
+from memtui.patches.textual_painting import QuickScreen
 from memtui.tui.screens.browse.memory_list import MemoryList
 
 TURNS = 3

@@ -18,13 +18,13 @@ from memtui.engine import (
     StoreInfo,
     UsageError,
 )
-from memtui.engine.curate.story import Story
-from memtui.engine.listing import Finding, Stats
-from memtui.engine.progress import OnProgress
+from memtui.engine.catalog.similar import Neighbour
+from memtui.engine.catalog.types import Finding, Stats
+from memtui.engine.changes.story import Story
+from memtui.engine.core.progress import OnProgress
 from memtui.engine.query import ast
-from memtui.engine.query.chips import top_terms
-from memtui.engine.query.parse import parse
-from memtui.engine.store.similar import Neighbour
+from memtui.engine.query.parser import parse
+from memtui.engine.query.render import top_terms
 from tests.conftest import NOW_MS
 
 DAY = 86_400_000
@@ -226,7 +226,7 @@ def _predicate(query: ListQuery) -> Callable[[Memory], bool] | None:
 def _matches(row: Memory, term: ast.Node) -> bool:
     if isinstance(term, ast.Not):
         return not _matches(row, term.term)
-    if isinstance(term, ast.Field):
+    if isinstance(term, ast.FieldTerm):
         stored = {"tier": row.tier, "scope": row.scope, "cat": row.category}.get(term.name)
         values = [value.text for value in term.values if isinstance(value, ast.Text)]
         if term.name == "id":

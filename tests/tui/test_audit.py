@@ -14,8 +14,8 @@ from memtui.engine.witness.got import GotIndex, read_got
 from memtui.tui.messages import ShowMemory
 from memtui.tui.screens.audit.screen import AuditScreen
 from memtui.tui.screens.browse.memory_list import MemoryList
-from memtui.tui.screens.recall.bisect.screen import BisectScreen
-from memtui.tui.widgets.built_rows import BuiltRows
+from memtui.tui.screens.recall.bisect import BisectScreen
+from memtui.tui.widgets.row_list import BuiltRows
 from tests.conftest import tree_hash
 from tests.engine import pro_store
 from tests.engine.session_world import MadeTurn, line, write_session

@@ -9,11 +9,11 @@ from textual.widgets import Input
 
 from memtui.engine import Engine, open_engine
 from memtui.tui.paint.glyphs import ASCII
-from memtui.tui.paint.ranks import Stop, rank_lines
-from memtui.tui.screens.recall.bisect.screen import BisectScreen
-from memtui.tui.screens.recall.compare.screen import CompareScreen
+from memtui.tui.paint.line_plot import RankPoint, rank_lines
+from memtui.tui.screens.compare.screen import CompareScreen
+from memtui.tui.screens.recall.bisect import BisectScreen
 from memtui.tui.screens.recall.screen import RecallScreen
-from memtui.tui.widgets.flash import FlashLine
+from memtui.tui.widgets.screen_bars import FlashLine
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine.pro_store import row, write_store
 from tests.engine.test_bisect import grow
@@ -97,7 +97,7 @@ async def test_a_date_and_the_settings_of_then_are_asked_for(store: Path, tmp_pa
 
 
 def test_ranks_are_drawn_with_the_best_on_top_and_what_was_lost_at_the_bottom() -> None:
-    stops = [Stop("v1", 1), Stop("v2", 3), Stop("v3", None, marked=True)]
+    stops = [RankPoint("v1", 1), RankPoint("v2", 3), RankPoint("v3", None, marked=True)]
     lines = [line.plain for line in rank_lines(stops, 40, 10)]
     assert len(lines) == 10
     assert all(len(line) <= 40 for line in lines)
@@ -111,4 +111,4 @@ def test_ranks_are_drawn_with_the_best_on_top_and_what_was_lost_at_the_bottom() 
     assert plain.isascii()
     assert "no room" in rank_lines(stops, 10, 4)[0].plain
     assert "no room" in rank_lines([], 40, 10)[0].plain
-    assert "●" in rank_lines([Stop("v1", 1)], 40, 10)[0].plain
+    assert "●" in rank_lines([RankPoint("v1", 1)], 40, 10)[0].plain

@@ -13,17 +13,16 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from memtui.engine import CaseBook, Engine
-from memtui.engine.cases.case import Case
-from memtui.engine.cases.demo import demo_cases
+from memtui.engine.cases.case import Case, demo_cases
 from memtui.paths import store_state_dir
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.sheet import Sheet
-from memtui.tui.screens.recall.cases import working
-from memtui.tui.screens.recall.cases.arrange import cases as arrange
-from memtui.tui.screens.recall.cases.screen import CasesScreen
+from memtui.tui.layouts import cases as arrange
+from memtui.tui.screens.cases import screen as working
+from memtui.tui.screens.cases.screen import CasesScreen
 from memtui.tui.screens.recall.screen import RecallScreen
-from memtui.tui.widgets.flash import FlashLine
 from memtui.tui.widgets.result_list import ResultList
+from memtui.tui.widgets.screen_bars import FlashLine
 from tests.conftest import NOW_MS
 from tests.tui.driving import SIZES, check_golden, press, screen_text, until
 from tests.tui.recalling import QUESTION, panels, recalling

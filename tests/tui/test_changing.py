@@ -13,10 +13,10 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.tui.app import MemtuiApp
-from memtui.tui.dialogs.preview import Answer, Preview
-from memtui.tui.opening import opener
+from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer
 from memtui.tui.screens.browse.memory_list import MemoryList
-from memtui.tui.widgets.flash import FlashLine
+from memtui.tui.startup.open_store import opener
+from memtui.tui.widgets.screen_bars import FlashLine
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
@@ -154,7 +154,7 @@ async def test_each_field_of_the_memory_under_the_cursor(tmp_path, keys, typed, 
             await press(pilot, *["backspace"] * 40)
             await type_text(pilot, typed)
             await press(pilot, "enter")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         assert same_rows(rows_of(store), before)
         assert field in screen_text(app)
         await press(pilot, "enter")
@@ -271,7 +271,7 @@ async def test_undo_shows_what_another_program_changed_and_leaves_or_overwrites_
         assert "1 conflict: this cannot be applied as it is" in text
         assert all(word in text for word in ("mine", "theirs", "before", "0.33", "0.5"))
         await press(pilot, "enter")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         await steps(pilot, "x", "enter")
         assert [row_of(store, each)["importance"] for each in ids] == pytest.approx([0.33, 0.5])
 
@@ -345,13 +345,13 @@ async def test_beside_an_agent_that_must_be_stopped_enter_does_not_apply(tmp_pat
         engine = app.session.engine
         assert engine is not None
         plan = engine.curate.edit([current_id(app)], {"importance": "0.9"})
-        answers: list[Answer | None] = []
-        app.push_screen(Preview(plan, stop_agent="Stop the agent first."), answers.append)
+        answers: list[PreviewAnswer | None] = []
+        app.push_screen(ChangePreview(plan, stop_agent="Stop the agent first."), answers.append)
         await steps(pilot, "enter")
         assert answers == []
         assert "Stop the agent first." in screen_text(app)
         await steps(pilot, "Y")
-        assert answers == [Answer("apply", plan, confirmed=True)]
+        assert answers == [PreviewAnswer("apply", plan, confirmed=True)]
 
 
 async def test_the_memory_in_the_detail_is_the_one_that_changes(tmp_path):

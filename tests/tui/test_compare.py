@@ -14,22 +14,22 @@ from textual.pilot import Pilot
 from textual.widgets import Input
 
 from memtui.engine import CaseBook, Engine, RecallRequest, open_engine
-from memtui.engine.cases.demo import demo_cases
+from memtui.engine.cases.case import demo_cases
 from memtui.paths import store_state_dir
 from memtui.tui.app import MemtuiApp
-from memtui.tui.dialogs.ledger import Ledger
+from memtui.tui.dialogs.stage_ledger import StageLedger
+from memtui.tui.layouts import CompareShape
+from memtui.tui.layouts import compare as arrange
 from memtui.tui.paint.glyphs import ASCII
-from memtui.tui.paint.links import Link, link_lines
-from memtui.tui.screens.recall.cases.screen import CasesScreen
-from memtui.tui.screens.recall.compare import present
-from memtui.tui.screens.recall.compare.arrange import CompareShape
-from memtui.tui.screens.recall.compare.arrange import compare as arrange
-from memtui.tui.screens.recall.compare.screen import CompareScreen
-from memtui.tui.screens.recall.compare.sides import WAYS, ways
-from memtui.tui.screens.recall.compare.state import Pair, Side, listed
+from memtui.tui.screens.cases.screen import CasesScreen
+from memtui.tui.screens.compare import view
+from memtui.tui.screens.compare.screen import CompareScreen
+from memtui.tui.screens.compare.side_picker import WAYS, ways
+from memtui.tui.screens.compare.state import Pair, Side, listed
 from memtui.tui.screens.recall.screen import RecallScreen
-from memtui.tui.widgets.flash import FlashLine
-from memtui.tui.widgets.rows import RowList
+from memtui.tui.widgets.connectors import Link, link_lines
+from memtui.tui.widgets.row_list import RowList
+from memtui.tui.widgets.screen_bars import FlashLine
 from tests.conftest import NOW_MS, tree_hash
 from tests.tui.driving import SIZES, check_golden, press, screen_text, settle, until
 from tests.tui.recalling import panels, recalling
@@ -78,7 +78,7 @@ async def test_both_lists_hold_every_memory_and_say_where_it_was_lost(demo_engin
         assert gone
         assert b[-len(gone) :] == tuple(gone)
         text = screen_text(app)
-        assert present.loss_words(pair, gone[0], "b") in text
+        assert view.loss_words(pair, gone[0], "b") in text
         assert f"overlap {pair.comparison.overlap} of {pair.comparison.k}" in text
         assert "each embeds its own words" in text
         await press(pilot, "j")
@@ -150,9 +150,7 @@ async def test_a_file_a_version_and_a_time_are_compared_and_nothing_is_written(
         pair = pair_of(screen)
         assert pair.b.title == "mine.json"
         assert [d.parameter for d in pair.comparison.differences] == ["retrieval.hardMinScore"]
-        assert all(
-            present.loss_words(pair, f, "b").startswith("hard cutoff, .") for f in pair.comparison.left
-        )
+        assert all(view.loss_words(pair, f, "b").startswith("hard cutoff, .") for f in pair.comparison.left)
         assert "lost by" in screen_text(app)
         await press(pilot, "C", "d")
         await fill_in(pilot, "soon")
@@ -188,7 +186,7 @@ async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tm
         await press(pilot, "percent_sign")
         assert pair_of(screen).a.request is None
         await press(pilot, "l", "x")
-        assert isinstance(app.screen, Ledger)
+        assert isinstance(app.screen, StageLedger)
         await press(pilot, "escape", "h", "x")
         assert "no ledger" in screen.query_one(FlashLine).text
 

@@ -7,9 +7,9 @@ import json
 import pyperclip
 import pytest
 
-from memtui.tui import clipboard
-from memtui.tui.look import Look
-from memtui.tui.screens.browse.copying import copy_options, copy_text
+from memtui.tui import app as clipboard
+from memtui.tui.appearance import Look
+from memtui.tui.screens.browse.view import copy_options, copy_text
 from tests.tui.driving import press, running, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine, memory
 

@@ -15,12 +15,12 @@ from textual.pilot import Pilot
 
 from memtui.engine import clean
 from memtui.tui.app import MemtuiApp
-from memtui.tui.dialogs.pick import Pick
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.screens.browse.edit_form import DraftText, EditForm
-from memtui.tui.widgets.built_rows import KnobRows
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.ways import Ways
+from memtui.tui.widgets.row_list import KnobRows
+from memtui.tui.widgets.text_lines import DialogKeys
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
@@ -84,7 +84,7 @@ async def test_a_new_text_and_new_fields_go_in_one_change_and_come_back_with_und
         assert same_rows(rows_of(demo), before)
         await press(pilot, "ctrl+s")
         text = screen_text(app)
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         assert "{+Now +}" in text
         assert "The vector is made anew by static-minilm-256" in text
         await press(pilot, "enter")
@@ -140,7 +140,7 @@ async def test_importance_7_is_refused_where_it_is_typed_and_the_rest_stays(tmp_
         await press(pilot, "enter")
         assert "characters (or spaces) that no agent's scope has" in words(screen_text(app))
         await press(pilot, "escape")
-        assert isinstance(app.screen, Pick), "esc asks before it drops what was typed"
+        assert isinstance(app.screen, ChooseOne), "esc asks before it drops what was typed"
         await press(pilot, "d")
         assert not isinstance(app.screen, EditForm)
     assert version_of(store) == version
@@ -190,7 +190,7 @@ async def test_the_text_in_the_editor(demo, tmp_path, lent):
     async with browsing(demo, environ=environ) as (app, pilot):
         memory = await find(pilot, "cat:fact")
         await press(pilot, "o")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         await press(pilot, "enter")
         assert row_of(demo, memory)["text"] == "first line\nsecond line"
 
@@ -239,7 +239,7 @@ async def test_a_table_replaced_underneath_is_noticed(demo, tmp_path):
         await press(pilot, "e")
         await go_to(pilot, "importance")
         await press(pilot, "l", "ctrl+s")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         shutil.rmtree(demo / "memories.lance")
         shutil.copytree(other / "memories.lance", demo / "memories.lance")
         await press(pilot, "enter")
@@ -289,7 +289,7 @@ async def test_hostile_text_is_harmless_in_the_form_the_preview_and_the_journal(
         await press(pilot, "asterisk")
         await steps(pilot, "D", "d")
         harmless(app)
-        if isinstance(app.screen, Preview):
+        if isinstance(app.screen, ChangePreview):
             await steps(pilot, "x", "y", "escape", "6")
             harmless(app)
 
@@ -306,6 +306,6 @@ async def test_the_ways_out_can_be_clicked(tmp_path):
     async with browsing(store) as (app, pilot):
         await press(pilot, "c", "i", *["backspace"] * 10, "1")
         await press(pilot, "enter")
-        await pilot.click(Ways, offset=(3, 0))
+        await pilot.click(DialogKeys, offset=(3, 0))
         await settle(pilot)
         assert "1 memory changed" in said(app)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from memtui.engine import CancelToken, History, MemtuiError, RecallEffect, RecallRequest
 from memtui.paths import questions_file
-from memtui.tui.asked import effect_on_recall
-from memtui.tui.dialogs.preview import Answer, Preview
+from memtui.tui.change_request import effect_on_recall
+from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer
 from tests.tui.driving import press, screen_text, type_text, until
 from tests.tui.test_changing import browsing, choose, current_id, pro_store, said
 
@@ -27,7 +27,7 @@ async def test_the_preview_says_which_questions_get_other_answers(demo_store, tm
         await type_text(pilot, f"id:{trace.returned[0]}")
         await press(pilot, "enter", "c", "a")
         await choose(pilot, app, "archived")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         text = screen_text(app)
         assert "WHAT WOULD NOW BE READ  1 of 1 answer changes" in text
         assert "Which port do I use for SSH" in text
@@ -49,13 +49,13 @@ async def test_the_effect_never_holds_up_applying(demo_store, tmp_path):
         engine = app.session.engine
         assert engine is not None
         plan = engine.curate.edit([current_id(app)], {"importance": "0.9"})
-        answers: list[Answer | None] = []
-        app.push_screen(Preview(plan, effect=effect), answers.append)
+        answers: list[PreviewAnswer | None] = []
+        app.push_screen(ChangePreview(plan, effect=effect), answers.append)
         await until(pilot, asked.is_set)
         await pilot.press("enter")
         await until(pilot, lambda: bool(answers))
         go_on.set()
-        assert answers == [Answer("apply", plan)]
+        assert answers == [PreviewAnswer("apply", plan)]
 
 
 async def test_changed_words_of_an_answer_are_shown_old_and_new(demo_store, tmp_path, monkeypatch):
@@ -69,7 +69,7 @@ async def test_changed_words_of_an_answer_are_shown_old_and_new(demo_store, tmp_
         first = trace.returned[0]
         text = next(row.text for row in trace.pool.rows if row.id == first)
         plan = engine.curate.edit([first], {"text": text.replace("2222", "8443")})
-        app.push_screen(Preview(plan, effect=partial(effect_on_recall, engine)))
+        app.push_screen(ChangePreview(plan, effect=partial(effect_on_recall, engine)))
         await until(pilot, lambda: "1 of 1 answer changes" in screen_text(app))
         shown = screen_text(app).partition("WHAT WOULD NOW BE READ")[2]
         assert "[-2222" in shown

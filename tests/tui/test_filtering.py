@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine import Cancelled, CancelToken, Facets, ListQuery, MemtuiError
-from memtui.tui.screens.browse.answers import answer
-from memtui.tui.screens.browse.filtering import (
+from memtui.tui.screens.browse.filter_text import (
     check,
     chip_texts,
     coloured,
@@ -18,9 +17,9 @@ from memtui.tui.screens.browse.filtering import (
     trouble_of,
     without,
 )
-from memtui.tui.screens.browse.outline import outline, scope_kind
+from memtui.tui.screens.browse.scope_pane import outline, scope_kind
 from memtui.tui.screens.browse.state import (
-    Wish,
+    ListRequest,
     cleared,
     scopes_phrase,
     sort_name,
@@ -28,6 +27,7 @@ from memtui.tui.screens.browse.state import (
     with_filter,
     with_scopes,
 )
+from memtui.tui.screens.browse.view import answer
 from tests.tui.memory_engine import MemoryEngine
 
 
@@ -102,7 +102,7 @@ def test_colours_cover_unfinished_text():
 
 
 def test_wishes():
-    wish = with_scopes(with_filter(Wish(), " tier:core "), ("a",))
+    wish = with_scopes(with_filter(ListRequest(), " tier:core "), ("a",))
     assert wish.query == ListQuery("tier:core", ("a",), "-timestamp")
     assert cleared(wish).query == ListQuery()
     assert sorted_by(wish, "scope").query.sort == "scope"

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import ListQuery
-from memtui.tui.dialogs.pick import Pick
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.sheet import Sheet
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
@@ -48,7 +48,7 @@ async def test_archived_it_stays_in_the_table_and_undo_is_exact(tmp_path):
     async with browsing(store) as (app, pilot):
         memory = current_id(app)
         await press(pilot, "D")
-        assert isinstance(app.screen, Pick)
+        assert isinstance(app.screen, ChooseOne)
         await steps(pilot, "a", "enter")
         assert '"state":"archived"' in row_of(store, memory)["metadata"].replace(" ", "")
         await steps(pilot, "u", "enter")
@@ -62,12 +62,12 @@ async def test_deleted_with_its_mirror_line_verified_and_undone(tmp_path):
         memory = current_id(app)
         await steps(pilot, "D", "d")
         shown = screen_text(app)
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         assert "goes  row-0000" in shown
         assert "COPIES IN FILES  1 go, 0 stay" in shown
         assert "2026-08-01.md  line 1  mirror  goes" in shown
         await press(pilot, "enter")
-        assert isinstance(app.screen, Preview), "enter never deletes"
+        assert isinstance(app.screen, ChangePreview), "enter never deletes"
         await press(pilot, "y")
         assert isinstance(app.screen, Sheet)
         shown = screen_text(app)
@@ -104,7 +104,7 @@ async def test_from_20_on_the_count_has_to_be_typed(tmp_path):
         await steps(pilot, "asterisk", "D", "d")
         assert "type 25 to delete" in screen_text(app)
         await steps(pilot, "y", "enter", "2", "4", "enter")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         assert version_of(store) == version
         await steps(pilot, "backspace", "5")
         assert "enter deletes them" in screen_text(app)

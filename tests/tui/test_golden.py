@@ -7,9 +7,18 @@ import threading
 import pytest
 
 from memtui.engine import MemtuiError
-from memtui.tui.opening import NothingFound
 from memtui.tui.screens.browse import filter_bar
-from tests.tui.driving import SIZES, check_golden, make_app, press, running, screen_text, settle, type_text
+from memtui.tui.startup.open_store import NothingFound
+from tests.tui.driving import (
+    SIZES,
+    check_golden,
+    make_app,
+    press,
+    running,
+    screen_text,
+    settle,
+    type_text,
+)
 from tests.tui.memory_engine import MemoryEngine
 
 

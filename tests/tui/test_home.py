@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from memtui.engine import CaseBook, Engine
-from memtui.engine.cases.demo import demo_cases
-from memtui.engine.cases.measure import measure
-from memtui.engine.cases.run import Answer
+from memtui.engine.cases.case import demo_cases
+from memtui.engine.cases.runner import CaseAnswer, measure
 from memtui.paths import store_state_dir
-from memtui.tui.keys import load_keys
+from memtui.tui.actions.table import load_keys
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 from memtui.tui.screens.browse.screen import BrowseScreen
-from memtui.tui.screens.home.growth import growth_lines
-from memtui.tui.screens.home.growth import running as running_counts
-from memtui.tui.screens.home.lately import Lately, case_rows, good
-from memtui.tui.screens.home.links import Links
+from memtui.tui.screens.home.link_list import LinkList
+from memtui.tui.screens.home.view import Lately, case_rows, good, growth_lines
+from memtui.tui.screens.home.view import running as running_counts
 from tests.conftest import NOW_MS
 from tests.tui.driving import lines, press, running, screen_text, settle, until
 from tests.tui.memory_engine import MemoryEngine
@@ -35,7 +33,7 @@ async def test_the_numbers_are_the_engines():
 
 async def test_a_finding_opens_browse_with_its_filter():
     async with running(MemoryEngine(400)) as (app, pilot):
-        app.screen.query_one("#attention Links", Links).focus()
+        app.screen.query_one("#attention LinkList", LinkList).focus()
         await press(pilot, "enter")
         assert isinstance(app.screen, BrowseScreen)
         assert app.screen.wish.query.filter == 'scope:""'
@@ -43,7 +41,7 @@ async def test_a_finding_opens_browse_with_its_filter():
 
 async def test_a_scope_opens_browse_narrowed_to_it():
     async with running(MemoryEngine(400)) as (app, pilot):
-        app.screen.query_one("#scopes Links", Links).focus()
+        app.screen.query_one("#scopes LinkList", LinkList).focus()
         await press(pilot, "j", "enter")
         assert app.screen.wish.query.scopes == ("agent:main",)
         assert app.screen.wish.query.filter == ""
@@ -59,7 +57,7 @@ async def test_a_click_on_a_tier_opens_browse():
 
 async def test_the_cursor_goes_from_panel_to_panel():
     async with running(MemoryEngine(400)) as (app, pilot):
-        app.screen.query_one("#store Links", Links).focus()
+        app.screen.query_one("#store LinkList", LinkList).focus()
         await press(pilot, "j", "j")
         focused = app.screen.focused
         assert focused is not None
@@ -81,7 +79,7 @@ async def test_slash_goes_to_the_filter_line_of_browse():
 async def test_a_newest_memory_opens_in_browse():
     engine = MemoryEngine(400)
     async with running(engine) as (app, pilot):
-        app.screen.query_one("#newest Links", Links).focus()
+        app.screen.query_one("#newest LinkList", LinkList).focus()
         await press(pilot, "j", "enter")
         assert app.screen.wish.query.filter == "id:00000001-0000-4000-8000-000000000001"
 
@@ -107,7 +105,7 @@ async def test_saved_questions_are_asked_when_that_is_wanted(demo_engine: Engine
     CaseBook(store_state_dir(demo_engine.info.uri) / "cases.json").put_all(demo_cases(NOW_MS)[:3])
     async with running(demo_engine, (200, 50)) as (app, pilot):
         await until(pilot, lambda: "ask them all" in screen_text(app))
-        app.screen.query_one("#cases Links", Links).focus()
+        app.screen.query_one("#cases LinkList", LinkList).focus()
         await press(pilot, "enter")
         await until(pilot, lambda: "of 3 right" in screen_text(app))
         await press(pilot, "j", "enter")
@@ -118,9 +116,14 @@ async def test_saved_questions_are_asked_when_that_is_wanted(demo_engine: Engine
 def test_a_question_is_right_when_nothing_rejected_came_and_what_is_expected_did():
     (case,) = demo_cases(0)[:1]
     fine, wrong = (
-        Answer(case, ("a",), measure(case, ids, ["global"], 5)) for ids in (case.expected[:1], ["a"])
+        CaseAnswer(case, ("a",), measure(case, ids, ["global"], 5)) for ids in (case.expected[:1], ["a"])
     )
-    assert [good(fine), good(wrong), good(Answer(case, (), None)), good(None)] == [True, False, None, None]
+    assert [good(fine), good(wrong), good(CaseAnswer(case, (), None)), good(None)] == [
+        True,
+        False,
+        None,
+        None,
+    ]
     for answers, mark in (({}, "."), ({case.id: fine}, "*"), ({case.id: wrong}, "x")):
         rows = case_rows(Lately((), (case,), answers), 40, 9, ASCII, load_keys(), asking=False)
         assert rows[1].content.plain.startswith(f"{mark} ")

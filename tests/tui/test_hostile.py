@@ -11,10 +11,10 @@ from rich.cells import cell_len
 
 from memtui.engine import Facets, Finding, Memory, MemtuiError, clean
 from memtui.tui.paint.glyphs import ASCII, UNICODE
-from memtui.tui.screens.browse.detail_text import detail_lines, summary, title
-from memtui.tui.screens.browse.outline import outline
-from memtui.tui.screens.browse.row import columns, row
-from memtui.tui.screens.home.rows import attention_rows, newest_rows
+from memtui.tui.screens.browse.detail_view import detail_lines, summary, title
+from memtui.tui.screens.browse.memory_row import columns, row
+from memtui.tui.screens.browse.scope_pane import outline
+from memtui.tui.screens.home.view import attention_rows, newest_rows
 from memtui.tui.widgets.state_panel import failed
 from tests.conftest import NOW_MS
 from tests.engine.tables import pro_row, write_table

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from memtui.engine.curate.lock import HELD
-from memtui.engine.curate.place import journal_of
+from memtui.engine.changes.journal import journal_of
+from memtui.engine.changes.owner_lock import HELD
 from memtui.tui.app import MemtuiApp
-from memtui.tui.dialogs.pick import Pick
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.messages import ShowEntry
 from memtui.tui.screens.journal.screen import JournalScreen
 from tests.conftest import NOW_MS
@@ -76,7 +76,7 @@ async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
         assert app.current_mode == "journal"
         assert "0.5 ▸ 0.9" in screen_text(app)
         await press(pilot, "u")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         assert "undo of entry 1" in screen_text(app)
         await press(pilot, "enter")
         assert "taken back (entry 4)" in said(app)
@@ -86,7 +86,7 @@ async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
         await to_entry(pilot, app, 1)
         assert "undone. U makes it again." in screen_text(app)
         await press(pilot, "u")
-        assert not isinstance(app.screen, Preview)
+        assert not isinstance(app.screen, ChangePreview)
         await steps(pilot, "U", "enter")
         assert "made again" in said(app)
     assert same_rows(rows_of(store), before)
@@ -103,7 +103,7 @@ async def test_what_another_program_changed_is_shown_and_may_be_overwritten(tmp_
         assert "1 conflict" in text
         assert all(f"{side} {value}" in text for side, value in (("theirs", "0.33"), ("mine", "0.5")))
         await press(pilot, "enter")
-        assert isinstance(app.screen, Preview), "a conflict is never applied"
+        assert isinstance(app.screen, ChangePreview), "a conflict is never applied"
         await steps(pilot, "f", "enter")
         assert row_of(store, FIRST)["importance"] == pytest.approx(0.5)
 
@@ -115,7 +115,7 @@ async def test_a_row_that_changed_while_the_preview_was_read(tmp_path):
         await press(pilot, "enter")
         _other_program(store, FIRST, 0.33)
         await press(pilot, "enter")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         text = " ".join(screen_text(app).split())
         assert "1 conflict" in text
         assert "theirs 0.33" in text
@@ -130,10 +130,10 @@ async def test_a_change_that_was_cut_off_is_said_at_start_and_finished_or_taken_
     store = pro_store(tmp_path / "store")
     cut_off(store, written=written)
     async with browsing(store) as (app, pilot):
-        assert isinstance(app.screen, Pick)
+        assert isinstance(app.screen, ChooseOne)
         assert "Entry 1 was cut off" in screen_text(app)
         await press(pilot, key)
-        if isinstance(app.screen, Preview):
+        if isinstance(app.screen, ChangePreview):
             await press(pilot, "enter")
         assert row_of(store, FIRST)["importance"] == pytest.approx(0.8 if key == "f" else 0.5)
         await press(pilot, "6")

@@ -8,8 +8,8 @@ import pytest
 from textual.widgets import Static
 
 from memtui.tui.jump import LETTERS, Jump, labels, marked, spots
-from memtui.tui.opening import NothingFound
-from memtui.tui.widgets.question import Chip, chips_line
+from memtui.tui.startup.open_store import NothingFound
+from memtui.tui.widgets.question_line import OptionChip, chips_line
 from memtui.tui.widgets.state_panel import StatePanel
 from tests.tui.driving import lines, press, running
 from tests.tui.memory_engine import MemoryEngine
@@ -75,7 +75,7 @@ async def test_ways_out_of_an_empty_panel_and_options_have_labels():
         next(spot for spot in spots(app.screen) if spot.y == row).go()
         assert panel.index == 1
     gone: list[int] = []
-    shown = chips_line([Chip(name, name, "any") for name in ("one", "two")], -1, 40)
+    shown = chips_line([OptionChip(name, name, "any") for name in ("one", "two")], -1, 40)
     found = list(marked(shown, "chip", gone.append))
     found[1].go()
     assert ([(spot.x, spot.y) for spot in found], gone) == ([(0, 0), (10, 0)], [1])

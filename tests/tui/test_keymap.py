@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from memtui.tui.keys import BY_ID, TABLE, load_keys
-from memtui.tui.keys.check import clashes
-from memtui.tui.keys.key import Key, cap
-from memtui.tui.keys.names import RESERVED, canonical, unusable
-from memtui.tui.keys.places import ANY_SCREEN, PLACES, together
-from memtui.tui.keys.presets import PRESETS
-from memtui.tui.keys.sequences import Sequences
+from memtui.tui.actions.action import Action, cap
+from memtui.tui.actions.conflicts import ANY_SCREEN, PLACES, clashes, together
+from memtui.tui.actions.dispatch import Sequences
+from memtui.tui.actions.key_names import RESERVED, canonical, unusable
+from memtui.tui.actions.keymap import PRESETS
+from memtui.tui.actions.table import BY_ID, TABLE, load_keys
 from tests.conftest import ROOT
 from tests.tui.driving import lines, make_app, press, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine
@@ -201,13 +200,13 @@ def test_sequences_are_heard_as_one_key():
 def test_caps_of_sequences_and_of_nothing():
     assert cap("g g") == "gg"
     assert cap("ctrl+x ctrl+c") == "^x^c"
-    assert Key("a.b", "", "x", "G").press == "unbound-a.b"
+    assert Action("a.b", "", "x", "G").press == "unbound-a.b"
     assert set(load_keys().changed) == {key.id for key in TABLE if not key.keys} & set()
     assert BY_ID["app.help"].cap == "?"
 
 
 def test_what_is_printed_goes_with_the_keys_that_are_kept():
-    key = Key("a.b", "l,right,enter", "open", "G", shown="enter")
+    key = Action("a.b", "l,right,enter", "open", "G", shown="enter")
     assert key.on(("l", "right", "enter", "ctrl+f")).caps == "enter ^f"
     assert key.on(("l", "ctrl+f")).caps == "l ^f"
     assert key.on(("l", "right", "enter")) is key

@@ -12,10 +12,11 @@ from textual.binding import Binding
 from textual.dom import DOMNode
 
 import memtui.tui
+from memtui.tui.actions.action import Action
+from memtui.tui.actions.dispatch import NOTHING
+from memtui.tui.actions.table import BY_ID, TABLE, bindings
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.help import help_lines
-from memtui.tui.keys import BY_ID, TABLE, Key, bindings
-from memtui.tui.refusal import NOTHING
 from tests.tui.driving import lines, press, running, screen_text, settle, type_text
 from tests.tui.memory_engine import MemoryEngine
 
@@ -63,9 +64,9 @@ def test_a_destructive_letter_is_not_next_to_a_harmless_one():
 
 
 def test_caps_are_written_for_people():
-    assert Key("a.b", "ctrl+d", "x", "G").caps == "^d"
-    assert Key("a.b", "slash,question_mark", "x", "G").caps == "/ ?"
-    assert Key("a.b", "escape", "x", "G", shown="esc").caps == "esc"
+    assert Action("a.b", "ctrl+d", "x", "G").caps == "^d"
+    assert Action("a.b", "slash,question_mark", "x", "G").caps == "/ ?"
+    assert Action("a.b", "escape", "x", "G", shown="esc").caps == "esc"
 
 
 def test_only_keeps_the_actions_that_are_asked_for():

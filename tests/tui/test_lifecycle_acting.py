@@ -10,15 +10,24 @@ import pytest
 from memtui.engine import BoardAsk, CaseBook, Engine
 from memtui.engine.cases.case import Case
 from memtui.paths import store_state_dir
-from memtui.tui.dialogs.pick import Option, Pick
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.screens.lifecycle import state as reduce
-from memtui.tui.screens.lifecycle.acting import EDITS, ways
+from memtui.tui.screens.lifecycle.panel_actions import EDITS, ways
 from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
 from tests.engine.test_lifecycle_store import odd_store
-from tests.tui.driving import check_golden, lines, make_app, press, running, screen_text, settle, until
+from tests.tui.driving import (
+    check_golden,
+    lines,
+    make_app,
+    press,
+    running,
+    screen_text,
+    settle,
+    until,
+)
 from tests.tui.test_lifecycle_screen import IDS, go, opened, panels, plugin_rows, screen_of
 
 
@@ -79,12 +88,12 @@ async def test_the_cases_are_asked_again_for_another_horizon_and_for_tried_setti
 async def test_a_sweep_is_taken_back_where_it_was_made(writable: Engine):
     async with running(writable) as (app, pilot):
         await go(pilot, "S")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: writable.get(IDS[0]).tier == "core")
         await settle(pilot)
         await press(pilot, "u")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: writable.get(IDS[0]).tier == "working")
         await settle(pilot)
@@ -116,13 +125,13 @@ async def test_what_was_written_in_the_review_is_taken_back_with_its_decision(wr
         memory, waiting = screen_of(app).state.card, screen_of(app).state.review.waiting
         before = writable.get(memory).state
         await press(pilot, "a")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: writable.get(memory).state == "archived")
         await settle(pilot)
         assert screen_of(app).state.review.waiting == waiting - 1
         await press(pilot, "u")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: writable.get(memory).state == before)
         await settle(pilot)
@@ -135,10 +144,10 @@ async def test_a_card_is_fixed_in_place(writable: Engine):
         await go(pilot, "W")
         memory = screen_of(app).state.card
         await press(pilot, "f")
-        assert isinstance(app.screen, Pick)
+        assert isinstance(app.screen, ChooseOne)
         check_golden("lifecycle-fix-120x36", panels(app))
         await press(pilot, "t", "down", "enter")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         tier = writable.get(memory).tier
         await press(pilot, "enter")
         await until(pilot, lambda: writable.get(memory).tier != tier)
@@ -164,7 +173,7 @@ async def test_a_contradiction_is_shown_and_merged(tmp_path: Path, monkeypatch: 
         check_golden("lifecycle-contradiction-120x36", panels(app))
         assert [each.id for each in screen_of(app).state.others] == [other]
         await press(pilot, "M")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: isinstance(app.screen, LifecycleScreen))
         await until(pilot, lambda: memory in screen_of(app).progress().decisions())
@@ -183,11 +192,11 @@ def test_what_ends_by_its_own_date_is_kept_by_taking_the_date_away(writable: Eng
 async def test_what_can_be_done_is_listed_with_its_effect(writable: Engine, size: tuple[int, int]):
     async with running(writable, size) as (app, pilot):
         await go(pilot, "a")
-        assert isinstance(app.screen, Pick)
+        assert isinstance(app.screen, ChooseOne)
         check_golden(f"lifecycle-act-{size[0]}x{size[1]}", panels(app))
         await press(pilot, "escape")
         assert isinstance(app.screen, LifecycleScreen)
-        app.push_screen(Pick("Scope", [Option(str(n), f"用户:美惠 {n}") for n in range(60)], "40"))
+        app.push_screen(ChooseOne("Scope", [Option(str(n), f"用户:美惠 {n}") for n in range(60)], "40"))
         await settle(pilot)
         assert "▌    用户:美惠 40 " in screen_text(app)  # more than there are lines: the cursor is in sight
         await press(pilot, "k", "k")

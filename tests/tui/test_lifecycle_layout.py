@@ -9,8 +9,8 @@ import pytest
 from memtui.engine import KNOBS
 from memtui.engine.lifecycle.settings import resolve_settings
 from memtui.tui.layout import ascii_art
+from memtui.tui.layouts import LifecycleShape, lifecycle
 from memtui.tui.screens.lifecycle import state as reduce
-from memtui.tui.screens.lifecycle.arrange import LifecycleShape, lifecycle
 from memtui.tui.screens.lifecycle.state import LifecycleState
 
 SHAPES = (

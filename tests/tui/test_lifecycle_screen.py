@@ -9,17 +9,26 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.engine import Engine, open_engine
-from memtui.engine.lifecycle.lives import Remedy
+from memtui.engine.lifecycle.memory_life import LifeRemedy
 from memtui.paths import store_state_dir
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.screens.browse.screen import BrowseScreen
-from memtui.tui.screens.lifecycle.coming import row_words
+from memtui.tui.screens.lifecycle.board_view import crossed, day, outlook
+from memtui.tui.screens.lifecycle.memory_view import row_words
 from memtui.tui.screens.lifecycle.screen import LifecycleScreen
-from memtui.tui.screens.lifecycle.words import crossed, day, outlook
 from memtui.tui.widgets.state_panel import StatePanel
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
-from tests.tui.driving import SIZES, check_golden, lines, press, running, screen_text, settle, until
+from tests.tui.driving import (
+    SIZES,
+    check_golden,
+    lines,
+    press,
+    running,
+    screen_text,
+    settle,
+    until,
+)
 
 DAY_MS = 86_400_000
 IDS = [f"0b7f3a52-6c1e-4f0a-9d55-{n:012}" for n in range(12)]
@@ -280,7 +289,7 @@ async def test_an_empty_store_says_so(tmp_path: Path):
 async def test_a_read_only_store_is_not_written(plugin_engine: Engine):
     async with running(plugin_engine) as (app, pilot):
         await go(pilot, "S", "a")
-        assert not isinstance(app.screen, Preview)
+        assert not isinstance(app.screen, ChangePreview)
         assert plugin_engine.store.version == plugin_engine.store.newest_version()
 
 
@@ -289,12 +298,12 @@ async def test_a_sweep_is_looked_at_then_written(writable_engine: Engine):
         await go(pilot)
         board = screen_of(app).state.board
         await press(pilot, "S")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         assert "tier sweep" in screen_text(app)
         await press(pilot, "escape")
         assert screen_of(app).state.board.promotions == board.promotions
         await press(pilot, "S")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: screen_of(app).state.board is not board)
         await settle(pilot)
@@ -311,7 +320,7 @@ async def test_a_memory_is_pinned_from_its_curve(writable_engine: Engine):
         await go(pilot)
         memory = screen_of(app).state.selected
         await press(pilot, "a", "p")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: writable_engine.get(memory).tier == "core")
         await settle(pilot)
@@ -323,11 +332,11 @@ async def test_an_archived_card_is_settled_when_it_is_written(writable_engine: E
         await go(pilot, "W")
         memory = screen_of(app).state.card
         await press(pilot, "a")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "escape")
         assert screen_of(app).state.card == memory
         await press(pilot, "a")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: writable_engine.get(memory).state == "archived")
         await settle(pilot)
@@ -339,9 +348,9 @@ async def test_an_archived_card_is_settled_when_it_is_written(writable_engine: E
 def test_what_a_remedy_leaves_to_come_is_the_first_thing_that_comes(ends_on: int | None):
     at = NOW_MS + 4 * 86_400_000
     ends = None if ends_on is None else at
-    sinks = Remedy("touch", "touch", (), (), (), None, sinks_at_ms=at, ends_at_ms=ends)
-    stale = Remedy("touch", "touch", (), (), (), at - 1, sinks_at_ms=at, ends_at_ms=ends)
-    fine = Remedy("pin", "pin", (), (), (), None, ends_at_ms=ends)
+    sinks = LifeRemedy("touch", "touch", (), (), (), None, sinks_at_ms=at, ends_at_ms=ends)
+    stale = LifeRemedy("touch", "touch", (), (), (), at - 1, sinks_at_ms=at, ends_at_ms=ends)
+    fine = LifeRemedy("pin", "pin", (), (), (), None, ends_at_ms=ends)
     assert outlook(stale, 30) == f"stale on {day(at - 1)}"
     assert outlook(sinks, 30) == (f"may sink {day(at)}" if ends is None else f"still ends {day(at)}")
     assert outlook(fine, 30) == ("not stale within 30 d" if ends is None else f"still ends {day(at)}")

@@ -6,8 +6,8 @@ import pytest
 from textual import events
 from textual.widgets import Input
 
-from memtui.tui.dialogs.ask import Ask
-from memtui.tui.widgets.line import MOST_PASTED, Line
+from memtui.tui.dialogs.text_prompt import TextPrompt
+from memtui.tui.widgets.text_lines import MOST_PASTED, CleanInput
 from tests.tui.driving import make_app, press, running, screen_text, settle
 from tests.tui.memory_engine import MemoryEngine
 
@@ -26,7 +26,7 @@ async def test_a_paste_of_many_lines_becomes_one_and_nothing_of_it_is_run(way, k
     async with running(keyword_engine) as (app, pilot):
         await press(pilot, *way)
         line, stack = app.focused, list(app.screen_stack)
-        assert all(isinstance(each, Line) for each in app.screen.query(Input)), app.screen
+        assert all(isinstance(each, CleanInput) for each in app.screen.query(Input)), app.screen
         app.post_message(events.Paste(PASTED))
         await settle(pilot)
         assert app.focused is line
@@ -41,9 +41,9 @@ async def test_a_paste_goes_where_the_cursor_is_and_replaces_what_is_selected():
     app = make_app(MemoryEngine(9))
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        app.push_screen(Ask("A line", "hint", "one three"))
+        app.push_screen(TextPrompt("A line", "hint", "one three"))
         await settle(pilot)
-        line = app.screen.query_one(Line)
+        line = app.screen.query_one(CleanInput)
         line.cursor_position = 4
         app.post_message(events.Paste("two\n"))
         await settle(pilot)

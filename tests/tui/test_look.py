@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from memtui.settings import Settings
 from memtui.tui.app import MemtuiApp
-from memtui.tui.look import Look
+from memtui.tui.appearance import Look
 from memtui.tui.paint.numbers import date
 from memtui.ui_state import UiState
 from tests.conftest import NOW_MS

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.secrets import find_secrets
+from memtui.engine.core.secrets import find_secrets
 from memtui.tui.app import MemtuiApp
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.sheet import Sheet
-from memtui.tui.screens.browse.filtering import choosing
+from memtui.tui.screens.browse.filter_text import choosing
 from memtui.tui.screens.browse.screen import BrowseScreen
-from memtui.tui.screens.mend.lists import Finds
+from memtui.tui.screens.mend.finding_list import Finds
 from memtui.tui.screens.mend.screen import MendScreen
-from memtui.tui.widgets.flash import FlashLine
+from memtui.tui.widgets.screen_bars import FlashLine
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.engine.pro_store import row, write_store
@@ -105,7 +105,7 @@ async def test_a_merge_from_the_key_to_the_store_and_back_and_the_next_cluster(s
         assert "✓ survives" in text
         assert "{+about +}" in text
         await press(pilot, "M")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         assert same_rows(rows_of(store), before)
         await press(pilot, "enter")
         assert "2 memories merged (entry 1); u takes it back" in said(app)
@@ -180,7 +180,7 @@ async def test_a_forgotten_memory_comes_back_from_the_trash_byte_for_byte(store)
     before = rows_of(store)
     async with browsing(store, size=(80, 24)) as (app, pilot):
         await press(pilot, "m", "n", "x")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         await press(pilot, "y")
         assert name("hello") not in rows_of(store).column("id").to_pylist()
         await press(pilot, "t")
@@ -226,7 +226,7 @@ async def test_a_secret_is_masked_and_its_history_removed_while_the_memory_stays
         await press(pilot, "enter")
         assert "1 memory changed" in said(app)
         await steps(pilot, "H", "enter")
-        assert isinstance(app.screen, Preview), "enter never destroys"
+        assert isinstance(app.screen, ChangePreview), "enter never destroys"
         assert "1 memory: history removed" in screen_text(app)
         await press(pilot, "y")
         assert isinstance(app.screen, Sheet)
@@ -264,7 +264,7 @@ async def test_a_memory_is_shown_in_browse(store):
 async def test_looking_can_be_stopped(store, monkeypatch):
     import threading
 
-    from memtui.engine.curate.facade import Curator
+    from memtui.engine.changes.facade import Curator
 
     go = threading.Event()
     real = Curator.sweep

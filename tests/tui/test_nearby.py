@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from memtui.tui.app import MemtuiApp
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.screens.browse.detail import MemoryDetail
-from memtui.tui.screens.browse.near_list import Near, NearRows
+from memtui.tui.screens.browse.neighbours import NearRows, NeighboursDialog
 from tests.conftest import NOW_MS
 from tests.engine.curate_world import row_of, rows_of, same_rows
 from tests.engine.pro_store import row, write_store
@@ -53,7 +53,7 @@ async def test_a_panel_on_a_wide_screen_follows_the_cursor(store):
 async def test_a_dialog_where_there_is_no_room_shows_one_of_them(store, size):
     async with browsing(store, size=size) as (app, pilot):
         await press(pilot, "K")
-        assert isinstance(app.screen, Near)
+        assert isinstance(app.screen, NeighboursDialog)
         await press(pilot, "j", "enter")
         detail = app.screen.query_one(MemoryDetail)
         assert detail.memory is not None
@@ -66,7 +66,7 @@ async def test_a_merge_with_a_neighbour_and_its_undo(store, size):
     async with browsing(store, size=size) as (app, pilot):
         assert current_id(app) == name(0)
         await press(pilot, "K", "M")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         assert same_rows(rows_of(store), before)
         await press(pilot, "enter")
         assert "2 memories merged" in said(app)

@@ -10,12 +10,24 @@ from textual.color import Color
 from textual.content import Content
 from textual.strip import Strip
 
+from memtui.patches.textual_ellipsis import EllipsisFilter
 from memtui.tui.paint.bars import bar, padded_bar, progress, resample, spark
 from memtui.tui.paint.braille import line_chart
 from memtui.tui.paint.cells import across, crop, fit, right, shorten
-from memtui.tui.paint.ends import Ends
 from memtui.tui.paint.glyphs import ASCII, UNICODE, choose
-from memtui.tui.paint.numbers import DAY, HOUR, MINUTE, age, ago, date, full, plural, score, short, size
+from memtui.tui.paint.numbers import (
+    DAY,
+    HOUR,
+    MINUTE,
+    age,
+    ago,
+    date,
+    full,
+    plural,
+    score,
+    short,
+    size,
+)
 
 NOW = 1_788_264_000_000
 
@@ -24,7 +36,7 @@ def test_cut_words_end_in_ascii_where_the_terminal_is() -> None:
     cut = Content("a long name").truncate(7, ellipsis=True).plain
     line = Strip([Segment(cut), Segment(crop("another", 4))])
     assert line.text == "a long…ano…"
-    assert line.apply_filter(Ends(ASCII), Color(0, 0, 0)).text == "a long~ano~"
+    assert line.apply_filter(EllipsisFilter(ASCII), Color(0, 0, 0)).text == "a long~ano~"
 
 
 def test_bars_are_exact_to_an_eighth():

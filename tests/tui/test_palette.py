@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from textual.widgets import Input
 
-from memtui.tui.dialogs.palette import Entry, Palette, rank
-from memtui.tui.opening import NothingFound
+from memtui.tui.dialogs.palette import Palette
+from memtui.tui.dialogs.palette_entry import PaletteEntry, rank
+from memtui.tui.startup.open_store import NothingFound
 from memtui.ui_state import store_ui_state
 from tests.tui.driving import press, running, screen_text, settle, type_text, until
 from tests.tui.memory_engine import MemoryEngine
 
 
-def entry(name: str, group: str = "COMMANDS", disabled: str = "") -> Entry:
-    return Entry(group, name, lambda: None, disabled=disabled)
+def entry(name: str, group: str = "COMMANDS", disabled: str = "") -> PaletteEntry:
+    return PaletteEntry(group, name, lambda: None, disabled=disabled)
 
 
 def test_matches_are_ranked_within_their_groups_and_disabled_ones_come_last():

@@ -6,10 +6,19 @@ import math
 
 import pytest
 
+from memtui.tui.paint.bars import calendar_lines, shade_legend, slider, stacked_bar
 from memtui.tui.paint.glyphs import ASCII, UNICODE
-from memtui.tui.paint.plot import DASHED, DOTTED, SOLID, Curve, Level, Plot, Spot, ceiling, plot_lines
-from memtui.tui.paint.slider import slider
-from memtui.tui.paint.stacks import calendar_lines, shade_legend, stacked_bar
+from memtui.tui.paint.line_plot import (
+    DASHED,
+    DOTTED,
+    SOLID,
+    Curve,
+    Level,
+    Plot,
+    PlotPoint,
+    ceiling,
+    plot_lines,
+)
 from tests.conftest import NOW_MS
 
 DAY_MS = 86_400_000
@@ -47,7 +56,11 @@ def test_without_room_it_says_so():
 
 def test_axes_levels_and_spots_are_where_they_belong():
     plot = Plot(
-        (Curve((0.0, 1.0), "$x"),), 100, 1.0, (Level(0.5, "$stale", " half "),), (Spot(1.0, 1.0, "●", "$x"),)
+        (Curve((0.0, 1.0), "$x"),),
+        100,
+        1.0,
+        (Level(0.5, "$stale", " half "),),
+        (PlotPoint(1.0, 1.0, "●", "$x"),),
     )
     lines = text(plot, 66, 13)
     assert lines[0].startswith("1.00 ┤")
@@ -72,8 +85,12 @@ def test_a_label_steps_aside_for_an_upright_line():
 @pytest.mark.parametrize("glyphs", [UNICODE, ASCII], ids=["unicode", "ascii"])
 def test_a_cloud_lies_behind_the_curves_and_shows_the_most_frequent_mark(glyphs):
     marks = [glyphs.tier(tier) for tier in ("core", "working", "peripheral")]
-    many = tuple(Spot(0.5, 0.9, mark, "$x") for mark in (marks[0], marks[1], marks[1]))
-    more = (Spot(0.9, 0.2, marks[2], "$x"), Spot(1.2, 0.2, "?", "$x"), Spot(0.2, math.nan, "?", "$x"))
+    many = tuple(PlotPoint(0.5, 0.9, mark, "$x") for mark in (marks[0], marks[1], marks[1]))
+    more = (
+        PlotPoint(0.9, 0.2, marks[2], "$x"),
+        PlotPoint(1.2, 0.2, "?", "$x"),
+        PlotPoint(0.2, math.nan, "?", "$x"),
+    )
     lines = text(Plot((), 100, cloud=(*many, *more)), 60, 14, glyphs)
     drawn = "".join(line[6:] for line in lines[:-2])
     assert drawn.split() == [marks[1], marks[2]]

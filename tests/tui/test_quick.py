@@ -17,11 +17,11 @@ from textual.renderables.background_screen import BackgroundScreen
 from textual.screen import Screen
 from textual.widgets import Static
 
-from memtui.tui.quick import painted
+from memtui.patches.textual_painting import painted
 from tests.tui import idle
 from tests.tui.driving import until
 
-SPEC = find_spec("memtui.tui.quick")
+SPEC = find_spec("memtui.patches.textual_painting")
 assert SPEC is not None
 assert SPEC.loader is not None
 quick: Any = module_from_spec(SPEC)
@@ -29,7 +29,7 @@ quick: Any = module_from_spec(SPEC)
 SPEC.loader.exec_module(quick)
 
 
-class Two(quick.InParts, Screen[None]):  # type: ignore[misc]
+class Two(quick.PartwisePainting, Screen[None]):  # type: ignore[misc]
     def compose(self) -> ComposeResult:
         for name in ("one", "two"):
             yield Static(Content(name), id=name)

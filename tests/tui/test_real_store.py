@@ -9,9 +9,9 @@ import pytest
 
 from memtui.engine import ListQuery
 from memtui.tui.app import MemtuiApp
-from memtui.tui.opening import opener
 from memtui.tui.screens.browse.detail import MemoryDetail
 from memtui.tui.screens.browse.memory_list import MemoryList
+from memtui.tui.startup.open_store import opener
 from tests.conftest import NOW_MS
 from tests.tui.driving import lines, press, screen_text, settle, type_text
 

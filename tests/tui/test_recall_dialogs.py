@@ -7,11 +7,10 @@ import json
 import pytest
 
 from memtui.engine import Engine
-from memtui.tui.dialogs.ledger import Ledger
-from memtui.tui.dialogs.pick import Pick
-from memtui.tui.dialogs.scopes import ScopePick
+from memtui.tui.dialogs.choose_one import ChooseOne, ScopePick
 from memtui.tui.dialogs.sheet import Sheet
-from memtui.tui.widgets.question import OptionsLine
+from memtui.tui.dialogs.stage_ledger import StageLedger
+from memtui.tui.widgets.question_line import OptionsLine
 from memtui.tui.widgets.result_list import ResultList
 from tests.tui.driving import SIZES, press, screen_text, settle, until
 from tests.tui.recalling import QUESTION, Wrapped, recalling
@@ -21,7 +20,7 @@ from tests.tui.recalling import QUESTION, Wrapped, recalling
 async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with recalling(demo_engine, size) as (app, pilot, screen):
         await press(pilot, "enter")
-        assert isinstance(app.screen, Ledger)
+        assert isinstance(app.screen, StageLedger)
         text = screen_text(app)
         for words in ("STAGE", "BEFORE", "1 / (1 + distance", "hard cutoff", "✓ adds up"):
             assert words in text
@@ -58,7 +57,7 @@ async def test_another_recipe_asks_the_same_question_again(demo_engine: Engine) 
     engine = Wrapped(demo_engine)
     async with recalling(engine) as (app, pilot, screen):
         await press(pilot, "e")
-        assert isinstance(app.screen, Pick)
+        assert isinstance(app.screen, ChooseOne)
         await press(pilot, "3")
         assert [request.recipe for request in engine.asked] == ["pro/agent", "pro/cli"]
         text = screen_text(app)
@@ -131,11 +130,11 @@ async def test_the_mouse_chooses_and_opens(demo_engine: Engine) -> None:
         assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
         await pilot.click(results, offset=(20, 3))
         await settle(pilot)
-        assert isinstance(app.screen, Ledger)
+        assert isinstance(app.screen, StageLedger)
         await press(pilot, "escape")
         await pilot.click(OptionsLine, offset=(10, 0))
         await settle(pilot)
-        assert isinstance(app.screen, Pick)
+        assert isinstance(app.screen, ChooseOne)
 
 
 async def test_the_palette_offers_recipes_and_earlier_questions(demo_engine: Engine) -> None:

@@ -13,10 +13,10 @@ from memtui.engine import Engine, clean
 from memtui.tui.messages import AskRecall
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 from memtui.tui.screens.recall.screen import RecallScreen
-from memtui.tui.widgets.dropped_list import Gate, Miss, gate_line, miss_line
+from memtui.tui.widgets.dropped_list import DroppedGroup, Miss, gate_line, miss_line
 from memtui.tui.widgets.memory_text import text_lines
-from memtui.tui.widgets.question import Chip, QuestionLine, chips_line
-from memtui.tui.widgets.result_list import Hit, hit_lines
+from memtui.tui.widgets.question_line import OptionChip, QuestionLine, chips_line
+from memtui.tui.widgets.result_list import ResultRow, hit_lines
 from tests.tui.driving import SIZES, press, running, screen_text, settle, until
 from tests.tui.traces import memory
 
@@ -37,7 +37,7 @@ def harmless(content: Content) -> bool:
 def test_list_rows_are_harmless_and_never_wider_than_their_line(
     text: str, name: str, lane: str, width: int, glyphs: object, evidence: bool
 ) -> None:
-    hit = Hit(
+    hit = ResultRow(
         "id",
         12,
         clean(text),
@@ -56,7 +56,7 @@ def test_list_rows_are_harmless_and_never_wider_than_their_line(
     miss = Miss("id", clean(text), name, name, 0.3, clean(lane).replace("\n", " "))
     assert harmless(miss_line(miss, width, glyphs))  # type: ignore[arg-type]
     assert miss_line(miss, width, glyphs).cell_length <= width  # type: ignore[arg-type]
-    gate = Gate("min + window", "outside", "$stage-cut", (miss,) * 3, lane)
+    gate = DroppedGroup("min + window", "outside", "$stage-cut", (miss,) * 3, lane)
     assert harmless(gate_line(gate, width, glyphs))  # type: ignore[arg-type]
     assert gate_line(gate, width, glyphs).cell_length <= width  # type: ignore[arg-type]
 
@@ -67,7 +67,11 @@ def test_full_text_and_options_stay_in_their_width(text: str, width: int) -> Non
     for line in text_lines(memory("m-1", clean(text)), ("x",), (), width):
         assert harmless(line)
         assert line.cell_length <= width
-    chips = (Chip("recipe", "recipe", text), Chip("limit", "k", "6"), Chip("scope", "scope", text, True))
+    chips = (
+        OptionChip("recipe", "recipe", text),
+        OptionChip("limit", "k", "6"),
+        OptionChip("scope", "scope", text, True),
+    )
     line = chips_line(chips, 1, width)
     assert harmless(line)
     assert line.cell_length <= width

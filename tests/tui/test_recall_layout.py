@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.tui.layout import ascii_art
-from memtui.tui.screens.recall.arrange import RecallShape, recall
+from memtui.tui.layouts import RecallShape, recall
 
 SHAPE = RecallShape(stages=9, results=6, moves=5)
 

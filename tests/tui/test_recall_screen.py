@@ -10,18 +10,27 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine, MemtuiError, open_engine
-from memtui.tui.dialogs.ledger import Ledger
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.stage_ledger import StageLedger
 from memtui.tui.messages import AskRecall
 from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.widgets.dropped_list import DroppedList
-from memtui.tui.widgets.question import QuestionLine
+from memtui.tui.widgets.question_line import QuestionLine
 from memtui.tui.widgets.result_list import ResultList
-from memtui.tui.widgets.rows import RowList
+from memtui.tui.widgets.row_list import RowList
 from memtui.tui.widgets.stage_table import StageTable
 from tests.conftest import NOW_MS
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until
+from tests.tui.driving import (
+    SIZES,
+    check_golden,
+    press,
+    running,
+    screen_text,
+    settle,
+    type_text,
+    until,
+)
 from tests.tui.recalling import QUESTION, Wrapped, panels, recalling
 
 
@@ -272,7 +281,7 @@ async def test_an_answer_that_is_being_replaced_is_labelled_with_its_recipe(demo
         assert "still of pro/agent, the answer before" in screen_text(app)
         screen.action_explain()
         await settle(pilot)
-        assert isinstance(app.screen, Ledger)
+        assert isinstance(app.screen, StageLedger)
         assert "pro/agent, the answer before:" in screen_text(app)
 
 
@@ -294,6 +303,6 @@ async def test_two_memories_that_disagree_are_told_unasked_and_mended_by_one_key
         assert (found.value, found.newer_value) == ("2222", "48022")
         screen.query_one(ResultList).focus()
         await press(pilot, "F")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         plan = app.screen.plan
         assert {each.id for each in plan.changes} == {found.recalled, found.newer}

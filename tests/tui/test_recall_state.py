@@ -8,8 +8,8 @@ from typing import Any
 from memtui.engine import MemtuiError, RecallRequest
 from memtui.engine.recall.request import UNSET
 from memtui.tui.screens.recall import state as reduce
-from memtui.tui.screens.recall.options import tried_words
 from memtui.tui.screens.recall.state import Form, RecallState
+from memtui.tui.trace.options import tried_words
 from tests.tui.traces import STAGES, made, missed, recorded
 
 ASKED = RecallState(form=Form(query="deploy window", recipe="pro/agent"))

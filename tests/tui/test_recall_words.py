@@ -12,11 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import MemtuiError, StageSummary, Step, clean
-from memtui.engine.recall.formulas import SCORES
+from memtui.engine.recall.proof_formulas import SCORES
 from memtui.tui.paint.glyphs import UNICODE
-from memtui.tui.screens.recall import account, empty, knobs, pages, present, rules
+from memtui.tui.screens.recall import view
 from memtui.tui.screens.recall.state import RecallState
 from memtui.tui.session import Session
+from memtui.tui.trace import ledger, results, rule_text, stages
 from tests.conftest import NOW_MS
 from tests.tui.memory_engine import MemoryEngine
 from tests.tui.traces import DAY, EMBED, made, memory, missed, recorded
@@ -24,8 +25,8 @@ from tests.tui.traces import DAY, EMBED, made, memory, missed, recorded
 
 def test_every_rule_that_the_engine_proves_has_words() -> None:
     for rule in (*SCORES, "decay_boost"):
-        assert rule in rules.FORMULAS
-        assert rules.formula(rule, 0.5, {"vector": 0.5, "vector_weight": 0.7})
+        assert rule in rule_text.FORMULAS
+        assert rule_text.formula(rule, 0.5, {"vector": 0.5, "vector_weight": 0.7})
 
 
 STEPS: dict[str, dict[str, Any]] = {
@@ -69,7 +70,7 @@ def worth(text: str, before: float) -> float:
 @pytest.mark.parametrize("rule", STEPS)
 def test_a_formula_on_the_screen_gives_what_the_engine_computes(rule: str) -> None:
     inputs = STEPS[rule]
-    assert worth(rules.formula(rule, BEFORE, inputs), BEFORE) == pytest.approx(
+    assert worth(rule_text.formula(rule, BEFORE, inputs), BEFORE) == pytest.approx(
         SCORES[rule](BEFORE, inputs), abs=1e-9
     )
 
@@ -109,7 +110,7 @@ def test_no_rule_with_a_formula_is_left_unchecked() -> None:
 def test_formulas_have_their_numbers_filled_in(
     rule: str, before: float | None, inputs: dict[str, Any], words: str
 ) -> None:
-    assert rules.formula(rule, before, inputs) == words
+    assert rule_text.formula(rule, before, inputs) == words
 
 
 @pytest.mark.parametrize(
@@ -128,14 +129,14 @@ def test_formulas_have_their_numbers_filled_in(
 def test_by_how_much_a_gate_was_missed(
     reason: str, value: float | None, limit: float | None, words: str
 ) -> None:
-    assert rules.missed(reason, value, limit) == words
+    assert rule_text.missed(reason, value, limit) == words
 
 
 _ANY = st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.floats(), st.text(max_size=20))
 
 
 @given(
-    st.sampled_from([*rules.FORMULAS, "dropped", "new"]),
+    st.sampled_from([*rule_text.FORMULAS, "dropped", "new"]),
     st.dictionaries(
         st.sampled_from(
             [
@@ -159,14 +160,14 @@ _ANY = st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.floa
 def test_no_record_is_too_odd_for_words(rule: str, inputs: dict[str, Any]) -> None:
     if rule == "weighted_sum":
         inputs = {"vector_weight": 0.7, "bm25_weight": 0.3, **inputs}
-    words = rules.formula(rule, 0.5, inputs)
+    words = rule_text.formula(rule, 0.5, inputs)
     assert "\n" not in words
     assert words == clean(words)
 
 
 def test_the_dropped_are_told_by_gate_in_the_order_of_the_stages() -> None:
     early = replace(missed("m-4"), disposition="rerank_input", reason="rerank_window", score=0.6)
-    gates = present.gates(made(candidates=(recorded(), missed(), early)))  # type: ignore[arg-type]
+    gates = results.gates(made(candidates=(recorded(), missed(), early)))  # type: ignore[arg-type]
     assert [(gate.stage, gate.why) for gate in gates] == [
         ("min + window", "outside the rerank window"),
         ("hard cutoff", "below the hard cutoff"),
@@ -177,22 +178,22 @@ def test_the_dropped_are_told_by_gate_in_the_order_of_the_stages() -> None:
 def test_an_inactive_memory_says_since_when() -> None:
     gone = replace(missed(), reason="inactive", disposition="bm25_ranked")
     texts = {"m-2": memory("m-2", invalidated_at_ms=NOW_MS - 5 * DAY, active=False)}
-    (gate,) = present.gates(made(candidates=(gone,), memories=texts))  # type: ignore[arg-type]
+    (gate,) = results.gates(made(candidates=(gone,), memories=texts))  # type: ignore[arg-type]
     assert gate.misses[0].missed == "replaced 5d ago"
 
 
 def test_ranks_are_compared_with_the_fused_order_or_the_only_lane() -> None:
-    assert account.climbed(recorded()) == 2
+    assert stages.climbed(recorded()) == 2
     lane = replace(recorded(), sources={"vector": {"score": 0.7, "rank": 4}}, rank=6)
-    assert account.climbed(lane) == -2
-    assert account.climbed(missed()) is None
+    assert stages.climbed(lane) == -2
+    assert stages.climbed(missed()) is None
 
 
 def test_words_of_a_question_leave_out_what_says_nothing() -> None:
-    assert present.words_of("Which port do I use for the bastion?") == ("port", "use", "bastion")
-    assert present.words_of("?! ...") == ()
-    assert present.words_of("部署窗口") == ("部署窗口",)
-    assert len(present.words_of("w" + " w".join(str(i) for i in range(10_000)))) <= present.MOST_WORDS
+    assert results.words_of("Which port do I use for the bastion?") == ("port", "use", "bastion")
+    assert results.words_of("?! ...") == ()
+    assert results.words_of("部署窗口") == ("部署窗口",)
+    assert len(results.words_of("w" + " w".join(str(i) for i in range(10_000)))) <= results.MOST_WORDS
 
 
 def state_of(**values: Any) -> RecallState:
@@ -209,43 +210,43 @@ def test_the_gate_that_skips_a_question_is_told_with_a_way_to_ask_on_purpose() -
         "adaptive_gate", "adaptive gate", "filter", 1, 0, 0.0, {"adaptive_gate": 1}, "skipped: greeting"
     )
     gone = replace(missed(), disposition="adaptive_gate", reason="adaptive_gate")
-    said = empty.nothing(made(stages=(*made().stages, skip), candidates=(gone,)), ["pro/agent", "pro/tool"])  # type: ignore[arg-type]
+    said = view.nothing(made(stages=(*made().stages, skip), candidates=(gone,)), ["pro/agent", "pro/tool"])  # type: ignore[arg-type]
     assert said.headline == "The agent would not have asked this."
     assert ("gate", "skipped: greeting") in said.facts
     assert [choice.value for choice in said.choices if choice.name == "recipe"] == ["pro/tool"]
 
 
 def test_nothing_found_offers_to_drop_each_filter() -> None:
-    said = empty.nothing(made(candidates=(), filters={"scopes": ["a"], "category": "fact"}), [])  # type: ignore[arg-type]
+    said = view.nothing(made(candidates=(), filters={"scopes": ["a"], "category": "fact"}), [])  # type: ignore[arg-type]
     assert said.headline == "No search found anything."
     assert {choice.name for choice in said.choices} == {"scope", "category", "ask"}
 
 
 def test_all_dropped_says_by_what() -> None:
-    said = empty.nothing(made(candidates=(missed(),)), [])  # type: ignore[arg-type]
+    said = view.nothing(made(candidates=(missed(),)), [])  # type: ignore[arg-type]
     assert "the only candidate was dropped" in said.headline
     assert ("hard cutoff", "1 below the hard cutoff") in said.facts
 
 
 def test_a_failure_says_what_is_wrong_and_what_to_do() -> None:
     state = state_of(phase="failed", error=MemtuiError("The disk is gone.", fix="Plug it in."))
-    said = empty.results_state(state, ready(), ())
+    said = view.results_state(state, ready(), ())
     assert said is not None
     assert ("reason", "The disk is gone.") in said.facts
     assert ("fix", "Plug it in.") in said.facts
-    assert empty.results_state(state_of(phase="done", trace=made()), ready(), ()) is None
+    assert view.results_state(state_of(phase="done", trace=made()), ready(), ()) is None
 
 
 def test_an_empty_store_says_so_and_leads_to_another() -> None:
     session = replace(ready(), info=MemoryEngine(0).info)
-    said = empty.results_state(state_of(), session, ())
+    said = view.results_state(state_of(), session, ())
     assert said is not None
     assert "no memories yet" in said.headline
     assert [choice.name for choice in said.choices] == ["open", "demo"]
 
 
 def test_the_ledger_has_every_stage_with_its_rule() -> None:
-    page = pages.page(made(), recorded(), UNICODE, NOW_MS)  # type: ignore[arg-type]
+    page = ledger.page(made(), recorded(), UNICODE, NOW_MS)  # type: ignore[arg-type]
     assert [entry.stage for entry in page.entries] == [
         "vector", "bm25", "fusion", "min + window", "rerank", "length", "decay", "hard cutoff", "limit",
     ]  # fmt: skip
@@ -254,23 +255,23 @@ def test_the_ledger_has_every_stage_with_its_rule() -> None:
     below = "\n".join(line.plain for line in page.below(100))
     assert "returned at #1" in below
     assert "42 steps of this recall recomputed" in below
-    stopped = pages.page(made(), missed(), UNICODE, NOW_MS).entries[-1]  # type: ignore[arg-type]
+    stopped = ledger.page(made(), missed(), UNICODE, NOW_MS).entries[-1]  # type: ignore[arg-type]
     assert stopped.stopped
     assert stopped.rule == "below the hard cutoff: .331 < .350 by .019"
 
 
 def test_notes_begin_with_the_warnings() -> None:
     trace = made(warnings=("keyword only: there is no embedder",), operations=(EMBED,))
-    said = [note.plain for note in present.notes(trace, UNICODE)]  # type: ignore[arg-type]
+    said = [note.plain for note in results.notes(trace, UNICODE)]  # type: ignore[arg-type]
     assert said == ["! keyword only: there is no embedder", "m 1 missing: 1 hard cutoff"]
 
 
 def test_the_account_says_which_words_stand_in_the_memory() -> None:
-    words = present.matched("Which deploy window on friday? windowing", memory("m-1"))
+    words = results.matched("Which deploy window on friday? windowing", memory("m-1"))
     assert words is not None
     assert words.plain == "has deploy window   lacks friday windowing"
-    assert present.matched("?! ...", memory("m-1")) is None
-    assert present.matched("部署", memory("m-1", "新的部署窗口")).plain == "has 部署"  # type: ignore[union-attr]
+    assert results.matched("?! ...", memory("m-1")) is None
+    assert results.matched("部署", memory("m-1", "新的部署窗口")).plain == "has 部署"  # type: ignore[union-attr]
 
 
 def test_an_expanded_question_is_told_and_neighbours_are_listed() -> None:
@@ -278,8 +279,8 @@ def test_an_expanded_question_is_told_and_neighbours_are_listed() -> None:
         bm25_query="deploy window friday release ship",
         neighbors={"m-1": [{"id": "n-1", "score": 0.61, "rank": 2}]},
     )
-    assert present.notes(trace, UNICODE)[-1].plain == "keywords asked: deploy window friday release ship"  # type: ignore[arg-type]
-    below = "\n".join(line.plain for line in pages.page(trace, recorded(), UNICODE, NOW_MS).below(80))  # type: ignore[arg-type]
+    assert results.notes(trace, UNICODE)[-1].plain == "keywords asked: deploy window friday release ship"  # type: ignore[arg-type]
+    below = "\n".join(line.plain for line in ledger.page(trace, recorded(), UNICODE, NOW_MS).below(80))  # type: ignore[arg-type]
     assert "NEIGHBOURS ATTACHED\n  .610 #2  n-1" in below
 
 
@@ -289,7 +290,7 @@ def test_the_settings_name_every_key_of_a_configuration() -> None:
         "decay": None,
         "limit": 5,
     }
-    told = {line.name: line for section in knobs.sections(config) for line in section.lines}
+    told = {line.name: line for section in view.sections(config) for line in section.lines}
     assert set(told) == {"mode", "minScore", "retrieval.odd", "decay", "limit"}
     assert told["minScore"].value == ".3"
     assert told["decay"].value == "off"
@@ -299,6 +300,6 @@ def test_the_settings_name_every_key_of_a_configuration() -> None:
 def test_a_gate_passed_says_what_it_asked() -> None:
     governance = StageSummary("governance", "governance", "filter", 6, 6, 0.0)
     step = Step("governance", 0.8, 0.8, 1, 1, "unchanged", {"state": "confirmed, durable"})
-    assert present.asked(step, governance) == "confirmed, durable"
+    assert results.asked(step, governance) == "confirmed, durable"
     near = Step("mmr_diversity", 0.8, 0.8, 1, 6, "deferred", {"cosine": 0.91, "threshold": 0.85})
-    assert present.asked(near, governance) == "cosine .91 with a better one, above .85: to the end"
+    assert results.asked(near, governance) == "cosine .91 with a better one, above .85: to the end"

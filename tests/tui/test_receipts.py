@@ -10,15 +10,15 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.engine import Engine, InjectionSettings, RecallRequest, UsageError
+from memtui.engine import Engine, PromptBlockSettings, RecallRequest, UsageError
 from memtui.tui.app import MemtuiApp
-from memtui.tui.dialogs.find import Find, ItemRows
+from memtui.tui.dialogs.find_list import FindList, ItemRows
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.paint.glyphs import UNICODE
-from memtui.tui.screens.recall.compare.screen import CompareScreen
-from memtui.tui.screens.recall.injected import Injected, injected_rows
+from memtui.tui.screens.compare.screen import CompareScreen
+from memtui.tui.screens.recall.prompt_block import Injected, injected_rows
 from memtui.tui.screens.recall.receipts import file_name
-from memtui.tui.widgets.flash import FlashLine
+from memtui.tui.widgets.screen_bars import FlashLine
 from tests.conftest import NOW_MS
 from tests.tui.driving import SIZES, check_golden, press, screen_text
 from tests.tui.recalling import QUESTION, panels, recalling
@@ -113,7 +113,7 @@ async def test_questions_are_kept_searched_asked_again_and_forgotten(demo_engine
         await press(pilot)
         screen.choose(run=False, recipe="memtui", scopes=None)
         await press(pilot, "H")
-        assert isinstance(app.screen, Find)
+        assert isinstance(app.screen, FindList)
         text = screen_text(app)
         assert QUESTION in text
         assert text.index("where are the backups") < text.index(QUESTION)
@@ -182,7 +182,7 @@ async def test_the_block_follows_the_settings_and_marks_what_is_cut(
 
 async def test_every_cut_character_is_counted_on_the_screen(demo_engine: Engine) -> None:
     trace = demo_engine.recall(RecallRequest(QUESTION, recipe="pro/agent"))
-    found = demo_engine.lab.injected(trace, InjectionSettings(per_item_chars=40))
+    found = demo_engine.lab.injected(trace, PromptBlockSettings(per_item_chars=40))
     cut = [part for part in found.parts if part.line and part.cut]
     assert cut
     text = "\n".join(line.plain for row in injected_rows(found, {}, 100, UNICODE) for line in row.lines)

@@ -10,11 +10,11 @@ import lancedb
 import pytest
 
 from memtui.engine import ListQuery
+from memtui.tui import saved_state
 from memtui.tui.app import MemtuiApp
-from memtui.tui.screens.browse import kept
 from memtui.tui.screens.browse.filter_bar import FilterBar
 from memtui.tui.screens.browse.remembering import BrowseMemory
-from memtui.tui.screens.browse.state import Wish
+from memtui.tui.screens.browse.state import ListRequest
 from tests.tui.driving import press, screen_text, type_text
 from tests.tui.test_changing import browsing, listing, pro_store, said
 
@@ -152,14 +152,14 @@ async def test_a_secret_in_a_filter_is_not_written_down(store):
     ],
 )
 def test_a_file_that_makes_no_sense_is_the_start(values):
-    assert kept.read_wish(values) == Wish()
-    assert kept.read_views(values if not isinstance(values, dict) else {"": {}, "a\nb": {}}) == {}
-    assert kept.read_filters({"a": 1}) == ()
+    assert saved_state.read_wish(values) == ListRequest()
+    assert saved_state.read_views(values if not isinstance(values, dict) else {"": {}, "a\nb": {}}) == {}
+    assert saved_state.read_filters({"a": 1}) == ()
 
 
 def test_what_is_kept_is_read_again():
     query = ListQuery('scope:"a b" ~deploys', scopes=("global", None), sort="tier")
-    assert kept.read_query(json.loads(json.dumps(kept.query_values(query)))) == query
-    own = json.loads(json.dumps(kept.query_values(ListQuery(sort="-rank"))))
-    assert kept.read_query(own, ("text", "rank")).sort == "-rank"
-    assert kept.read_query(own, ("text",)).sort == "-timestamp", "the column is no longer there"
+    assert saved_state.read_query(json.loads(json.dumps(saved_state.query_values(query)))) == query
+    own = json.loads(json.dumps(saved_state.query_values(ListQuery(sort="-rank"))))
+    assert saved_state.read_query(own, ("text", "rank")).sort == "-rank"
+    assert saved_state.read_query(own, ("text",)).sort == "-timestamp", "the column is no longer there"

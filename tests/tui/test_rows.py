@@ -8,7 +8,7 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 
 from memtui.tui.paint.glyphs import ASCII, UNICODE
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import Row, RowList
 
 
 class Words(RowList):

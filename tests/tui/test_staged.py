@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
 from tests.engine.curate_world import row_of, rows_of, same_rows, version_of
 from tests.tui.driving import lines, screen_text, type_text
 from tests.tui.test_changing import browsing, choose, current_id, listing, pro_store, said, steps
@@ -27,7 +27,7 @@ async def test_changes_are_staged_looked_at_together_dropped_edited_and_applied_
         assert "1 memory has a staged change: this comes on top, applied with it." in screen_text(app)
         assert "enter apply" not in screen_text(app)
         await steps(pilot, "enter")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         await steps(pilot, "s")
         assert "3 staged" in lines(app)[0]
         await steps(pilot, "c", "t")  # core again: nothing more

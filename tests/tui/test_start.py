@@ -8,18 +8,27 @@ import threading
 from pathlib import Path
 
 from memtui.engine import CancelToken, StoreNotFoundError
-from memtui.tui.dialogs.ask import Ask
-from memtui.tui.opening import NothingFound, SeveralFound, opener
+from memtui.tui.dialogs.text_prompt import TextPrompt
+from memtui.tui.startup.open_store import NothingFound, SeveralFound, opener
 from memtui.tui.widgets.state_panel import StatePanel
 from tests.engine.transfer_stores import memory, own_store
-from tests.tui.driving import lines, make_app, press, running, screen_text, settle, type_text, until
+from tests.tui.driving import (
+    lines,
+    make_app,
+    press,
+    running,
+    screen_text,
+    settle,
+    type_text,
+    until,
+)
 from tests.tui.memory_engine import MemoryEngine
 
 FIRST_FRAME = """
 import sys
 from pathlib import Path
 from memtui.tui.app import MemtuiApp
-from memtui.tui.opening import opener
+from memtui.tui.startup.open_store import opener
 
 heavy = ("lancedb", "pyarrow", "numpy", "httpx", "pydantic", "tokenizers", "json5", "pyperclip")
 
@@ -89,7 +98,7 @@ async def test_without_a_store_the_demo_and_a_path_are_offered():
         assert "/home/x/.openclaw/openclaw.json" in text
         assert [choice.name for choice in app.screen.query_one(StatePanel).state.choices] == ["demo", "open"]
         await press(pilot, "o")
-        assert isinstance(app.screen, Ask)
+        assert isinstance(app.screen, TextPrompt)
         await press(pilot, "escape")
         await press(pilot, "d")
         assert asked == [None, "demo"]

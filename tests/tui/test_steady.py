@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from textual.screen import Screen
 
-from memtui.tui.quick import QuickApp
-from memtui.tui.steady import NEVER, ROUNDS, SETTLED, UNTOUCHED_S, Steady
+from memtui.patches.textual_painting import QuickApp
+from memtui.tui.startup.preload import NEVER, ROUNDS, SETTLED, UNTOUCHED_S, GcTuning
 
 
 class Ring:
@@ -48,9 +48,9 @@ def thresholds() -> Iterator[tuple[int, int, int]]:
 async def test_the_collector_works_between_keys_and_leaves_nothing_behind(
     thresholds: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memtui.tui.steady.LOOK_S", 3600)  # the test looks
+    monkeypatch.setattr("memtui.tui.startup.preload.LOOK_S", 3600)  # the test looks
     app = QuickApp()
-    steady = Steady(app)
+    steady = GcTuning(app)
     steady._stop.set()  # nothing is loaded ahead meanwhile
     async with app.run_test(size=(20, 5)):
         steady.begin()

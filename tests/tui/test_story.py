@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.tui.screens.browse.detail import MemoryDetail
-from memtui.tui.screens.browse.outline import outline
+from memtui.tui.screens.browse.scope_pane import outline
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
 from tests.tui.driving import press, screen_text, type_text

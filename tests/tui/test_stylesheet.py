@@ -6,9 +6,9 @@ import pytest
 from textual.css import stylesheet as textual_stylesheet
 from textual.css.stylesheet import StylesheetParseError
 
+from memtui.patches.textual_stylesheet import CachedStylesheet
+from memtui.patches.textual_stylesheet import _rules as shared_rules
 from memtui.tui.screens.browse.memory_list import MemoryList
-from memtui.tui.stylesheet import ParsedOnce
-from memtui.tui.stylesheet import _rules as shared_rules
 from tests.tui.driving import press, running
 from tests.tui.memory_engine import MemoryEngine
 
@@ -28,8 +28,8 @@ def parsed(monkeypatch):
     return seen
 
 
-def sheet(tint: str, count: int = 100) -> ParsedOnce:
-    made = ParsedOnce(variables={"tint": tint})
+def sheet(tint: str, count: int = 100) -> CachedStylesheet:
+    made = CachedStylesheet(variables={"tint": tint})
     for i in range(count):
         made.add_source(f"#w{i} {{ color: $tint; }}", read_from=("test", f"w{i}"))
     return made

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from textual.color import Color
 
-from memtui.tui.look import Look
-from memtui.tui.theme.load import ThemeError, build_theme, load_themes, search_path
+from memtui.tui.appearance import Look
+from memtui.tui.theme.files import ThemeError, build_theme, load_themes, search_path
 from memtui.tui.theme.tokens import (
     NAMES,
     TEXT_DARK,

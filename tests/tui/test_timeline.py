@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from memtui.engine import StageSummary
 from memtui.tui.paint.glyphs import ASCII, UNICODE
-from memtui.tui.paint.timeline import Lap, columns, millis, stage_row, total
-from memtui.tui.screens.recall import account
+from memtui.tui.paint.timeline import StageTiming, columns, millis, stage_row, total
+from memtui.tui.trace import stages as account
 from tests.tui.traces import EMBED, STAGES, made
 
 
@@ -86,7 +86,7 @@ def test_every_row_is_exactly_as_wide_as_asked_and_shows_a_mark(
 ) -> None:
     laps, at = [], 0.0
     for ms, n_in, n_out in stages:
-        laps.append(Lap("stage 世界", at, ms, n_in, n_out, "$stage-cut"))
+        laps.append(StageTiming("stage 世界", at, ms, n_in, n_out, "$stage-cut"))
         at += ms
     for lap in laps:
         row = stage_row(lap, total(laps), width, glyphs)  # type: ignore[arg-type]

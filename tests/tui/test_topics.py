@@ -11,8 +11,8 @@ import memtui.help
 from memtui.cli.main import COMMANDS
 from memtui.engine import UsageError
 from memtui.help import ORDER, topic, topics
-from memtui.tui.dialogs.topic import TopicView
-from memtui.tui.keys import BY_ID, load_keys
+from memtui.tui.actions.table import BY_ID, load_keys
+from memtui.tui.dialogs.palette_sources import TopicView
 from tests.tui.driving import make_app, press, running, screen_text, settle, type_text
 from tests.tui.memory_engine import MemoryEngine
 

@@ -12,9 +12,7 @@ from textual.pilot import Pilot
 
 from memtui.engine import open_engine
 from memtui.tui.app import MemtuiApp
-from memtui.tui.tour.guide import SEEN
-from memtui.tui.tour.steps import STEPS
-from memtui.tui.tour.strip import TourStrip
+from memtui.tui.tour import SEEN, STEPS, TourStrip
 from memtui.ui_state import UiState
 from tests.conftest import NOW_MS
 from tests.tui.driving import press, screen_text, settle, until

@@ -7,14 +7,24 @@ import threading
 import pytest
 
 from memtui.engine import Cancelled
-from memtui.engine.embed.settings import EmbeddingSettings
-from memtui.engine.progress import CancelToken
-from memtui.tui.dialogs.preview import Preview
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.providers.embedding_services import EmbeddingSettings
+from memtui.tui.dialogs.change_preview import ChangePreview
 from tests.engine.loopback import Answer, Request, loopback
 from tests.engine.transfer_stores import imported, jsonl, planned, pro_store
 from tests.tui.driving import press, screen_text, settle, type_text, until
 from tests.tui.test_transfer_import import flow_of, markdown, texts
-from tests.tui.transferring import HERE, KILNS, importing, notes, said, steps, store, stored, transferring
+from tests.tui.transferring import (
+    HERE,
+    KILNS,
+    importing,
+    notes,
+    said,
+    steps,
+    store,
+    stored,
+    transferring,
+)
 
 __all__ = ["store"]
 
@@ -61,9 +71,9 @@ async def test_what_was_imported_before_is_taken_back_from_the_start_page(store)
     async with transferring(store) as (app, pilot, screen):
         screen.rows("b").focus()
         await press(pilot, "u")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         await press(pilot, "enter")
-        if isinstance(app.screen, Preview):
+        if isinstance(app.screen, ChangePreview):
             await type_text(pilot, str(len(KILNS)))
             await press(pilot, "enter")
         assert "undone" in screen_text(app)

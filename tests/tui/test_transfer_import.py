@@ -10,13 +10,23 @@ import pytest
 from textual import events
 from textual.widgets import TextArea
 
-from memtui.tui.dialogs.paste import Paste
-from memtui.tui.dialogs.preview import Preview
-from memtui.tui.screens.transfer.importing import Import
-from memtui.tui.screens.transfer.path_line import PathLine
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.text_prompt import Paste
+from memtui.tui.screens.transfer.import_task import Import
+from memtui.tui.wizard.widgets import PathLine
 from tests.engine.transfer_stores import jsonl, memory, planned, rows_of
 from tests.tui.driving import lines, press, screen_text, settle, type_text
-from tests.tui.transferring import HERE, KILNS, importing, notes, said, steps, store, stored, transferring
+from tests.tui.transferring import (
+    HERE,
+    KILNS,
+    importing,
+    notes,
+    said,
+    steps,
+    store,
+    stored,
+    transferring,
+)
 
 __all__ = ["store"]
 
@@ -81,9 +91,9 @@ async def test_from_the_first_key_to_the_changed_store_and_back(store, make):
         assert f"{len(KILNS)} memories imported (entry 1)" in said(screen)
         assert texts(store) == Counter([row["text"] for row in HERE]) + Counter(KILNS)
         await press(pilot, "u")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         await press(pilot, "enter")
-        if isinstance(app.screen, Preview):  # so many deletions are confirmed by their number
+        if isinstance(app.screen, ChangePreview):  # so many deletions are confirmed by their number
             await type_text(pilot, str(len(KILNS)))
             await press(pilot, "enter")
         assert texts(store) == Counter(row["text"] for row in HERE)
@@ -147,7 +157,7 @@ async def test_every_conflict_is_decided_before_anything_is_written(store):
         assert found["The beta of mango has 200 seats."] == found["The beta of mango has 350 seats."] == 1
         assert all(any(row["vector"]) for row in rows_of(stored(store)).values())
         await press(pilot, "u")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         await press(pilot, "enter")
         assert "Taken back" in screen_text(app)
     assert rows_of(stored(store)) == before

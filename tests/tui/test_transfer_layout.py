@@ -8,12 +8,11 @@ import re
 import pytest
 
 from memtui.engine import Progress
+from memtui.tui.layouts import Shape, transfer
 from memtui.tui.paint.glyphs import UNICODE
-from memtui.tui.screens.transfer.arrange import Shape, transfer
-from memtui.tui.screens.transfer.head import foot_lines, head_line
-from memtui.tui.screens.transfer.pace import Pace, heard, left_s, rate, span, ticked
-from memtui.tui.screens.transfer.record import diff_lines
-from memtui.tui.widgets.flash import FlashLine
+from memtui.tui.screens.transfer.import_record_view import diff_lines
+from memtui.tui.widgets.screen_bars import FlashLine
+from memtui.tui.wizard.view import RunProgress, foot_lines, head_line, heard, left_s, rate, span, ticked
 from tests.tui.driving import SIZES, check_golden, press, screen_text, settle
 from tests.tui.recalling import panels
 from tests.tui.transferring import HERE, importing, notes, steps, store, transferring
@@ -53,7 +52,7 @@ def test_the_wide_review_has_the_stored_form_as_a_third_column():
 
 
 def test_rate_and_time_left():
-    pace = heard(Pace(), Progress("embedding", 0, 100, "texts"), 1_000)
+    pace = heard(RunProgress(), Progress("embedding", 0, 100, "texts"), 1_000)
     assert rate(pace.phases[-1]) is None
     pace = heard(pace, Progress("embedding", 50, 100, "texts"), 6_000)
     assert rate(pace.phases[-1]) == 10

@@ -10,8 +10,8 @@ import pytest
 from memtui.engine import CaseBook
 from memtui.engine.cases.case import Case
 from memtui.paths import store_state_dir
-from memtui.tui.dialogs.pick import Pick
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.choose_one import ChooseOne
 from tests.engine.transfer_stores import memory, opened, pro_store, rows_of
 from tests.tui.driving import press, screen_text, settle, type_text
 from tests.tui.transferring import HERE, said, steps, store, stored, transferring
@@ -42,11 +42,11 @@ async def test_a_file_that_is_there_is_replaced_only_after_a_yes(store):
         await press(pilot, "enter")
         screen.rows("a").focus()
         await press(pilot, "enter")
-        assert isinstance(app.screen, Pick)
+        assert isinstance(app.screen, ChooseOne)
         await steps(pilot, ["j", "j", "enter"])
         assert "csv" in screen_text(app)
         await steps(pilot, ["n", "escape", "y"])
-        assert isinstance(app.screen, Pick)
+        assert isinstance(app.screen, ChooseOne)
         await press(pilot, "enter")
         assert path.read_text("utf-8") == "mine"
         await steps(pilot, ["y", "j", "enter"])
@@ -131,7 +131,7 @@ async def test_mending_shows_every_row_writes_one_entry_and_is_taken_back(old, t
         after = rows_of(opened(old, old.parent / "state"))
         assert sum(before[each] != after[each] for each in before) == rows
         await press(pilot, "u")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         await press(pilot, key if key == "Y" else "enter")
     assert rows_of(opened(old, old.parent / "state")) == before
 

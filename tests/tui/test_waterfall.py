@@ -12,21 +12,29 @@ from rich.cells import cell_len
 
 from memtui.engine import Candidate, Engine, Proof, RecallRequest, Step
 from memtui.tui.paint.glyphs import ASCII, UNICODE
-from memtui.tui.paint.waterfall import Fall, Move, badge, fall_rows, number, stacked, summary
-from memtui.tui.screens.recall import account, present, rules
+from memtui.tui.paint.waterfall import (
+    Waterfall,
+    WaterfallStep,
+    badge,
+    fall_rows,
+    number,
+    stacked,
+    summary,
+)
+from memtui.tui.trace import results, rule_text, stages
 from tests.tui.traces import candidates, made, missed, recorded
 
 MOVES = (
-    Move("vector", 0.0, 0.58, "$stage-vector", ".7 x .829"),
-    Move("bm25", 0.58, 0.85, "$stage-lexical", ".3 x .9"),
-    Move("rerank", 0.85, 0.90, "$stage-rerank", "", "#3 ▸ #1"),
-    Move("length", 0.90, 0.90, "$stage-boost"),
-    Move("decay", 0.90, 0.81, "$stage-boost", "x .9"),
+    WaterfallStep("vector", 0.0, 0.58, "$stage-vector", ".7 x .829"),
+    WaterfallStep("bm25", 0.58, 0.85, "$stage-lexical", ".3 x .9"),
+    WaterfallStep("rerank", 0.85, 0.90, "$stage-rerank", "", "#3 ▸ #1"),
+    WaterfallStep("length", 0.90, 0.90, "$stage-boost"),
+    WaterfallStep("decay", 0.90, 0.81, "$stage-boost", "x .9"),
 )
-FALL = Fall(MOVES, 0.81)
+FALL = Waterfall(MOVES, 0.81)
 
 
-def plain(fall: Fall, width: int, **options: object) -> str:
+def plain(fall: Waterfall, width: int, **options: object) -> str:
     return "\n".join(row.plain.rstrip() for row in fall_rows(fall, width, **options))  # type: ignore[arg-type]
 
 
@@ -51,7 +59,7 @@ def test_ascii_has_no_character_outside_ascii() -> None:
 
 
 def test_the_missed_limit_stands_on_the_axis() -> None:
-    fall = account.fall(made(), missed())  # type: ignore[arg-type]
+    fall = stages.fall(made(), missed())  # type: ignore[arg-type]
     final = plain(fall, 90).split("\n")[-1]
     assert "┊ needed .350" in final
     bar, mark = final.index("█"), final.index("┊")
@@ -61,7 +69,7 @@ def test_the_missed_limit_stands_on_the_axis() -> None:
 @given(candidates(), st.integers(40, 160))
 @settings(max_examples=150, deadline=None)
 def test_whatever_adds_up_is_painted_so_that_it_adds_up(candidate: Candidate, width: int) -> None:
-    fall = account.fall(made(), candidate)  # type: ignore[arg-type]
+    fall = stages.fall(made(), candidate)  # type: ignore[arg-type]
     assert fall.adds_up
     shown = [0.0 if delta == "=" else float(delta) for delta in fall.printed()]
     assert sum(shown) == pytest.approx(float(number(fall.final, fall.digits)), abs=1e-9)
@@ -74,7 +82,7 @@ def test_whatever_adds_up_is_painted_so_that_it_adds_up(candidate: Candidate, wi
 @given(candidates(), st.floats(1e-6, 0.5), st.data())
 @settings(max_examples=100, deadline=None)
 def test_a_wrong_number_anywhere_is_seen(candidate: Candidate, by: float, data: st.DataObject) -> None:
-    fall = account.fall(made(), candidate)  # type: ignore[arg-type]
+    fall = stages.fall(made(), candidate)  # type: ignore[arg-type]
     at = data.draw(st.integers(0, len(fall.moves)))
     if at == len(fall.moves):
         wrong = replace(fall, final=fall.final + by)
@@ -86,23 +94,30 @@ def test_a_wrong_number_anywhere_is_seen(candidate: Candidate, by: float, data: 
 
 
 def test_a_jump_between_two_steps_is_seen_even_when_the_ends_agree() -> None:
-    jump = Fall((Move("fusion", 0, 0.5, ""), Move("decay", 0.6, 0.7, ""), Move("length", 0.6, 0.5, "")), 0.5)
+    jump = Waterfall(
+        (
+            WaterfallStep("fusion", 0, 0.5, ""),
+            WaterfallStep("decay", 0.6, 0.7, ""),
+            WaterfallStep("length", 0.6, 0.5, ""),
+        ),
+        0.5,
+    )
     assert jump.difference == pytest.approx(0.2)
     assert not jump.adds_up
 
 
 def test_the_proof_of_the_engine_decides_too() -> None:
-    good = account.fall(made(), recorded())  # type: ignore[arg-type]
-    assert present.trust(made(), recorded(), good, UNICODE).plain == "✓ adds up"  # type: ignore[arg-type]
+    good = stages.fall(made(), recorded())  # type: ignore[arg-type]
+    assert results.trust(made(), recorded(), good, UNICODE).plain == "✓ adds up"  # type: ignore[arg-type]
     broken = made(proof=Proof(False, 0.031, 42, ("m-1, decay_boost: gives .8, recorded is .831",)))
-    assert "differs by 0.031" in present.trust(broken, recorded(), good, UNICODE).plain  # type: ignore[arg-type]
+    assert "differs by 0.031" in results.trust(broken, recorded(), good, UNICODE).plain  # type: ignore[arg-type]
     elsewhere = made(proof=Proof(False, 0.031, 42, ("m-9, decay_boost: gives .8, recorded is .831",)))
-    assert present.trust(elsewhere, recorded(), good, UNICODE).plain == "✓ adds up"  # type: ignore[arg-type]
-    assert "does not add up" in present.notes(elsewhere, UNICODE)[0].plain  # type: ignore[arg-type]
+    assert results.trust(elsewhere, recorded(), good, UNICODE).plain == "✓ adds up"  # type: ignore[arg-type]
+    assert "does not add up" in results.notes(elsewhere, UNICODE)[0].plain  # type: ignore[arg-type]
 
 
 def test_a_weighted_fusion_shows_its_lanes() -> None:
-    moves = account.fall(made(), recorded()).moves  # type: ignore[arg-type]
+    moves = stages.fall(made(), recorded()).moves  # type: ignore[arg-type]
     assert [m.title for m in moves] == ["vector", "bm25", "rerank", "length", "decay"]
     assert moves[0].formula == ".7 x .745"
     assert moves[1].before == pytest.approx(0.7 * 0.744907382)
@@ -119,7 +134,7 @@ def test_a_clamped_fusion_shows_what_was_cut_off() -> None:
         {"vector": 1, "bm25": 1, "vector_weight": 0.7, "bm25_weight": 0.6},
     )
     candidate = replace(recorded(), steps=(step,), score=1.0)
-    fall = account.fall(made(), candidate)  # type: ignore[arg-type]
+    fall = stages.fall(made(), candidate)  # type: ignore[arg-type]
     assert [m.title for m in fall.moves] == ["vector", "bm25", "clamp"]
     assert fall.adds_up
 
@@ -130,15 +145,15 @@ def test_what_was_stopped_in_its_lane_has_no_account_and_no_badge() -> None:
         steps=(Step("vector_ranked", None, None, None, None, "dropped", {"gate": "inactive", "value": 0.7}),),
         score=0.7,
     )
-    fall = account.fall(made(), gone)  # type: ignore[arg-type]
+    fall = stages.fall(made(), gone)  # type: ignore[arg-type]
     assert fall.moves == ()
-    assert present.trust(made(), gone, fall, UNICODE).plain == ""  # type: ignore[arg-type]
+    assert results.trust(made(), gone, fall, UNICODE).plain == ""  # type: ignore[arg-type]
 
 
 @given(candidates(), st.integers(1, 120))
 @settings(max_examples=100, deadline=None)
 def test_the_stacked_bar_is_as_long_as_the_score(candidate: Candidate, width: int) -> None:
-    fall = account.fall(made(), candidate)  # type: ignore[arg-type]
+    fall = stages.fall(made(), candidate)  # type: ignore[arg-type]
     bar = stacked(fall, width).plain
     assert cell_len(bar) <= width
     solid = len(bar) - bar.count(UNICODE.loss)
@@ -175,7 +190,9 @@ def test_numbers(value: float, text: str) -> None:
 @given(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6))
 @settings(max_examples=60, deadline=None)
 def test_no_number_breaks_a_painter(a: float, b: float) -> None:
-    fall = Fall((Move("fusion", 0, a, "$stage-fuse"), Move("decay", a, b, "$stage-boost")), b)
+    fall = Waterfall(
+        (WaterfallStep("fusion", 0, a, "$stage-fuse"), WaterfallStep("decay", a, b, "$stage-boost")), b
+    )
     for row in fall_rows(fall, 80):
         assert row.cell_length == 80
         assert not re.search(r"[\x00-\x1f\x7f]", row.plain)
@@ -192,10 +209,10 @@ def test_every_candidate_of_real_recalls_adds_up(demo_engine: Engine, query: str
         trace = demo_engine.recall(RecallRequest(query, recipe=recipe.name))
         assert trace.proof.recomputed
         for candidate in trace.candidates:
-            fall = account.fall(trace, candidate)
+            fall = stages.fall(trace, candidate)
             assert fall.adds_up, (recipe.name, candidate)
-            assert {step.rule for step in candidate.steps} <= {*rules.FORMULAS, "dropped"}
-            assert present.trust(trace, candidate, fall, UNICODE).plain in ("", "✓ adds up")
+            assert {step.rule for step in candidate.steps} <= {*rule_text.FORMULAS, "dropped"}
+            assert results.trust(trace, candidate, fall, UNICODE).plain in ("", "✓ adds up")
             assert all(row.cell_length == 100 for row in fall_rows(fall, 100))
             seen += 1
     assert seen > 10

@@ -12,19 +12,27 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.engine import Engine, RecallRequest
+from memtui.tui.actions.table import load_keys
 from memtui.tui.app import MemtuiApp
-from memtui.tui.keys import load_keys
 from memtui.tui.paint.glyphs import ASCII, UNICODE
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.screens.whatif import state as reduce
-from memtui.tui.screens.whatif.lists import result_rows
 from memtui.tui.screens.whatif.screen import SettingRows, WhatIfScreen
-from memtui.tui.screens.whatif.sliders import about, slider_rows
 from memtui.tui.screens.whatif.state import WhatIfState
+from memtui.tui.screens.whatif.view import about, result_rows, slider_rows
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
 from tests.tui.conftest import _open
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until
+from tests.tui.driving import (
+    SIZES,
+    check_golden,
+    press,
+    running,
+    screen_text,
+    settle,
+    type_text,
+    until,
+)
 from tests.tui.recalling import Wrapped, panels, recalling
 
 DEPLOY = "what is the deploy window on friday"

@@ -13,17 +13,26 @@ from textual.pilot import Pilot
 
 from memtui.engine import Engine, Progress, Verdict, open_engine
 from memtui.tui.app import MemtuiApp
-from memtui.tui.dialogs.memory_pick import MemoryPick
-from memtui.tui.dialogs.preview import Preview
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.choose_memory import MemoryPick
 from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.recall.screen import RecallScreen
 from memtui.tui.screens.whatif.screen import WhatIfScreen
-from memtui.tui.screens.whynot.ladder import ladder_rows
 from memtui.tui.screens.whynot.screen import ChangeRows, WhyNotScreen
+from memtui.tui.screens.whynot.view import ladder_rows
 from tests.conftest import NOW_MS
 from tests.engine.planted import TARGET, healthy
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until
+from tests.tui.driving import (
+    SIZES,
+    check_golden,
+    press,
+    running,
+    screen_text,
+    settle,
+    type_text,
+    until,
+)
 from tests.tui.recalling import panels, recalling
 from tests.tui.test_recall_hostile import printable
 
@@ -130,7 +139,7 @@ async def test_a_change_of_the_memory_is_looked_at_made_and_asked_again(tmp_path
         assert why.state.verdict.gate == "state"
         why.query_one(ChangeRows).choose("change:memory.state")
         await press(pilot, "enter")
-        assert isinstance(app.screen, Preview)
+        assert isinstance(app.screen, ChangePreview)
         await press(pilot, "enter")
         await until(pilot, lambda: why.state.verdict is not None and why.state.verdict.returned)
         assert engine.get(TARGET).state == "confirmed"
@@ -171,7 +180,7 @@ async def test_a_remedy_on_the_memory_is_looked_for_and_staged_by_one_key(tmp_pa
         assert f"to number {found[0].rank}" in screen_text(app)
         assert "harm 0 of 4" in screen_text(app)
         await press(pilot, "F")
-        await until(pilot, lambda: isinstance(app.screen, Preview))
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         assert engine.get(TARGET).state == "pending"
         await press(pilot, "enter")
         await until(pilot, lambda: why.state.verdict is not None and why.state.verdict.returned)

@@ -13,9 +13,9 @@ from textual.pilot import Pilot
 
 from memtui.engine import Engine
 from memtui.tui.app import MemtuiApp
-from memtui.tui.opening import opener
 from memtui.tui.screens.transfer.screen import TransferScreen
-from memtui.tui.widgets.flash import FlashLine
+from memtui.tui.startup.open_store import opener
+from memtui.tui.widgets.screen_bars import FlashLine
 from tests.engine.transfer_stores import memory, opened, own_store
 from tests.engine.transfer_world import NOW_MS
 from tests.tui.driving import press, settle

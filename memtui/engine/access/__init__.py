@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from memtui.engine.access.policy import (
-    BYPASS_AGENTS,
-    DEFAULT_AGENT,
-    GLOBAL,
-    KINDS,
-    REASONS,
-    TEAM_VARIABLE,
-    Access,
-    Grant,
-    OneScopeAccess,
-    OpenAccess,
-    OwnerAccess,
-    Reason,
-    ScopePolicy,
-    access_of,
-    agent_of_session,
-    agents_in,
-    is_built_in,
-    is_bypass,
-    scope_of,
-    split_scope,
-)
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from memtui.engine.access.matrix import AccessMatrix, Cell, DenyRule, read_rules
+    from memtui.engine.access.policy import (
+        BYPASS_AGENTS,
+        DEFAULT_AGENT,
+        GLOBAL,
+        KINDS,
+        REASONS,
+        TEAM_VARIABLE,
+        Access,
+        Grant,
+        OneScopeAccess,
+        OpenAccess,
+        OwnerAccess,
+        Reason,
+        ScopePolicy,
+        access_of,
+        agent_of_session,
+        agents_in,
+        is_built_in,
+        is_bypass,
+        scope_of,
+        split_scope,
+    )
 
 __all__ = [
     "BYPASS_AGENTS",
@@ -33,6 +39,9 @@ __all__ = [
     "REASONS",
     "TEAM_VARIABLE",
     "Access",
+    "AccessMatrix",
+    "Cell",
+    "DenyRule",
     "Grant",
     "OneScopeAccess",
     "OpenAccess",
@@ -44,6 +53,37 @@ __all__ = [
     "agents_in",
     "is_built_in",
     "is_bypass",
+    "read_rules",
     "scope_of",
     "split_scope",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Access": "memtui.engine.access.policy",
+        "AccessMatrix": "memtui.engine.access.matrix",
+        "BYPASS_AGENTS": "memtui.engine.access.policy",
+        "Cell": "memtui.engine.access.matrix",
+        "DEFAULT_AGENT": "memtui.engine.access.policy",
+        "DenyRule": "memtui.engine.access.matrix",
+        "GLOBAL": "memtui.engine.access.policy",
+        "Grant": "memtui.engine.access.policy",
+        "KINDS": "memtui.engine.access.policy",
+        "OneScopeAccess": "memtui.engine.access.policy",
+        "OpenAccess": "memtui.engine.access.policy",
+        "OwnerAccess": "memtui.engine.access.policy",
+        "REASONS": "memtui.engine.access.policy",
+        "Reason": "memtui.engine.access.policy",
+        "ScopePolicy": "memtui.engine.access.policy",
+        "TEAM_VARIABLE": "memtui.engine.access.policy",
+        "access_of": "memtui.engine.access.policy",
+        "agent_of_session": "memtui.engine.access.policy",
+        "agents_in": "memtui.engine.access.policy",
+        "is_built_in": "memtui.engine.access.policy",
+        "is_bypass": "memtui.engine.access.policy",
+        "read_rules": "memtui.engine.access.matrix",
+        "scope_of": "memtui.engine.access.policy",
+        "split_scope": "memtui.engine.access.policy",
+    },
+)

@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from memtui.engine.access.policy import GLOBAL, Access, Reason, scope_of
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import UsageError
 
 NO_ID, SHELL = "no id", "shell"
+
 PSEUDO = (NO_ID, SHELL)
 """Who reads without being an agent: a call that names none, and whoever runs the plugin's own command."""
 

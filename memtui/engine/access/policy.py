@@ -20,17 +20,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from memtui.engine.errors import ConfigError, UsageError
-from memtui.engine.js import trim
+from memtui.engine.core.errors import ConfigError, UsageError
+from memtui.engine.core.javascript import trim
 
 GLOBAL = "global"
+
 KINDS = ("agent", "custom", "project", "user", "reflection")
+
 BYPASS_AGENTS = ("system", "undefined")
 """Reserved agent ids that no filter applies to."""
+
 DEFAULT_AGENT = "main"
 """The agent that a host without a list of agents runs; tools ask as it where no agent is known."""
+
 TEAM_VARIABLE = "CLAWTEAM_MEMORY_SCOPE"
 """A comma list of scopes that every agent may use."""
+
 _DEFINABLE = re.compile(r"[a-zA-Z0-9._:-]{1,100}")
 
 
@@ -87,6 +92,7 @@ Reason = Literal[
     "fallback",
 ]
 """Why a scope may be used or not. The first twelve are memory-lancedb-pro's, the others those of other programs."""
+
 REASONS: Mapping[Reason, str] = {
     "bypass": "no agent is named, or a reserved one: nothing is filtered",
     "acl": "its access list names it",

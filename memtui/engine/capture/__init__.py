@@ -1,1 +1,105 @@
 """Capture: a conversation goes in, memories come out, and every step of the way is in a trace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from memtui.engine.capture.chat import Chat
+    from memtui.engine.capture.commit import chosen, plan, reworded
+    from memtui.engine.capture.conversation import Conversation, parse_conversations, read_conversations
+    from memtui.engine.capture.document import Again, prove
+    from memtui.engine.capture.hooks import play, read_event
+    from memtui.engine.capture.inbox import Inbox, Item, shown
+    from memtui.engine.capture.jobs import plan_compaction, plan_dream, plan_reflection
+    from memtui.engine.capture.live import Live
+    from memtui.engine.capture.pipeline import capture
+    from memtui.engine.capture.prompts import OWN, PRO, ModelChat
+    from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
+    from memtui.engine.capture.recipes.registry import capture_recipe
+    from memtui.engine.capture.recording import record
+    from memtui.engine.capture.remember import outcome_of, refusal_of
+    from memtui.engine.capture.replay import read_prototypes, read_recordings
+    from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
+    from memtui.engine.capture.why_not import CaptureVerdict, place_of
+
+__all__ = [
+    "OWN",
+    "PRO",
+    "Again",
+    "Candidate",
+    "CaptureContext",
+    "CaptureRequest",
+    "CaptureTrace",
+    "CaptureVerdict",
+    "Chat",
+    "Conversation",
+    "Inbox",
+    "Item",
+    "Live",
+    "ModelChat",
+    "Text",
+    "capture",
+    "capture_recipe",
+    "chosen",
+    "outcome_of",
+    "parse_conversations",
+    "place_of",
+    "plan",
+    "plan_compaction",
+    "plan_dream",
+    "plan_reflection",
+    "play",
+    "prove",
+    "read_conversations",
+    "read_event",
+    "read_prototypes",
+    "read_recordings",
+    "record",
+    "refusal_of",
+    "reworded",
+    "shown",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Again": "memtui.engine.capture.document",
+        "Candidate": "memtui.engine.capture.trace",
+        "CaptureContext": "memtui.engine.capture.recipes.base",
+        "CaptureRequest": "memtui.engine.capture.recipes.base",
+        "CaptureTrace": "memtui.engine.capture.trace",
+        "CaptureVerdict": "memtui.engine.capture.why_not",
+        "Chat": "memtui.engine.capture.chat",
+        "Conversation": "memtui.engine.capture.conversation",
+        "Inbox": "memtui.engine.capture.inbox",
+        "Item": "memtui.engine.capture.inbox",
+        "Live": "memtui.engine.capture.live",
+        "ModelChat": "memtui.engine.capture.prompts",
+        "OWN": "memtui.engine.capture.prompts",
+        "PRO": "memtui.engine.capture.prompts",
+        "Text": "memtui.engine.capture.trace",
+        "capture": "memtui.engine.capture.pipeline",
+        "capture_recipe": "memtui.engine.capture.recipes.registry",
+        "chosen": "memtui.engine.capture.commit",
+        "outcome_of": "memtui.engine.capture.remember",
+        "parse_conversations": "memtui.engine.capture.conversation",
+        "place_of": "memtui.engine.capture.why_not",
+        "plan": "memtui.engine.capture.commit",
+        "plan_compaction": "memtui.engine.capture.jobs",
+        "plan_dream": "memtui.engine.capture.jobs",
+        "plan_reflection": "memtui.engine.capture.jobs",
+        "play": "memtui.engine.capture.hooks",
+        "prove": "memtui.engine.capture.document",
+        "read_conversations": "memtui.engine.capture.conversation",
+        "read_event": "memtui.engine.capture.hooks",
+        "read_prototypes": "memtui.engine.capture.replay",
+        "read_recordings": "memtui.engine.capture.replay",
+        "record": "memtui.engine.capture.recording",
+        "refusal_of": "memtui.engine.capture.remember",
+        "reworded": "memtui.engine.capture.commit",
+        "shown": "memtui.engine.capture.inbox",
+    },
+)

@@ -9,19 +9,22 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.capture.draft import Write, table_of
 from memtui.engine.capture.pipeline import folded
 from memtui.engine.capture.trace import Candidate, CaptureTrace
-from memtui.engine.curate.changes import ChangeSet, Outcome
-from memtui.engine.curate.journal import Images
-from memtui.engine.curate.whereabouts import Whereabouts, whereabouts
-from memtui.engine.errors import MemtuiError, RefusedError
+from memtui.engine.changes.applied_state import AppliedState, whereabouts
+from memtui.engine.changes.change_set import ChangeSet, Outcome
+from memtui.engine.changes.journal import RowImages
+from memtui.engine.core.errors import MemtuiError, RefusedError
 
 if TYPE_CHECKING:
     from memtui.engine.capture.recipes.base import CaptureContext
-    from memtui.engine.curate.facade import Curator
+    from memtui.engine.changes.facade import Curator
     from memtui.engine.store.table import Store
 
+
 ACTION = "capture"
+
 SMALL = 2_000
 """Up to so many rows a run is an ordinary change set; more new ones are written as one stream."""
+
 _BATCH = 4_096
 
 
@@ -126,7 +129,7 @@ def _streamed(
             action=ACTION,
             title=title(trace),
             changes=(),
-            images=Images(None, None, None),
+            images=RowImages(None, None, None),
             version_before=before,
             count=len(writes),
             added=reader(kept),
@@ -135,10 +138,10 @@ def _streamed(
             after = writer.commit(None, reader(schema), ())
         except MemtuiError:
             found = whereabouts(journal.images(entry), writer)
-            if found is Whereabouts.NOTHING:
+            if found is AppliedState.NOTHING:
                 journal.drop(entry)
                 raise
-            if found is not Whereabouts.WHOLE:
+            if found is not AppliedState.WHOLE:
                 journal.mark(entry, "interrupted")
                 raise
             after = writer.newest()
@@ -167,7 +170,7 @@ def reworded(trace: CaptureTrace, at: int, text: str, context: CaptureContext) -
     """
     from memtui.engine.capture.recipes.memtui.rows import new_row
     from memtui.engine.capture.recipes.memtui.texts import without_secrets
-    from memtui.engine.instructions import instruction_like
+    from memtui.engine.core.content_rules import instruction_like
 
     words = " ".join(text.split())
     if not words or without_secrets(words)[1] or instruction_like(words):
@@ -201,8 +204,8 @@ def reworded(trace: CaptureTrace, at: int, text: str, context: CaptureContext) -
 
 
 def _with_text(metadata: str, text: str) -> str:
-    from memtui.engine.metadata import fact_key, parse_object
-    from memtui.engine.metadata_patch import stringify
+    from memtui.engine.metadata.patch import stringify
+    from memtui.engine.metadata.read import fact_key, parse_object
 
     values = parse_object(metadata)[0]
     values |= {"l0_abstract": text, "l1_overview": f"- {text}", "l2_content": text}

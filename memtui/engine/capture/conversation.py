@@ -11,13 +11,17 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from memtui.engine.capture.trace import Message
-from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.core.errors import MemtuiError, UsageError
 
 Format = Literal["auto", "text", "session", "chatgpt", "claude"]
+
 FORMATS: tuple[str, ...] = get_args(Format)
+
 LARGEST = 512 << 20
 """Bytes of one file: what is larger is no conversation, or many years of them."""
+
 _EXPORT = "conversations.json"
+
 _USER = (
     "user",
     "human",
@@ -32,10 +36,12 @@ _USER = (
     "usuario",
     "utilisateur",
 )
+
 _AGENT = (
     "assistant", "ai", "bot", "agent", "model", "chatgpt", "chatgpt said", "claude", "gemini", "copilot", "openclaw",
     "assistent", "助手", "アシスタント", "asistente",
 )  # fmt: skip
+
 _ROLES = {
     **dict.fromkeys(_USER, "user"),
     **dict.fromkeys(_AGENT, "assistant"),
@@ -46,12 +52,14 @@ _ROLES = {
     "toolresult": "toolResult",
     "function": "toolResult",
 }
+
 _LABEL = re.compile(
     r"^\s*(?:[#>*_\[]*\s*)?(?P<who>"
     + "|".join(sorted(map(re.escape, _ROLES), key=len, reverse=True))
     + r")\s*(?:\([^)]{0,40}\)|\[[^]]{0,40}\])?\s*[\]*_]{0,4}\s*(?::|：)\s*[*_]{0,3}\s*(?P<rest>.*)$",
     re.IGNORECASE,
 )
+
 _STAMP = re.compile(r"^\s*\[?(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d(?::\d\d)?(?:\.\d+)?Z?\]?\s+(?=\S)")
 
 

@@ -15,6 +15,7 @@ from memtui.engine.capture.trace import SCHEMA, CaptureTrace
 if TYPE_CHECKING:
     from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 
+
 MOST_PROVEN = 500
 """Texts of a run up to which it is run a second time to prove it."""
 

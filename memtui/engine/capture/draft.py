@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.metadata import Metadata, coerce_importance, coerce_timestamp, normalise
+from memtui.engine.metadata.read import Metadata, coerce_importance, coerce_timestamp, normalise
 from memtui.engine.store import sql
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from memtui.engine.store.table import Store
+
 
 MAX_FETCH = 200
 """Rows of the store that one search looks at, at most, before inactive ones are skipped."""

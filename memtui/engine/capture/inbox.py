@@ -14,18 +14,23 @@ from memtui.engine.capture.recipes.memtui.likeness import key_of
 from memtui.engine.capture.recipes.memtui.rows import new_row
 from memtui.engine.capture.recipes.memtui.texts import without_secrets
 from memtui.engine.capture.trace import Candidate, CaptureTrace
-from memtui.engine.clean import one_line
-from memtui.engine.errors import MemtuiError, RefusedError, UsageError
-from memtui.engine.listing import ListQuery
+from memtui.engine.catalog.types import ListQuery
+from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.core.text import one_line
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.changes import ChangeSet
+    from memtui.engine.changes.change_set import ChangeSet
     from memtui.engine.engine import Engine
 
+
 Kind = Literal["unsure", "pending", "rejected"]
+
 MOST_PENDING, MOST_REJECTED = 500, 500
+
 REJECTED_DAYS = 30
+
 DAY_MS = 86_400_000
+
 _LONGEST_LINE = 1 << 20
 
 
@@ -230,6 +235,7 @@ class Inbox:
 
 
 _ORDER: Mapping[str, int] = {"unsure": 0, "rejected": 1, "pending": 2}
+
 _WAITS = ("unsure", "model failed")
 
 

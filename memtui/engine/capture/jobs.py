@@ -25,8 +25,8 @@ from memtui.engine.capture.stages.compaction import clusters
 from memtui.engine.capture.stages.session_text import summarize_messages
 from memtui.engine.capture.stages.transcript import utf16_tail
 from memtui.engine.capture.trace import Message
-from memtui.engine.curate.changes import ChangeSet
-from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.changes.change_set import ChangeSet
+from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

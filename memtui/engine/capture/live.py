@@ -17,14 +17,16 @@ from memtui.engine.capture.recipes.pro.queues import Queues
 from memtui.engine.capture.recipes.pro.settings import ProSettings, plugin_config
 from memtui.engine.capture.recipes.pro.tools import Answer, Caller
 from memtui.engine.capture.recipes.pro.world import World
-from memtui.engine.curate.apply import ConflictError
-from memtui.engine.curate.changes import ChangeSet
-from memtui.engine.errors import RefusedError
+from memtui.engine.changes.apply import ConflictError
+from memtui.engine.changes.change_set import ChangeSet
+from memtui.engine.core.errors import RefusedError
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
 
+
 ACTION = "agent"
+
 TRIES = 3
 """How often an event is played when another program changes the same rows meanwhile."""
 

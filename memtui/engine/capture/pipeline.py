@@ -10,10 +10,11 @@ from memtui.engine.capture.draft import StoredRow, Write, table_of
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.registry import capture_recipe
 from memtui.engine.capture.trace import Candidate, CaptureTrace
-from memtui.engine.curate.changes import Change, ChangeSet, Edit
+from memtui.engine.changes.change_set import Change, ChangeSet, Edit
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
+
 
 _COLUMNS = ("text", "category", "scope", "importance", "timestamp", "metadata")
 

@@ -15,7 +15,7 @@ from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.memtui.likeness import key_of
 from memtui.engine.capture.recipes.memtui.texts import without_secrets
 from memtui.engine.capture.trace import CaptureTrace, Message
-from memtui.engine.errors import MemtuiError
+from memtui.engine.core.errors import MemtuiError
 
 SCHEMA = "memtui.capture.recording.v1"
 

@@ -10,12 +10,12 @@ from memtui.engine.capture.recipes.memtui.decide import Decider
 from memtui.engine.capture.recipes.memtui.run import embedded
 from memtui.engine.capture.recipes.memtui.texts import Statement, category_of, without_secrets
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
-from memtui.engine.clean import clean
-from memtui.engine.instructions import instruction_like
-from memtui.engine.recall.noise import noise_rule
+from memtui.engine.core.content_rules import instruction_like, noise_rule
+from memtui.engine.core.text import clean
 
 LONGEST = 2_000
 """Characters: what is longer is a document, not a memory."""
+
 _SIX_WORDS = {"preference": "preferences", "decision": "events", "event": "events", "entity": "entities"}
 """The six-word category of a word that people use; another is told from the text."""
 

@@ -18,16 +18,20 @@ from memtui.engine.capture.recipes.pro.settings import plugin_config
 from memtui.engine.capture.recipes.pro.world import Files, World
 from memtui.engine.capture.stages.reflection_text import GOVERNANCE_ACTION
 from memtui.engine.capture.stages.similarity import NoiseBank
-from memtui.engine.errors import EmbeddingError, UsageError
+from memtui.engine.core.errors import EmbeddingError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
 TICK_MS = 1000
+
 NEW_ID = "0000c0de-0000-4000-8000-"
+
 MIN_MESSAGES = 1
 """What a recording means where it names no minimum."""
+
 PROTOTYPES = "noise_prototypes.json"
 
 
@@ -200,7 +204,7 @@ class Replay:
         return {"id": self.recording.get("id"), **self.left(), "steps": steps}
 
     def _store(self) -> Draft:
-        from memtui.engine.store.create_pro import create_pro, pro_schema
+        from memtui.engine.store.create import create_pro, pro_schema
         from memtui.engine.store.open import open_store
 
         folder = self.root / "db"

@@ -10,9 +10,11 @@ from memtui.engine.capture.chat import Call
 from memtui.engine.capture.draft import Write
 
 SCHEMA = "memtui.capture.v1"
+
 Fate = Literal["kept", "used", "dropped", "deferred", "known"]
 """kept: at least one candidate was made of it; used: it was read and nothing was made of it; dropped: a gate
 stopped it; deferred: it waits for a later turn; known: an earlier run has read it."""
+
 Verdict = Literal[
     "create", "skip", "merge", "supersede", "support", "contextualize", "contradict", "reject", "drop"
 ]

@@ -10,7 +10,7 @@ from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.memtui.likeness import key_of, share
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Message, Text
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +116,7 @@ def why_not(
 
 
 _OWN = ("who said it", "command", "order", "secret", "statement", "sure", "not stored yet")
+
 _LADDERS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
     "pro": (
         ("who said it", ("role",)),
@@ -304,6 +305,7 @@ def _remedies(
 
 
 _BY_TURN = ("enough of this turn", "after the third", "not scanned", "to-dos of this turn")
+
 _BY_WORDS = (
     "no statement",
     "no trigger",

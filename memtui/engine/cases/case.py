@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import json
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.demo.content import questions
+from memtui.engine.demo.rows import memory_id
 from memtui.engine.recall.request import UNSET
 
 Verdict = Literal["right", "wrong", "expected"]
@@ -150,4 +155,153 @@ def case_from(value: Any, where: str) -> Case:
         query_vector=None if vector is None else tuple(float(x) for x in vector),
         note=str(value.get("note") or ""),
         created_ms=int(value.get("created_ms") or 0),
+    )
+
+
+# Cases as JSON lines: read one by one, so that a broken line loses nobody else.
+
+
+def read_cases(path: Path) -> tuple[list[Case], list[tuple[str, str]]]:
+    """The cases of a file, one JSON object a line; and for each line that is none, where and why.
+
+    Raises UsageError when the file cannot be read.
+    """
+    try:
+        lines = path.expanduser().read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as failure:
+        why = failure.strerror if isinstance(failure, OSError) else "it is not text"
+        raise UsageError(f"{path} cannot be read: {why}.", fix="Name an existing file.") from None
+    taken: list[Case] = []
+    rejected: list[tuple[str, str]] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"line {number}"
+        try:
+            taken.append(case_from(json.loads(line), where))
+        except (ValueError, TypeError, RecursionError, UsageError) as failure:
+            rejected.append((where, str(failure)))
+    return taken, rejected
+
+
+# The cases of one store, kept in a file beside memtui's other state.
+
+VERSION = 1
+
+
+class CaseBook:
+    """The cases in `path` (it need not exist). Every change is written at once, as one atomic replacement.
+
+    A change reads the file anew first, so that two running memtuis add to the same book.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def cases(self) -> tuple[Case, ...]:
+        """All cases, oldest first. Raises MemtuiError when the file is not a case book."""
+        try:
+            value = json.loads(self.path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError, RecursionError) as error:
+            raise MemtuiError(
+                f"The cases in {self.path} cannot be read.",
+                fix="Repair or move the file away.",
+                details=str(error),
+            ) from None
+        if not isinstance(value, dict) or not isinstance(value.get("cases"), list):
+            raise MemtuiError(f"{self.path} is not a case book.", fix="Repair or move the file away.")
+        return tuple(
+            case_from(each, f"case {number} of {self.path}") for number, each in enumerate(value["cases"], 1)
+        )
+
+    def find(
+        self,
+        query: str,
+        scopes: tuple[str, ...] | None,
+        category: str | None,
+        agent: str = "",
+        everyone: bool = False,
+    ) -> Case | None:
+        """The case of this question, if there is one."""
+        wanted = case_id(query, scopes, category, agent, everyone)
+        return next((case for case in self.cases() if case.id == wanted), None)
+
+    def put(self, case: Case) -> None:
+        """Add a case, or replace the one with its id."""
+        self.put_all([case])
+
+    def put_all(self, cases: Iterable[Case]) -> None:
+        """Add or replace several in one step."""
+        kept = {case.id: case for case in self.cases()}
+        kept.update((case.id, case) for case in cases)
+        self._write(tuple(kept.values()))
+
+    def mark(
+        self,
+        query: str,
+        memory_id: str,
+        verdict: Verdict,
+        *,
+        now_ms: int,
+        scopes: tuple[str, ...] | None = None,
+        category: str | None = None,
+        agent: str = "",
+        query_vector: tuple[float, ...] | None = None,
+        everyone: bool = False,
+    ) -> Case:
+        """Judge one memory for a question; the case is made when it is not there yet."""
+        found = self.find(query, scopes, category, agent, everyone)
+        case = found or new_case(
+            query,
+            now_ms=now_ms,
+            scopes=scopes,
+            category=category,
+            agent=agent,
+            query_vector=query_vector,
+            everyone=everyone,
+        )
+        case = case.marked(memory_id, verdict)
+        self.put(case)
+        return case
+
+    def remove(self, id_or_prefix: str) -> Case:
+        """Take a case out. Raises UsageError when none or several match."""
+        cases = self.cases()
+        found = [case for case in cases if case.id.startswith(id_or_prefix)]
+        if len(found) != 1:
+            what = "No case has" if not found else f"{len(found)} cases have"
+            raise UsageError(
+                f"{what} an id that begins with {id_or_prefix!r}.", fix="See: memtui cases list."
+            )
+        self._write(tuple(case for case in cases if case.id != found[0].id))
+        return found[0]
+
+    def _write(self, cases: tuple[Case, ...]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(
+            {"version": VERSION, "cases": [case.as_json() for case in cases]}, ensure_ascii=False, indent=1
+        )
+        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
+        beside.write_text(text + "\n", encoding="utf-8")
+        os.replace(beside, self.path)
+
+
+# The demo store's telling questions as cases.
+
+
+def demo_cases(now_ms: int) -> tuple[Case, ...]:
+    """One case a question: the keys it names become ids."""
+    return tuple(
+        Case(
+            id=case_id(each.query, each.scopes, None, ""),
+            query=each.query,
+            expected=tuple(memory_id(key) for key in each.expected),
+            rejected=tuple(memory_id(key) for key in each.unexpected),
+            scopes=each.scopes,
+            note=each.shows,
+            created_ms=now_ms,
+        )
+        for each in questions()
     )

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.configuration.file import REMOVED, Configuration
 from memtui.engine.configuration.plans import SettingChange
-from memtui.engine.post import host_of
+from memtui.engine.providers.http import host_of
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
+
 Kind = Literal["restart", "reembed", "access", "services", "scores", "silence"]
+
 RESTART = "openclaw gateway restart"
+
 _CHARS_A_TOKEN = 4
+
 _PRICES: Mapping[str, float] = {
     "text-embedding-3-small": 0.02,
     "text-embedding-3-large": 0.13,
@@ -23,8 +27,10 @@ _PRICES: Mapping[str, float] = {
     "jina-embeddings-v5-text-nano": 0.05,
 }
 """Dollars for a million tokens as the providers list them; another model's price is not known."""
+
 _SECONDS_A_THOUSAND = 45.0
 """About what a hosted service takes for a thousand short texts; measured on loopback plus usual answer times."""
+
 _OF_VECTORS = (
     "model",
     "dimensions",
@@ -115,7 +121,7 @@ def _changes_vectors(config: Configuration, changes: Sequence[SettingChange]) ->
 
 
 def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: Store | None) -> Consequence:
-    from memtui.engine.embed.settings import KNOWN_DIMENSIONS, bare_model
+    from memtui.engine.providers.embedding_services import KNOWN_DIMENSIONS, bare_model
 
     model_change, dims_change = below.get("embedding.model"), below.get("embedding.dimensions")
     known = config.plugin.get("embedding")
@@ -199,7 +205,7 @@ def access_cells(
 ) -> list[tuple[str, str, bool]]:
     """(agent, scope, whether it is gained) for each right that the changes alter."""
     from memtui.engine.access.policy import ScopePolicy
-    from memtui.engine.errors import MemtuiError
+    from memtui.engine.core.errors import MemtuiError
 
     wanted = [each for each in changes if each.short.startswith("scopes.")]
     if not wanted:

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.configuration.json5_text import Json5Error, Node, parse, remove_value, set_value
-from memtui.engine.discovery.config import Loaded, load
-from memtui.engine.discovery.found import PRO
-from memtui.engine.discovery.include import KEY as INCLUDE
-from memtui.engine.discovery.include import MAX_DEPTH
-from memtui.engine.discovery.places import Looker, Reading, read_environment, readings
-from memtui.engine.errors import MemtuiError, RefusedError, StoreNotFoundError
+from memtui.engine.core.errors import MemtuiError, RefusedError, StoreNotFoundError
+from memtui.engine.discovery.openclaw_config import KEY as INCLUDE
+from memtui.engine.discovery.openclaw_config import MAX_DEPTH, LoadedConfig, load
+from memtui.engine.discovery.places import PathReading, PlaceFinder, read_environment, readings
+from memtui.engine.discovery.types import PRO
 
 Path_ = tuple[str, ...]
+
 ENTRY: Path_ = ("plugins", "entries", PRO)
+
 CONFIG: Path_ = (*ENTRY, "config")
 
 
@@ -35,7 +36,7 @@ class Spot:
 class Configuration:
     """The files of one configuration as they were read; editing gives another one, and writes nothing."""
 
-    loaded: Loaded
+    loaded: LoadedConfig
     main: Path
     texts: Mapping[Path, str]
     """The text of each file, a byte order mark included."""
@@ -141,12 +142,12 @@ REMOVED = _Removed()
 """In place of a value: the setting goes."""
 
 
-def find_reading(environ: Mapping[str, str], cwd: Path) -> Reading:
+def find_reading(environ: Mapping[str, str], cwd: Path) -> PathReading:
     """The one way to read the environment that leads to a configuration.
 
     Raises StoreNotFoundError where there is none, RefusedError where two claim to be it.
     """
-    look = Looker()
+    look = PlaceFinder()
     found = [each for each in readings(read_environment(environ, cwd), look) if each.config is not None]
     if not found:
         looked = ", ".join(str(each) for each in look.places.values()) or "nothing, since HOME is not set"
@@ -171,7 +172,7 @@ def open_config(environ: Mapping[str, str], cwd: Path, path: Path | None = None)
         reading = find_reading(environ, cwd)
     else:
         state = read_environment(environ, cwd)
-        reading = Reading("host", path, path.parent, state.user_home)
+        reading = PathReading("host", path, path.parent, state.user_home)
     loaded = load(reading, environ, cwd)
     main = reading.config
     assert main is not None

@@ -8,18 +8,20 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.configuration.file import REMOVED
-from memtui.engine.errors import MemtuiError
-from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 
 if TYPE_CHECKING:
+    from memtui.engine.changes.recall_effect import EffectQuestion
     from memtui.engine.configuration.file import Configuration
     from memtui.engine.configuration.plans import SettingChange
-    from memtui.engine.curate.effect import Asking
+    from memtui.engine.recall.recipes.pro.run import RecallContext
     from memtui.engine.recall.record import Trace
-    from memtui.engine.recall.run import Bench
+
 
 GRID = tuple(round(0.05 * step, 2) for step in range(12, 3, -1))
 """minScore as tried for the smallest change: .6 down to .2."""
+
 _BLOCKS = ("retrieval", "decay")
 
 
@@ -105,8 +107,8 @@ class Flight:
 def fly(
     config: Configuration,
     changes: Sequence[SettingChange],
-    questions: Sequence[Asking],
-    bench: Bench,
+    questions: Sequence[EffectQuestion],
+    bench: RecallContext,
     recipe: str,
     *,
     ask_provider: bool = False,
@@ -170,14 +172,14 @@ def _notes(changes: Sequence[SettingChange], block: Mapping[str, Any], ask_provi
 
 
 def _ask(
-    asking: Asking,
+    asking: EffectQuestion,
     block: Mapping[str, Any],
-    bench: Bench,
+    bench: RecallContext,
     recipe: str,
     provider: bool,
     cancel: CancelToken | None,
 ) -> Trace | None:
-    from memtui.engine.recall.run import recall
+    from memtui.engine.recall.recipes.pro.run import recall
 
     request = replace(
         asking.request,
@@ -194,8 +196,8 @@ def _ask(
 def _smaller(
     flight: Flight,
     block: Mapping[str, Any],
-    questions: Sequence[Asking],
-    bench: Bench,
+    questions: Sequence[EffectQuestion],
+    bench: RecallContext,
     recipe: str,
     provider: bool,
     cancel: CancelToken | None,

@@ -9,11 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 _SPACE = re.compile(r"(?:[\s\u00a0\u2028\u2029\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)*", re.DOTALL)
+
 _NUMBER = re.compile(r"[+-]?(?:Infinity|NaN|0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
+
 _NAME = re.compile(r"(?:[$_\w\u200c\u200d]|\\u[0-9a-fA-F]{4})+")
+
 _WORDS = {"true": True, "false": False, "null": None}
+
 _ESCAPES = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
+
 _DEEPEST = 200
+
 _PLAIN_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtui.engine.discovery.variables import expand_field
-from memtui.engine.post import PostError, host_of
+from memtui.engine.providers.http import PostError, host_of
 
 WORD = "test"
+
 TIMEOUT_S = 15.0
+
 _MEANING: Mapping[int, tuple[str, str]] = {
     400: ("the service does not take this request", "Check the model and the numbers that are asked for."),
     401: ("the key is wrong or has expired", "Check the key."),
@@ -169,7 +171,7 @@ def _ask(check: KeyCheck, timeout_s: float) -> tuple[int, Any, float]:
 
     import httpx
 
-    from memtui.engine.post import new_client
+    from memtui.engine.providers.http import new_client
 
     headers = {"Authorization": f"Bearer {check.key}"} if check.key else {}
     begun = time.perf_counter()
@@ -202,7 +204,7 @@ def _text(settings: Mapping[str, Any], path: str, environ: Mapping[str, str]) ->
 
 def _key(value: Any, environ: Mapping[str, str]) -> tuple[str, str]:
     """(name of the variable, key); the name is empty for a key that is written out."""
-    from memtui.engine.discovery.secret import key_refs
+    from memtui.engine.discovery.variables import key_refs
 
     refs = key_refs("key", value, value, environ, None)
     if not refs:

@@ -38,6 +38,7 @@ class Option:
 
 
 _NEVER = "agents never read it: only the plugin's own command line does"
+
 _DREAM = "read only while dreaming is on"
 
 
@@ -239,6 +240,7 @@ BLOCKS = frozenset(
     )
 )  # fmt: skip
 """Names at the top that hold something of their own."""
+
 STRICT_BLOCKS = ("embedding", "retrieval", "decay", "tier", "scopes", "llm", "mdMirror", "sessionMemory")
 """Blocks in which a name that is not listed is refused by the plugin."""
 

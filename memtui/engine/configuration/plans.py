@@ -9,18 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.configuration.file import ENTRY, REMOVED, Configuration, Path_
-from memtui.engine.discovery.found import PRO
-from memtui.engine.discovery.jsonfile import UnreadableFileError, read_json5
-from memtui.engine.discovery.secret import MASK, is_secret_name, mask_text
-from memtui.engine.discovery.variables import names_in
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import UsageError
+from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
+from memtui.engine.discovery.types import PRO
+from memtui.engine.discovery.variables import MASK, is_secret_name, mask_text, names_in
 
 JINA, OPENAI, SILICONFLOW = (
     "https://api.jina.ai/v1",
     "https://api.openai.com/v1",
     "https://api.siliconflow.com/v1",
 )
+
 OLLAMA = "http://localhost:11434/v1"
+
 _ABSENT = object()
 
 
@@ -97,6 +98,7 @@ _COMMON: dict[str, Any] = {
     "retrieval.filterNoise": True,
     "sessionMemory.enabled": False,
 }
+
 _JINA_VECTORS: dict[str, Any] = {
     "embedding.apiKey": "${JINA_API_KEY}",
     "embedding.model": "jina-embeddings-v5-text-small",
@@ -106,17 +108,20 @@ _JINA_VECTORS: dict[str, Any] = {
     "embedding.taskPassage": "retrieval.passage",
     "embedding.normalized": True,
 }
+
 _NO_TASKS: dict[str, Any] = {
     "embedding.taskQuery": REMOVED,
     "embedding.taskPassage": REMOVED,
     "embedding.normalized": REMOVED,
     "embedding.requestDimensions": REMOVED,
 }
+
 _OPENAI_LLM: dict[str, Any] = {
     "llm.apiKey": "${OPENAI_API_KEY}",
     "llm.model": "gpt-4o-mini",
     "llm.baseURL": OPENAI,
 }
+
 _WHY: dict[str, str] = {
     "autoRecall": "off unless it is set: nothing would be injected",
     "captureAssistant": "the agent's own words are not worth remembering",

@@ -8,19 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.clean import one_line
 from memtui.engine.configuration.file import ENTRY, Configuration
 from memtui.engine.configuration.options import OPTIONS, STRICT_BLOCKS, Option, known_names
-from memtui.engine.discovery.found import PRO
-from memtui.engine.discovery.gate import find_manifest
-from memtui.engine.discovery.jsonfile import UnreadableFileError, read_json5
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import one_line
+from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
+from memtui.engine.discovery.types import PRO
 from memtui.engine.discovery.variables import names_in
-from memtui.engine.errors import MemtuiError
+from memtui.engine.discovery.write_guard import find_manifest
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
+
 _ABSENT = object()
+
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
@@ -196,7 +198,7 @@ class _Checker:
 
     def scopes(self) -> Iterator[Problem]:
         from memtui.engine.access.policy import ScopePolicy
-        from memtui.engine.errors import ConfigError
+        from memtui.engine.core.errors import ConfigError
 
         given = self.get("scopes")
         try:
@@ -442,7 +444,7 @@ def _ends_in_version(address: str) -> bool:
 
 
 def _dims(embedding: Mapping[str, Any], block: Mapping[str, Any]) -> int | None:
-    from memtui.engine.embed.settings import KNOWN_DIMENSIONS, bare_model
+    from memtui.engine.providers.embedding_services import KNOWN_DIMENSIONS, bare_model
 
     for value in (
         None if embedding.get("omitDimensions") is True else embedding.get("requestDimensions"),

@@ -15,7 +15,7 @@ from typing import Any
 
 from memtui.engine.configuration.file import REMOVED, Configuration, open_config
 from memtui.engine.configuration.plans import SettingChange
-from memtui.engine.errors import MemtuiError, RefusedError
+from memtui.engine.core.errors import MemtuiError, RefusedError
 
 _RECORDS = "configuration.jsonl"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memtui.engine.demo.build import build_demo, is_complete
-from memtui.engine.demo.place import GENERATION, DemoMark, demo_folder, read_mark
+from memtui.engine.demo.build import GENERATION, DemoMark, build_demo, demo_folder, is_complete, read_mark
 
 __all__ = ["GENERATION", "DemoMark", "build_demo", "demo_folder", "is_complete", "read_mark"]

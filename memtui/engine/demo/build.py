@@ -2,23 +2,64 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tempfile
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine.demo.place import GENERATION, DemoMark, read_mark, write_mark
+from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.demo.rows import DAY_MS
-from memtui.engine.errors import MemtuiError, RefusedError
-from memtui.engine.progress import CancelToken, OnProgress, Progress
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+
+# Where the demo store lies, and how a folder is known to be one.
+
+GENERATION = 1
+"""Counts up with every change of the demo's memories; a demo of another generation is made anew."""
+
+MARK_FILE = "demo.json"
+
+
+@dataclass(frozen=True, slots=True)
+class DemoMark:
+    """What a demo store says of itself. `now_ms` is the midnight (UTC) that its ages count back from."""
+
+    generation: int
+    now_ms: int
+    rows: int
+
+
+def demo_folder(cache_dir: Path) -> Path:
+    """Where the demo store belongs below memtui's cache folder."""
+    return cache_dir / "demo"
+
+
+def write_mark(folder: Path, mark: DemoMark) -> None:
+    """Mark `folder` as a complete demo store."""
+    (folder / MARK_FILE).write_text(json.dumps(asdict(mark)) + "\n", encoding="utf-8")
+
+
+def read_mark(folder: Path) -> DemoMark | None:
+    """The mark of the demo store in `folder`; None when the folder does not hold one."""
+    try:
+        found = json.loads((folder / MARK_FILE).read_text("utf-8"))
+        return DemoMark(int(found["generation"]), int(found["now_ms"]), int(found["rows"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 _TABLE = "memories.lance"
+
 _SUFFIX = ".making"
+
 _ABANDONED_S = 3600.0
 """A build takes seconds: whatever lies there for so long was left by a process that died."""
+
 _BATCH = 200
 """Texts embedded between two looks at progress and cancellation."""
 
@@ -67,8 +108,8 @@ def demo_table(now_ms: int, on_progress: OnProgress | None, cancel: CancelToken)
 
     from memtui.engine.demo.content import records
     from memtui.engine.demo.rows import table_rows
-    from memtui.engine.dialects.own import own_schema
-    from memtui.engine.embed.static import BUNDLED_DIMS, bundled
+    from memtui.engine.dialects.memtui import own_schema
+    from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 
     def at(done: int) -> None:
         cancel.check()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -15,7 +17,7 @@ Kind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class DemoRecord:
     """One line of `memories/*.jsonl`. Ages are days before the demo's midnight; negative is the future."""
 
     key: str
@@ -50,7 +52,7 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class DemoQuestion:
     """A question that shows something. `expected` and `unexpected` are keys of memories, the best first."""
 
     id: str
@@ -63,7 +65,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class PlantedProblem:
     """Something wrong that was put into the demo on purpose, and the keys of the memories that have it."""
 
     name: str
@@ -72,21 +74,21 @@ class Problem:
 
 
 @cache
-def records() -> tuple[Record, ...]:
+def records() -> tuple[DemoRecord, ...]:
     """All memories, oldest first."""
-    found: list[Record] = []
+    found: list[DemoRecord] = []
     for file in (files(__package__) / "memories").iterdir():
         for line in file.read_text("utf-8").splitlines():
             values = json.loads(line)
-            found.append(Record(**{**values, "used": tuple(values.get("used", (0, 0.0)))}))
+            found.append(DemoRecord(**{**values, "used": tuple(values.get("used", (0, 0.0)))}))
     return tuple(sorted(found, key=lambda each: (-each.age, each.key)))
 
 
 @cache
-def questions() -> tuple[Question, ...]:
+def questions() -> tuple[DemoQuestion, ...]:
     """Twelve questions for pictures and saved cases."""
     return tuple(
-        Question(
+        DemoQuestion(
             id=each["id"],
             query=each["query"],
             shows=each["shows"],
@@ -99,12 +101,49 @@ def questions() -> tuple[Question, ...]:
 
 
 @cache
-def problems() -> tuple[Problem, ...]:
+def problems() -> tuple[PlantedProblem, ...]:
     """What is wrong with the demo store, completely."""
     return tuple(
-        Problem(each["name"], each["what"], tuple(each["keys"])) for each in _toml("planted.toml")["problem"]
+        PlantedProblem(each["name"], each["what"], tuple(each["keys"]))
+        for each in _toml("planted.toml")["problem"]
     )
 
 
 def _toml(name: str) -> dict[str, Any]:
     return tomllib.loads((files(__package__) / name).read_text("utf-8"))
+
+
+# What in a demo text depends on the day, and what must not stand in the repository as it is.
+
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+_MARK = re.compile(r"\{(?:(date|iso|month|monthnum):(-?\d+)|(fake_token))\}")
+
+
+def worded(text: str, now_ms: int) -> str:
+    """`text` with its marks filled in.
+
+    `{date:12}` is the day twelve days before `now_ms` (UTC) as "14 October", `{iso:12}` as 2026-10-14,
+    `{month:12}` its month's name, `{monthnum:12}` 2026_10; `{fake_token}` looks like a secret.
+    """
+    today = datetime.fromtimestamp(now_ms / 1000, UTC).date()
+
+    def fill(mark: re.Match[str]) -> str:
+        form, days, token = mark.groups()
+        return fake_token() if token else _day(form, today - timedelta(days=int(days)))
+
+    return _MARK.sub(fill, text)
+
+
+def fake_token() -> str:
+    """A made-up key in the shape of a real one, put together here so that no scanner finds it in a file."""
+    return "-".join(("sk", "FAKE" + "0demo0only" * 4))
+
+
+def _day(form: str, day: date) -> str:
+    month = _MONTHS[day.month - 1]
+    forms = {"date": f"{day.day} {month}", "iso": day.isoformat(), "month": month}
+    return forms.get(form, f"{day.year}_{day.month:02}")

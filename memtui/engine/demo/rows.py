@@ -2,17 +2,80 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import uuid
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
-from memtui.engine.demo.content import Record
-from memtui.engine.demo.reflection import REFLECTION_CATEGORIES, reflection_metadata
-from memtui.engine.demo.wording import worded
+from memtui.engine.demo.content import DemoRecord, worded
+
+# The metadata of rows that an agent writes about itself: reflections and session summaries.
+
+REFLECTION_CATEGORIES = {
+    "invariant": ("patterns", "reflection"),
+    "derived": ("patterns", "reflection"),
+    "event": ("patterns", "reflection"),
+    "lesson": ("cases", "fact"),
+    "decision": ("cases", "decision"),
+    "user-model": ("preferences", "preference"),
+    "agent-model": ("patterns", "other"),
+    "session-summary": ("patterns", "fact"),
+}
+"""Kind of row: its six-word category, its stored one."""
+
+_DECAY = {
+    "invariant": (45, 0.22),
+    "derived": (7, 0.65),
+    "decision": (45, 0.25),
+    "user-model": (21, 0.3),
+    "agent-model": (10, 0.35),
+    "lesson": (7, 0.45),
+}
+"""Kind of row: days to half weight, steepness."""
+
+
+def reflection_metadata(record: DemoRecord, created_ms: int) -> dict[str, Any]:
+    """What such a row has beside the common keys; `created_ms` dates it."""
+    agent = (record.scope or "agent:main").rpartition(":")[2]
+    session = f"agent:{agent}:session-{int(400 - record.age)}"
+    owner = {"agentId": agent, "sessionKey": session, "sessionId": _digest(session)}
+    if record.kind == "session-summary":
+        return owner | {
+            "type": "session-summary",
+            "source": "legacy",
+            "confidence": 0.5,
+            "date": _day(created_ms),
+        }
+    if record.kind == "event":
+        stamp = datetime.fromtimestamp(created_ms / 1000, UTC)
+        event = f"refl-{stamp:%Y%m%d%H%M%S}-{_digest(record.key)}"
+        return _own("event") | owner | {"eventId": event, "storedAt": created_ms, "errorSignals": []}
+    half, steepness = _DECAY[record.kind or "derived"]
+    shape = {"decayModel": "logistic", "decayMidpointDays": half, "decayK": steepness}
+    if record.kind in ("invariant", "derived"):
+        return _own("item") | owner | shape | {"itemKind": record.kind, "quality": 1, "baseWeight": 1.1}
+    return _own("mapped") | owner | shape | {"mappedKind": record.kind}
+
+
+def _own(part: str) -> dict[str, Any]:
+    found = {"type": f"memory-reflection-{part}"}
+    return found if part == "mapped" else found | {"source": "reflection", "memory_layer": "reflection"}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()[:8]
+
+
+def _day(time_ms: int) -> str:
+    return datetime.fromtimestamp(time_ms / 1000, UTC).date().isoformat()
+
 
 DAY_MS = 86_400_000
+
 _NAMESPACE = uuid.UUID("6b1d7c0e-52a4-5b0f-9c55-0f3b7a5e2d41")
+
 _STORAGE = {
     "profile": "fact",
     "preferences": "preference",
@@ -21,7 +84,9 @@ _STORAGE = {
     "cases": "fact",
     "patterns": "other",
 }
+
 _DURABLE = ("profile", "preferences", "events")
+
 _UPGRADED_DAYS = 205.0
 """When the store was brought from the old format to the new one."""
 
@@ -31,13 +96,13 @@ def memory_id(key: str) -> str:
     return str(uuid.uuid5(_NAMESPACE, key))
 
 
-def table_rows(records: Sequence[Record], now_ms: int) -> list[dict[str, Any]]:
+def table_rows(records: Sequence[DemoRecord], now_ms: int) -> list[dict[str, Any]]:
     """Rows of memtui's own table without vectors, in the order of `records`; ages count from `now_ms`."""
     following = {each.supersedes: each for each in records if each.supersedes}
     return [_row(each, following.get(each.key), now_ms) for each in records]
 
 
-def _row(record: Record, successor: Record | None, now_ms: int) -> dict[str, Any]:
+def _row(record: DemoRecord, successor: DemoRecord | None, now_ms: int) -> dict[str, Any]:
     created = _ago(record.age, now_ms)
     times, last_used = record.used
     text = worded(record.text, now_ms)
@@ -59,14 +124,14 @@ def _row(record: Record, successor: Record | None, now_ms: int) -> dict[str, Any
     }
 
 
-def categories(record: Record) -> tuple[str, str]:
+def categories(record: DemoRecord) -> tuple[str, str]:
     """The six-word category and the stored one."""
     if record.kind in REFLECTION_CATEGORIES:
         return REFLECTION_CATEGORIES[record.kind]
     return record.category, _STORAGE[record.category]
 
 
-def _metadata(record: Record, successor: Record | None, text: str, now_ms: int) -> dict[str, Any]:
+def _metadata(record: DemoRecord, successor: DemoRecord | None, text: str, now_ms: int) -> dict[str, Any]:
     """The object as the agent's plugin would have written it, step by step over the memory's life."""
     created = _ago(record.age, now_ms)
     times, last_used = record.used
@@ -99,7 +164,7 @@ def _metadata(record: Record, successor: Record | None, text: str, now_ms: int) 
     return found | _chain(record, successor, now_ms) | more
 
 
-def _chain(record: Record, successor: Record | None, now_ms: int) -> dict[str, Any]:
+def _chain(record: DemoRecord, successor: DemoRecord | None, now_ms: int) -> dict[str, Any]:
     """The links of a fact that changed: both directions, and when the older one stopped being true."""
     found: dict[str, Any] = {}
     relations = []
@@ -113,7 +178,7 @@ def _chain(record: Record, successor: Record | None, now_ms: int) -> dict[str, A
     return found | ({"relations": relations} if relations else {})
 
 
-def _layer(record: Record) -> str:
+def _layer(record: DemoRecord) -> str:
     if record.state == "archived":
         return "archive"
     return record.layer or ("durable" if record.category in _DURABLE else "working")

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.clean import clean
-from memtui.engine.memory import Memory
+from memtui.engine.core.memory import Memory
+from memtui.engine.core.text import clean
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,7 +72,6 @@ class Dialect:
 
         `now_ms` decides what is active, expired and suppressed.
         """
-        from memtui.engine.dialects.rows import ENGINE_COLUMNS, plain_rows
 
         shown = {self.columns.created, self.columns.vector}
         hidden = {*self.columns.known(), *ENGINE_COLUMNS} - shown
@@ -110,7 +109,7 @@ class Dialect:
 
     def timestamp_ms(self, row: Mapping[str, Any]) -> int:
         """Creation time in milliseconds, 0 when unknown; values too small for milliseconds are seconds."""
-        from memtui.engine.metadata import coerce_timestamp
+        from memtui.engine.metadata.read import coerce_timestamp
 
         stamp = coerce_timestamp(self.value(row, self.columns.timestamp))
         return stamp or coerce_timestamp(self.value(row, self.columns.created))
@@ -125,3 +124,85 @@ class Dialect:
     def value(row: Mapping[str, Any], column: str | None) -> Any:
         """The stored value, None where there is no such column."""
         return row.get(column) if column else None
+
+
+# Arrow rows as plain dictionaries.
+
+ENGINE_COLUMNS = ("_rowid", "_distance", "_score", "_relevance_score")
+"""Columns that the engine adds to an answer; never part of a row."""
+
+
+def plain_rows(table: pa.Table, vector: str | None) -> list[dict[str, Any]]:
+    """The rows of `table` without vectors; timestamps become milliseconds since the epoch.
+
+    Where the `vector` column was taken, a row whose vector is NULL or all zero gets the key
+    `vector` with the word "null" or "zero" in its place.
+    """
+    import pyarrow as pa
+
+    states = _vector_states(table.column(vector)) if vector in table.column_names else []
+    names, columns = [], []
+    for field in table.schema:
+        if field.name in ENGINE_COLUMNS or is_vector(field.type):
+            continue
+        column = table.column(field.name)
+        if pa.types.is_timestamp(field.type):
+            column = column.cast(pa.timestamp("ms"), safe=False).cast(pa.int64())
+        names.append(field.name)
+        columns.append(column.to_pylist())
+    rows = [dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True)]
+    for row, state in zip(rows, states, strict=False):
+        if state and vector:
+            row[vector] = state
+    return rows
+
+
+def _vector_states(column: Any) -> list[str]:
+    """For each vector "" when usable, "null" or "zero" when it can never be found."""
+    states: list[str] = []
+    for chunk in column.chunks:
+        useless = unusable(chunk).tolist()
+        states += [
+            ("null" if null else "zero") if bad else ""
+            for null, bad in zip(chunk.is_null().to_pylist(), useless, strict=True)
+        ]
+    return states
+
+
+def unusable(vectors: Any) -> Any:
+    """Which rows of an Arrow array of vectors are NULL or all zero: bool [n]."""
+    import numpy as np
+
+    null = vectors.is_null().to_numpy(zero_copy_only=False)
+    if null.any():
+        vectors = vectors.fill_null([0.0] * vectors.type.list_size)
+    flat = vectors.flatten().to_numpy(zero_copy_only=False)
+    return ~np.any(flat.reshape(len(vectors), vectors.type.list_size), axis=1)
+
+
+def is_vector(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds embeddings."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_fixed_size_list(kind) and pa.types.is_floating(kind.value_type))
+
+
+# Which Arrow types can hold which part of a memory.
+
+
+def fits(part: str, kind: pa.DataType) -> bool:
+    """Whether a column of type `kind` can hold `part`, a field of `Columns` or a label."""
+    import pyarrow as pa
+
+    text = bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    number = bool(pa.types.is_floating(kind) or pa.types.is_integer(kind))
+    match part:
+        case "vector":
+            return is_vector(kind)
+        case "id":
+            return text or bool(pa.types.is_integer(kind))
+        case "importance" | "access_count":
+            return number
+        case "timestamp" | "created" | "last_accessed":
+            return number or bool(pa.types.is_timestamp(kind))
+    return text

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from memtui.engine.core.errors import UsageError
 from memtui.engine.dialects.base import Columns, Dialect
-from memtui.engine.dialects.lifecycle import LifecycleDialect
-from memtui.engine.errors import UsageError
+from memtui.engine.dialects.with_metadata import LifecycleDialect
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 MAPPABLE = ("id", "text", "vector", "scope", "category", "importance", "timestamp", "metadata")
 
@@ -50,7 +51,7 @@ def generic(schema: pa.Schema, mapping: Mapping[str, str]) -> Dialect:
 
 
 def _check(schema: pa.Schema, key: str, column: str) -> None:
-    from memtui.engine.dialects.fit import fits
+    from memtui.engine.dialects.base import fits
 
     if column not in schema.names:
         raise UsageError(

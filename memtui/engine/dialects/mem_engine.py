@@ -6,6 +6,7 @@ from memtui.engine.dialects.base import Columns, Dialect
 
 MARKS = ("importance_label", "trust_tier")
 """Columns that no other program's table has."""
+
 REQUIRED = ("id", "text", "vector", "createdAt", "category", "importance", "scope", *MARKS)
 
 

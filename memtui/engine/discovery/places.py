@@ -11,11 +11,12 @@ from urllib.parse import unquote, urlsplit
 
 STATE_FOLDERS = (".openclaw", ".clawdbot", ".moldbot", ".moltbot")
 """Names of the state folder in a home, today's first."""
+
 CONFIG_NAMES = ("openclaw.json", "clawdbot.json", "moldbot.json", "moltbot.json")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class KnownPlace:
     """A path that was looked at, and whether something was there."""
 
     path: str
@@ -27,10 +28,10 @@ class Place:
 
 
 @dataclass(slots=True)
-class Looker:
+class PlaceFinder:
     """Checks existence and remembers every place it was asked about, once each."""
 
-    places: dict[tuple[str, str], Place] = field(default_factory=dict)
+    places: dict[tuple[str, str], KnownPlace] = field(default_factory=dict)
 
     def config(self, path: Path) -> bool:
         """Whether there is a configuration file at `path`."""
@@ -43,12 +44,12 @@ class Looker:
     def _note(self, path: Path, what: Literal["config", "store"], exists: Callable[[str], bool]) -> bool:
         key = (str(path), what)
         if key not in self.places:
-            self.places[key] = Place(str(path), what, exists(str(path)))
+            self.places[key] = KnownPlace(str(path), what, exists(str(path)))
         return self.places[key].found
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class PathReading:
     """One way to understand the environment: which configuration, which state folder, which `~`."""
 
     who: Literal["host", "plugin"]
@@ -121,7 +122,7 @@ def _absolute(text: str | None, home: Path | None, cwd: Path) -> Path | None:
     return None if text is None else user_path(text, home, cwd)
 
 
-def readings(where: Environment, look: Looker) -> tuple[Reading, ...]:
+def readings(where: Environment, look: PlaceFinder) -> tuple[PathReading, ...]:
     """Every way to read the environment that leads to a configuration; two of them are a conflict.
 
     Without any configuration there is one reading whose `config` is None.
@@ -130,29 +131,29 @@ def readings(where: Environment, look: Looker) -> tuple[Reading, ...]:
     if where.config is not None:
         found = where.config if look.config(where.config) else None
         state = where.state or _state_in(host_home) or where.config.parent
-        return (Reading("host", found, state, host_home),)
+        return (PathReading("host", found, state, host_home),)
     if where.state is not None:
         inside = _first(look, [where.state])
         found = inside or _first(look, _state_folders([host_home]))
-        return (Reading("host", found, where.state, host_home),)
+        return (PathReading("host", found, where.state, host_home),)
     if where.openclaw_home is not None:
         host = _first(look, _state_folders([where.openclaw_home]))
         plugin = _first(look, [where.openclaw_home])
         out = []
         if host is not None:
-            out.append(Reading("host", host, host.parent, where.openclaw_home))
+            out.append(PathReading("host", host, host.parent, where.openclaw_home))
         if plugin is not None:
-            out.append(Reading("plugin", plugin, where.openclaw_home, where.user_home))
+            out.append(PathReading("plugin", plugin, where.openclaw_home, where.user_home))
         if out:
             return tuple(out)
     for home in where.homes:
         if (config := _first(look, _state_folders([home]))) is not None:
-            return (Reading("host", config, config.parent, home),)
+            return (PathReading("host", config, config.parent, home),)
     likely = _state_in(host_home)
-    return (Reading("host", None, likely, host_home),) if likely is not None else ()
+    return (PathReading("host", None, likely, host_home),) if likely is not None else ()
 
 
-def default_states(where: Environment, used: Iterable[Reading]) -> tuple[Path, ...]:
+def default_states(where: Environment, used: Iterable[PathReading]) -> tuple[Path, ...]:
     """Every state folder whose default stores are worth a look, the ones in use first."""
     homes = [where.openclaw_home, *where.homes]
     states = [*(reading.state for reading in used), where.state, where.openclaw_home, *_state_folders(homes)]
@@ -168,7 +169,7 @@ def _state_in(home: Path | None) -> Path | None:
     return next((folder for folder in folders if os.path.isdir(folder)), folders[0] if folders else None)
 
 
-def _first(look: Looker, states: Iterable[Path]) -> Path | None:
+def _first(look: PlaceFinder, states: Iterable[Path]) -> Path | None:
     for state in states:
         for name in CONFIG_NAMES:
             if look.config(state / name):

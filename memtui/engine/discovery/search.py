@@ -3,19 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from memtui.engine.clean import one_line
-from memtui.engine.discovery import gate
-from memtui.engine.discovery.agents import agents_of, listed_agents, workspaces_of
-from memtui.engine.discovery.config import Loaded, load
-from memtui.engine.discovery.found import BUILTIN, PRO, Agent, Discovery, Finding, FoundStore, Lock, Workspace
-from memtui.engine.discovery.models import embedding_of, rerank_of, retrieval_block, storage_options
-from memtui.engine.discovery.owners import Claim, claims
-from memtui.engine.discovery.places import Looker, default_states, read_environment, readings
-from memtui.engine.discovery.secret import Hidden, masked
+from memtui.engine.core.errors import DamagedStoreError, MemtuiError
+from memtui.engine.core.text import one_line
+from memtui.engine.discovery import write_guard
+from memtui.engine.discovery.openclaw_config import LoadedConfig, load
+from memtui.engine.discovery.places import PlaceFinder, default_states, read_environment, readings
+from memtui.engine.discovery.plugins import (
+    PluginStore,
+    agents_of,
+    claims,
+    embedding_of,
+    listed_agents,
+    rerank_of,
+    retrieval_block,
+    storage_options,
+    workspaces_of,
+)
+from memtui.engine.discovery.types import (
+    BUILTIN,
+    PRO,
+    Agent,
+    ConfigFinding,
+    Discovery,
+    FoundStore,
+    Lock,
+    Workspace,
+)
+from memtui.engine.discovery.variables import SecretText, masked
+
+if TYPE_CHECKING:
+    from memtui.engine.store.table import Store
 
 
 def discover(environ: Mapping[str, str], *, cwd: Path) -> Discovery:
@@ -24,14 +47,14 @@ def discover(environ: Mapping[str, str], *, cwd: Path) -> Discovery:
     No store is opened, no lancedb imported, nothing written and nothing connected to; a few milliseconds.
     What is wrong with a configuration becomes a finding, never an exception.
     """
-    look = Looker()
+    look = PlaceFinder()
     where = read_environment(environ, cwd)
     used = readings(where, look)
     configs = [load(reading, environ, cwd) for reading in used]
     findings = [finding for config in configs for finding in config.findings]
     if where.config is not None and used[0].config is None:
         message = f"OPENCLAW_CONFIG_PATH names {where.config}, which does not exist."
-        findings.append(Finding("config-missing", "error", message, path=str(where.config)))
+        findings.append(ConfigFinding("config-missing", "error", message, path=str(where.config)))
     stores: dict[str, FoundStore] = {}
     agents: list[Agent] = []
     workspaces: list[Workspace] = []
@@ -62,14 +85,14 @@ def discover(environ: Mapping[str, str], *, cwd: Path) -> Discovery:
     )
 
 
-def _add(stores: dict[str, FoundStore], claim: Claim, path: str) -> None:
+def _add(stores: dict[str, FoundStore], claim: PluginStore, path: str) -> None:
     """Note the claimed store; of two plugins on one folder the active one is taken."""
     key = path if "://" in path else os.path.realpath(path)
     if key not in stores or (claim.active and not stores[key].active):
         stores[key] = _store(claim, path)
 
 
-def _store(claim: Claim, path: str) -> FoundStore:
+def _store(claim: PluginStore, path: str) -> FoundStore:
     config, block = claim.config, claim.block
     home, environ = config.reading.home, config.environ
     embedding, keys, problem = embedding_of(block, claim.raw, environ, home)
@@ -77,7 +100,7 @@ def _store(claim: Claim, path: str) -> FoundStore:
     rerank, rerank_keys = rerank_of(
         given if isinstance(given, dict) else {}, raw if isinstance(raw, dict) else {}, environ, home
     )
-    lock = gate.lock_of(claim.plugin, block, path, environ)
+    lock = write_guard.lock_of(claim.plugin, block, path, environ)
     return FoundStore(
         name=os.path.basename(path.rstrip("/")),
         path=path,
@@ -88,7 +111,9 @@ def _store(claim: Claim, path: str) -> FoundStore:
         enabled=claim.enabled,
         why=f"{claim.why} of {claim.plugin}" + ("" if claim.enabled else ", which is switched off"),
         lock=lock if config.readable else Lock("unknown"),
-        gate=gate.gate_of(claim.plugin, lock, block, claim.manifest) if config.readable else gate.UNREADABLE,
+        gate=write_guard.gate_of(claim.plugin, lock, block, claim.manifest)
+        if config.readable
+        else write_guard.UNREADABLE,
         config="" if config.file is None else config.file.path,
         reader=config.reading.who,
         settings=masked(block),
@@ -101,10 +126,10 @@ def _store(claim: Claim, path: str) -> FoundStore:
         tier=_mapping(block, "tier"),
         scopes=_mapping(block, "scopes"),
         agents=listed_agents(config),
-        retention_days=gate.retention_days(block),
+        retention_days=write_guard.retention_days(block),
         rerank_keys=rerank_keys,
-        hidden_embedding=Hidden(embedding),
-        hidden_rerank=Hidden(rerank),
+        hidden_embedding=SecretText(embedding),
+        hidden_rerank=SecretText(rerank),
         hidden_storage=storage_options(block, environ),
     )
 
@@ -114,7 +139,9 @@ def _mapping(block: Mapping[str, object], name: str) -> dict[str, object] | None
     return dict(value) if isinstance(value, dict) else None
 
 
-def _left_over(place: Path, plugin: str, configs: list[Loaded], unreadable: Loaded | None) -> FoundStore:
+def _left_over(
+    place: Path, plugin: str, configs: list[LoadedConfig], unreadable: LoadedConfig | None
+) -> FoundStore:
     """A store at a default place that no configuration names."""
     if unreadable is not None:
         why, problem = "default place; whether it is in use is unknown", "the configuration cannot be read"
@@ -135,7 +162,7 @@ def _left_over(place: Path, plugin: str, configs: list[Loaded], unreadable: Load
         enabled=False,
         why=why,
         lock=Lock("file" if plugin == PRO else "none") if unreadable is None else Lock("unknown"),
-        gate=gate.LEFT_OVER if unreadable is None else gate.UNREADABLE,
+        gate=write_guard.LEFT_OVER if unreadable is None else write_guard.UNREADABLE,
         embedding_problem=problem,
     )
 
@@ -166,7 +193,7 @@ def _named(stores: list[FoundStore]) -> tuple[FoundStore, ...]:
     return tuple(out)
 
 
-def _conflict(configs: list[Loaded]) -> str:
+def _conflict(configs: list[LoadedConfig]) -> str:
     files = [config.file for config in configs if config.file is not None]
     if len(files) < 2:
         return ""
@@ -175,3 +202,107 @@ def _conflict(configs: list[Loaded]) -> str:
         f"OPENCLAW_HOME can be read in two ways: OpenClaw takes it for a home and uses {host.path}, "
         f"memory-lancedb-pro's own command takes it for the state folder and uses {plugin.path}."
     )
+
+
+# One store opened: rows, dimensions, full-text index, scopes, and its health in a word.
+
+
+@dataclass(frozen=True, slots=True)
+class StoreHealth:
+    """What opening a found store told; when it could not be opened, `error` says why and numbers are None."""
+
+    found: FoundStore
+    word: str
+    """ok, empty, left over, orphans, index v2, dims differ, damaged, unreadable, remote: the gravest one."""
+    notes: tuple[str, ...] = ()
+    """What stands behind the word, a sentence each."""
+    dialect: str = ""
+    dialect_title: str = ""
+    rows: int | None = None
+    """Memories, the sentinel not counted."""
+    dims: int | None = None
+    dims_match: bool | None = None
+    """Whether the configured model gives vectors of the table's length; None when either is unknown."""
+    fts: str = ""
+    """The full-text index in a phrase: "version 1, positions, ...", "none"."""
+    columns: tuple[str, ...] = ()
+    time_column: str | None = None
+    scopes: Mapping[str | None, int] = field(default_factory=dict)
+    """Rows by stored scope; empty where the table has no scope column."""
+    agents: Mapping[str | None, int] = field(default_factory=dict)
+    """Rows by `agentId`, where the table has that column."""
+    orphan_rows: int = 0
+    """Rows that no agent can see: their scope is null, blank or padded with spaces."""
+    error: str = ""
+
+    def visible_rows(self, scopes: Iterable[str] | None) -> int | None:
+        """Rows that a reader of `scopes` sees (None reads everything); None when the rows are unknown."""
+        if self.rows is None or scopes is None:
+            return self.rows
+        return sum(self.scopes.get(scope, 0) for scope in set(scopes))
+
+
+def inspect(found: FoundStore) -> StoreHealth:
+    """Open the store read-only and look at it; a store that cannot be opened is reported, not raised."""
+    if found.is_remote:
+        return StoreHealth(found, "remote", ("a remote store is not opened to list it",))
+    from memtui.engine.store.open import open_store
+
+    try:
+        return _look(found, open_store(found.path, table=found.table))
+    except MemtuiError as error:
+        word = "damaged" if isinstance(error, DamagedStoreError) else "unreadable"
+        return StoreHealth(found, word, (str(error),), error=error.message)
+
+
+def _look(found: FoundStore, store: Store) -> StoreHealth:
+    rows, dims, columns = store.count(), store.dims, store.columns
+    fts = store.fts_status()
+    is_pro = store.dialect.name == "pro"
+    scopes = _counts(store, "scope")
+    orphans = sum(n for scope, n in scopes.items() if is_orphan(scope)) if is_pro else 0
+    match = None if dims is None or found.config_dims is None else dims == found.config_dims
+    notes = {
+        "dims differ": ""
+        if match is not False
+        else f"search by meaning unavailable: {found.model} gives {found.config_dims}, the store has {dims}",
+        "index v2": "the agent cannot read a full-text index of version 2 and will drop it"
+        if is_pro and found.plugin == PRO and fts.exists and fts.version not in (None, 1)
+        else "",
+        "orphans": f"{orphans} row(s) that no agent can see: scope null, blank or padded" if orphans else "",
+        "left over": found.why if found.configured is False and found.why.startswith("left over") else "",
+        "empty": "" if rows else "no memories yet",
+    }
+    said = {word: note for word, note in notes.items() if note}
+    return StoreHealth(
+        found,
+        next(iter(said), "ok"),
+        (*said.values(), *store.warnings),
+        dialect=store.dialect.name,
+        dialect_title=store.dialect.title,
+        rows=rows,
+        dims=dims,
+        dims_match=match,
+        fts=fts.phrase,
+        columns=columns,
+        time_column=store.dialect.columns.timestamp or store.dialect.columns.created,
+        scopes=scopes,
+        agents=_counts(store, "agentId"),
+        orphan_rows=orphans,
+    )
+
+
+def is_orphan(scope: str | None) -> bool:
+    """Whether a stored scope matches no agent's filter: null, blank, or padded with white space."""
+    return scope is None or not scope or scope != scope.strip()
+
+
+def _counts(store: Store, column: str) -> dict[str | None, int]:
+    """Rows by value of a text column, largest first; {} when the table has no such column."""
+    if column not in store.columns:
+        return {}
+    counts: Counter[str | None] = Counter()
+    for batch in store.scan((column,)):
+        for pair in batch.column(0).value_counts():
+            counts[pair["values"].as_py()] += pair["counts"].as_py()
+    return dict(counts.most_common())

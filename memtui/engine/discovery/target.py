@@ -9,11 +9,11 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
 
-from memtui.engine.discovery.found import Discovery, FoundStore
+from memtui.engine.core.errors import MemtuiError, StoreNotFoundError
 from memtui.engine.discovery.places import read_environment, storage_path
 from memtui.engine.discovery.search import discover
-from memtui.engine.discovery.secret import Hidden
-from memtui.engine.errors import MemtuiError, StoreNotFoundError
+from memtui.engine.discovery.types import Discovery, FoundStore
+from memtui.engine.discovery.variables import SecretText
 
 NOTHING_FOUND = "Name a store with --store, or open a demonstration store with: memtui demo."
 
@@ -39,7 +39,7 @@ class Target:
     found: FoundStore | None = None
     warnings: tuple[str, ...] = ()
     """What makes this choice less than certain; to be shown."""
-    hidden_storage: Hidden[Mapping[str, str]] = field(default=Hidden({}), repr=False, compare=False)
+    hidden_storage: SecretText[Mapping[str, str]] = field(default=SecretText({}), repr=False, compare=False)
 
     @property
     def storage_options(self) -> Mapping[str, str]:

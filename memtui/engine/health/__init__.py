@@ -1,1 +1,86 @@
 """Whether a store is well: the doctor's checks, indexes and versions, and the maintenance that mends a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from memtui.engine.health.check import HealthFinding, Patient
+    from memtui.engine.health.doctor import Examination, examine, grouped, patient_of, patient_without_table
+    from memtui.engine.health.indexes import IndexReport, advice, report_indexes
+    from memtui.engine.health.maintenance import TableStep, maintain, move_manifest_away
+    from memtui.engine.health.near_duplicates import Cluster, Near
+    from memtui.engine.health.registry import check_named
+    from memtui.engine.health.remedies import RemedyPlan, carry_out_remedies, plan_remedy
+    from memtui.engine.health.suspects import Suspect
+    from memtui.engine.health.versions import (
+        RowChange,
+        VersionEntry,
+        VersionNames,
+        diff_versions,
+        plan_whole_restore,
+        time_line,
+    )
+
+__all__ = [
+    "Cluster",
+    "Examination",
+    "HealthFinding",
+    "IndexReport",
+    "Near",
+    "Patient",
+    "RemedyPlan",
+    "RowChange",
+    "Suspect",
+    "TableStep",
+    "VersionEntry",
+    "VersionNames",
+    "advice",
+    "carry_out_remedies",
+    "check_named",
+    "diff_versions",
+    "examine",
+    "grouped",
+    "maintain",
+    "move_manifest_away",
+    "patient_of",
+    "patient_without_table",
+    "plan_remedy",
+    "plan_whole_restore",
+    "report_indexes",
+    "time_line",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Cluster": "memtui.engine.health.near_duplicates",
+        "Examination": "memtui.engine.health.doctor",
+        "HealthFinding": "memtui.engine.health.check",
+        "IndexReport": "memtui.engine.health.indexes",
+        "Near": "memtui.engine.health.near_duplicates",
+        "Patient": "memtui.engine.health.check",
+        "RemedyPlan": "memtui.engine.health.remedies",
+        "RowChange": "memtui.engine.health.versions",
+        "Suspect": "memtui.engine.health.suspects",
+        "TableStep": "memtui.engine.health.maintenance",
+        "VersionEntry": "memtui.engine.health.versions",
+        "VersionNames": "memtui.engine.health.versions",
+        "advice": "memtui.engine.health.indexes",
+        "carry_out_remedies": "memtui.engine.health.remedies",
+        "check_named": "memtui.engine.health.registry",
+        "diff_versions": "memtui.engine.health.versions",
+        "examine": "memtui.engine.health.doctor",
+        "grouped": "memtui.engine.health.doctor",
+        "maintain": "memtui.engine.health.maintenance",
+        "move_manifest_away": "memtui.engine.health.maintenance",
+        "patient_of": "memtui.engine.health.doctor",
+        "patient_without_table": "memtui.engine.health.doctor",
+        "plan_remedy": "memtui.engine.health.remedies",
+        "plan_whole_restore": "memtui.engine.health.versions",
+        "report_indexes": "memtui.engine.health.indexes",
+        "time_line": "memtui.engine.health.versions",
+    },
+)

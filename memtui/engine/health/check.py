@@ -8,26 +8,31 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.core.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
     from memtui.engine.access.policy import ScopePolicy
-    from memtui.engine.discovery.found import FoundStore
+    from memtui.engine.catalog.catalog import Catalog
+    from memtui.engine.core.errors import MemtuiError
+    from memtui.engine.discovery.types import FoundStore
     from memtui.engine.engine import Engine
-    from memtui.engine.errors import MemtuiError
     from memtui.engine.health.light_rows import LightRows
     from memtui.engine.health.vector_pass import VectorPass
-    from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
     from memtui.engine.store.table_facts import TableFacts
     from memtui.engine.store.table_files import TableFiles
 
+
 Severity = Literal["S1", "S2", "S3", "S4"]
 """S1: data lost or leaked. S2: the agent answers wrongly. S3: slow or fat. S4: cosmetic."""
+
 Cost = Literal["facts", "light", "deep"]
 """facts: no row is read. light: small columns. deep: vectors and texts, only when asked for."""
+
 Group = Literal["wrong", "lost", "slow"]
+
 GROUPS: Mapping[Group, str] = {"wrong": "answers wrong", "lost": "lost or leaked", "slow": "slow and fat"}
+
 How = Literal["safe", "restart", "stop", "by hand", "yours"]
 """How a remedy is applied: beside the agent; with a restart; with the agent stopped; by a person; a choice."""
 
@@ -221,7 +226,7 @@ class Patient:
     @cached_property
     def policy(self) -> ScopePolicy | None:
         """Which scopes each agent reads; None where no configuration names the store, or it cannot be read."""
-        from memtui.engine.errors import MemtuiError
+        from memtui.engine.core.errors import MemtuiError
 
         if self.engine is None or self.found is None or not self.found.configured:
             return None
@@ -238,7 +243,7 @@ class Patient:
 
     def ids_of_rows(self, row_ids: Any) -> tuple[str, ...]:
         """The ids of rows by their row ids."""
-        from memtui.engine.store.select import positions_of
+        from memtui.engine.catalog.select import positions_of
 
         return self.ids_at(positions_of(self.catalog, row_ids))
 

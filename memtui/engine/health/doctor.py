@@ -7,17 +7,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import DamagedStoreError, MemtuiError
+from memtui.engine.core.errors import DamagedStoreError, MemtuiError
+from memtui.engine.core.progress import Progress
 from memtui.engine.health.check import GROUPS, Check, Cost, HealthFinding, Patient
 from memtui.engine.health.registry import all_checks
-from memtui.engine.progress import Progress
 
 if TYPE_CHECKING:
-    from memtui.engine.discovery.found import FoundStore
+    from memtui.engine.core.progress import CancelToken, OnProgress
+    from memtui.engine.discovery.types import FoundStore
     from memtui.engine.engine import Engine
-    from memtui.engine.progress import CancelToken, OnProgress
+
 
 PASSES: tuple[Cost, ...] = ("facts", "light", "deep")
+
 OnFinding = Callable[[HealthFinding], None]
 
 

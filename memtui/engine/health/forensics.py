@@ -22,36 +22,55 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memtui.engine.progress import Progress
+from memtui.engine.core.progress import Progress
 
 if TYPE_CHECKING:
     from memtui.engine.health.check import Patient
 
+
 FEWEST = 60
 """With fewer rows nothing can be told from them."""
+
 FEWEST_DIMS = 24
+
 LEARNED_FROM = 12_000
+
 FOLDS = 5
+
 RIDGES = (0.3, 3.0, 30.0)
+
 LEAST_POWER = 0.18
 """Middle likeness of stored and predicted vectors below which the regression has learned nothing."""
+
 SURE = 0.95
 """A row is a suspect when it is so much likelier to be foreign than not."""
+
 THREE_WITNESSES = 0.002
 """Enough where its own directions and the mean of the others say the same."""
+
 FALSE_ALARM = 0.0001
 """How thick the tail of odd but sound rows is taken to be."""
+
 LEAST_SHARE = 0.002
+
 ROUNDS = 4
+
 DIRECTIONS = 8
+
 SAMPLE = 3_000
+
 NEIGHBOURS_ASKED = 600
+
 TWICE = 2.0
+
 STRUCTURE = 1.35
 """A memory and its nearest one share at least so many times the words of any two, if vectors fit texts."""
+
 PROVEN = 64
+
 SAME = 0.9
 """Likeness of a stored vector and the same text embedded again, below which it is another model or text."""
+
 _WORD = re.compile(r"\w{2,}")
 
 Floats = NDArray[np.float64]
@@ -137,7 +156,7 @@ def judge(
     vectors: NDArray[np.float32], texts: list[str], embedded: NDArray[np.float32] | None = None
 ) -> Judgement:
     """Judge each row: `vectors` are usable ones, float32 [n, dims], `texts` theirs, `embedded` by the bundled model."""
-    from memtui.engine.embed.static import bundled
+    from memtui.engine.providers.static_embedder import bundled
 
     unit = _unit(np.asarray(vectors, np.float32))
     features = np.asarray(bundled().embed_passages(texts), np.float32) if embedded is None else embedded
@@ -312,8 +331,8 @@ def _proven(
     patient: Patient, suspects: NDArray[np.int64], vectors: NDArray[np.float32], texts: list[str]
 ) -> NDArray[np.bool_] | None:
     """Which suspects come out the same when they are embedded again; None without a model on this machine."""
-    from memtui.engine.embed.embedder import NoEmbedder
-    from memtui.engine.embed.static import BUNDLED
+    from memtui.engine.providers.embedder import NoEmbedder
+    from memtui.engine.providers.static_embedder import BUNDLED
 
     assert patient.engine is not None
     embedder = patient.engine.embedder

@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from memtui.engine.store.faults import explained
+from memtui.engine.store.errors import explained
 
 if TYPE_CHECKING:
-    from memtui.engine.progress import CancelToken
+    from memtui.engine.core.progress import CancelToken
     from memtui.engine.store.table import Store
     from memtui.engine.store.table_facts import IndexFacts, TableFacts
 
+
 QUESTIONS = 50
+
 NEAREST = 10
+
 PAYS_FROM = 50_000
 """Rows below which a vector index saves milliseconds and costs answers (measured; see `advice`)."""
+
 LOSES = 0.95
+
 Verdict = Literal["needed", "useless", "harmful"]
 
 

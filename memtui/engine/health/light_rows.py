@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memtui.engine.metadata import parse_object
+from memtui.engine.metadata.read import parse_object
 from memtui.engine.store import sql
 
 if TYPE_CHECKING:
-    from memtui.engine.progress import CancelToken
+    from memtui.engine.core.progress import CancelToken
     from memtui.engine.store.table import Store
 
 

@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.curate.changes import MAINTAIN
-from memtui.engine.errors import RefusedError
+from memtui.engine.changes.change_set import MAINTAIN
+from memtui.engine.core.errors import RefusedError
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.apply import Bench
+    from memtui.engine.changes.apply import Applier
     from memtui.engine.store.table import Store
 
+
 Step = Literal["fold", "unmask", "prune", "index-text", "index-ids", "drop-index", "drop-name", "restore"]
+
 KEPT_DAYS = 7
 """Younger versions may be what an agent reads at this moment."""
+
 _STEPS: dict[Step, str] = {
     "fold": "fold small files together",
     "unmask": "write files anew that hold deleted rows",
@@ -72,7 +75,7 @@ class Receipt:
 
 def maintain(
     store: Store,
-    bench: Bench,
+    bench: Applier,
     steps: tuple[TableStep, ...],
     *,
     confirmed: bool = False,
@@ -85,7 +88,7 @@ def maintain(
     says that the agent is stopped, where the store asks for that. With `planned_on` nothing is done to a table
     that has gone on since that version. Raises RefusedError, MemtuiError.
     """
-    from memtui.engine.curate.journal import Images
+    from memtui.engine.changes.journal import RowImages
     from memtui.engine.store.maintenance import TableMaintainer
 
     bench.access.require(confirmed=confirmed)
@@ -117,7 +120,7 @@ def maintain(
         action=MAINTAIN,
         title=title,
         changes=(),
-        images=Images(None, None, None),
+        images=RowImages(None, None, None),
         version_before=before,
         detail={"receipt": receipt.as_json()},
         done=after,

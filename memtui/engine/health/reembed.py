@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.clean import one_line
-from memtui.engine.curate.changes import Change, ChangeSet, Edit
-from memtui.engine.embed.embedder import NoEmbedder
-from memtui.engine.errors import MemtuiError
+from memtui.engine.changes.change_set import Change, ChangeSet, Edit
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import one_line
+from memtui.engine.providers.embedder import NoEmbedder
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
+
 
 _PART = 256
 
@@ -23,7 +24,7 @@ def plan_again(engine: Engine, ids: Sequence[str], why: str) -> ChangeSet:
     """
     import numpy as np
 
-    from memtui.engine.transfer.embedding import embedded
+    from memtui.engine.transfer.importing.embedding_cost import embedded
 
     embedder = engine.embedder
     if isinstance(embedder, NoEmbedder):
@@ -70,7 +71,7 @@ def _rows(engine: Engine, ids: Sequence[str], *, vector: bool = False) -> list[d
 def _set(
     engine: Engine, rows: Sequence[dict[str, Any]], vectors: Sequence[Any], after: str, why: str
 ) -> ChangeSet:
-    from memtui.engine.transfer.mend import set_of
+    from memtui.engine.transfer.repairs import set_of
 
     columns = engine.store.dialect.columns
     changes = [

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import UsageError
 from memtui.engine.health import checks
 from memtui.engine.health.check import Check
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.health.check import memories
 from memtui.engine.health.maintenance import TableStep
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.changes import ChangeSet
+    from memtui.engine.changes.change_set import ChangeSet
     from memtui.engine.engine import Engine
     from memtui.engine.health.check import HealthFinding, Patient
 
@@ -122,6 +122,7 @@ def _drop_names(patient: Patient, finding: HealthFinding) -> tuple[TableStep, ..
 
 
 _FOLD, _PRUNE, _WORDS = TableStep("fold"), TableStep("prune"), TableStep("index-text")
+
 _PLANS: Mapping[str, Callable[[Patient, HealthFinding], ChangeSet | tuple[TableStep, ...]]] = {
     "D1": _steps(_FOLD),
     "D2": _steps(_FOLD, _PRUNE),

@@ -8,24 +8,34 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
+
 BATCH_BYTES = 32 << 20
+
 BLOCK_BYTES = 1 << 20
 """Worked through while it is in the processor's cache: the pass costs little more than reading."""
+
 ZERO = 1e-6
 """Shorter vectors are found by no meaning."""
+
 OFF_UNIT = 1e-3
+
 FLAT = 1e-6
 """Variance of the numbers of a vector below which it says nothing."""
+
 SAME_SHARE = 0.9
+
 _LEAD_NUMBERS = 16
 """64 bytes of each vector decide whether it may equal another."""
+
 _FEWEST = 4
+
 _PAIRS = 12
+
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 Rows = NDArray[np.uint64]

@@ -9,20 +9,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.errors import MemtuiError, UsageError
+from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.health.maintenance import KEPT_DAYS
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.journal import JournalEntry
-    from memtui.engine.progress import CancelToken, OnProgress
-    from memtui.engine.store.pin import Pin
+    from memtui.engine.changes.journal import JournalEntry
+    from memtui.engine.core.progress import CancelToken, OnProgress
+    from memtui.engine.store.snapshot import Snapshot
     from memtui.engine.store.table import Store
     from memtui.engine.store.table_files import TableFiles
 
+
 LOOK_BACK = 30
 """Versions in which a lost index is looked for."""
+
 Writer = Literal["memtui", "injection", "capture", "change", "maintenance", "restore", "index", "unknown"]
+
 MAINTENANCE = ("fold", "reserve", "settings", "project")
+
 DAY_MS = 86_400_000
 
 
@@ -279,7 +283,7 @@ class VersionNames:
             ) from None
 
 
-def _rows_of(pin: Pin) -> dict[str, dict[str, Any]]:
+def _rows_of(pin: Snapshot) -> dict[str, dict[str, Any]]:
     key = pin.dialect.columns.id
     names = list(pin.row_columns)
     return {
@@ -305,7 +309,7 @@ def time_line(
 
     `fold` puts neighbouring injections into one line; `names` are names of versions by number.
     """
-    from memtui.engine.progress import Progress
+    from memtui.engine.core.progress import Progress
 
     listed = store.versions()[-last:]
     ours = {entry.version_after: entry for entry in journal if entry.version_after is not None}
@@ -413,7 +417,7 @@ _COUNTERS = frozenset(
 
 
 def _only_counters(old: dict[str, Any], new: dict[str, Any]) -> bool:
-    from memtui.engine.metadata import parse_object
+    from memtui.engine.metadata.read import parse_object
 
     names = [name for name in new if new[name] != old.get(name)]
     if not names or any(name != "metadata" and name not in _COUNTERS for name in names):

@@ -6,34 +6,34 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.catalog.types import Finding
+from memtui.engine.core.progress import CancelToken, OnProgress
 from memtui.engine.lifecycle.board import Board, BoardAsk, StoreHistory
-from memtui.engine.lifecycle.cards import Review
-from memtui.engine.lifecycle.lives import Life, Measure
-from memtui.engine.lifecycle.moves import Mover, mover_of
-from memtui.engine.lifecycle.reading import Present, Reading
+from memtui.engine.lifecycle.curves import Measure
+from memtui.engine.lifecycle.memory_life import MemoryLife
+from memtui.engine.lifecycle.reading import CachedPopulation, Reading
+from memtui.engine.lifecycle.review_queue import Review
 from memtui.engine.lifecycle.settings import LifecycleSettings, resolve_settings, with_changes
-from memtui.engine.listing import Finding
-from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.lifecycle.tier_plan import Mover, mover_of
 
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
-    from memtui.engine.curate.changes import ChangeSet
-    from memtui.engine.curate.facade import Curator
-    from memtui.engine.discovery.found import FoundStore
-    from memtui.engine.lifecycle.evidence import Evidence
-    from memtui.engine.lifecycle.losses import CaseLoss
-    from memtui.engine.lifecycle.moves import Crossing, TierMove
-    from memtui.engine.lifecycle.plan import Plan
-    from memtui.engine.lifecycle.population import Scored
-    from memtui.engine.lifecycle.questions import Questions, SweepEffect
-    from memtui.engine.lifecycle.settled import ReviewProgress
+    from memtui.engine.catalog.catalog import Catalog
+    from memtui.engine.changes.change_set import ChangeSet
+    from memtui.engine.changes.facade import Curator
+    from memtui.engine.discovery.types import FoundStore
+    from memtui.engine.lifecycle.case_effects import CaseLoss, Questions, SweepEffect
+    from memtui.engine.lifecycle.population import Evidence, ScoredPopulation
+    from memtui.engine.lifecycle.review_queue import ReviewProgress
+    from memtui.engine.lifecycle.tier_plan import Crossing, TierMove, TierPlan
+    from memtui.engine.recall.recipes.pro.run import RecallContext
     from memtui.engine.recall.record import Trace
-    from memtui.engine.recall.run import Bench
-    from memtui.engine.store.catalog import Catalog
     from memtui.engine.store.table import Store
+
 
 RECIPE = "pro/agent"
 """Saved questions are asked as the agent of memory-lancedb-pro does: its recalls are the ones that decay."""
+
 CHUNK = 4_096
 """Rows whose ids are made into text at a time."""
 
@@ -48,7 +48,7 @@ class Lifecycle:
         now: Callable[[], int],
         timer: Callable[[], float],
         found: FoundStore | None,
-        bench: Callable[[], Bench],
+        bench: Callable[[], RecallContext],
     ) -> None:
         self._now, self._timer, self._found, self._bench = now, timer, found, bench
         self._reading = Reading(store, catalog, now)
@@ -84,7 +84,7 @@ class Lifecycle:
         cancel: CancelToken | None = None,
     ) -> Board:
         """Population, plan and forecast as `ask` wants them; `texts` reads the titles of what is listed."""
-        from memtui.engine.lifecycle.boarding import make_board
+        from memtui.engine.lifecycle.board import build_board
 
         began = self._timer()
         read = self._reading.present(cancel)
@@ -92,7 +92,7 @@ class Lifecycle:
         used = with_changes(settings or self.settings(), ask.changes)
         known = self._reading.known_evidence(read.catalog)
         pinned = known.pinned[chosen] if known else None
-        board = make_board(read.catalog, traits, chosen, ask, used, read.now_ms, cancel, pinned)
+        board = build_board(read.catalog, traits, chosen, ask, used, read.now_ms, cancel, pinned)
         board = replace(board, ms=(self._timer() - began) * 1000, mover=self.mover)
         if not texts:
             return board
@@ -101,7 +101,7 @@ class Lifecycle:
 
     def history(self, scopes: tuple[str | None, ...] | None = None) -> StoreHistory:
         """Ages, use, growth and calendar: what no setting changes."""
-        from memtui.engine.lifecycle.history import history_of
+        from memtui.engine.lifecycle.board import history_of
 
         read = self._reading.present(None)
         traits, chosen = self._reading.chosen(read, scopes)
@@ -114,7 +114,7 @@ class Lifecycle:
         cancel: CancelToken | None = None,
     ) -> tuple[Finding, ...]:
         """What a person should know of this store's lifecycle; reads the metadata once."""
-        from memtui.engine.lifecycle.reality import find_reality
+        from memtui.engine.lifecycle.reality_check import find_reality
 
         read = self._reading.present(cancel)
         used = settings or self.settings()
@@ -135,7 +135,7 @@ class Lifecycle:
         self, settings: LifecycleSettings | None = None, now_ms: int | None = None
     ) -> tuple[TierMove, ...]:
         """Every move that the tier manager would make now, in the order of the list."""
-        from memtui.engine.lifecycle.plan import moves_of
+        from memtui.engine.lifecycle.tier_plan import moves_of
 
         read = self._reading.present(None, now_ms)
         used = settings or self.settings()
@@ -146,7 +146,7 @@ class Lifecycle:
         self, curator: Curator, settings: LifecycleSettings | None = None, *, everyone: bool = False
     ) -> tuple[ChangeSet, tuple[TierMove, ...]]:
         """The plan as a change set to apply, and the moves that it makes; held ones only with `everyone`."""
-        from memtui.engine.lifecycle.sweep import sweep_set, swept
+        from memtui.engine.changes.suggested import sweep_set, swept
 
         moves = swept(self.plan(settings), everyone=everyone)
         planned = sweep_set(curator, moves)
@@ -165,8 +165,8 @@ class Lifecycle:
         """Every crossing of every memory within the horizon, the earliest first."""
         import numpy as np
 
-        from memtui.engine.lifecycle.boarding import crossings_of, scenario_named
-        from memtui.engine.lifecycle.forecast import forecast, horizon
+        from memtui.engine.lifecycle.board import crossings_of, scenario_named
+        from memtui.engine.lifecycle.crossings import forecast, horizon
 
         read = self._reading.present(cancel, now_ms)
         used = settings or self.settings()
@@ -188,7 +188,7 @@ class Lifecycle:
         self, settings: LifecycleSettings | None = None, now_ms: int | None = None
     ) -> Iterator[dict[str, Any]]:
         """One document a memory with all its numbers, in the order of the list."""
-        from memtui.engine.memory import TIERS
+        from memtui.engine.core.memory import TIERS
 
         read = self._reading.present(None, now_ms)
         scored = self._score(read, settings or self.settings())
@@ -215,16 +215,16 @@ class Lifecycle:
         measure: Measure = "composite",
         points: int = 160,
         settings: LifecycleSettings | None = None,
-    ) -> Life:
+    ) -> MemoryLife:
         """One memory on its curve: past, future, where each number comes from, and what could be done.
 
         An empty text is a memory as the plugin makes one by default, written now. Raises UsageError when there
         is no such memory, or several.
         """
-        from memtui.engine.clean import one_line
-        from memtui.engine.lifecycle.curve import typical
-        from memtui.engine.lifecycle.life import make_life
-        from memtui.engine.store.view import find_one
+        from memtui.engine.catalog.views import find_one
+        from memtui.engine.core.text import one_line
+        from memtui.engine.lifecycle.curves import typical
+        from memtui.engine.lifecycle.memory_life import make_life
 
         read = self._reading.present(None)
         used = with_changes(settings or self.settings(), ask.changes)
@@ -248,12 +248,15 @@ class Lifecycle:
         cancel: CancelToken | None = None,
     ) -> Review:
         """The queue of memories to look at, without those that `progress` says are settled."""
-        from memtui.engine.lifecycle.doubt import NEXT_DAYS, weigh
-        from memtui.engine.lifecycle.forecast import forecast, horizon
-        from memtui.engine.lifecycle.review import make_review
-        from memtui.engine.lifecycle.settled import settled_lately
-        from memtui.engine.lifecycle.witness import Witness
-        from memtui.engine.memory import STATES
+        from memtui.engine.core.memory import STATES
+        from memtui.engine.lifecycle.crossings import forecast, horizon
+        from memtui.engine.lifecycle.review_queue import (
+            NEXT_DAYS,
+            ReviewEvidence,
+            make_review,
+            settled_lately,
+            weigh,
+        )
 
         read = self._reading.present(cancel)
         used = settings or self.settings()
@@ -273,7 +276,7 @@ class Lifecycle:
         decisions = progress.decisions() if progress else {}
         return make_review(
             self._reading.store,
-            Witness(read.catalog, read.traits, evidence, coming, doubts),
+            ReviewEvidence(read.catalog, read.traits, evidence, coming, doubts),
             settled={memory for memory, each in decisions.items() if each.holds(read.now_ms)},
             lately=settled_lately(decisions, read.now_ms),
             limit=limit,
@@ -296,11 +299,9 @@ class Lifecycle:
         What is used is read from the store as it is now; that the agent itself would use what it recalls is
         left out.
         """
-        from memtui.engine.lifecycle.boarding import scenario_named
-        from memtui.engine.lifecycle.forecast import horizon
-        from memtui.engine.lifecycle.losses import cause_of, find_losses
-        from memtui.engine.lifecycle.questions import uses_of
-        from memtui.engine.lifecycle.usage import usage_of
+        from memtui.engine.lifecycle.board import scenario_named
+        from memtui.engine.lifecycle.case_effects import cause_of, find_losses, uses_of
+        from memtui.engine.lifecycle.crossings import horizon, usage_of
 
         read = self._reading.present(cancel)
         now_ms, config, questions = read.now_ms, self._recall_config(settings), self._questions(cancel)
@@ -346,7 +347,7 @@ class Lifecycle:
         return self._questions(cancel).effect(cases, tiers, self._reading.known_ids)
 
     def _questions(self, cancel: CancelToken | None) -> Questions:
-        from memtui.engine.lifecycle.questions import Questions
+        from memtui.engine.lifecycle.case_effects import Questions
 
         return Questions(self._bench(), RECIPE, cancel)
 
@@ -355,13 +356,15 @@ class Lifecycle:
 
     # ------------------------------------------------------------------ inside
 
-    def _score(self, read: Present, settings: LifecycleSettings) -> Scored:
+    def _score(self, read: CachedPopulation, settings: LifecycleSettings) -> ScoredPopulation:
         from memtui.engine.lifecycle.population import score
 
         return score(read.traits, now_ms=read.now_ms, decay=settings.decay, tier=settings.tier)
 
-    def _plan(self, read: Present, settings: LifecycleSettings, evidence: Evidence) -> tuple[Plan, Scored]:
-        from memtui.engine.lifecycle.plan import make_plan
+    def _plan(
+        self, read: CachedPopulation, settings: LifecycleSettings, evidence: Evidence
+    ) -> tuple[TierPlan, ScoredPopulation]:
+        from memtui.engine.lifecycle.tier_plan import make_plan
 
         scored = self._score(read, settings)
         return make_plan(read.traits, scored, read.now_ms, evidence.pinned), scored

@@ -7,25 +7,25 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memtui.engine.errors import MemtuiError
-from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
-    from memtui.engine.lifecycle.evidence import Evidence
-    from memtui.engine.lifecycle.population import Places, Traits
-    from memtui.engine.store.catalog import Catalog
+    from memtui.engine.catalog.catalog import Catalog
+    from memtui.engine.lifecycle.population import Evidence, MemoryTraits, Places
     from memtui.engine.store.table import Store
+
 
 NEAR_MS = 60_000
 """What recall can return (active, not expired) is worked out anew once a minute, not at every question."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Present:
+class CachedPopulation:
     """The traits of one catalog at one moment."""
 
     catalog: Catalog
-    traits: Traits
+    traits: MemoryTraits
     now_ms: int
 
 
@@ -36,11 +36,11 @@ class Reading:
         self.store = store
         self._catalog, self._now = catalog, now
         self._lock = threading.Lock()
-        self._present: Present | None = None
+        self._present: CachedPopulation | None = None
         self._evidence: tuple[Catalog, Evidence] | None = None
         self._texts: tuple[Catalog, dict[str, str]] | None = None
 
-    def present(self, cancel: CancelToken | None = None, now_ms: int | None = None) -> Present:
+    def present(self, cancel: CancelToken | None = None, now_ms: int | None = None) -> CachedPopulation:
         """The traits of the present catalog; raises MemtuiError where the store keeps no lifecycle."""
         from memtui.engine.lifecycle.population import traits_of
 
@@ -60,16 +60,18 @@ class Reading:
                 cancel.check()
             near = known is not None and known.catalog is catalog and 0 <= now - known.now_ms < NEAR_MS
             traits = known.traits if near and known is not None else traits_of(catalog, now)
-            known = Present(catalog, traits, now)
+            known = CachedPopulation(catalog, traits, now)
             with self._lock:
                 self._present = known
         return known
 
-    def chosen(self, present: Present, scopes: Sequence[str | None] | None) -> tuple[Traits, Places]:
+    def chosen(
+        self, present: CachedPopulation, scopes: Sequence[str | None] | None
+    ) -> tuple[MemoryTraits, Places]:
         """The traits of some scopes (None: all), and where they stand in the catalog."""
         import numpy as np
 
-        from memtui.engine.store.select import in_scopes
+        from memtui.engine.catalog.select import in_scopes
 
         if scopes is None:
             return present.traits, np.arange(present.traits.n)
@@ -83,7 +85,7 @@ class Reading:
         cancel: CancelToken | None = None,
     ) -> Evidence:
         """What the metadata says of use; read once a catalog."""
-        from memtui.engine.lifecycle.evidence import read_evidence
+        from memtui.engine.lifecycle.population import read_evidence
 
         known = self.known_evidence(catalog)
         if known is None:
@@ -101,7 +103,7 @@ class Reading:
         """The texts of these memories, each on one line; those of this catalog are read once."""
         import numpy as np
 
-        from memtui.engine.clean import one_line
+        from memtui.engine.core.text import one_line
 
         ids = dict.fromkeys(ids)
         with self._lock:

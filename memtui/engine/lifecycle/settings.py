@@ -6,12 +6,83 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import ConfigError
-from memtui.engine.lifecycle.knobs import BY_KEY, KNOBS
+from memtui.engine.core.errors import ConfigError
 
 if TYPE_CHECKING:
-    from memtui.engine.lifecycle.decay import DecayParams
-    from memtui.engine.lifecycle.tiers import TierParams
+    from memtui.engine.decay.decay import DecayParams
+    from memtui.engine.decay.tiers import TierParams
+
+
+# Every setting of decay and tiers that a person can turn: its range, its step, what it means.
+
+
+@dataclass(frozen=True, slots=True)
+class DecayKnob:
+    """One setting. `key` is `block.name` as the plugin spells it; `low` to `high` is what its schema allows."""
+
+    key: str
+    title: str
+    low: float
+    high: float
+    step: float
+    default: float
+    meaning: str
+    unit: str = ""
+
+    @property
+    def block(self) -> str:
+        """`decay` or `tier`."""
+        return self.key.split(".")[0]
+
+    @property
+    def name(self) -> str:
+        """The name within its block."""
+        return self.key.split(".")[1]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it counts something."""
+        return self.name.endswith("AccessThreshold")
+
+    def moved(self, value: float, steps: int) -> float | int:
+        """`value` after so many steps, within the range and on the grid of steps."""
+        wanted = round(value / self.step) * self.step + steps * self.step
+        kept = min(self.high, max(self.low, wanted))
+        return round(kept) if self.whole else round(kept, 6)
+
+
+KNOBS: tuple[DecayKnob, ...] = (
+    DecayKnob("decay.recencyHalfLifeDays", "half-life", 1, 365, 5, 30, "days to half, for importance 0", "d"),
+    DecayKnob(
+        "decay.importanceModulation", "imp. stretch", 0, 10, 0.1, 1.5, "how much importance stretches it"
+    ),
+    DecayKnob(
+        "decay.betaCore", "beta core", 0.1, 5, 0.05, 0.8, "shape of the core curve: low is slow to end"
+    ),
+    DecayKnob("decay.betaWorking", "beta working", 0.1, 5, 0.05, 1.0, "shape of the working curve"),
+    DecayKnob("decay.betaPeripheral", "beta periph.", 0.1, 5, 0.05, 1.3, "shape of the peripheral curve"),
+    DecayKnob("decay.recencyWeight", "w recency", 0, 1, 0.05, 0.4, "share of recency in the composite"),
+    DecayKnob("decay.frequencyWeight", "w frequency", 0, 1, 0.05, 0.3, "share of use"),
+    DecayKnob("decay.intrinsicWeight", "w intrinsic", 0, 1, 0.05, 0.3, "share of importance and confidence"),
+    DecayKnob("decay.staleThreshold", "stale line", 0, 1, 0.01, 0.3, "a composite below it is called stale"),
+    DecayKnob("decay.searchBoostMin", "boost min", 0, 1, 0.05, 0.3, "the least that decay leaves of a score"),
+    DecayKnob("decay.coreDecayFloor", "floor core", 0, 1, 0.05, 0.9, "a core memory never ranks as less"),
+    DecayKnob("decay.workingDecayFloor", "floor working", 0, 1, 0.05, 0.7, "a working one"),
+    DecayKnob("decay.peripheralDecayFloor", "floor periph.", 0, 1, 0.05, 0.5, "a peripheral one"),
+    DecayKnob("tier.coreAccessThreshold", "core: uses", 0, 100, 1, 10, "uses that a core memory needs"),
+    DecayKnob("tier.coreCompositeThreshold", "core: score", 0, 1, 0.05, 0.7, "composite that it needs"),
+    DecayKnob("tier.coreImportanceThreshold", "core: import.", 0, 1, 0.05, 0.8, "importance that it needs"),
+    DecayKnob(
+        "tier.workingAccessThreshold", "working: uses", 0, 100, 1, 3, "uses that lift out of peripheral"
+    ),
+    DecayKnob("tier.workingCompositeThreshold", "working: score", 0, 1, 0.05, 0.4, "composite for that"),
+    DecayKnob(
+        "tier.peripheralCompositeThreshold", "sink: score", 0, 1, 0.01, 0.15, "below it a memory sinks"
+    ),
+    DecayKnob("tier.peripheralAgeDays", "sink: age", 1, 730, 5, 60, "older and rarely used, it sinks", "d"),
+)
+
+BY_KEY: Mapping[str, DecayKnob] = {knob.key: knob for knob in KNOBS}
 
 Changes = Mapping[str, float]
 """LifecycleSettings tried out: `block.name` (as in `Knob.key`) to a value."""
@@ -29,14 +100,14 @@ class LifecycleSettings:
     @property
     def decay(self) -> DecayParams:
         """The same for the decay engine."""
-        from memtui.engine.lifecycle.decay import DecayParams
+        from memtui.engine.decay.decay import DecayParams
 
         return DecayParams(**self._block("decay"))
 
     @property
     def tier(self) -> TierParams:
         """The same for the tier manager."""
-        from memtui.engine.lifecycle.tiers import TierParams
+        from memtui.engine.decay.tiers import TierParams
 
         return TierParams(**self._block("tier"))
 
@@ -70,7 +141,7 @@ def resolve_settings(
     A block of the store's configuration that makes no curve (a half-life of 0) is left out with a note: the
     plugin's host would refuse it. Raises ConfigError for a bad key or value in `given`.
     """
-    from memtui.engine.recall.config import resolve_lifecycle
+    from memtui.engine.recall.recipes.pro.settings import resolve_lifecycle
 
     notes: list[str] = []
     own: dict[str, Mapping[str, Any] | None] = {"decay": base_decay, "tier": base_tier}

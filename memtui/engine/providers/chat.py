@@ -10,23 +10,31 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.errors import MemtuiError
-from memtui.engine.post import PostError, Reply, excerpt, host_of, new_client, post_json
-from memtui.engine.progress import CancelToken
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.progress import CancelToken
 from memtui.engine.providers import codex
+from memtui.engine.providers.http import PostError, Reply, excerpt, host_of, new_client, post_json
 from memtui.engine.providers.reply_json import read_object
 
 if TYPE_CHECKING:
     import httpx
 
+
 _WAIT_S = 0.5
+
 _LONGEST_WAIT_S = 60.0
+
 _PASSING = (408, 409, 429)
+
 HOUR_MS = 3_600_000
+
 CALLS_PER_HOUR = 30
 """As many as memory-lancedb-pro allows itself."""
+
 _NO_SCHEMA = ("response_format", "json_schema", "structured", "schema")
+
 _THINKS = ("qwen3", "qwq")
+
 _LOCAL = ("localhost", "127.", "[::1]", "::1")
 
 Waits = Callable[[int, str, float], None]
@@ -498,3 +506,17 @@ def _retry_after(reply: Reply) -> float:
         return min(_LONGEST_WAIT_S, max(0.0, float(reply.headers["retry-after"])))
     except (KeyError, ValueError):
         return 0.0  # absent, or a date: clocks differ
+
+
+# Mending rows of older forms: upgrade of what has no summaries and categories, repair of what agents
+# misread.
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """L0, L1, L2 and the six-word category of a text."""
+
+    abstract: str
+    overview: str
+    content: str
+    category: str | None = None

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.errors import ConfigError
+from memtui.engine.core.errors import ConfigError
 
 BASE_URL = "https://chatgpt.com/backend-api"
+
 _REFRESHED_BEFORE_MS = 60_000
+
 _LONGEST = 1 << 20
 
 

@@ -7,9 +7,13 @@ import re
 from typing import Any
 
 _THOUGHT_ENDS = re.compile(r"</think>", re.IGNORECASE)
+
 _FENCE = re.compile(r"```(?:json)?\s*\n?([\s\S]*?)```", re.IGNORECASE)
+
 _TRAILING_COMMA = re.compile(r",\s*([}\]])")
+
 _CONTROL = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+
 _AFTER_A_STRING = ",:}]"
 
 

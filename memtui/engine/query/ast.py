@@ -13,17 +13,17 @@ UNIT_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_80
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TextSpan:
     """Characters `start` up to, not including, `end` of the filter text."""
 
     start: int
     end: int
 
-    def __or__(self, other: Span) -> Span:
-        return Span(min(self.start, other.start), max(self.end, other.end))
+    def __or__(self, other: TextSpan) -> TextSpan:
+        return TextSpan(min(self.start, other.start), max(self.end, other.end))
 
 
-NOWHERE = Span(0, 0)
+NOWHERE = TextSpan(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Text:
 
     text: str
     glob: bool = False
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Number:
     """A number as a value."""
 
     value: float
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Age:
 
     amount: float
     unit: str
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
     @property
     def ms(self) -> float:
@@ -63,20 +63,20 @@ class Range:
 
     low: Number | Age | None
     high: Number | Age | None
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 Value: TypeAlias = Text | Number | Age | Range
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FieldTerm:
     """`name op values`: a row matches when one of the values does (`!=`: when none does)."""
 
     name: str
     op: Op
     values: tuple[Value, ...]
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Word:
     """A bare word, searched in the text."""
 
     text: str
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Phrase:
     """Characters in double quotes, searched in the text as they are."""
 
     text: str
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class Semantic:
     """`~words`: searched by meaning."""
 
     text: str
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,7 @@ class Regex:
     """`/pattern/`: a regular expression over the text."""
 
     pattern: str
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Not:
     """The rows that `term` leaves out."""
 
     term: Node
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class And:
     """The rows that match all of two or more terms."""
 
     terms: tuple[Node, ...]
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,17 +132,17 @@ class Or:
     """The rows that match one of two or more terms."""
 
     terms: tuple[Node, ...]
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Everything:
     """The empty filter: all rows."""
 
-    span: Span = field(default=NOWHERE, compare=False)
+    span: TextSpan = field(default=NOWHERE, compare=False)
 
 
-Node: TypeAlias = Field | Word | Phrase | Semantic | Regex | Not | And | Or | Everything
+Node: TypeAlias = FieldTerm | Word | Phrase | Semantic | Regex | Not | And | Or | Everything
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -6,9 +6,9 @@ import difflib
 import unicodedata
 from collections.abc import Iterable
 
-from memtui.engine.clean import one_line
-from memtui.engine.errors import MemtuiError, UsageError
-from memtui.engine.query.ast import Span
+from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.text import one_line
+from memtui.engine.query.ast import TextSpan
 
 LONGEST_QUOTE = 40
 """Characters of the user's text that a message repeats."""
@@ -18,7 +18,7 @@ class FilterError(UsageError):
     """The filter `text` is wrong at `span`; `nearest` is what was probably meant there, or empty."""
 
     def __init__(
-        self, message: str, *, text: str, span: Span, fix: str = "", nearest: str = "", details: str = ""
+        self, message: str, *, text: str, span: TextSpan, fix: str = "", nearest: str = "", details: str = ""
     ) -> None:
         super().__init__(message, fix=fix, details=details)
         self.text = text
@@ -47,7 +47,7 @@ class NotProvidedError(FilterError):
 class NotReadyError(MemtuiError):
     """The term at `span` needs a part of the catalog that is still being read: wait, then ask again."""
 
-    def __init__(self, message: str, *, text: str, span: Span, needs: str) -> None:
+    def __init__(self, message: str, *, text: str, span: TextSpan, needs: str) -> None:
         super().__init__(message, fix="Try again in a moment.")
         self.text = text
         self.span = span

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memtui.engine.memory import LAYERS, STATES, TIERS
+from memtui.engine.core.memory import LAYERS, STATES, TIERS
 
 ValueKind = Literal["choice", "text", "number", "count", "age"]
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.access import DEFAULT_AGENT, Grant, is_bypass
-from memtui.engine.recall.recipes import recipe_named
+from memtui.engine.recall.recipes.registry import recipe_named
 from memtui.engine.recall.request import UNSET, RecallRequest
 
 if TYPE_CHECKING:
-    from memtui.engine.recall.run import Bench
+    from memtui.engine.recall.recipes.pro.run import RecallContext
+
 
 How = Literal["agent", "given", "everything", "own-rules"]
 
@@ -60,7 +61,7 @@ class Asker:
         }
 
 
-def asked_by(request: RecallRequest, bench: Bench) -> tuple[RecallRequest, Asker]:
+def asked_by(request: RecallRequest, bench: RecallContext) -> tuple[RecallRequest, Asker]:
     """The request with its scopes decided, and who asks.
 
     A recipe of the plugin's agent that names no scopes asks as the agent `request.agent`, else as the configured
@@ -86,7 +87,7 @@ def asked_by(request: RecallRequest, bench: Bench) -> tuple[RecallRequest, Asker
     return request, Asker("", "given", tuple(scopes), f"asked by {who}: {_listed(scopes)}")
 
 
-def _by_agent(request: RecallRequest, bench: Bench) -> tuple[RecallRequest, Asker]:
+def _by_agent(request: RecallRequest, bench: RecallContext) -> tuple[RecallRequest, Asker]:
     agent = request.agent.strip() or bench.agent
     replays = request.source is not UNSET or request.lanes is not None
     if request.scopes is UNSET and replays:

@@ -15,12 +15,16 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
 
+
 BIAS, MET_WEIGHT = -3.35, 4.97
 """The probability is 1 / (1 + e^-(BIAS + MET_WEIGHT * met))."""
+
 LIKELY, HARDLY = 0.6, 0.3
 """From here on "likely", below there "hardly"; "perhaps" between them."""
+
 POOR = 0.22
 """Below this no memory answers well: one question in twenty that has an answer is wrongly said to have none."""
+
 LOOKED_AT = 3
 """The best of so many counts: a score that is lent may put the memory beside the answer first."""
 

@@ -7,19 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.clean import one_line
-from memtui.engine.errors import MemtuiError, UsageError
-from memtui.engine.recall.outside import Outside
-from memtui.engine.recall.pool import Dropped, Floats, Hit
-from memtui.engine.recall.rows import Row
-from memtui.engine.recall.search import Found, fetch_size, scope_filter
+import numpy as np
+
+from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.text import one_line
+from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
+from memtui.engine.recall.io_cache import IoCache
+from memtui.engine.recall.rows import CandidateRow
+from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.store_search import SearchResult, fetch_size, scope_filter
 
 if TYPE_CHECKING:
-    from memtui.engine.store.pin import Pin
+    from memtui.engine.store.snapshot import Snapshot
+
 
 LANE_CAP = 20
 """The peer's store clamps every search to this many rows, whatever pool is asked for."""
+
 BM25_SCALE = 5.0
+
 NO_EVIDENCE = 0.5
 """The score of a keyword hit whose raw value is not positive."""
 
@@ -29,7 +35,7 @@ class Lane:
     """What one search found: hits in rank order, rows it met and did not deliver, and how it searched."""
 
     hits: tuple[Hit, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
+    dropped: tuple[DroppedHit, ...] = ()
     via: str = ""
     """native, exact, fts, substring, recorded, or empty when the lane did not run."""
     warning: str = ""
@@ -41,13 +47,13 @@ class Lane:
 class Search:
     """What both lanes need to know of the question."""
 
-    outside: Outside
+    outside: IoCache
     scopes: Sequence[str] | None
     category: str | None
     limit: int
     """Hits wanted, already clamped to 1..LANE_CAP."""
     now_ms: int
-    matches: Callable[[Row], bool]
+    matches: Callable[[CandidateRow], bool]
     """The category filter."""
 
     @property
@@ -81,16 +87,16 @@ def vector_lane(search: Search, query: Floats, *, min_score: float, exact: bool 
         return Lane(via="denied")
     answer = search.outside.nearest(query, k=search.fetch, where=search.where, exact=exact)
     found: list[Hit] = []
-    dropped: list[Dropped] = []
+    dropped: list[DroppedHit] = []
     for stored, distance in zip(answer.rows, answer.numbers, strict=True):
         row = search.outside.read(stored)
         if row is None or row.vector is None or len(row.vector) != len(query):
             continue
         score = 1.0 / (1.0 + distance)
         if score < min_score:
-            dropped.append(Dropped(row, "min_score", score, min_score))
+            dropped.append(DroppedHit(row, "min_score", score, min_score))
         elif not row.active(search.now_ms):
-            dropped.append(Dropped(row, "inactive", score))
+            dropped.append(DroppedHit(row, "inactive", score))
         else:
             found.append(Hit(row, 0, score, distance, "inverse_distance", {"distance": distance}))
             if len(found) == search.limit:
@@ -108,14 +114,14 @@ def bm25_lane(search: Search, text: str) -> Lane:
     if search.denied:
         return Lane(via="denied")
     warning = ""
-    answer = Found((), (), 0)
+    answer = SearchResult((), (), 0)
     try:
         answer = search.outside.by_words(text, k=search.fetch, where=search.where, agent=True)
         warning = another_engine(search.outside.pin)
     except MemtuiError as error:
         warning = f"full-text search failed ({error.message}); the words were looked for as a substring"
     found: list[Hit] = []
-    dropped: list[Dropped] = []
+    dropped: list[DroppedHit] = []
     accounts = answer.inputs or [{}] * len(answer.numbers)
     for stored, raw, words in zip(answer.rows, answer.numbers, accounts, strict=True):
         row = search.outside.read(stored)
@@ -123,7 +129,7 @@ def bm25_lane(search: Search, text: str) -> Lane:
             continue
         score = logistic(raw)
         if not row.active(search.now_ms):
-            dropped.append(Dropped(row, "inactive", score))
+            dropped.append(DroppedHit(row, "inactive", score))
             continue
         found.append(Hit(row, 0, score, raw, "bm25_logistic", {"raw_bm25": raw, **words}))
         if len(found) == search.limit:
@@ -135,7 +141,7 @@ def bm25_lane(search: Search, text: str) -> Lane:
     return _finish(search, hits, dropped, "substring" if hits else "fts", warning, params)
 
 
-def another_engine(pin: Pin) -> str:
+def another_engine(pin: Snapshot) -> str:
     """What to say where the words of an agent's table were not searched as its own engine does; empty otherwise."""
     why = pin.agent_words
     if not isinstance(why, str) or not why:
@@ -192,18 +198,50 @@ def recorded_lane(search: Search, items: Sequence[Sequence[Any]], *, lane: str) 
 def _finish(
     search: Search,
     found: Sequence[Hit],
-    dropped: Sequence[Dropped],
+    dropped: Sequence[DroppedHit],
     via: str,
     warning: str = "",
     params: Mapping[str, Any] | None = None,
 ) -> Lane:
     """Apply the category filter, which comes after the cut, then number what is left."""
     hits: list[Hit] = []
-    refused: list[Dropped] = []
+    refused: list[DroppedHit] = []
     for hit in found:
         if search.matches(hit.row):
             hits.append(Hit(hit.row, len(hits) + 1, hit.score, hit.raw, hit.rule, hit.inputs))
         else:
-            refused.append(Dropped(hit.row, "category", hit.score))
+            refused.append(DroppedHit(hit.row, "category", hit.score))
     counts = {"limit": search.limit, "found": len(found), **(params or {})}
     return Lane(tuple(hits), (*dropped, *refused), via, warning, counts)
+
+
+# A search as a stage of the account.
+
+Column = np.ndarray[tuple[int], np.dtype[np.object_]]
+
+
+def ranked(
+    hits: Mapping[int, Hit],
+    pool: CandidatePool,
+    dropped: Mapping[int, Drop],
+    note: str,
+    params: Mapping[str, Any],
+) -> Outcome:
+    """The hits of a search in rank order, with the number that each was ranked by; `dropped` did not qualify."""
+    score = np.full(pool.n, np.nan)
+    rule: Column = np.full(pool.n, "unchanged", object)
+    inputs: dict[str, Column] = {}
+    for index, hit in hits.items():
+        score[index], rule[index] = hit.score, hit.rule
+        for name, value in hit.inputs.items():
+            if name not in inputs:
+                inputs[name] = np.full(pool.n, None, object)
+            inputs[name][index] = value
+    order = np.array(sorted(hits, key=lambda index: hits[index].rank), np.int64)
+    gone = {index: gate for index, gate in dropped.items() if index not in hits}
+    return Outcome(Ranking(order, score), rule, inputs, gone, params, note, "search")
+
+
+def blank(pool: CandidatePool) -> Ranking:
+    """Nobody yet: what a search starts from."""
+    return Ranking(np.array([], np.int64), np.full(pool.n, np.nan))

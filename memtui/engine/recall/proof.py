@@ -6,22 +6,27 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.recall import formulas
-from memtui.engine.recall.formulas import Inputs
-from memtui.engine.recall.proof_stages import NEAR_DUPLICATE, stage_failures
-from memtui.engine.recall.rows import Row, Wide
+from memtui.engine.recall import proof_formulas
+from memtui.engine.recall.proof_formulas import Inputs
+from memtui.engine.recall.proof_rules import NEAR_DUPLICATE, stage_failures
+from memtui.engine.recall.rows import CandidateRow, Wide
 from memtui.engine.recall.trace import Candidate, Proof, Step
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
 
+
 TOLERANCE = 1e-9
+
 MOST_FAILURES = 20
+
 MOST_ACCESSES = 10_000
+
 SHORTEST = 5
 
 _AT_LEAST = ("min_score", "hard_cutoff")
 """Gates that keep `value >= limit`."""
+
 _AT_MOST = ("limit", "rerank_window")
 """Gates that keep `value <= limit`."""
 
@@ -78,7 +83,7 @@ class _Check:
             for name, value in own.items():
                 if name in step.inputs and abs(value - step.inputs[name]) > TOLERANCE * max(1.0, abs(value)):
                     self.fail(candidate, step, f"{name} is {step.inputs[name]}, its own inputs give {value}")
-            return formulas.SCORES[step.rule](before, inputs | own)
+            return proof_formulas.SCORES[step.rule](before, inputs | own)
         except (KeyError, TypeError, ZeroDivisionError, OverflowError):
             return None
 
@@ -86,15 +91,15 @@ class _Check:
         """What a rule uses that is itself worked out from other inputs."""
         params = self.params[step.stage]
         if step.rule == "decay_boost":
-            return formulas.lifecycle(inputs, params["decay"])
+            return proof_formulas.lifecycle(inputs, params["decay"])
         if step.rule == "recency":
-            return {"age_days": formulas.age_days(inputs)}
+            return {"age_days": proof_formulas.age_days(inputs)}
         if step.rule == "time_decay":
-            days = formulas.stretched_days(inputs, params)
-            return {"age_days": formulas.age_days(inputs), "e_folding_days": days}
+            days = proof_formulas.stretched_days(inputs, params)
+            return {"age_days": proof_formulas.age_days(inputs), "e_folding_days": days}
         if step.rule in ("rerank_blend", "rerank_unreturned"):
             b = float(candidate.sources.get("bm25", {}).get("score") or 0.0)
-            share = formulas.kept_share(b, returned=step.rule == "rerank_blend")
+            share = proof_formulas.kept_share(b, returned=step.rule == "rerank_blend")
             return {"keep": share if params["floors"] else 0.0}
         return {}
 
@@ -114,7 +119,7 @@ class _Check:
     def _valid_until(self, candidate: Candidate) -> int | None:
         return self.rows[candidate.id].metadata.valid_until
 
-    def _stored(self, candidate: Candidate, step: Step, row: Row) -> None:
+    def _stored(self, candidate: Candidate, step: Step, row: CandidateRow) -> None:
         """Hold what a stage read of a row against the row, and its judgement against that."""
         for name, value in step.inputs.items():
             read = _STORED.get((step.stage, name))
@@ -125,7 +130,7 @@ class _Check:
         if step.rule == "cosine_blend" and self.trace.query_vector is not None:
             self._cosine(candidate, step, row, self.trace.query_vector)
 
-    def _diversity(self, candidate: Candidate, step: Step, row: Row) -> None:
+    def _diversity(self, candidate: Candidate, step: Step, row: CandidateRow) -> None:
         cosine, nearest = step.inputs.get("cosine"), step.inputs.get("nearest")
         if (cosine is not None and cosine > NEAR_DUPLICATE) != (step.rule == "deferred"):
             self.fail(candidate, step, f"{step.rule} at cosine {cosine}")
@@ -134,7 +139,7 @@ class _Check:
         if nearest is not None:
             self._cosine(candidate, step, row, self.rows[nearest].wide)
 
-    def _cosine(self, candidate: Candidate, step: Step, row: Row, other: Wide | None) -> None:
+    def _cosine(self, candidate: Candidate, step: Step, row: CandidateRow, other: Wide | None) -> None:
         cosine = step.inputs.get("cosine")
         own = None if row.wide is None or other is None else _cosine_of(row.wide, other)
         if own is None or cosine is None or abs(own - cosine) > TOLERANCE:
@@ -153,11 +158,11 @@ def _cosine_of(a: Wide, b: Wide) -> float:
     return float(a @ b) / lengths if lengths > 0 else 0.0
 
 
-def _characters(row: Row) -> int:
+def _characters(row: CandidateRow) -> int:
     return len(row.text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-def _whole(row: Row, *names: str) -> int | None:
+def _whole(row: CandidateRow, *names: str) -> int | None:
     """The first of these metadata keys that is there, when it is a plain whole number; None leaves it unchecked."""
     values = row.metadata.values
     found = next((values[name] for name in names if values.get(name) is not None), None)
@@ -166,16 +171,16 @@ def _whole(row: Row, *names: str) -> int | None:
     return found if type(found) is int and 0 <= found < 2**53 else None
 
 
-def _accesses(row: Row) -> int | None:
+def _accesses(row: CandidateRow) -> int | None:
     count = _whole(row, "accessCount", "access_count")
     return None if count is None else min(MOST_ACCESSES, count)
 
 
-def _created(row: Row) -> float:
+def _created(row: CandidateRow) -> float:
     return float(row.timestamp_ms)
 
 
-_STORED: dict[tuple[str, str], Callable[[Row], Any]] = {
+_STORED: dict[tuple[str, str], Callable[[CandidateRow], Any]] = {
     ("length_normalization", "length"): _characters,
     ("recency_boost", "created_ms"): _created,
     ("time_decay", "created_ms"): _created,

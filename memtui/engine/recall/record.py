@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memtui.engine.recall.flow import Flow, Outcome
-from memtui.engine.recall.pool import Floats, Pool
+from memtui.engine.recall.candidates import CandidatePool, Floats
+from memtui.engine.recall.stage import Outcome, Ranking
 from memtui.engine.recall.trace import SCHEMA, Candidate, Failure, Proof, StageKind, StageSummary, Step
 
 if TYPE_CHECKING:
-    from memtui.engine.memory import Memory
+    from memtui.engine.core.memory import Memory
     from memtui.engine.recall.asker import Asker
     from memtui.engine.recall.confidence import Confidence
-    from memtui.engine.recall.outside import Outside
-    from memtui.engine.recall.plan import Plan
+    from memtui.engine.recall.io_cache import IoCache
+    from memtui.engine.recall.recipes.pro.plan import Plan
     from memtui.engine.recall.request import RecallRequest
-    from memtui.engine.recall.words_met import WordsMet
+    from memtui.engine.recall.word_matches import WordsMet
 
 
 @dataclass(frozen=True, eq=False)  # columns have no single truth: a record equals itself alone
@@ -34,7 +34,7 @@ class StageRecord:
     name: str
     title: str
     kind: StageKind
-    before: Flow
+    before: Ranking
     outcome: Outcome
     n_in: int
     ms: float
@@ -144,7 +144,7 @@ class Trace:
     filters: Mapping[str, Any]
     """scopes (None = no filter), category, agent."""
     bm25_query: str | None
-    pool: Pool = field(repr=False)
+    pool: CandidatePool = field(repr=False)
     records: tuple[StageRecord, ...] = field(repr=False)
     operations: tuple[StageSummary, ...] = ()
     """Work that is no stage: embedding the question, asking the reranker."""
@@ -153,7 +153,7 @@ class Trace:
     total_ms: float = 0.0
     neighbors: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """Id of a result to the neighbours attached to it (neighbour enrichment)."""
-    load_memories: Callable[[Pool], Mapping[str, Memory]] | None = field(
+    load_memories: Callable[[CandidatePool], Mapping[str, Memory]] | None = field(
         default=None, repr=False, compare=False
     )
     table_version: int = 0
@@ -165,7 +165,7 @@ class Trace:
     """The question as the recipe cleans it before it is embedded; None where it stays as it was asked."""
     plan: Plan | None = field(default=None, repr=False, compare=False)
     """The request resolved; with `outside` it lets the same question be asked under other parameters."""
-    outside: Outside | None = field(default=None, repr=False, compare=False)
+    outside: IoCache | None = field(default=None, repr=False, compare=False)
     prover: Callable[[Trace], Proof] | None = field(default=None, repr=False, compare=False)
     """How this recipe's steps are proved, where it is no recipe of the plugin's."""
     asker: Asker | None = None
@@ -277,7 +277,7 @@ class Trace:
 
     def words_met(self, memory_id: str) -> WordsMet:
         """Which word of the question met which word of a candidate; see `words_met.words_met_in`."""
-        from memtui.engine.recall.words_met import words_met_in
+        from memtui.engine.recall.word_matches import words_met_in
 
         return words_met_in(self, memory_id)
 

@@ -8,10 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import UsageError
 
 RECIPES = ("pro/agent", "pro/tool", "pro/cli", "pro/article", "memory-lancedb", "mem-engine", "memtui")
+
 SOURCES = ("manual", "cli", "auto-recall")
+
 UNSET: Any = object()
 """A value that was not given, where None means something."""
 
@@ -139,5 +141,6 @@ _SHAPES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "rerank_timeout_ms": ("a number of milliseconds", _is_number),
     "table_version": ("a whole number of at least 1", lambda value: _is_whole(value) and value > 0),
 }
+
 _LAST_MS = 8_640_000_000_000_000
 """The last moment that a JavaScript date holds, and with it every program whose recall this is."""

@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from memtui.engine.js import utf16_len
-from memtui.engine.lifecycle.access import access_of
-from memtui.engine.metadata import (
+from memtui.engine.core.content_rules import noise_rule
+from memtui.engine.core.javascript import utf16_len
+from memtui.engine.decay.decay import access_of
+from memtui.engine.metadata.read import (
     DEFAULT_IMPORTANCE,
     Metadata,
     coerce_importance,
     coerce_timestamp,
     normalise,
+    parse_object,
 )
-from memtui.engine.recall.noise import noise_rule
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.dialects.base import Dialect
-    from memtui.engine.store.pin import Pin
+    from memtui.engine.store.snapshot import Snapshot
+
 
 Vector = np.ndarray[Any, np.dtype[np.float32]]
+
 Wide = np.ndarray[Any, np.dtype[np.float64]]
 
 SLICE = 20
 """Rows that are converted at a time: a lane delivers at most 20 hits, and most rows that it meets are active."""
+
 READ_AT_ONCE = 40
 """Rows that are read from the table at a time, where they are read by their row ids."""
+
 _UNKNOWN: Any = object()
 
 
 @dataclass(slots=True, eq=False)
-class Row:
+class CandidateRow:
     """One stored row. What is derived from it (metadata, length, noise rule) is worked out when first asked for."""
 
     id: str
@@ -47,7 +53,7 @@ class Row:
     timestamp_ms: int
     raw_metadata: str | None
     vector: Vector | None
-    stored: Row | None = field(default=None, repr=False)
+    stored: CandidateRow | None = field(default=None, repr=False)
     """The row as it is stored, where this one stands for it with a change; the vector is the same."""
     _metadata: Metadata | None = field(default=None, repr=False)
     _length: int = field(default=-1, repr=False)
@@ -98,10 +104,10 @@ class Row:
             self._reinforcement = access_of(self.metadata.values)
         return self._reinforcement
 
-    def changed(self, **fields: Any) -> Row:
+    def changed(self, **fields: Any) -> CandidateRow:
         """The row with some of its stored fields changed; what was derived from them is worked out anew."""
         given = {name: getattr(self, name) for name in _STORED} | fields
-        return Row(**given, stored=self.stored or self, _wide=self._wide)
+        return CandidateRow(**given, stored=self.stored or self, _wide=self._wide)
 
     def active(self, at_ms: int) -> bool:
         """valid_from <= at and not invalidated by then (spec/retrieval 1.2)."""
@@ -120,24 +126,24 @@ _STORED = (
 )
 
 
-class Rows(Sequence[Row]):
+class CandidateRows(Sequence[CandidateRow]):
     """The rows of an Arrow table in its order, converted in slices as they are walked."""
 
     def __init__(self, table: pa.Table, dialect: Dialect) -> None:
         self._table = table
         self._dialect = dialect
-        self._made: list[Row] = []
+        self._made: list[CandidateRow] = []
 
     def __len__(self) -> int:
         return int(self._table.num_rows)
 
     @overload
-    def __getitem__(self, at: int) -> Row: ...
+    def __getitem__(self, at: int) -> CandidateRow: ...
 
     @overload
-    def __getitem__(self, at: slice) -> list[Row]: ...
+    def __getitem__(self, at: slice) -> list[CandidateRow]: ...
 
-    def __getitem__(self, at: int | slice) -> Row | list[Row]:
+    def __getitem__(self, at: int | slice) -> CandidateRow | list[CandidateRow]:
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
         while at >= len(self._made):
@@ -147,27 +153,27 @@ class Rows(Sequence[Row]):
             self._made += self._read(start)
         return self._made[at]
 
-    def _read(self, start: int) -> list[Row]:
+    def _read(self, start: int) -> list[CandidateRow]:
         """The rows from `start` on, as many as are converted at once."""
         return rows_of(self._table.slice(start, SLICE), self._dialect)
 
 
-class RowsById(Rows):
+class RowsById(CandidateRows):
     """The rows with these row ids, in this order, read in slices as they are walked."""
 
-    def __init__(self, pin: Pin, row_ids: Sequence[int], columns: Sequence[str]) -> None:
+    def __init__(self, pin: Snapshot, row_ids: Sequence[int], columns: Sequence[str]) -> None:
         self._pin, self._row_ids, self._columns = pin, row_ids, columns
         self._made = []
 
     def __len__(self) -> int:
         return len(self._row_ids)
 
-    def _read(self, start: int) -> list[Row]:
+    def _read(self, start: int) -> list[CandidateRow]:
         table = self._pin.take(self._row_ids[start : start + READ_AT_ONCE], self._columns)
         return rows_of(table, self._pin.dialect)
 
 
-def rows_of(table: pa.Table, dialect: Dialect) -> list[Row]:
+def rows_of(table: pa.Table, dialect: Dialect) -> list[CandidateRow]:
     """All rows of `table` (columns as stored) in their order. Null vectors become None."""
     n = table.num_rows
     names = set(table.column_names)
@@ -183,7 +189,7 @@ def rows_of(table: pa.Table, dialect: Dialect) -> list[Row]:
         stamps = [c if not s and c else s for s, c in zip(stamps, created, strict=True)]
     has_importance = dialect.columns.importance in names
     return [
-        Row(
+        CandidateRow(
             id=str(row_id),
             text=text if isinstance(text, str) else "",
             scope=scope,
@@ -227,3 +233,34 @@ def _vectors(table: pa.Table, name: str | None) -> list[Vector | None]:
             flat = chunk.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
             out += list(flat.reshape(len(chunk), -1))
     return out
+
+
+# Metadata that was encoded twice: a JSON string that holds a JSON object. The plugin reads nothing of it.
+
+
+def unwrapped(raw: str | None) -> str | None:
+    """The JSON object that a JSON string holds, as text; None for any other metadata."""
+    if not raw or not raw.lstrip().startswith('"'):
+        return None
+    try:
+        inner = json.loads(raw)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(inner, str) or not inner.lstrip().startswith("{"):
+        return None
+    return inner if parse_object(inner)[1] else None
+
+
+def decoded(row: CandidateRow) -> CandidateRow:
+    """The row with such metadata read as what it holds; itself where it has none."""
+    inner = unwrapped(row.raw_metadata)
+    return row if inner is None else row.changed(raw_metadata=inner)
+
+
+def unread_rows(rows: Iterable[CandidateRow]) -> tuple[str, ...]:
+    """A finding for a recipe that reads nothing of such metadata; none where no candidate has it."""
+    count = sum(1 for row in rows if unwrapped(row.raw_metadata) is not None)
+    if not count:
+        return ()
+    which = "1 candidate" if count == 1 else f"{count} candidates"
+    return (f"metadata is encoded twice in {which}: the plugin reads nothing of it.",)

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memtui.engine.errors import MemtuiError
-from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.store.faults import explained
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.store.errors import explained
 from memtui.engine.store.manifests import Manifest, read_manifests
-from memtui.engine.store.pin import WINDOW
+from memtui.engine.store.snapshot import WINDOW
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from memtui.engine.store.pin import Pin
+    from memtui.engine.store.snapshot import Snapshot
     from memtui.engine.store.table import Store
+
 
 _OFFSET_BITS = 32
 """A row id is the fragment's number, then the row's place in it in this many bits."""
@@ -186,7 +187,7 @@ def _compared(
         yield from _base(store, later[0], later[1], names, base_where, cancel)
 
 
-def _pin(store: Store, version: int) -> Pin | None:
+def _pin(store: Store, version: int) -> Snapshot | None:
     try:
         return store.pin(version)
     except MemtuiError:  # cleaned away since the versions were listed

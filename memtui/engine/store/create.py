@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import RefusedError
-from memtui.engine.store.faults import explained
-from memtui.engine.store.place import TABLE
+from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.store.errors import explained, writing
+from memtui.engine.store.lancedb_import import import_lancedb
+from memtui.engine.store.locate import TABLE, find_place
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from memtui.engine.store.table import Store
+
+
 STABLE_ROW_IDS = {"new_table_enable_stable_row_ids": "true"}
+
 FTS = {
     "base_tokenizer": "icu/split",  # splits Chinese and Japanese into words, and identifiers at their joints
     "max_token_length": 128,  # the default of 40 drops commit hashes
@@ -26,7 +34,7 @@ def create_own(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
     `rows` has the schema of `dialects.own.own_schema`; a reader is streamed. Raises RefusedError when the folder
     has the table.
     """
-    from memtui.engine.store.lance import import_lancedb
+    from memtui.engine.store.lancedb_import import import_lancedb
 
     if (folder / f"{TABLE}.lance").exists():
         raise RefusedError(
@@ -45,7 +53,7 @@ def create_empty(folder: Path, dims: int) -> None:
 
     Raises RefusedError when the folder already has a table of memories, or cannot be made.
     """
-    from memtui.engine.dialects.own import own_schema
+    from memtui.engine.dialects.memtui import own_schema
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -54,3 +62,105 @@ def create_empty(folder: Path, dims: int) -> None:
             f"{folder} cannot be made: {error.strerror or error}.", fix="Choose another folder."
         ) from error
     create_own(folder, own_schema(dims).empty_table())
+
+
+# Making a table that memory-lancedb-pro accepts: its schema, data format 2.0, full text in format 1.
+
+DATA_FORMAT = {"new_table_data_storage_version": "2.0"}
+"""What the plugin's older engine reads; of any newer format it dies."""
+
+FTS_FORMAT = 1
+
+
+def pro_schema(dims: int) -> pa.Schema:
+    """The Arrow schema of the plugin's table with `dims` numbers in each vector; every column may be NULL."""
+    import pyarrow as pa
+
+    return pa.schema(
+        [
+            ("id", pa.string()),
+            ("text", pa.string()),
+            ("vector", pa.list_(pa.float32(), dims)),
+            ("category", pa.string()),
+            ("scope", pa.string()),
+            ("importance", pa.float64()),
+            ("timestamp", pa.float64()),
+            ("metadata", pa.string()),
+        ]
+    )
+
+
+def create_pro(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
+    """Create the plugin's table `memories` in `folder` with `rows`, and its full-text index.
+
+    `rows` has the schema of `pro_schema`; a reader is streamed. Raises RefusedError when the folder has the
+    table, MemtuiError when the index would be one that the plugin ignores.
+    """
+    from memtui.engine.store.lancedb_import import import_lancedb
+
+    _check_free(folder)
+    lancedb = import_lancedb()  # asks for full text in format 1
+    from lancedb import index
+
+    with writing(str(folder)):
+        connection = lancedb.connect(str(folder), storage_options=DATA_FORMAT)
+        table = connection.create_table(TABLE, rows, schema=rows.schema)
+        table.create_index("text", config=index.FTS(with_position=True))
+        _check_index(table, folder)
+
+
+def create_like(
+    folder: Path, rows: pa.Table | pa.RecordBatchReader, options: Mapping[str, str] = DATA_FORMAT
+) -> None:
+    """Create the table `memories` in `folder` with `rows` and no index, as the built-in plugin has its table.
+
+    `options` empty gives the engine's own data format, which holds columns that the plugins' cannot.
+    Raises RefusedError when the folder has the table.
+    """
+    from memtui.engine.store.lancedb_import import import_lancedb
+
+    _check_free(folder)
+    lancedb = import_lancedb()
+    with writing(str(folder)):
+        connection = lancedb.connect(str(folder), storage_options=dict(options))
+        connection.create_table(TABLE, rows, schema=rows.schema)
+
+
+def _check_free(folder: Path) -> None:
+    if (folder / f"{TABLE}.lance").exists():
+        raise RefusedError(
+            f"{folder} already holds a table of memories.", fix="Choose an empty folder; nothing was changed."
+        )
+
+
+def _check_index(table: Any, folder: Path) -> None:
+    made = next((each for each in table.list_indices() if list(each.columns) == ["text"]), None)
+    if made is None or made.index_version != FTS_FORMAT:
+        raise MemtuiError(
+            f"The full-text index of {folder} came out in a format that the plugin ignores.",
+            fix="Install the version of lancedb that memtui names, and make the store again.",
+        )
+
+
+# A trial copy of a table: shares the table's files, takes changes of its own, and is gone afterwards.
+
+
+@contextmanager
+def trial_copy(store: Store, version: int, columns: Mapping[str, str] | None = None) -> Iterator[Store]:
+    """The table of `store` at `version` as a store that may be changed; nothing of `store` is written.
+
+    A shallow clone in a temporary folder: a few milliseconds and kilobytes at any size. Raises RefusedError for a
+    store that is not in a folder of this machine.
+    """
+    from memtui.engine.store.table import Store as Opened
+
+    if store.folder is None:
+        raise RefusedError(
+            "A store that is not on this machine cannot be tried out.", fix="Look at the rows instead."
+        )
+    with tempfile.TemporaryDirectory(prefix="memtui-trial-") as name:
+        connection = import_lancedb().connect(name)
+        source = store.folder / f"{store.table_name}.lance"
+        with explained(store.where):
+            connection.clone_table(store.table_name, str(source), source_version=version, is_shallow=True)
+        yield Opened(connection, find_place(Path(name), store.table_name), columns)

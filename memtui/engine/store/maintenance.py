@@ -8,16 +8,19 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import MemtuiError, UsageError
-from memtui.engine.store.faults import explained
-from memtui.engine.store.writer import CommitConflictError, writing
+from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.store.errors import CommitConflictError, explained, writing
 
 if TYPE_CHECKING:
     from memtui.engine.store.writer import Writer
 
+
 NOTHING_PRUNED = timedelta(days=36_500)
+
 KEPT = timedelta(days=7)
+
 _ATTEMPTS = 6
+
 _OLDEST_FTS = 1
 
 
@@ -76,7 +79,7 @@ class TableMaintainer:
 
     def _unmask(self) -> None:
         """Write the rows of every file with a mask anew: folding does so only once a tenth of a file is masked."""
-        from memtui.engine.store.shrink import masked_fragments, rows_of_fragment
+        from memtui.engine.store.compact import masked_fragments, rows_of_fragment
 
         name = self._table.schema.names[0]
         stable = self._writer.dialect.name == "memtui"
@@ -88,7 +91,7 @@ class TableMaintainer:
     def _index_text(self) -> None:
         """A full-text index in the format that the store's programs read, in place of any that is there."""
         from memtui.engine.store.create import FTS
-        from memtui.engine.store.lance import import_lancedb
+        from memtui.engine.store.lancedb_import import import_lancedb
 
         import_lancedb()  # asks for full text in format 1
         from lancedb import index

@@ -12,12 +12,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from memtui.engine.errors import MemtuiError
+from memtui.engine.core.errors import MemtuiError
 
 _MAGIC = b"LANC"
+
 _TAIL = 16
+
 _STABLE_ROW_IDS = 2
 """Reader flag: row ids are no addresses of fragments."""
+
 _REWRITE = 104
 """The operation of a transaction that moves rows into other fragments and changes none."""
 

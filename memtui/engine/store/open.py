@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine.store.place import find_place
+from memtui.engine.store.locate import find_place
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.dialects.base import Dialect
-from memtui.engine.dialects.detect import detect
 from memtui.engine.dialects.generic import generic
+from memtui.engine.dialects.registry import detect
 from memtui.engine.store import sql
-from memtui.engine.store.faults import explained
-from memtui.engine.store.fts import FtsStatus
-from memtui.engine.store.pin import BATCH, Metric, Pin
-from memtui.engine.store.place import Place
+from memtui.engine.store.errors import explained
+from memtui.engine.store.locate import TableLocation
+from memtui.engine.store.snapshot import BATCH, FtsStatus, Metric, Snapshot
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.store.writer import VersionMark, Writer
+
 
 OLDEST_FTS = 1
 """The only version of a full-text index that memory-lancedb-pro's engine reads."""
@@ -34,13 +34,13 @@ class Store:
     version to `take`.
     """
 
-    def __init__(self, connection: Any, place: Place, columns: Mapping[str, str] | None) -> None:
+    def __init__(self, connection: Any, place: TableLocation, columns: Mapping[str, str] | None) -> None:
         self._connection = connection
         self._place = place
         self._columns = columns
         self._lock = threading.Lock()
         self._watch_lock = threading.Lock()  # polling a slow disk must not hold up a page
-        self._old: Pin | None = None
+        self._old: Snapshot | None = None
         self._pin = self._newest()
         self._watch = self._open()
 
@@ -102,7 +102,7 @@ class Store:
     @property
     def model(self) -> str | None:
         """The model that made the vectors, where the table itself says so."""
-        from memtui.engine.dialects.own import MODEL_MARK
+        from memtui.engine.dialects.memtui import MODEL_MARK
 
         stored: bytes = (self.schema.metadata or {}).get(MODEL_MARK, b"")
         return stored.decode("utf-8", "replace") or None
@@ -139,7 +139,7 @@ class Store:
             self._old, self._pin = self._pin, newest
         return True
 
-    def pin(self, version: int | None = None) -> Pin:
+    def pin(self, version: int | None = None) -> Snapshot:
         """The table at `version` (None: the pinned one); raises when that version was cleaned away."""
         with self._lock:
             for pin in (self._pin, self._old):
@@ -148,7 +148,7 @@ class Store:
         with explained(self.where):
             table = self._connection.open_table(self.table_name, version=version)
             schema = table.schema
-        old = Pin(table, self._dialect_of(schema), self.where, self._table_folder)
+        old = Snapshot(table, self._dialect_of(schema), self.where, self._table_folder)
         with self._lock:
             self._old = old
         return old
@@ -160,7 +160,7 @@ class Store:
         return version_mark(self._place, version)
 
     def writer(self) -> Writer:
-        """A handle that can change the table. Nothing else here writes; see `memtui.engine.curate`."""
+        """A handle that can change the table. Nothing else here writes; see `memtui.engine.changes`."""
         from memtui.engine.store.writer import Writer
 
         return Writer(self._connection, self.dialect, self._place)
@@ -258,11 +258,11 @@ class Store:
         with explained(self.where, self._place.newest_version_file()):
             return self._connection.open_table(self.table_name)
 
-    def _newest(self) -> Pin:
+    def _newest(self) -> Snapshot:
         table = self._open()
         with explained(self.where, self._place.newest_version_file()):
             schema = table.schema
-        return Pin(table, self._dialect_of(schema), self.where, self._table_folder)
+        return Snapshot(table, self._dialect_of(schema), self.where, self._table_folder)
 
     def _dialect_of(self, schema: pa.Schema) -> Dialect:
         return generic(schema, self._columns) if self._columns else detect(schema, self.where)
@@ -286,9 +286,11 @@ class Store:
         return ()
 
 
-def open_place(place: Place, columns: Mapping[str, str] | None, options: Mapping[str, str] | None) -> Store:
+def open_place(
+    place: TableLocation, columns: Mapping[str, str] | None, options: Mapping[str, str] | None
+) -> Store:
     """Connect to a place that is known to exist and open its table."""
-    from memtui.engine.store.lance import import_lancedb
+    from memtui.engine.store.lancedb_import import import_lancedb
 
     lancedb = import_lancedb()
     with explained(place.uri):

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.store.faults import explained
+from memtui.engine.store.errors import explained
 
 if TYPE_CHECKING:
-    from memtui.engine.store.pin import Pin
+    from memtui.engine.store.snapshot import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class TableFacts:
     """Versions that have a name in the table itself."""
 
 
-def table_facts(pin: Pin, masks: tuple[int, int] | None = None) -> TableFacts:
+def table_facts(pin: Snapshot, masks: tuple[int, int] | None = None) -> TableFacts:
     """Ask the open table at `pin`; no row is read.
 
     `masks` are (files, rows) of masked rows where they are known already: the engine tells them only with its whole
@@ -98,13 +98,13 @@ def _index(found: Any) -> IndexFacts:
     )
 
 
-def index_names(pin: Pin) -> tuple[str, ...]:
+def index_names(pin: Snapshot) -> tuple[str, ...]:
     """The names of the indexes at `pin`, in order."""
     with explained(pin.where):
         return tuple(sorted(str(each.name) for each in pin.table.list_indices()))
 
 
-def has_text_index(pin: Pin) -> bool:
+def has_text_index(pin: Snapshot) -> bool:
     """Whether this version has a full-text index on its text column."""
     with explained(pin.where):
         found = pin.table.list_indices()

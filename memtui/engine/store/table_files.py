@@ -15,13 +15,20 @@ from functools import cached_property
 from pathlib import Path
 
 _DATA_NAME = re.compile(rb"[0-9A-Za-z_-]+\.lance")
+
 _TRANSACTION_NAME = re.compile(rb"\d+-[0-9a-f-]{36}\.txn")
+
 _INVERTED_DIGITS = 20
+
 _SHORTEST_NAME = 36
+
 _MAGIC = b"LANC"
+
 _FOOTER = 8
+
 _LEGACY_2_0 = (0, 3)
 """How files of format 2.0 write their version."""
+
 _OPERATIONS = {
     100: "append",
     101: "delete",

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import MemtuiError, RefusedError
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.store import sql
-from memtui.engine.store.faults import explain, explained, is_engines
-from memtui.engine.store.fts import fts_status
-from memtui.engine.store.pin import Pin
+from memtui.engine.store.errors import explained, writing
+from memtui.engine.store.snapshot import Snapshot, fts_status
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.dialects.base import Dialect
-    from memtui.engine.store.place import Place
-    from memtui.engine.store.shrink import Traces
+    from memtui.engine.store.compact import RemainingTraces
+    from memtui.engine.store.locate import TableLocation
+
 
 ID_INDEX_ROWS = 50_000
 """From this size on an index on the ids makes a write several times faster (measured at a million: 15)."""
+
 BESIDE = 0.05
 """Rows beside the full-text index, as a share of those in it, from which on they are taken into it."""
+
 KEEP_ALL = timedelta(days=36_500)
 """An age that no version has."""
-_NO_ROOM = ("No space left", "StorageFull", "os error 28", "File too large", "os error 27", "Disk quota")
-
-
-class CommitConflictError(MemtuiError):
-    """Another program committed at the same moment: nothing was written, and it is safe to try again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ class VersionMark:
 class Writer:
     """A table of memories opened for writing. Used by one thread at a time, with the store's lock held."""
 
-    def __init__(self, connection: Any, dialect: Dialect, place: Place) -> None:
+    def __init__(self, connection: Any, dialect: Dialect, place: TableLocation) -> None:
         self._connection = connection
         self._place = place
         self.dialect = dialect
@@ -60,7 +57,7 @@ class Writer:
         return self._table
 
     @property
-    def place(self) -> Place:
+    def place(self) -> TableLocation:
         """Where the table is."""
         return self._place
 
@@ -97,11 +94,11 @@ class Writer:
             query = self._table.search().select(list(columns))
             return query.offset(total - count).limit(max(1, count)).to_arrow()
 
-    def at(self, version: int) -> Pin:
+    def at(self, version: int) -> Snapshot:
         """The table at an earlier version, for reading."""
         with explained(self.where):
             table = self._connection.open_table(self._place.table, version=version)
-        return Pin(table, self.dialect, self.where)
+        return Snapshot(table, self.dialect, self.where)
 
     def commit(self, updates: pa.Table | None, adds: pa.Table | None, deletes: Sequence[str]) -> int:
         """Write everything in one commit and return its version.
@@ -157,7 +154,7 @@ class Writer:
 
     def shrink(self, *, unverified: bool = False) -> int:
         """Leave only the newest version and no byte of what was deleted; see `shrink.shrink`."""
-        from memtui.engine.store.shrink import shrink
+        from memtui.engine.store.compact import shrink
 
         stable = self.dialect.name == "memtui"
         return shrink(self._table, self._place, self.where, stable_row_ids=stable, unverified=unverified)
@@ -167,19 +164,19 @@ class Writer:
         with explained(self.where):
             return sorted(int(each["version"]) for each in self._table.list_versions())
 
-    def traces(self, ids: Sequence[str], texts: Sequence[str]) -> Traces:
+    def traces(self, ids: Sequence[str], texts: Sequence[str]) -> RemainingTraces:
         """Where rows with these ids are still found: in which versions, and as bytes in which files."""
-        from memtui.engine.store.shrink import Traces, files_with
+        from memtui.engine.store.compact import RemainingTraces, files_with
 
         numbers = self.versions()
         condition = sql.is_in(self.dialect.columns.id, ids)
         with explained(self.where):
             held = [number for number in numbers if self.at(number).table.count_rows(condition)]
         if self._place.folder is None:
-            return Traces(tuple(held), len(numbers), (), 0)
+            return RemainingTraces(tuple(held), len(numbers), (), 0)
         needles = [each.encode("utf-8", "surrogatepass") for each in (*ids, *texts)]
         files, searched = files_with(self._place.folder / f"{self._place.table}.lance", needles)
-        return Traces(tuple(held), len(numbers), tuple(files), searched)
+        return RemainingTraces(tuple(held), len(numbers), tuple(files), searched)
 
     def count(self) -> int:
         """Rows at the version the handle stands at, the sentinel counted."""
@@ -187,7 +184,7 @@ class Writer:
             return int(self._table.count_rows())
 
 
-def version_mark(place: Place, version: int) -> VersionMark:
+def version_mark(place: TableLocation, version: int) -> VersionMark:
     """The mark of a version of the table at `place`; without a file where that is remote or gone."""
     if place.folder is None:
         return VersionMark(version, None)
@@ -199,33 +196,3 @@ def version_mark(place: Place, version: int) -> VersionMark:
             continue
         return VersionMark(version, (found.st_ino, found.st_mtime_ns, found.st_size))
     return VersionMark(version, None)
-
-
-@contextmanager
-def writing(where: str) -> Iterator[None]:
-    """Turn the engine's errors of a write into errors with a remedy."""
-    try:
-        yield
-    except MemtuiError:
-        raise
-    except BaseException as error:
-        if not is_engines(error):
-            raise
-        text = str(error)
-        if "Retryable commit conflict" in text or "Too many concurrent writers" in text:
-            raise CommitConflictError(
-                f"Another program keeps writing to {where}.", fix="Try again in a moment.", details=text
-            ) from error
-        if any(sign in text for sign in _NO_ROOM):
-            raise MemtuiError(
-                f"There is no room left on the disk of {where}.",
-                fix="Make room, then look at the journal: it says whether the change is there.",
-                details=text,
-            ) from error
-        if isinstance(error, PermissionError) or "Permission denied" in text or "Read-only file" in text:
-            raise RefusedError(
-                f"{where} may not be written by this user.",
-                fix="Check the rights of the folder; nothing was changed.",
-                details=text,
-            ) from error
-        raise explain(error, where) from error

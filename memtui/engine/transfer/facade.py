@@ -8,34 +8,33 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine.errors import RefusedError
-from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.changes import ChangeSet
-    from memtui.engine.curate.facade import Curator
-    from memtui.engine.embed.embedder import Embedder, NoEmbedder
+    from memtui.engine.catalog.catalog import Catalog
+    from memtui.engine.changes.change_set import ChangeSet
+    from memtui.engine.changes.facade import Curator
     from memtui.engine.providers.chat import ChatSettings
-    from memtui.engine.store.catalog import Catalog
+    from memtui.engine.providers.embedder import Embedder, NoEmbedder
     from memtui.engine.store.table import Store
-    from memtui.engine.transfer.another_model import AnotherModel
-    from memtui.engine.transfer.detect import Detected
-    from memtui.engine.transfer.embedding import Cost
-    from memtui.engine.transfer.export import Exported, ExportRequest
-    from memtui.engine.transfer.exports import Exports
-    from memtui.engine.transfer.glimpse import Glimpse
-    from memtui.engine.transfer.mend import Summarise
-    from memtui.engine.transfer.migrate import Form, Migrator
-    from memtui.engine.transfer.plan import Plan
-    from memtui.engine.transfer.planning import Workshop
-    from memtui.engine.transfer.request import ImportRequest
-    from memtui.engine.transfer.run import Done
-    from memtui.engine.transfer.switch import Switched
-    from memtui.engine.transfer.unfinished import Runs
+    from memtui.engine.transfer.exporting.export import Exports
+    from memtui.engine.transfer.exporting.request import Exported, ExportRequest
+    from memtui.engine.transfer.importing.embedding_cost import Cost
+    from memtui.engine.transfer.importing.import_plan import ImportPlan, ImportResult
+    from memtui.engine.transfer.importing.planner import ImportPlanner
+    from memtui.engine.transfer.importing.request import ImportRequest
+    from memtui.engine.transfer.importing.unfinished import UnfinishedRuns
+    from memtui.engine.transfer.migration import Form, Migrator
+    from memtui.engine.transfer.readers.kinds import Detected
+    from memtui.engine.transfer.reembed.job import ReembedJob
+    from memtui.engine.transfer.reembed.switch import Switched
+    from memtui.engine.transfer.repairs import Summarise
+    from memtui.engine.transfer.sources.preview import SourcePreview
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class ImportPreview:
     """What a source is, before anything is planned: format, evidence, columns with their roles, first rows."""
 
     format: str
@@ -48,7 +47,7 @@ class Preview:
     """(role, column) as guessed."""
     samples: tuple[tuple[str, ...], ...] = ()
     """First rows, a text for each column."""
-    glimpse: Glimpse | None = None
+    glimpse: SourcePreview | None = None
     """The first memories as they will be read; None where the mapping does not say which column is the text."""
 
 
@@ -78,18 +77,17 @@ class Transfer:
 
     def detect(self, sources: Sequence[Path], format: str = "auto") -> tuple[Detected, ...]:
         """What each source is; MemtuiError for what cannot be imported."""
-        from memtui.engine.transfer.draft import detect_all
-        from memtui.engine.transfer.request import ImportRequest
+        from memtui.engine.transfer.importing.draft import detect_all
+        from memtui.engine.transfer.importing.request import ImportRequest
 
         return tuple(detect_all(ImportRequest(tuple(sources), format)))
 
-    def preview(self, request: ImportRequest) -> Preview:
+    def preview(self, request: ImportRequest) -> ImportPreview:
         """The format of the sources, and for tables the guessed mapping with first rows."""
-        from memtui.engine.transfer.draft import detect_all
-        from memtui.engine.transfer.glimpse import glimpse
-        from memtui.engine.transfer.mapping import guess
-        from memtui.engine.transfer.options import ReadOptions
-        from memtui.engine.transfer.samples import sample_of
+        from memtui.engine.transfer.importing.draft import detect_all
+        from memtui.engine.transfer.sources.column_mapping import guess
+        from memtui.engine.transfer.sources.options import ReadOptions
+        from memtui.engine.transfer.sources.preview import glimpse, sample_of
 
         source = detect_all(request)[0]
         found, now = source.format, self._now()
@@ -97,38 +95,40 @@ class Transfer:
         columns, rows = sample_of(source, options) if found.maps else ([], [])
         if not columns:  # a known format, or bare texts: there is nothing to map
             first = glimpse(source, request, now)
-            return Preview(found.name, found.title, source.evidence, maps=False, glimpse=first)
+            return ImportPreview(found.name, found.title, source.evidence, maps=False, glimpse=first)
         mapping = dict(request.mapping) or guess(columns, rows, now)
         samples = tuple(tuple(_shown(row.get(column)) for column in columns) for row in rows[:20])
         seen = glimpse(source, replace(request, mapping=mapping), now) if "text" in mapping else None
         roles = tuple(mapping.items())
-        return Preview(found.name, found.title, source.evidence, True, tuple(columns), roles, samples, seen)
+        return ImportPreview(
+            found.name, found.title, source.evidence, True, tuple(columns), roles, samples, seen
+        )
 
     def plan(
         self, request: ImportRequest, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
-    ) -> Plan:
+    ) -> ImportPlan:
         """Decide what becomes of every record; see `planning.make_plan`. Close the plan when done with it."""
-        from memtui.engine.transfer.planning import make_plan
+        from memtui.engine.transfer.importing.planner import make_plan
 
         return make_plan(request, self.workshop, on_progress, cancel)
 
-    def measure(self, plan: Plan) -> Cost:
+    def measure(self, plan: ImportPlan) -> Cost:
         """What embedding will cost, its time measured by asking for a few texts."""
-        from memtui.engine.transfer.planning import measure
+        from memtui.engine.transfer.importing.planner import measure
 
         return measure(plan, self.workshop)
 
     def run(
         self,
-        plan: Plan,
+        plan: ImportPlan,
         *,
         confirmed: bool = False,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
-    ) -> Done:
+    ) -> ImportResult:
         """Write what a plan says, in one commit and one entry of the journal; see `run.run_plan`."""
-        from memtui.engine.transfer.run import run_plan
-        from memtui.engine.transfer.unfinished import as_asked
+        from memtui.engine.transfer.importing.run import run_plan
+        from memtui.engine.transfer.importing.unfinished import as_asked
 
         shop, curator = self.workshop, self._curator()
         with self.runs.running("import", as_asked(plan.request)):
@@ -141,7 +141,7 @@ class Transfer:
 
         An import is one commit: it is wholly there, then its entry is completed, or not at all, then it goes.
         """
-        from memtui.engine.transfer.unfinished import settle
+        from memtui.engine.transfer.importing.unfinished import settle
 
         return settle(self._curator())
 
@@ -156,8 +156,7 @@ class Transfer:
         cancel: CancelToken | None = None,
     ) -> Exported:
         """Write memories to a file or a folder, and remember where; see `export.export`."""
-        from memtui.engine.transfer.export import export
-        from memtui.engine.transfer.exports import Written
+        from memtui.engine.transfer.exporting.export import PastExport, export
 
         done = export(
             request,
@@ -170,12 +169,12 @@ class Transfer:
             cancel=cancel,
         )
         if not dry_run and self._state is not None:
-            self.exports.add(Written(self._now(), str(done.path.absolute()), request.format, done.rows))
+            self.exports.add(PastExport(self._now(), str(done.path.absolute()), request.format, done.rows))
         return done
 
     def export_size(self, request: ExportRequest) -> int:
         """About how many bytes an export takes; see `export_size.estimated_bytes`."""
-        from memtui.engine.transfer.export_size import estimated_bytes
+        from memtui.engine.transfer.exporting.export import estimated_bytes
 
         return estimated_bytes(
             request, self._store, self._catalog(), now_ms=self._now(), model=self.workshop.model_name
@@ -197,7 +196,7 @@ class Transfer:
         Summaries are beginnings of the texts, or made by `chat`; what it answered is kept, so that a plan that
         failed or was cancelled goes on where it stopped. `dry_run` asks nobody: the same rows, with beginnings.
         """
-        from memtui.engine.transfer.mend import by_truncation, plan_upgrade
+        from memtui.engine.transfer.repairs import by_truncation, plan_upgrade
 
         def plan(summarise: Summarise) -> ChangeSet:
             return plan_upgrade(
@@ -211,7 +210,7 @@ class Transfer:
 
         if chat is None or dry_run:
             return plan(by_truncation)
-        from memtui.engine.transfer.chat import ChatSummariser
+        from memtui.engine.transfer.summaries import ChatSummariser
 
         with ChatSummariser(chat, self.workshop.cache) as summarise:
             return plan(summarise)
@@ -225,7 +224,7 @@ class Transfer:
         cancel: CancelToken | None = None,
     ) -> ChangeSet:
         """Plan repairs, `kinds` of `mend.REPAIRS`; apply them with the curator. See `mend.plan_repair`."""
-        from memtui.engine.transfer.mend import plan_repair
+        from memtui.engine.transfer.repairs import plan_repair
 
         return plan_repair(
             self._store,
@@ -244,7 +243,7 @@ class Transfer:
         cancel: CancelToken | None = None,
     ) -> ChangeSet:
         """Plan vectors for rows without one; apply it with the curator. See `missing_vectors.plan_missing`."""
-        from memtui.engine.transfer.missing_vectors import plan_missing
+        from memtui.engine.transfer.repairs import plan_missing
 
         return plan_missing(
             self._store,
@@ -257,7 +256,7 @@ class Transfer:
 
     def applied(self, action: str) -> None:
         """A plan with this action was applied: what services made for it is in the store and need not be kept."""
-        from memtui.engine.transfer.run import forget_vectors
+        from memtui.engine.transfer.importing.run import forget_vectors
 
         if action == "reembed":
             forget_vectors(self.workshop)
@@ -269,7 +268,7 @@ class Transfer:
 
     def migration(self, form: Form, *, scope: str | None = None, source: Path | None = None) -> Migrator:
         """Making a store of another form (`migrate.FORMS`) out of this one, or of that in the folder `source`."""
-        from memtui.engine.transfer.migrate import Migrator, request_for
+        from memtui.engine.transfer.migration import Migrator, request_for
 
         source = source or self._store.folder
         if source is None:
@@ -279,11 +278,11 @@ class Transfer:
         return Migrator(request_for(source, scope), form, self._now(), self.workshop.cache, self._timer)
 
     @property
-    def another_model(self) -> AnotherModel:
+    def another_model(self) -> ReembedJob:
         """Re-embedding: its cost, a rehearsal, the run, the switch and the way back."""
-        from memtui.engine.transfer.another_model import AnotherModel
+        from memtui.engine.transfer.reembed.job import ReembedJob
 
-        return AnotherModel(
+        return ReembedJob(
             self._store, self._embedder, self._curator, self._now, self._timer, self.workshop.cache
         )
 
@@ -295,16 +294,16 @@ class Transfer:
     # ------------------------------------------------------------------ parts
 
     @cached_property
-    def runs(self) -> Runs:
+    def runs(self) -> UnfinishedRuns:
         """Imports and re-embeddings that were begun and not finished."""
-        from memtui.engine.transfer.unfinished import Runs
+        from memtui.engine.transfer.importing.unfinished import UnfinishedRuns
 
-        return Runs(self._own_folder / "runs", self._now)
+        return UnfinishedRuns(self._own_folder / "runs", self._now)
 
     @cached_property
     def exports(self) -> Exports:
         """Where memories of this store were written lately."""
-        from memtui.engine.transfer.exports import Exports
+        from memtui.engine.transfer.exporting.export import Exports
 
         return Exports(self._own_folder / "exports.jsonl")
 
@@ -334,11 +333,11 @@ class Transfer:
         return self._state / "transfer"
 
     @property
-    def workshop(self) -> Workshop:
+    def workshop(self) -> ImportPlanner:
         """What planning works with."""
-        from memtui.engine.transfer.planning import Workshop
+        from memtui.engine.transfer.importing.planner import ImportPlanner
 
-        return Workshop(
+        return ImportPlanner(
             self._store,
             self._catalog(),
             self._embedder,
@@ -350,6 +349,6 @@ class Transfer:
 
 
 def _shown(value: object) -> str:
-    from memtui.engine.clean import one_line
+    from memtui.engine.core.text import one_line
 
     return "" if value is None else one_line(str(value))[:200]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from pybase64 import b64decode, b64encode_as_string
 
 if TYPE_CHECKING:
     import numpy as np
@@ -11,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class ConversionNote:
     """One field that did not come through as it was. `what` is the same sentence for every row it happens to."""
 
     field: str
@@ -84,12 +87,12 @@ class Record:
     """The embedding model that made the vector."""
     masked: bool = False
     """A secret in the text was masked before it came here: what stood there is lost."""
-    notes: list[Note] = field(default_factory=list)
+    notes: list[ConversionNote] = field(default_factory=list)
     """What was already changed or lost on the way here."""
 
     def lost(self, field_name: str, what: str) -> None:
         """Note that `field_name` did not come through as it was."""
-        self.notes.append(Note(field_name, what))
+        self.notes.append(ConversionNote(field_name, what))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +110,96 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
-class Remark:
+class SourceRemark:
     """What a reader has to say about the source as a whole: "read as Windows-1252", "page 1 of 2 only"."""
 
     what: str
 
 
-Read = Record | Rejected | Remark
+Read = Record | Rejected | SourceRemark
 """What a reader yields, in the order of the source."""
+
+
+# The keys of memtui's own JSON lines: every row names its form, so that a part of a file is a file too.
+
+SCHEMA = "memtui.memory.v1"
+"""Value of the key `schema` of each line."""
+
+VECTOR = "vector_f32"
+"""The vector: base64 of its float32 numbers, little endian. Exact, and half the size of decimals."""
+
+MODEL = "model"
+
+DIALECT = "dialect"
+
+MAP = "column_map"
+"""Role to column name, where the table is one that no program we know made."""
+
+MASKED = "masked"
+
+FRAME = frozenset(("schema", DIALECT, VECTOR, MODEL, MAP, MASKED))
+"""Keys that are not columns of the row."""
+
+PARQUET_MARK = b"memtui.export"
+"""Key in the schema metadata of a Parquet file of ours; its value is JSON with dialect, model, column_map."""
+
+
+def pack(vector: bytes) -> str:
+    """Float32 bytes as text."""
+    return b64encode_as_string(vector)
+
+
+def unpack(text: str) -> NDArray[np.float32]:
+    """The numbers that `pack` was given; ValueError for anything else."""
+    import numpy as np
+
+    return np.frombuffer(b64decode(text, validate=True), dtype="<f4")
+
+
+# The ledger: per field, what a conversion changes or loses, with the number of rows it happens to.
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLoss:
+    """One line of the ledger: in `rows` rows, `field` is not what it was. `example` is the place of the first."""
+
+    field: str
+    rows: int
+    what: str
+    example: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        example = {"example": self.example} if self.example else {}
+        return {"field": self.field, "rows": self.rows, "what": self.what, **example}
+
+
+class LossTable:
+    """Counts losses as records go by; as large as the number of different sentences, not of rows."""
+
+    def __init__(self) -> None:
+        self._rows: dict[ConversionNote, int] = {}
+        self._examples: dict[ConversionNote, str] = {}
+
+    def add(self, notes: Iterable[ConversionNote], where: str = "") -> None:
+        """Count these for one record at `where`; the same note twice counts once."""
+        for note in dict.fromkeys(notes):
+            if note not in self._rows:
+                self._rows[note] = 0
+                self._examples[note] = where
+            self._rows[note] += 1
+
+    def count(self, field: str, what: str, rows: int = 1, where: str = "") -> None:
+        """Count `rows` at once."""
+        note = ConversionNote(field, what)
+        if rows:
+            self._rows[note] = self._rows.get(note, 0) + rows
+            self._examples.setdefault(note, where)
+
+    def lines(self) -> tuple[FieldLoss, ...]:
+        """By field, most rows first."""
+        found = [
+            FieldLoss(note.field, rows, note.what, self._examples.get(note, ""))
+            for note, rows in self._rows.items()
+        ]
+        return tuple(sorted(found, key=lambda loss: (loss.field, -loss.rows, loss.what)))

@@ -7,15 +7,16 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine.embed.openai import OpenAIEmbedder
-from memtui.engine.transfer.embedding import embedded
-from memtui.engine.transfer.kept import Kept, key_of
+from memtui.engine.providers.openai_embedder import OpenAIEmbedder
+from memtui.engine.transfer.answer_cache import AnswerCache, key_of
+from memtui.engine.transfer.importing.embedding_cost import embedded
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from memtui.engine.embed.embedder import Embedder
+    from memtui.engine.providers.embedder import Embedder
+
 
 BATCH = 64
 """Texts that are embedded between two writes: so much is lost at most when the program is killed."""
@@ -26,7 +27,7 @@ class VectorCache:
 
     def __init__(self, folder: Path, embedder: Embedder, dims: int) -> None:
         digest = blake2b(f"{_made_by(embedder)}\0{dims}".encode(), digest_size=8).hexdigest()
-        self._kept = Kept(folder / f"{digest}.vectors")
+        self._kept = AnswerCache(folder / f"{digest}.vectors")
         self._embedder, self._dims = embedder, dims
 
     def missing(self, texts: Sequence[str]) -> list[int]:

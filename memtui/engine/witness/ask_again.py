@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from memtui.engine.errors import MemtuiError, UsageError
-from memtui.engine.progress import CancelToken
+from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.witness.replay import ReplayedTurn
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from memtui.engine.engine import Engine
     from memtui.engine.recall.record import Trace
 
+
 NOT_REACHED = "the table's readable versions do not reach back to this turn"
+
 _NO_PROCESS = "which memories the running agent held back as just injected is taken from the turns before"
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.errors import MemtuiError
-from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.witness.find import find_session, find_sessions
 from memtui.engine.witness.injections import InjectionEvent, InjectionHistory, read_injections
 from memtui.engine.witness.replay import ReplayedSession, join_events, read_turns, replay_turns, strongest
@@ -17,6 +17,7 @@ from memtui.engine.witness.turns import Evidence
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
+
 
 Again = Literal["", "now", "as-of"]
 

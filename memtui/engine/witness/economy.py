@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine.lab.injected import estimated_tokens
-from memtui.engine.progress import CancelToken
-from memtui.engine.secrets import mask
-from memtui.engine.when import DAY_MS
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.secrets import mask
+from memtui.engine.core.text import DAY_MS
+from memtui.engine.explain.prompt_block import estimated_tokens
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher
@@ -19,9 +19,13 @@ from memtui.engine.witness.replay import read_turns, replay_turns
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
 
+
 DAYS = 14
+
 DEAREST = 10
+
 LIKELY = 0.3
+
 _SHOWN = 120
 
 

@@ -6,17 +6,17 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import UsageError
 from memtui.engine.witness.formats import find_in
 from memtui.engine.witness.session import SessionFile
 
 
 def state_folders(environ: Mapping[str, str], cwd: Path) -> list[Path]:
     """The state folders that agents of this environment may use, those that a configuration names first."""
-    from memtui.engine.discovery.places import Looker, default_states, read_environment, readings
+    from memtui.engine.discovery.places import PlaceFinder, default_states, read_environment, readings
 
     where = read_environment(environ, cwd)
-    return [each for each in default_states(where, readings(where, Looker())) if each.is_dir()]
+    return [each for each in default_states(where, readings(where, PlaceFinder())) if each.is_dir()]
 
 
 def find_sessions(environ: Mapping[str, str], cwd: Path, agent: str | None = None) -> list[SessionFile]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine.memory import Memory
-from memtui.engine.progress import CancelToken
+from memtui.engine.core.memory import Memory
+from memtui.engine.core.progress import CancelToken
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from memtui.engine.metadata import count, parse_object, positive
-from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.core.progress import CancelToken, OnProgress
+from memtui.engine.metadata.read import count, parse_object, positive
 from memtui.engine.store import sql
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
+
 
 KEY = "last_injected_at"
 

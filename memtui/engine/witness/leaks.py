@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.access import Access, agent_of_session
-from memtui.engine.errors import MemtuiError
-from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions, state_folders
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
     from memtui.engine.engine import Engine
     from memtui.engine.witness.rights import Rights
 
+
 Channel = Literal[
     "wrong-scope", "merged-by-compaction", "no-agent-id", "null-scope-as-global", "same-text", "indexed-transcript",
     "files",
 ]  # fmt: skip
+
 CHANNELS: Mapping[Channel, str] = {
     "wrong-scope": "did or could cross",
     "merged-by-compaction": "merged by compaction",
@@ -36,10 +38,15 @@ CHANNELS: Mapping[Channel, str] = {
     "indexed-transcript": "transcripts indexed",
     "files": "files beside it",
 }
+
 UNSEEN = "what an agent says to another, and files outside these folders, cannot be seen from here"
+
 _K = 20
+
 _BLOCK_LINE = re.compile(r"\[[CWP]\]\[[^:\]]+:(?P<scope>[^\]]+)\]")
+
 _CORPUS = "corpus:"
+
 _SHORTEST = 16
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from memtui.engine.metadata import parse_object, positive
-from memtui.engine.progress import CancelToken
-from memtui.engine.secrets import mask
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.secrets import mask
+from memtui.engine.metadata.read import parse_object, positive
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
+
 LiveKind = Literal["stored", "changed", "injected"]
+
 _SHOWN = 120
+
 _SAME_MOMENT_MS = 60_000
 
 

@@ -12,12 +12,13 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine.errors import MemtuiError
-from memtui.engine.progress import CancelToken, OnProgress
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.progress import CancelToken, OnProgress
 from memtui.engine.witness.injections import InjectionHistory, InjectionMark, read_injections
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
+
 
 _LAYOUT = """
 CREATE TABLE IF NOT EXISTS marks (

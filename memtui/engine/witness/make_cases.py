@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.engine.cases.case import Case, case_id
-from memtui.engine.progress import CancelToken
-from memtui.engine.secrets import find_secrets
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.secrets import find_secrets
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher
@@ -17,6 +17,7 @@ from memtui.engine.witness.replay import ReplayedTurn, read_turns, replay_turns
 
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
+
 
 ALIVE = ("same", "text_changed")
 """States of a memory that should still come back."""

@@ -13,16 +13,17 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.errors import MemtuiError
-from memtui.engine.lab.injected import HARD_CUT, sanitised
-from memtui.engine.metadata import Metadata, coerce_timestamp, normalise
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.explain.prompt_block import HARD_CUT, sanitised
+from memtui.engine.metadata.read import Metadata, coerce_timestamp, normalise
 from memtui.engine.store import sql
 from memtui.engine.witness.prompt_block import BlockLine
 
 if TYPE_CHECKING:
+    from memtui.engine.core.progress import CancelToken
     from memtui.engine.dialects.base import Dialect
-    from memtui.engine.progress import CancelToken
     from memtui.engine.store.table import Store
+
 
 State = Literal[
     "same",
@@ -35,10 +36,14 @@ State = Literal[
     "ambiguous",
     "unknown",
 ]
+
 RELATED = " Related: "
+
 _CAPS = (80, 180, HARD_CUT, 540)
 """Lengths at which the plugin cuts a line by its own settings: a text of one of them may go on."""
+
 _WORD = re.compile(r"[^\W_]{2,}")
+
 ALIKE = 0.6
 """Share of words in common from which a memory is offered as perhaps the one, edited before the history begins."""
 

@@ -6,18 +6,28 @@ import re
 from dataclasses import dataclass, replace
 
 TAG = "relevant-memories"
+
 _TAGS = (TAG, "inherited-rules", "derived-focus", "error-detected")
+
 _OPENING = re.compile(rf"\s*<({'|'.join(_TAGS)})>\n(.*?)\n?</\1>[ \t]*(?:\n|\Z)", re.DOTALL)
+
 _ANYWHERE = re.compile(rf"<{TAG}>\n.*?</{TAG}>", re.DOTALL)
+
 _MODE = re.compile(r"<mode:([a-z]+)>")
+
 _NUMBERED = re.compile(r"\d+\.\s+(.*)")
+
 _LINE = re.compile(
     r"- (?:\[(?P<tier>[A-Z])\])?\[(?P<category>[^:\]]*):(?P<scope>[^\]]*)\]"
     r"(?: (?P<day>\d{4}-\d{2}-\d{2}))?(?: \((?P<source>[a-z][a-z-]*)\))? (?P<text>.*)"
 )
+
 _BUILTIN_LINE = re.compile(r"\d+\. \[(?P<category>[^\]]*)\] (?P<text>.*)")
+
 _TOOL_LINE = re.compile(r"\d+\. \[(?P<id>[^\]]+)\] \[(?P<category>[^:\]]*):(?P<scope>[^\]]*)\] (?P<text>.*)")
+
 _UNTRUSTED = "untrusted"
+
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#39;", "'"), ("&amp;", "&"))
 
 

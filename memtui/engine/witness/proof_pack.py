@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import MemtuiError, UsageError
-from memtui.engine.progress import CancelToken, OnProgress
-from memtui.engine.secrets import mask
-from memtui.engine.when import day
+from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.progress import CancelToken, OnProgress
+from memtui.engine.core.secrets import mask
+from memtui.engine.core.text import day
 from memtui.engine.witness.matching import Matcher
 from memtui.engine.witness.reach import Reach, reach_of
 from memtui.engine.witness.rights import Rights, read_rights
@@ -21,8 +21,11 @@ from memtui.engine.witness.rights import Rights, read_rights
 if TYPE_CHECKING:
     from memtui.engine.engine import Engine
 
+
 SCHEMA = "memtui.proof-pack.v1"
+
 _MOST = 200
+
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -31,7 +34,7 @@ def find_subject(engine: Engine, words: str) -> list[str]:
 
     Raises UsageError for no words, for none found and for more than a pack should hold.
     """
-    from memtui.engine.listing import ListQuery
+    from memtui.engine.catalog.types import ListQuery
 
     if not words.strip():
         raise UsageError("A subject needs words.", fix='Try: memtui proof-pack --subject "Ines" pack.zip')

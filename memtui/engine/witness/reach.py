@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import MemtuiError, UsageError
-from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.secrets import mask
+from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.secrets import mask
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher, RowState, use_in
@@ -18,16 +18,22 @@ from memtui.engine.witness.replay import join_events, read_turns, replay_turns
 from memtui.engine.witness.session import SessionFile
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.changes import ChangeSet
+    from memtui.engine.changes.change_set import ChangeSet
     from memtui.engine.engine import Engine
+
 
 SAME, NEAR = 0.995, 0.86
 """Likeness from which a memory says the same, and from which it is a near copy."""
+
 LIKELY = 0.3
 """Share of a memory's own words in an answer from which it is said to be used, likely."""
+
 _MOST_COPIES = 20
+
 _NEEDLE = 48
+
 _SHORTEST_NEEDLE = 12
+
 _CHUNK = 1 << 20
 
 
@@ -298,7 +304,7 @@ def _versions(
 
 def _remains(engine: Engine, text: str, memory_id: str, files: Sequence[SessionFile]) -> list[Remains]:
     """The files that hold the text: mirrors, notes, backups beside the store, sessions and trajectories."""
-    from memtui.engine.curate.copies import find_copies
+    from memtui.engine.changes.text_copies import find_copies
 
     found: dict[str, str] = {}
     if engine.store.folder is not None:

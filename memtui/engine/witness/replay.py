@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.errors import MemtuiError
-from memtui.engine.progress import CancelToken
-from memtui.engine.secrets import mask
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.core.secrets import mask
 from memtui.engine.witness.formats import read_session
 from memtui.engine.witness.injections import InjectionEvent
 from memtui.engine.witness.matching import Injected, Matcher, use_in
@@ -18,8 +18,10 @@ from memtui.engine.witness.turns import STRONGEST, Evidence, Turn, turns_of, tur
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
+
 HOOK_MS = 5_000
 """How long after the user's message the plugin's hook may run (autoRecallTimeoutMs)."""
+
 _NOT_HERE = (
     "none of the block's lines is or was in this store: it may have been pasted, or be of another store"
 )

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import DEFAULT_AGENT, Access, access_of, agents_in
 from memtui.engine.access.matrix import NO_ID, SHELL, AccessMatrix, AgentRow, ScopeCount, build_matrix
-from memtui.engine.errors import ConfigError
-from memtui.engine.lifecycle.suppression import AUTO_RECALL_LAYERS
-from memtui.engine.memory import LAYERS, STATES
-from memtui.engine.progress import CancelToken, OnProgress, Progress
-from memtui.engine.secrets import HINT, find_secrets
+from memtui.engine.core.errors import ConfigError
+from memtui.engine.core.memory import LAYERS, STATES
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.secrets import HINT, find_secrets
+from memtui.engine.decay.validity import AUTO_RECALL_LAYERS
 from memtui.engine.store import sql
 from memtui.engine.witness.find import state_folders
 
 if TYPE_CHECKING:
-    from memtui.engine.discovery.found import FoundStore
+    from memtui.engine.discovery.types import FoundStore
     from memtui.engine.engine import Engine
+
 
 OWNER = "agentId"
 """The column that says whose a row is, in tables of the built-in program."""
@@ -78,7 +79,7 @@ def read_rights(
 def configured_store(engine: Engine, environ: Mapping[str, str], cwd: Path) -> FoundStore | None:
     """What the configuration says of this store; where it names another one, the only one of the same program."""
     from memtui.engine.discovery import discover
-    from memtui.engine.discovery.found import PRO
+    from memtui.engine.discovery.types import PRO
 
     if engine.found is not None:
         return engine.found

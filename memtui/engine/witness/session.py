@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 LONGEST_ANSWER = 20_000
 """Characters of an answer that are looked at for words of a memory."""
+
 RECALL_TOOL = "memory_recall"
 
 Kind = Literal["user", "assistant", "tool", "compaction", "other"]

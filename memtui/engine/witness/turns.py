@@ -11,11 +11,14 @@ from memtui.engine.witness.prompt_block import BlockLine, PromptPrefix, split_pr
 from memtui.engine.witness.session import Entry, SessionRecord, SubmittedPrompt, ToolCall
 
 Evidence = Literal["transcript", "trajectory", "sqlite", "store", "none"]
+
 STRONGEST: tuple[Evidence, ...] = ("transcript", "trajectory", "sqlite", "store", "none")
 
 _NEAR_MS = 120_000
 """How far a run may lie from its user's message where nothing else joins them."""
+
 _NO_EVENT = "the recorder kept no event of this turn"
+
 _CUT = "the recorder cut the event of this turn"
 
 

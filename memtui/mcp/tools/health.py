@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from memtui.engine import MemtuiError
-from memtui.engine.health.doctor import examine, patient_of
+from memtui.engine.health import (
+    examine,
+    patient_of,
+)
 from memtui.mcp.door import Door, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 

@@ -7,8 +7,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from memtui.engine import MemtuiError
+from memtui.engine.capture import (
+    outcome_of,
+)
 from memtui.engine.capture.commit import commit
-from memtui.engine.capture.remember import outcome_of, remember
+from memtui.engine.capture.remember import (
+    remember,
+)
 from memtui.mcp.door import Door, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 

@@ -7,7 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from memtui.engine import MemtuiError
-from memtui.engine.capture.remember import refusal_of
+from memtui.engine.capture import (
+    refusal_of,
+)
 from memtui.mcp.door import Door, ToolError, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 

@@ -11,22 +11,25 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Input
 
+from memtui.patches.textual_painting import QuickModal
+from memtui.tui.actions.action import ACT, FIND, GO, MOVE, VIEW, Action
+from memtui.tui.actions.conflicts import ANY_SCREEN, is_screen, place
+from memtui.tui.actions.dispatch import refusal
+from memtui.tui.actions.table import BY_ID, bindings
 from memtui.tui.host import host
-from memtui.tui.keys import ACT, BY_ID, FIND, GO, MOVE, VIEW, Key, bindings
-from memtui.tui.keys.places import ANY_SCREEN, is_screen, place
 from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.paint.cells import fit
-from memtui.tui.quick import QuickModal
-from memtui.tui.refusal import refusal
-from memtui.tui.widgets.built_rows import BuiltRows
-from memtui.tui.widgets.line import Line
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row
+from memtui.tui.widgets.row_list import BuiltRows, Row
+from memtui.tui.widgets.text_lines import CleanInput
 
 CAP_CELLS = 11
+
 COLUMN_CELLS = 34
 """Narrower columns cut most titles: then there is one column."""
+
 EVERYWHERE = "EVERYWHERE"
+
 _ORDER = (ACT, FIND, VIEW, MOVE, GO, EVERYWHERE)
 """Doing before moving about: a person who asks for help wants to do something."""
 
@@ -35,7 +38,7 @@ _ORDER = (ACT, FIND, VIEW, MOVE, GO, EVERYWHERE)
 class HelpLine:
     """One key of the focused panel, and why it cannot act just now; empty when it can."""
 
-    key: Key
+    key: Action
     refused: str = ""
 
     @property
@@ -105,7 +108,7 @@ class HelpOverlay(QuickModal[None]):
 
     def compose(self) -> ComposeResult:
         with Panel(title=f"Keys: {self._title}"):
-            yield Line(placeholder="a key, or a part of what it does")
+            yield CleanInput(placeholder="a key, or a part of what it does")
             yield BuiltRows(self._rows)
 
     def on_mount(self) -> None:

@@ -9,20 +9,20 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from memtui.engine import one_line
+from memtui.patches.textual_painting import QuickModal
+from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.quick import QuickModal
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import Row, RowList
 
 VALUE_CELLS = 18
 """A longer value takes the place of its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SheetLine:
     """A name, its value, and what it means."""
 
     name: str
@@ -35,7 +35,7 @@ class Section:
     """Lines that belong together."""
 
     heading: str
-    lines: tuple[Line, ...]
+    lines: tuple[SheetLine, ...]
 
 
 def sheet_lines(
@@ -60,7 +60,7 @@ def sheet_lines(
     return lines
 
 
-def _line(line: Line, name_cells: int, value_cells: int, width: int, glyphs: Glyphs) -> Content:
+def _line(line: SheetLine, name_cells: int, value_cells: int, width: int, glyphs: Glyphs) -> Content:
     room = width - name_cells - value_cells - 2
     long = len(line.value) > value_cells - 2
     value = fit(line.value, value_cells + max(0, room) if long else value_cells, glyphs.ellipsis)

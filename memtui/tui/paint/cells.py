@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from rich.cells import cell_len, set_cell_size
 from textual.content import Content
 
@@ -48,3 +50,13 @@ def across(left: str, far: str, width: int) -> str:
     if room <= 0:
         return fit(far, width)
     return f"{fit(left, room)} {far}"
+
+
+# Places on disk, as a person writes them.
+
+
+def tilde(place: str) -> str:
+    """`place` with the home folder as `~`; URIs and other folders unchanged."""
+    home = os.path.expanduser("~")
+    inside = home not in ("", "/") and (place == home or place.startswith(home + os.sep))
+    return "~" + place[len(home) :] if inside else place

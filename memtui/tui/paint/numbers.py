@@ -6,6 +6,7 @@ from datetime import UTC, datetime, tzinfo
 from math import isfinite
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
 MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
 
 

@@ -12,15 +12,19 @@ from memtui.tui.paint.glyphs import UNICODE, Glyphs
 from memtui.tui.paint.numbers import full, short
 
 TITLE_CELLS = 14
+
 COUNT_CELLS = 6
+
 MS_CELLS = 5
+
 PAD_CELLS = 2
 """At the right end, so that the numbers stand under their headings in the panel's title."""
+
 MIN_TRACK = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Lap:
+class StageTiming:
     """One stage on the clock. `n_in` and `n_out` are None where nothing is counted (embedding the question).
 
     `stale` marks a row of the recall before, shown until its own arrives; `warn` one with something to say.
@@ -62,7 +66,7 @@ def track_cells(width: int) -> int:
     return max(MIN_TRACK, width - TITLE_CELLS - counts - MS_CELLS - 1 - PAD_CELLS)
 
 
-def stage_row(lap: Lap, total_ms: float, width: int, glyphs: Glyphs = UNICODE) -> Content:
+def stage_row(lap: StageTiming, total_ms: float, width: int, glyphs: Glyphs = UNICODE) -> Content:
     """One row of exactly `width` cells; `total_ms` is the right end of the time axis."""
     track = _track(lap, total_ms, track_cells(width), glyphs)
     quiet = lap.stale or lap.idle
@@ -90,7 +94,7 @@ def stage_row(lap: Lap, total_ms: float, width: int, glyphs: Glyphs = UNICODE) -
     )
 
 
-def total(laps: Sequence[Lap]) -> float:
+def total(laps: Sequence[StageTiming]) -> float:
     """The end of the last lap, in milliseconds; never zero, so that it can divide."""
     return max((lap.start_ms + lap.ms for lap in laps), default=0.0) or 1.0
 
@@ -102,7 +106,7 @@ def _count(n: int | None) -> str:
     return text if len(text) < COUNT_CELLS else short(n)
 
 
-def _track(lap: Lap, total_ms: float, cells: int, glyphs: Glyphs) -> str:
+def _track(lap: StageTiming, total_ms: float, cells: int, glyphs: Glyphs) -> str:
     """The lap as a block from its start; even the shortest is one visible mark."""
     steps = len(glyphs.blocks)
     start = min(cells - 1, max(0, int(lap.start_ms / total_ms * cells)))

@@ -18,18 +18,25 @@ from memtui.tui.paint.cells import fit, right
 from memtui.tui.paint.glyphs import UNICODE, Glyphs
 
 TITLE_CELLS = 13
+
 VALUE_CELLS = 6
+
 DELTA_CELLS = 6
+
 MOVE_CELLS = 9
+
 MIN_TRACK = 10
+
 GOOD_TRACK = 34
 """As much as the axis keeps where formulas want room."""
+
 _TOPS = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class WaterfallStep:
     """What one step did to a score: from `before` to `after`, and the formula with its numbers filled in."""
 
     title: str
@@ -42,10 +49,10 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Fall:
+class Waterfall:
     """A whole score: its steps, the recorded score at the end, and the `limit` that it did not reach."""
 
-    moves: tuple[Move, ...]
+    moves: tuple[WaterfallStep, ...]
     final: float
     limit: float | None = None
 
@@ -96,7 +103,9 @@ def _signed(value: float, digits: int) -> str:
     return "=" if value == 0 else ("+" if value > 0 else "") + number(value, digits)
 
 
-def fall_rows(fall: Fall, width: int, glyphs: Glyphs = UNICODE, *, formulas: bool = True) -> list[Content]:
+def fall_rows(
+    fall: Waterfall, width: int, glyphs: Glyphs = UNICODE, *, formulas: bool = True
+) -> list[Content]:
     """One row a step and a last one for the final score, each of exactly `width` cells.
 
     Columns: step, score after it, the axis with the change printed at the block, formula, change of rank.
@@ -124,7 +133,7 @@ def fall_rows(fall: Fall, width: int, glyphs: Glyphs = UNICODE, *, formulas: boo
     return rows
 
 
-def _formula_cells(fall: Fall, width: int) -> int:
+def _formula_cells(fall: Waterfall, width: int) -> int:
     longest = max((len(m.formula) for m in fall.moves), default=0) + 1
     return 0 if width < 70 else min(longest, max(18, width - TITLE_CELLS - VALUE_CELLS - 3 - GOOD_TRACK))
 
@@ -133,7 +142,7 @@ def _cells(value: float, top: float, cells: int) -> float:
     return min(1.0, max(0.0, value / top if top and isfinite(value) else 0.0)) * cells
 
 
-def _block(move: Move, delta: str, top: float, plot: int, track: int, glyphs: Glyphs) -> Content:
+def _block(move: WaterfallStep, delta: str, top: float, plot: int, track: int, glyphs: Glyphs) -> Content:
     """A step on the axis with its change printed behind it (or before it, where there is no room)."""
     style = f"bold {move.style}" if delta != "=" else "$dim"
     if delta == "=":
@@ -148,7 +157,7 @@ def _block(move: Move, delta: str, top: float, plot: int, track: int, glyphs: Gl
     return text.extend_right(max(0, track - text.cell_length)).truncate(track)
 
 
-def _solid(move: Move, top: float, plot: int, glyphs: Glyphs) -> tuple[int, str]:
+def _solid(move: WaterfallStep, top: float, plot: int, glyphs: Glyphs) -> tuple[int, str]:
     start = min(plot - 1, round(_cells(move.before, top, plot)))
     steps = len(glyphs.blocks)
     eighths = max(1, round((_cells(move.after, top, plot) - start) * steps))
@@ -156,7 +165,7 @@ def _solid(move: Move, top: float, plot: int, glyphs: Glyphs) -> tuple[int, str]
     return start, glyphs.blocks[-1] * whole + (glyphs.blocks[part - 1] if part else "")
 
 
-def _final_row(fall: Fall, width: int, plot: int, glyphs: Glyphs) -> Content:
+def _final_row(fall: Waterfall, width: int, plot: int, glyphs: Glyphs) -> Content:
     share = fall.final / fall.top if fall.top else 0.0
     block = Content.styled(bar(share, plot, glyphs), "$score-high")
     room = width - TITLE_CELLS - VALUE_CELLS - plot - 2
@@ -189,7 +198,7 @@ def _marked(block: Content, at: int, plot: int, glyphs: Glyphs) -> Content:
     return Content.assemble(block[:at], (glyphs.floor, "bold $stage-cut"), block[at + 1 :])
 
 
-def badge(fall: Fall, *, proved: bool, error: float = 0.0, glyphs: Glyphs = UNICODE) -> Content:
+def badge(fall: Waterfall, *, proved: bool, error: float = 0.0, glyphs: Glyphs = UNICODE) -> Content:
     """Whether the account holds: its steps lead to the score, and other formulas gave the same numbers."""
     if not fall.adds_up:
         return Content.styled(f"{glyphs.warn} off by {number(abs(fall.difference), 6)}", "bold $danger")
@@ -198,7 +207,7 @@ def badge(fall: Fall, *, proved: bool, error: float = 0.0, glyphs: Glyphs = UNIC
     return Content.styled(f"{glyphs.mark} adds up", "bold $ok")
 
 
-def stacked(fall: Fall, width: int, glyphs: Glyphs = UNICODE) -> Content:
+def stacked(fall: Waterfall, width: int, glyphs: Glyphs = UNICODE) -> Content:
     """All steps in one bar of at most `width` cells: gains in a row, losses eaten from its right end.
 
     The solid part is the final score. Neighbours differ in hue, and in shade where there is no colour.
@@ -231,7 +240,7 @@ def _shares(gains: Sequence[tuple[float, str]], peak: float, width: int) -> list
     return cells
 
 
-def summary(fall: Fall, width: int, glyphs: Glyphs = UNICODE) -> Content:
+def summary(fall: Waterfall, width: int, glyphs: Glyphs = UNICODE) -> Content:
     """The steps on one line of at most `width` cells: `vector +.581  bm25 +.271  length -.062  = .790`."""
     parts: list[str | tuple[str, str]] = []
     for move, delta in zip(fall.moves, fall.printed(), strict=True):

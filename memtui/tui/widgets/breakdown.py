@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from memtui.tui.host import host
 from memtui.tui.paint.cells import shorten
-from memtui.tui.paint.waterfall import Fall, fall_rows, stacked, summary
+from memtui.tui.paint.waterfall import Waterfall, fall_rows, stacked, summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class GateWords:
 class Why:
     """One memory's score and the facts to tell beside it (each one short phrase)."""
 
-    fall: Fall
+    fall: Waterfall
     facts: tuple[Content, ...] = ()
     gates: tuple[GateWords, ...] = ()
 
@@ -62,7 +62,7 @@ class Breakdown(Widget):
             return Content("\n").join(_fitted([words, bar], height))
         rows = fall_rows(fall, width, glyphs)
         if len(rows) > height:
-            moved = Fall(tuple(m for m in fall.moves if m.before != m.after), fall.final, fall.limit)
+            moved = Waterfall(tuple(m for m in fall.moves if m.before != m.after), fall.final, fall.limit)
             rows = fall_rows(moved, width, glyphs)
         if len(rows) > height:
             rows = [*rows[: height - 1], rows[-1]]

@@ -9,10 +9,10 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
+from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import shorten
-from memtui.tui.paint.plot import AXIS_CELLS, Plot, plot_cells, plot_lines
+from memtui.tui.paint.line_plot import AXIS_CELLS, Plot, plot_cells, plot_lines
 
 
 class CurvePlot(Widget, can_focus=True):

@@ -14,9 +14,10 @@ from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import score
 from memtui.tui.theme.tokens import category_style, tier_style
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import Row, RowList
 
 SCORE_CELLS = 6
+
 MISSED_CELLS = 21
 
 
@@ -33,7 +34,7 @@ class Miss:
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class DroppedGroup:
     """A gate that stopped something: the stage, the reason in words, and whom."""
 
     stage: str
@@ -43,7 +44,7 @@ class Gate:
     note: str = ""
 
 
-def gate_line(gate: Gate, width: int, glyphs: Glyphs) -> Content:
+def gate_line(gate: DroppedGroup, width: int, glyphs: Glyphs) -> Content:
     """The heading over the memories that one gate stopped."""
     count = f"{len(gate.misses):,} "
     why = gate.why + (f": {one_line(gate.note)}" if gate.note else "")
@@ -79,9 +80,9 @@ class DroppedList(RowList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._gates: tuple[Gate, ...] = ()
+        self._gates: tuple[DroppedGroup, ...] = ()
 
-    def show(self, gates: Sequence[Gate]) -> None:
+    def show(self, gates: Sequence[DroppedGroup]) -> None:
         """Show these gates and whom they stopped."""
         self._gates = tuple(gates)
         self.repaint()

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from memtui.engine import Memory, one_line
 from memtui.tui.widgets.result_list import lit
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import Row, RowList
 
 MOST_CHARS = 20_000
 """More than this nobody reads in a side panel; the ledger and Browse have the rest."""

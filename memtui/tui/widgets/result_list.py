@@ -15,15 +15,17 @@ from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import score
 from memtui.tui.theme.tokens import category_style, scope_style, tier_style
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import Row, RowList
 
 BAR_CELLS = 8
+
 TAIL = BAR_CELLS + 13
+
 FINE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class ResultRow:
     """One result as it is painted. `climbed`: places won or lost, None where nothing can be compared."""
 
     id: str
@@ -65,7 +67,7 @@ def lit(text: str, words: Sequence[str]) -> Content:
 
 
 def hit_lines(
-    hit: Hit, width: int, glyphs: Glyphs, *, evidence: bool, verdict: str = ""
+    hit: ResultRow, width: int, glyphs: Glyphs, *, evidence: bool, verdict: str = ""
 ) -> tuple[Content, ...]:
     """One result in one line, or two with its evidence below, each of `width` cells.
 
@@ -98,7 +100,7 @@ def _score(value: float) -> str:
     return f"{value:.4f}".removeprefix("0") if 0 < value < FINE else score(value)
 
 
-def _evidence(hit: Hit, width: int, glyphs: Glyphs) -> Content:
+def _evidence(hit: ResultRow, width: int, glyphs: Glyphs) -> Content:
     scope_cells = max(8, min(20, width - 11 - 42))
     parts: list[str | tuple[str, str]] = [
         " " * 11,
@@ -127,7 +129,7 @@ class ResultList(RowList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._hits: tuple[Hit, ...] = ()
+        self._hits: tuple[ResultRow, ...] = ()
         self._head: tuple[Content, ...] = ()
         self._ends = ""
         self.verdicts: Mapping[str, str] = {}
@@ -135,7 +137,7 @@ class ResultList(RowList):
 
     def show(
         self,
-        hits: Sequence[Hit],
+        hits: Sequence[ResultRow],
         selected: str | None = None,
         *,
         head: Sequence[Content] = (),

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from memtui.tui.host import host
-from memtui.tui.paint.timeline import Lap, stage_row, total
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.paint.timeline import StageTiming, stage_row, total
+from memtui.tui.widgets.row_list import Row, RowList
 
 
 class StageTable(RowList):
@@ -18,10 +18,10 @@ class StageTable(RowList):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._laps: tuple[Lap, ...] = ()
+        self._laps: tuple[StageTiming, ...] = ()
         self._notes: tuple[Content, ...] = ()
 
-    def show(self, laps: Sequence[Lap], notes: Sequence[Content] = ()) -> None:
+    def show(self, laps: Sequence[StageTiming], notes: Sequence[Content] = ()) -> None:
         """Show these stages; `notes` stand below them, as long as the room allows."""
         self._laps, self._notes = tuple(laps), tuple(notes)
         self.repaint()

@@ -15,9 +15,9 @@ from textual.style import Style
 from textual.widget import Widget
 
 from memtui.engine import MemtuiError, Progress, one_line
+from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
-from memtui.tui.jump import Spot, marked
-from memtui.tui.keys import bindings
+from memtui.tui.jump import JumpTarget, marked
 from memtui.tui.paint.bars import progress as progress_bar
 from memtui.tui.paint.cells import across, crop
 from memtui.tui.paint.numbers import short
@@ -111,7 +111,7 @@ class StatePanel(Widget, can_focus=True):
             self.index = row
             self.action_take()
 
-    def jump_spots(self) -> Iterable[Spot]:
+    def jump_spots(self) -> Iterable[JumpTarget]:
         """Every way out."""
         return marked(self.render(), "choice", partial(setattr, self, "index"))
 

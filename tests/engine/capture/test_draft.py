@@ -13,7 +13,7 @@ from memtui.engine.capture.chat import ChatError, RecordingChat, Replies
 from memtui.engine.capture.draft import Draft, StoredRow, table_of
 from memtui.engine.capture.pipeline import change_sets
 from memtui.engine.capture.trace import Candidate, CaptureTrace
-from memtui.engine.store.create_pro import create_pro, pro_schema
+from memtui.engine.store.create import create_pro, pro_schema
 from memtui.engine.store.open import open_store
 
 NOW = 1_791_192_600_000

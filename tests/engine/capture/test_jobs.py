@@ -16,8 +16,8 @@ from memtui.engine.capture.chat import Replies
 from memtui.engine.capture.draft import StoredRow, table_of
 from memtui.engine.capture.jobs import plan_compaction, plan_dream, plan_reflection
 from memtui.engine.capture.trace import Message
-from memtui.engine.errors import MemtuiError, UsageError
-from memtui.engine.store.create_pro import create_pro, pro_schema
+from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.store.create import create_pro, pro_schema
 
 DAY = 86_400_000
 NOW = 1_791_192_600_000

@@ -15,8 +15,8 @@ from memtui.engine.capture.recipes.pro.plugin import call_tool
 from memtui.engine.capture.recipes.pro.run import RECIPE
 from memtui.engine.capture.replay import read_recordings, replay
 from memtui.engine.capture.trace import Message
-from memtui.engine.errors import UsageError
-from memtui.engine.store.create_pro import create_pro, pro_schema
+from memtui.engine.core.errors import UsageError
+from memtui.engine.store.create import create_pro, pro_schema
 from memtui.engine.store.open import open_store
 
 NOW = 1_791_192_600_000

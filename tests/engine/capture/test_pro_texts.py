@@ -17,8 +17,8 @@ from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.trace import CaptureTrace, Message
 from memtui.engine.capture.why_not import CaptureVerdict, why_not
-from memtui.engine.errors import MemtuiError
-from memtui.engine.store.create_pro import create_pro, pro_schema
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.store.create import create_pro, pro_schema
 from memtui.engine.store.open import open_store
 
 NOW = 1_791_192_600_000

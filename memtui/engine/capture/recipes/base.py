@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
 Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 """The vectors of stored texts in order, float32 [n, dims]. Raises EmbeddingError."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Fate, Message, Neighbour, Text
-from memtui.engine.secrets import mask
+from memtui.engine.core.secrets import mask
 
 DEFAULTS: Mapping[str, Any] = {
     "maxItemsPerTurn": 2,
@@ -28,15 +28,24 @@ DEFAULTS: Mapping[str, Any] = {
     "todoDedupeWindowHours": 24,
     "todoStaleTtlDays": 7,
 }
+
 SHORTEST = 12
+
 MOST_PARTS = 16
+
 LONG_ENOUGH = 30
 """Characters from which one text inside another makes them copies."""
+
 RECENT_TODOS = 64
+
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
+
 IMPORTANCE = {"decision": 0.88, "preference": 0.78, "todo": 0.70}
+
 LABELS = {"decision": "must_remember", "preference": "nice_to_have", "todo": "nice_to_have"}
+
 _FLAGS = re.ASCII | re.IGNORECASE
+
 _CATEGORIES = (
     (
         "todo",
@@ -60,15 +69,20 @@ _CATEGORIES = (
         ),
     ),
 )
+
 _INJECTED = re.compile(
     r"<!--\s*openclaw-mem-engine:autoRecall[\s\S]*?-->|<relevant-memories>[\s\S]*?</relevant-memories>", re.I
 )
+
 _ENDS = re.compile(r"(?<=[.!?。！？])\s+")
+
 _OUTPUT = re.compile(
     r"stdout|stderr|exit[ _-]?code|traceback|stack[ _-]?trace|tool[ _-]?call|tool[ _-]?result|command[ _-]?output",
     re.IGNORECASE,
 )
+
 _OUTPUT_KEYS = ("stdout", "stderr", "exitCode", "command", "tool")
+
 _SECRETS = tuple(
     re.compile(pattern, flags)
     for pattern, flags in (
@@ -88,6 +102,7 @@ _SECRETS = tuple(
         (r"\bBearer\s+[A-Za-z0-9._~+/=-]{24,}", 0),
     )
 )
+
 _SCOPE_TAG = re.compile(r"\[(?:scope|ISO)[:=]\s*([A-Za-z0-9._:/-]+)\]", re.IGNORECASE)
 
 

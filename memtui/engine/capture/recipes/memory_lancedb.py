@@ -11,16 +11,22 @@ from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
 from memtui.engine.capture.recipes.memtui.texts import content_text
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Neighbour, Text
-from memtui.engine.js import utf16_len
-from memtui.engine.secrets import mask
+from memtui.engine.core.javascript import utf16_len
+from memtui.engine.core.secrets import mask
 
 DEFAULTS: Mapping[str, Any] = {"captureMaxChars": 500}
+
 MOST = 3
+
 SHORTEST = 10
+
 SAME = 0.95
 """Of its own score, 1 / (1 + squared distance)."""
+
 IMPORTANCE = 0.7
+
 _FLAGS = re.ASCII | re.IGNORECASE
+
 _TRIGGERS = tuple(
     re.compile(pattern, _FLAGS)
     for pattern in (
@@ -35,6 +41,7 @@ _TRIGGERS = tuple(
         r"always|never|important",
     )
 )
+
 _ORDERS = tuple(
     re.compile(pattern, _FLAGS)
     for pattern in (
@@ -46,12 +53,14 @@ _ORDERS = tuple(
         r"\b(?:run|execute|call|invoke)\b.{0,40}\b(?:tool|command)\b",
     )
 )
+
 _CATEGORIES = (
     ("preference", re.compile(r"prefer|radši|like|love|hate|want", _FLAGS)),
     ("decision", re.compile(r"rozhodli|decided|will use|budeme", _FLAGS)),
     ("entity", re.compile(r"\+\d{10,}|@[\w.-]+\.\w+|is called|jmenuje se", _FLAGS)),
     ("fact", re.compile(r"is|are|has|have|je|má|jsou", _FLAGS)),
 )
+
 _SMART = {"preference": "preferences", "decision": "events", "entity": "entities", "fact": "cases"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from memtui.engine.capture.recipes.base import CaptureRecipe
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import UsageError
 
 
 @cache

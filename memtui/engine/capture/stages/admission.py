@@ -8,16 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from memtui.engine.categories import SMART
-from memtui.engine.js import number, to_fixed, trim, utf16_len
+from memtui.engine.core.javascript import number, to_fixed, trim, utf16_len
+from memtui.engine.metadata.categories import SMART
 
 VERSION = "amac-v1"
+
 FEATURES = ("utility", "confidence", "novelty", "recency", "typePrior")
+
 MATCH_AT = 0.55
 """From this cosine on a stored memory counts as a match, and a candidate as one that updates it."""
+
 NEUTRAL = 0.5
+
 MOST_POOL, LONGEST_HALF_LIFE = 20, 365
+
 _DAY_MS = 86_400_000
+
 _MODES = ("standalone", "batch", "off")
 
 
@@ -166,7 +172,9 @@ class Confidence(NamedTuple):
 _TOKEN = re.compile(
     r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]|[^\W_\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]+"
 )
+
 _SENTENCE = re.compile("[。！？!?]+")
+
 _SPAN = 4
 
 

@@ -6,10 +6,12 @@ import re
 from typing import Any
 
 from memtui.engine.capture.stages.matching import pattern
-from memtui.engine.js import SPACE, trim
+from memtui.engine.core.javascript import SPACE, trim
 
 ROUNDS = 6
+
 LABEL_WINDOW = 160
+
 _LABELS = (
     "Conversation info (untrusted metadata):",
     "Sender (untrusted metadata):",
@@ -18,30 +20,48 @@ _LABELS = (
     "Forwarded message context (untrusted metadata):",
     "Chat history since last reply (untrusted, for context):",
 )
+
 _RECALLED = pattern(r"<relevant-memories>[\s\S]*?</relevant-memories>\s*")
+
 _UNTRUSTED = pattern(r"\[UNTRUSTED DATA[^\n]*?\][\s\S]*?\[END UNTRUSTED DATA\]\s*")
+
 _STARTED = "A new session was started via /new or /reset. Execute your Session Startup sequence now"
+
 _LINE = "(?:\\A|(?<=[\n\r\u2028\u2029]))"
+
 _END = "(?=[\n\r\u2028\u2029]|\\Z)"
+
 _EXEC = pattern(rf"{_LINE}System:\s*\[[^\n]*?\]\s*Exec\s+(?:completed|failed|started)\b.*{_END}")
+
 _BLOCK = pattern(
     rf"(?:\A|\n)\s*(?:{'|'.join(map(re.escape, _LABELS))})\s*\n```json[\s\S]*?\n```\s*", re.NOFLAG
 )
+
 _ADDRESSED = pattern(r"\A(?:<@!?[0-9]+>|@[A-Za-z0-9_.-]+)\s*", re.NOFLAG)
+
 _WRAPPER = pattern(r"\A\[(?:Subagent Context|Subagent Task)\]\s*")
+
 _PHRASE = (
     r"(?:You are running as a subagent\b[^\n]*?(?:\.(?=\s|\Z)|\Z)|Results auto-announce to your requester\.?"
     r"|do not busy-poll for status\.?|Reply with a brief acknowledgment only\.?|Do not use any memory tools\.?)"
 )
+
 _PHRASES = pattern(rf"\A(?:{_PHRASE}\s*)+")
+
 _BOILERPLATE = pattern(rf"\A(?:{_PHRASE}\s*)+\Z")
+
 _SUBAGENT = pattern(r"\AYou are running as a subagent\b")
+
 _SYSTEM = pattern(rf"{_LINE}System:\s*\[[0-9\-: +GMT]+\]\s+\S+\[[^\n]*?\].*{_END}", re.NOFLAG)
+
 _LABEL_END = pattern(
     r"(?:Conversation info|Sender|Replied message)\s*\(untrusted[^)\n]*\)\s*:\s*\Z", re.NOFLAG
 )
+
 _FENCE = "```json"
+
 _BLANKS = re.compile(r"\n{3,}")
+
 _SPACES = f"[{SPACE}]"
 
 

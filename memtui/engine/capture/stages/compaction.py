@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.stages.similarity import cosine
-from memtui.engine.js import trim, utf16_slice
-from memtui.engine.memory import TIERS
-from memtui.engine.metadata_patch import build_metadata
+from memtui.engine.core.javascript import trim, utf16_slice
+from memtui.engine.core.memory import TIERS
+from memtui.engine.metadata.patch import build_metadata
 
 LONGEST_ABSTRACT = 180
+
 MOST_OVERVIEW = 8
+
 MERGED_CONFIDENCE = 0.7
 
 

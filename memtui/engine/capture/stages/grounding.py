@@ -7,14 +7,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtui.engine.categories import normalise_category
-from memtui.engine.js import trim, utf16_len
-from memtui.engine.recall.noise import noise_rule
+from memtui.engine.core.content_rules import noise_rule
+from memtui.engine.core.javascript import trim, utf16_len
+from memtui.engine.metadata.categories import normalise_category
 
 REAL, CONSTRUCTED = "real", "constructed"
+
 MIXED, FICTION = "mixed", "fiction"
+
 _STRICTNESS = {REAL: 0, MIXED: 1, FICTION: 2}
+
 SHORTEST_ABSTRACT = 5
+
 _DURABLE = ("profile", "preferences", "entities", "cases", "patterns")
 
 

@@ -9,8 +9,11 @@ from typing import Any
 from memtui.engine.capture.stages.matching import pattern
 
 _THOUGHT = re.compile(r"</think>", re.IGNORECASE)
+
 _FENCE = pattern(r"```(?:json)?\s*([\s\S]*?)```", re.IGNORECASE)
+
 _TRAILING = pattern(r",\s*([}\]])", re.NOFLAG)
+
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
 
 

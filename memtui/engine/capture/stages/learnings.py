@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 _ENTRY = re.compile(r"^## \[(LRN|ERR)-[0-9]{8}-[0-9]{3}\]", re.MULTILINE)
+
 _OTHER = re.compile(r"[^a-z0-9]+")
+
 TOKEN_LENGTH = 32
 
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from memtui.engine.js import LINE, SPACE
+from memtui.engine.core.javascript import LINE, SPACE
 
 W = "[A-Za-z0-9_]"
+
 EDGE = f"(?:(?<!{W})(?={W})|(?<={W})(?!{W}))"
 """A word boundary that knows ASCII words only."""
+
 S = f"[{SPACE}]"
+
 CJK = re.compile("[\u3040-\u309f\u30a0-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 

@@ -6,10 +6,12 @@ import json
 import re
 from typing import Any
 
-from memtui.engine.js import trim
+from memtui.engine.core.javascript import trim
 
 _OPENROUTER = re.compile(r"openrouter\s*/\s*(\S[\s\S]*)", re.IGNORECASE)
+
 _OPENAI = re.compile(r"openai(?:-codex)?\s*/\s*(\S[\s\S]*)", re.IGNORECASE)
+
 _THINKING = re.compile(r"qwen3|deepseek.*r1|qwq", re.IGNORECASE)
 
 

@@ -11,15 +11,22 @@ _ENGLISH = pattern(
     r"(?:\b(?:i|user)\s+)?(?:(?:really|still|also)\s+)?\b(?:like|love|prefer|enjoy)\s+(?P<items>[a-z0-9\s\-'&,]+?)"
     r"\s+from\s+(?P<brand>[a-z0-9][a-z0-9\s\-'&]*)"
 )
+
 _CHINESE = pattern(
     r"(?:我|用户)?(?:很|更|还)?(?:喜欢|爱吃|偏爱|常吃|想吃)(?:吃|喝|用|买)?"
     r"(?P<brand>[\u4e00-\u9fa5A-Za-z0-9&·'\-]{1,24}?)的(?P<items>[^。！？!?\n]{1,80})"
 )
+
 _CUT = pattern(r"因为|所以|但是|不过|\b(?:if|when|because|but)\b")
+
 _SPLIT = pattern(r"\s*(?:、|,|，|/|以及|及|与|和|\band\b|&)\s*")
+
 _QUOTES = re.compile("[\"'“”‘’「」『』]")
+
 _ENDS = re.compile("[。！？!?,，.；;：:\\s]+$")
+
 _ARTICLE = pattern(r"\A(?:the|a|an)\s+")
+
 _SPACE = pattern(r"\s+")
 
 

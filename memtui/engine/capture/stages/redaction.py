@@ -7,13 +7,18 @@ import re
 from typing import Any
 
 from memtui.engine.capture.stages.matching import pattern
-from memtui.engine.js import trim, utf16_slice
+from memtui.engine.core.javascript import trim, utf16_slice
 
 MASK = "[REDACTED]"
+
 SIGNATURE_LENGTH = 240
+
 SHOWN_TEXT = 300
+
 _REST = r"[^\s\"',;)}\]]+"
+
 _BEARER = pattern(r"Bearer\s+[A-Za-z0-9\-._~+/]+=*", re.NOFLAG)
+
 _SECRETS = tuple(
     pattern(text, flags)
     for text, flags in (
@@ -41,12 +46,15 @@ _SECRETS = tuple(
         (r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}", re.NOFLAG),
     )
 )
+
 _SIGNAL = pattern(
     r"\[error\]|error:|exception:|fatal:|traceback|syntaxerror|typeerror|referenceerror|npm err!|command not found"
     r"|no such file|permission denied|non-zero|exit code|\"status\"\s*:\s*\"(?:error|failed)\"|\biserror\b"
     r"|(?:错误|异常|报错|失败)\s*[：:]"
 )
+
 _TAG = re.compile(r"</?[a-zA-Z][^>]*>")
+
 _SPACE = pattern(r"\s+")
 
 

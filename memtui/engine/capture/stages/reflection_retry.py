@@ -12,6 +12,7 @@ _PASSING = re.compile(
     r"|\btimeout\b|\bund_err_(?:socket|headers_timeout|body_timeout)\b|network error|fetch failed",
     re.IGNORECASE | re.ASCII,
 )
+
 _FINAL = re.compile(
     r"\b401\b|\bunauthorized\b|invalid api key|invalid[_ -]?token|\bauth(?:entication)?_?unavailable\b"
     r"|insufficient (?:credit|credits|balance)|\bbilling\b|\bquota exceeded\b|payment required|model .*not found"

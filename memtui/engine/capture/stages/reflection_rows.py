@@ -11,19 +11,19 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memtui.engine.capture.stages.matching import pattern
-from memtui.engine.capture.stages.reflection_text import (
-    DERIVED,
-    INVARIANTS,
-    MOST_DERIVED,
-    MOST_INVARIANTS,
-)
-from memtui.engine.js import number, trim
+from memtui.engine.capture.stages.reflection_text import DERIVED, INVARIANTS, MOST_DERIVED, MOST_INVARIANTS
+from memtui.engine.core.javascript import number, trim
 
 EVENT_IMPORTANCE, INVARIANT_IMPORTANCE, DERIVED_IMPORTANCE, LEGACY_IMPORTANCE = 0.55, 0.82, 0.78, 0.75
+
 DERIVED_LIFE_DAYS = 14
+
 NEWEST_ROWS = 160
+
 FALLBACK_FACTOR = 0.75
+
 _DAY_MS = 86_400_000
+
 _DECAY: Mapping[str, tuple[float, float, float, float]] = {
     "invariant": (45, 0.22, 1.1, 1),
     "derived": (7, 0.65, 1, 0.95),
@@ -33,13 +33,16 @@ _DECAY: Mapping[str, tuple[float, float, float, float]] = {
     "decision": (45, 0.25, 1.1, 1),
 }
 """Midpoint in days, steepness, base weight and quality by the kind of a line."""
+
 _LEGACY_DECAY = (3, 1.2)
+
 _MAPPED_CATEGORY = {
     "user-model": "preferences",
     "agent-model": "patterns",
     "lesson": "cases",
     "decision": "cases",
 }
+
 _SPACE = pattern(r"\s+")
 
 

@@ -6,14 +6,20 @@ import re
 from typing import Any
 
 from memtui.engine.capture.stages.matching import pattern
-from memtui.engine.js import trim
+from memtui.engine.core.javascript import trim
 
 MOST_INVARIANTS, MOST_DERIVED, MOST_MAPPED = 8, 10, 100
+
 INVARIANTS, DERIVED = "Invariants", "Derived"
+
 _MERGED = "Invariants & Reflections"
+
 _LOOPS = "Open loops / next actions"
+
 _DECISIONS = "Decisions (durable)"
+
 _GOVERNANCE = "Learning governance candidates (.learnings / promotion / skill extraction)"
+
 MAPPED = (
     ("user-model", "User model deltas (about the human)", "preference"),
     ("agent-model", "Agent model deltas (about the assistant/system)", "preference"),
@@ -21,13 +27,18 @@ MAPPED = (
     ("decision", _DECISIONS, "decision"),
 )
 """(kind, heading, category) of the sections whose bullets become memories, in the order they are read."""
+
 GOVERNANCE_ACTION = "Decide whether this becomes a lasting rule, and write it where rules are kept."
+
 GOVERNANCE_SUMMARY = "Reflection learning governance candidates"
+
 _LEAD = pattern(r"\A(?:invariants?|reflections?|derived)\s*[:：]\s*")
+
 _NOTHING = pattern(
     r"\A\(none(?: captured)?\)\Z|\A(?:invariants?|reflections?|derived)[:：]\Z|apply this session'?s deltas next run"
     r"|apply this session'?s distilled changes next run|investigate why embedded reflection generation failed"
 )
+
 _UNSAFE = pattern(
     r"\A\s*(?:(?:next|this)\s+run\s+)?(?:ignore|disregard|forget|override|bypass)\b[\s\S]{0,80}"
     r"\b(?:instructions?|guardrails?|policy|developer|system)\b"
@@ -36,20 +47,26 @@ _UNSAFE = pattern(
     r"|<\s*/?\s*(?:system|assistant|user|tool|developer|inherited-rules|derived-focus)\b[^>]*>"
     r"|\A(?:system|assistant|user|developer|tool)\s*:"
 )
+
 _RULE = pattern(
     r"\A(?:always|never|(?:when|if|before|after|prefer|avoid|require|only|do not|must|should)\b)"
     r"|\b(?:must|should|never|always|prefer|avoid|required?)\b"
 )
+
 _DELTA = pattern(
     r"\A(?:this run|next run|going forward|follow-up|re-check|retest|verify|confirm|avoid repeating|adjust|change"
     r"|update|retry|keep|watch)\b|\b(?:this run|next run|delta|change|adjust|retry|re-check|retest|verify|confirm"
     r"|avoid repeating|follow-up)\b"
 )
+
 _ACTION = pattern(
     r"\A(?:investigate|verify|confirm|re-check|retest|update|add|remove|fix|avoid|keep|watch|document)\b"
 )
+
 _OLD_RULE = pattern(r"invariant|stable|policy|rule")
+
 _OLD_DELTA = pattern(r"reflect|inherit|derive|change|apply")
+
 _ENTRY = pattern(r"(?:\A|\n)###\s+Entry\b[^\n]*")
 
 

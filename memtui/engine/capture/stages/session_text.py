@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memtui.engine.capture.stages.redaction import redact_secrets
-from memtui.engine.js import trim
+from memtui.engine.core.javascript import trim
 
 
 def message_line(message: Any) -> str | None:

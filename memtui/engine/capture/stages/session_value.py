@@ -6,28 +6,36 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memtui.engine.capture.stages.matching import CJK, pattern
-from memtui.engine.js import trim, utf16_len
+from memtui.engine.core.javascript import trim, utf16_len
 
 MIN_SCORE = 0.3
+
 MIN_TEXTS = 3
+
 LOW_VALUE = 0.2
 """Conversations of less are skipped where low value is skipped."""
+
 _TOOL = pattern(
     r"\b(?:tool_use|tool_result|function_call|memory_store|memory_recall|memory_forget|memory_update)\b"
 )
+
 _CORRECTION = pattern(
     r"\Ano[,.\s]|\b(?:actually|instead|wrong|correct(?:ion)?|fix)\b|不对|应该是|應該是|错了|錯了|改成|不是.*而是"
 )
+
 _DECISION = pattern(
     r"\b(?:let'?s go with|confirmed?|approved?|decided?|we'?ll use|going forward|from now on|agreed)\b"
     r"|决定|決定|确认|確認|选择了|選擇了|就这样|就這樣"
 )
+
 _ACKNOWLEDGED = pattern(
     r"\A(?:ok|okay|k|sure|fine|thanks|thank\s*you|thx|ty|got\s*it|understood|cool|nice|great|good|perfect|awesome"
     r"|alright|yep|yup|yeah|right)[.!]?\Z"
     r"|\A(?:(?:好|好的|收到|了解|明白|谢谢|感谢)[。！]?|(?:嗯|👍)。?)\Z"
 )
+
 _ELEMENT = pattern(r"\A<[a-z][\w-]*[^>]*>[\s\S]*</[a-z][\w-]*>\Z")
+
 _INTENT = pattern(
     r"\b(?:remember|recall|don'?t forget|note that|keep in mind)\b|记住|記住|别忘|不要忘|记一下|記一下"
 )

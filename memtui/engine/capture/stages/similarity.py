@@ -7,18 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.js import utf16_len
+from memtui.engine.core.javascript import utf16_len
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
 NOISE_AT = 0.82
+
 KNOWN_NOISE_AT = 0.90
+
 BROKEN_ABOVE = 0.98
 """Two unlike prototypes nearer than this mean that the embedder tells nothing apart."""
+
 MOST_LEARNED = 200
+
 SHORTEST, LONGEST = 9, 300
+
 DUPLICATE_ABOVE = 0.85
 
 

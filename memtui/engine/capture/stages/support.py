@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from memtui.engine.js import number, trim
+from memtui.engine.core.javascript import number, trim
 
 MOST_SLICES = 8
+
 GENERAL = "general"
+
 _CONTEXTS = (
     "general", "morning", "afternoon", "evening", "night", "weekday", "weekend", "work", "leisure", "summer",
     "winter", "travel",
 )  # fmt: skip
+
 _ALIASES = {
     alias: context
     for context, aliases in {

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtui.engine.capture.stages.matching import pattern
-from memtui.engine.js import utf16_len
+from memtui.engine.core.javascript import utf16_len
 
 _HIDDEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f"
     "\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 )
+
 _PAD = rf"[\s{_HIDDEN}]*"
 
 

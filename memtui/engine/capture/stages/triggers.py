@@ -5,21 +5,27 @@ from __future__ import annotations
 import re
 
 from memtui.engine.capture.stages.matching import CJK, any_of, pattern
-from memtui.engine.js import trim, utf16_len
+from memtui.engine.core.javascript import trim, utf16_len
 
 SHORTEST, SHORTEST_CJK, LONGEST = 10, 4, 500
+
 MOST_PICTURES = 3
+
 _HEADERS = pattern(
     r"(?:\A|(?<=[\n\r\u2028\u2029]))(?:Conversation info|Sender) \(untrusted metadata\):[\s\S]*?\n\s*\n"
 )
+
 _PICTURES = re.compile("[\U0001f300-\U0001f9ff]")
+
 _DELETE = "delete|remove|forget|purge|cleanup|clean up|clear"
+
 _MANAGEMENT = pattern(
     r"\b(?:memory-pro|memory_store|memory_recall|memory_forget|memory_update)\b|\bopenclaw\s+memory-pro\b"
     rf"|\b(?:{_DELETE})\b.*\b(?:memory|memories|entry|entries)\b|\b(?:memory|memories)\b.*\b(?:{_DELETE})\b"
     r"|\bhow do i\b.*\b(?:delete|remove|forget|purge|cleanup|clear)\b"
     r"|(?:删除|刪除|清理|清除).{0,12}(?:记忆|記憶|memory)"
 )
+
 # fmt: off
 _TRIGGERS = pattern("|".join((
     any_of((
@@ -38,6 +44,7 @@ _TRIGGERS = pattern("|".join((
     r"\bdecided\b", r"my\s+\w+\s+is", r"is\s+my", r"můj\s+\w+\s+je", r"je\s+můj", r"mein\s+\w+\s+ist",
     r"\+\d{10,}", r"我的\S+是", r"[\w.-]+@\w+\.\w+",
 )))
+
 _CATEGORIES = tuple((name, pattern(text)) for name, text in (
     ("preference", any_of((
         "prefer", "radši", "like", "love", "hate", "want", "bevorzuge", "mag", "hasse", "will", "brauche", "偏好",
@@ -54,6 +61,7 @@ _CATEGORIES = tuple((name, pattern(text)) for name, text in (
     ("fact", r"\b(?:is|are|has|have|je|má|jsou|ist|sind|hat|habe|wohne|arbeite)\b|"
         + any_of(("immer", "niemals", "wichtig", "總是", "总是", "從不", "从不", "一直", "每次都", "老是"))),
 ))
+
 # fmt: on
 
 

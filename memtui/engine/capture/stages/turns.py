@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from memtui.engine.capture.stages.matching import pattern
 from memtui.engine.capture.stages.transcript import Turn
-from memtui.engine.js import trim
+from memtui.engine.core.javascript import trim
 
 RETAINED = 6
+
 _REMEMBER = pattern(
     r"\A(?:请|請)?\s*(?:remember(?:\s+this)?|merke?\s+dir|vergiss\s+(?:das\s+)?nicht|记住|記住|记一下|記一下|别忘了|別忘了)"
     r"\s*[.!?。？]*\Z"
 )
+
 _REST = re.compile(r"agent:[^:]*[^:\s][^:]*:(.*)", re.DOTALL)
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from memtui.engine.js import utf16_len
+from memtui.engine.core.javascript import utf16_len
 
 SHORTEST_ANSWER = 24
 """Answers of at most this many UTF-16 units are never judged as using anything."""
+
 _MARKS = (
     "remember", "之前", "记得", "according to", "based on what", "as you mentioned", "如前所述", "如您所說",
     "如您所说的", "我記得", "我记得", "之前你說", "之前你说", "之前提到", "之前提到的", "根据之前", "依据之前",

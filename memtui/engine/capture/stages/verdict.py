@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 DECISIONS = ("skip", "create", "merge", "supersede", "support", "contextualize", "contradict")
+
 _NAMED_ONLY = ("supersede", "contradict")
 """Decisions that count only when the model says which neighbour it means."""
+
 UNREADABLE = "LLM response unparseable"
 
 

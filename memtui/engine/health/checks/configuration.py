@@ -7,6 +7,7 @@ from pathlib import Path
 from memtui.engine.health.check import Check, Patient, Seen, counted
 
 FRESH_MS = 7 * 86_400_000
+
 _PAIR = ("lancedb", "lancedb-pro")
 
 

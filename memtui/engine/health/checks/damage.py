@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 
-from memtui.engine.errors import DamagedStoreError
+from memtui.engine.core.errors import DamagedStoreError
 from memtui.engine.health.check import Check, Patient, Seen, counted
 
 
 def _stale_lock(patient: Patient) -> Seen | None:
-    from memtui.engine.curate.lock import ABANDONED_S, HELD, lock_state
+    from memtui.engine.changes.owner_lock import ABANDONED_S, HELD, lock_state
 
     if patient.folder is None:
         return None

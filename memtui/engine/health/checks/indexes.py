@@ -9,8 +9,11 @@ from memtui.engine.health.check import Check, Patient, Seen, counted
 if TYPE_CHECKING:
     from memtui.engine.store.table_facts import IndexFacts
 
+
 OLDEST_FTS = 1
+
 ID_INDEX_ROWS = 50_000
+
 RECALL_LEAST = 0.95
 
 
@@ -110,6 +113,7 @@ def _dishonest(patient: Patient) -> Seen | None:
 
 
 _MAKE = "make the full-text index anew, in the format that the agent reads"
+
 CHECKS = (
     Check(
         "D5", "full-text index", "facts", "S2", "wrong",

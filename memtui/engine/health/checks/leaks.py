@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from memtui.engine.core.secrets import find_secrets, may_hold_secrets
 from memtui.engine.health.check import Check, Patient, Seen, counted
-from memtui.engine.secrets import find_secrets, may_hold_secrets
 
 MOST_VERSIONS = 400
+
 LARGEST_FILE = 32 << 20
+
 MOST_FILES = 3_000
+
 _BESIDE = (
     "backups/*.jsonl",
     "admission-audit/*.jsonl",
@@ -20,6 +23,7 @@ _BESIDE = (
     "*/memory/*.md",
 )
 """Files that the plugin leaves beside its store."""
+
 _OF_STATE = (
     "agents/*/sessions/*.jsonl*",
     "trajectory-exports/**/*",
@@ -29,6 +33,7 @@ _OF_STATE = (
     "backups/*.jsonl",
 )
 """Files of the agent's host, below its state folder."""
+
 _STATE_NAMES = (".openclaw", ".clawdbot", ".moldbot", ".moltbot")
 
 

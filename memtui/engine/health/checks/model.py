@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtui.engine.clean import one_line
+from memtui.engine.core.text import one_line
 from memtui.engine.health.check import Check, Patient, Seen, memories
 
 GONE = 0.05
@@ -66,6 +66,7 @@ def _day(time_ms: int) -> str:
 
 
 _EMBED = "embed these texts again with the store's model"
+
 CHECKS = (
     Check(
         "D18", "length of the model's vectors", "facts", "S2", "wrong",

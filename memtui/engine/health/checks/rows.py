@@ -6,15 +6,20 @@ import re
 
 import numpy as np
 
+from memtui.engine.catalog.catalog import INVALID
 from memtui.engine.health.check import Check, Patient, Seen, distinct, memories
-from memtui.engine.store.catalog import INVALID
 
 SECONDS_BELOW = 1e12
+
 MICROSECONDS_ABOVE = 1e14
+
 DAY_MS = 86_400_000
+
 SKEW_MS = 5_000
 """Clocks of two programs on one machine may differ by so much."""
+
 _UNDEFINED = re.compile(r"(?:.*:)?(?:undefined|null|NaN)", re.IGNORECASE)
+
 _BUILT_IN = re.compile(r"global|(?:agent|custom|project|user|reflection:agent):\S.*")
 
 

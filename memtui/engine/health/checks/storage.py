@@ -5,13 +5,19 @@ from __future__ import annotations
 from memtui.engine.health.check import Check, Patient, Seen, counted
 
 FRAGMENTS = 20
+
 FRAGMENT_SHARE = 0.05
 """Of a thousand rows: so many small fragments are in order."""
+
 VERSIONS_LEAST = 64 << 10
 """Bytes of manifests below which nobody minds."""
+
 MASKED_SHARE, MASKED_ROWS = 0.01, 20
+
 LAG_SHARE, LAG_ROWS = 0.01, 20
+
 _YOUNG_S = 7 * 86_400
+
 _NEWEST_FOR_PRO = (2, 1)
 """The newest data format that the plugin's engine reads; of a newer one its process dies."""
 
@@ -115,7 +121,9 @@ def _too_new(patient: Patient) -> Seen | None:
 
 
 _FOLD = "fold the table: many small files become one"
+
 _BACK = "the version before stays readable until it is cleaned away"
+
 CHECKS = (
     Check(
         "D1", "small fragments", "facts", "S3", "slow",

@@ -9,6 +9,7 @@ from memtui.engine.health.check import Check, Patient, Seen, memories
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+
 OFF_UNIT_SHARE = 0.01
 
 
@@ -109,7 +110,9 @@ def _members(vectors: Any, texts: Sequence[str], sizes: Sequence[int]) -> list[t
 
 
 _EMBED = "embed their texts again"
+
 _PRICE = "one embedding a memory"
+
 CHECKS = (
     Check(
         "D12", "missing vectors", "deep", "S1", "lost",

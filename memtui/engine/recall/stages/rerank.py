@@ -6,21 +6,25 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memtui.engine.recall.flow import Flow, Outcome, clamp01, clip01
-from memtui.engine.recall.pool import Floats, Pool
+from memtui.engine.recall.candidates import CandidatePool, Floats
+from memtui.engine.recall.stage import Outcome, Ranking, clamp01, clip01
 
 CROSS_SHARE, PRIOR_SHARE = 0.6, 0.4
+
 COSINE_PRIOR, COSINE_SHARE = 0.7, 0.3
+
 UNRETURNED_SHARE = 0.8
+
 STRONG_BM25, GOOD_BM25 = 0.75, 0.60
 
 
 KEPT_WHEN_RETURNED = (0.95, 0.90, 0.50)
 """Share of the prior score that stays at least: after a strong, a good, any other keyword match."""
+
 KEPT_OTHERWISE = (1.0, 0.95, 0.80)
 
 
-def _preservation(pool: Pool, shares: tuple[float, float, float]) -> Floats:
+def _preservation(pool: CandidatePool, shares: tuple[float, float, float]) -> Floats:
     """Share of its prior score that a candidate keeps at least, by its keyword score."""
     strong, good, plain = shares
     b = np.nan_to_num(pool.b)
@@ -28,8 +32,8 @@ def _preservation(pool: Pool, shares: tuple[float, float, float]) -> Floats:
 
 
 def cross_encoder(
-    flow: Flow,
-    pool: Pool,
+    flow: Ranking,
+    pool: CandidatePool,
     *,
     scores: Sequence[tuple[int, float]],
     top_n: int,
@@ -65,14 +69,14 @@ def cross_encoder(
     rule = np.where(has, "rerank_blend", "rerank_unreturned").astype(object)
     inputs = {"reranked": raw, "keep": keep, "prior": prior}
     return Outcome(
-        Flow(np.array(returned + rest, np.int64), prior).sorted(score),
+        Ranking(np.array(returned + rest, np.int64), prior).sorted(score),
         rule=rule,
         inputs=inputs,
         params={"floors": floors, "top_n": top_n, "answer": tuple(scores)},
     )
 
 
-def cosine(flow: Flow, pool: Pool, *, query: Floats | None) -> Outcome:
+def cosine(flow: Ranking, pool: CandidatePool, *, query: Floats | None) -> Outcome:
     """The fallback: 0.7 * prior + 0.3 * cosine(question, memory), cosine possibly negative.
 
     When there is no question vector, or any memory of the window has a vector of another length or none, the

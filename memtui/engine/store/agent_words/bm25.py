@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[Any]]
 
+
 K1, B = 1.2, 0.75
 
 

@@ -20,8 +20,10 @@ from memtui.engine.store.agent_words.inverted import BLOCK, Postings
 if TYPE_CHECKING:
     from memtui.engine.store.agent_words.inverted import Numbers
 
+
 PERCENT = 10
 """A filter that keeps at most this share of a part's rows takes this way."""
+
 _END = 2**63
 
 

@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[Any]]
 
+
 BLOCK = 128
 """Rows of a packed block of a posting list."""
+
 KEPT = 1_000_000
 """Entries of unpacked posting lists that a part remembers: 8 MB."""
+
 _POSTING, _BLOCKS, _MAX_SCORE, _LENGTH, _POSITIONS, _POSITION_LISTS, _POSITION_BLOCKS = range(7)
 """Columns of an inverted list: the lists, their blocks, the best score, the length, the positions."""
 
@@ -190,6 +193,7 @@ def _plain_words(tokens: LanceFile) -> dict[bytes, int]:
 
 _COMMON = b"te/oasripcnw.hlm-du012g=:bf3y5&_4v9678k%?xCDASFIBEjPTzRNM+LOqHGW"
 """Bytes that a node names by number: the 63 most frequent ones (crate `fst`)."""
+
 _INDEXED = 32
 """A node with more ways on than this has an index over all bytes."""
 

@@ -19,12 +19,17 @@ if TYPE_CHECKING:
 
     Numbers = np.ndarray[Any, np.dtype[Any]]
 
+
 _FOOTER = struct.Struct("<QQQIIHH4s")
+
 _MAGIC = b"LANC"
+
 _VERSIONS = ((0, 3), (2, 0))
 """The two ways in which a file says that it has format 2.0."""
+
 _FLAT, _NULLABLE, _LIST, _BINARY = 1, 2, 4, 6
 """Field numbers of the encodings in lance.encodings.ArrayEncoding."""
+
 Message = dict[int, list[Any]]
 
 

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-    from memtui.engine.store.pin import Pin
+    from memtui.engine.store.snapshot import Snapshot
 
     Numbers = np.ndarray[Any, np.dtype[Any]]
+
 
 FRAGMENT = 32
 """A row id is the number of its fragment, shifted by this many bits, and its place there."""
@@ -279,7 +280,7 @@ def _sums(scored: Scored) -> list[heap.Entry]:
     return list(zip(scores.tolist(), rows.tolist(), strict=True))
 
 
-def word_index(pin: Pin, folder: Path) -> WordIndex:
+def word_index(pin: Snapshot, folder: Path) -> WordIndex:
     """The full-text index on the text column of `pin`, read from the table's `folder`.
 
     Raises `NotReadable` for an index of another form, or in several segments.
@@ -299,7 +300,7 @@ def word_index(pin: Pin, folder: Path) -> WordIndex:
     return WordIndex(parts, split, _beside(pin, parts, split), rows, total)
 
 
-def _beside(pin: Pin, parts: Sequence[Part], split: Splitter) -> Beside:
+def _beside(pin: Snapshot, parts: Sequence[Part], split: Splitter) -> Beside:
     """The rows of `pin` in fragments that the index does not cover, split into words."""
     import numpy as np
 
@@ -322,7 +323,7 @@ def _beside(pin: Pin, parts: Sequence[Part], split: Splitter) -> Beside:
     return Beside(new, np.array(lengths, np.int64), counts)
 
 
-def live_rows(pin: Pin, where: str | None = None) -> Numbers:
+def live_rows(pin: Snapshot, where: str | None = None) -> Numbers:
     """The row ids of the memories that `where` keeps, sorted; remembered with the version."""
     import numpy as np
 

@@ -10,17 +10,22 @@ from __future__ import annotations
 from functools import lru_cache
 
 _VOWELS = frozenset("aeiouy")
+
 _DOUBLES = frozenset(("bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"))
+
 _LI = frozenset("cdeghkmnrt")
+
 _WHOLE = {
     "skis": "ski", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "idly": "idl",
     "gently": "gentl", "ugly": "ugli", "early": "earli", "only": "onli", "singly": "singl",
     "sky": "sky", "news": "news", "howe": "howe", "atlas": "atlas", "cosmos": "cosmos", "bias": "bias",
     "andes": "andes",
 }  # fmt: skip
+
 _AFTER_PLURAL = frozenset(
     ("inning", "outing", "canning", "herring", "earring", "proceed", "exceed", "succeed")
 )
+
 _STEP_2 = tuple(
     sorted(
         {
@@ -32,6 +37,7 @@ _STEP_2 = tuple(
         key=lambda rule: -len(rule[0]),
     )
 )  # fmt: skip
+
 _STEP_3 = tuple(
     sorted(
         {
@@ -41,6 +47,7 @@ _STEP_3 = tuple(
         key=lambda rule: -len(rule[0]),
     )
 )  # fmt: skip
+
 _STEP_4 = (
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
     "ion", "al", "er", "ic",

@@ -16,6 +16,7 @@ from memtui.engine.store.agent_words.stemmer import stem
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+
 STOP_WORDS = frozenset(
     (
         "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
@@ -38,7 +39,7 @@ class Splitter:
 
     def tokens(self, text: str) -> list[tuple[str, int]]:
         """The words of a text in order, each with its place among all words of the text."""
-        from memtui.engine.store.lance import import_lancedb
+        from memtui.engine.store.lancedb_import import import_lancedb
 
         split = import_lancedb().tokenize(
             text.encode("utf-8", "replace").decode(),  # half a character is none
@@ -77,7 +78,7 @@ def splitter(details: Mapping[str, Any]) -> Splitter:
 @lru_cache(8192)
 def folded(word: str) -> str:
     """A word without accents, by the engine's own table."""
-    from memtui.engine.store.lance import import_lancedb
+    from memtui.engine.store.lancedb_import import import_lancedb
 
     made = list(
         import_lancedb().tokenize(

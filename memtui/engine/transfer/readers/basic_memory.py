@@ -7,22 +7,29 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtui.engine.transfer.markdown import Entry, entries
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.fields import beginning, word, words
-from memtui.engine.transfer.readers.notes import PROSE, Note, put_note_time, read_note
-from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.text import storable, without_nul
-from memtui.engine.transfer.tree import tree_of
+from memtui.engine.transfer.readers.notes import PROSE, NoteFile, put_note_time, read_note
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.fields import beginning, word, words
+from memtui.engine.transfer.sources.files import tree_of
+from memtui.engine.transfer.sources.markdown import MarkdownEntry, entries
+from memtui.engine.transfer.sources.options import ReadOptions
+from memtui.engine.transfer.sources.text import storable, without_nul
 
 _CATEGORY = re.compile(r"\[(?P<category>[^\[\]()\n]+)\][ \t]+(?P<rest>\S.*)", re.DOTALL)
+
 _TAG = re.compile(r"(?:(?<=\s)|^)#([^\s#]+)")
+
 _CONTEXT = re.compile(r"\s*\((?P<context>[^()]*)\)\s*$")
+
 _LINK = re.compile(r"\[\[([^\[\]]+)\]\]")
+
 _RELATION = re.compile(r"(?P<kind>[^\[\]]*?)\s*\[\[(?P<target>[^\[\]]+)\]\]\s*(?:\([^()]*\))?")
+
 _HEAD = frozenset(("title", "type", "permalink", "tags", "schema", "created", "created_at", "date"))
+
 UNTAGGED = "note"
 """Category of a bullet that has tags and no category, as basic-memory itself stores it."""
+
 BARE_LINK = "links_to"
 
 
@@ -33,18 +40,18 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
         yield Rejected(refused.name, refused.why)
     options.meter.total = len(tree.files)
     notes = [read_note(file, options, None) for file in tree.files]
-    project = _project(path, [note for note in notes if isinstance(note, Note)])
+    project = _project(path, [note for note in notes if isinstance(note, NoteFile)])
     for note in notes:
         options.meter.add(1)
         if isinstance(note, Rejected):
             yield note
         else:
             if note.remark:
-                yield Remark(note.remark)
+                yield SourceRemark(note.remark)
             yield from _note_records(note, project, options)
 
 
-def _project(path: Path, notes: list[Note]) -> str:
+def _project(path: Path, notes: list[NoteFile]) -> str:
     """The name that stands before most permalinks and is no folder of the project, else the folder's name."""
     leads: Counter[str] = Counter()
     for note in notes:
@@ -54,7 +61,7 @@ def _project(path: Path, notes: list[Note]) -> str:
     return leads.most_common(1)[0][0] if leads else path.resolve().name
 
 
-def _note_records(note: Note, project: str, options: ReadOptions) -> Iterator[Read]:
+def _note_records(note: NoteFile, project: str, options: ReadOptions) -> Iterator[Read]:
     found = list(entries(note.text))
     links = tuple(dict.fromkeys(link for entry in found for link in _links(entry)))
     observations = 0
@@ -80,10 +87,12 @@ def _note_records(note: Note, project: str, options: ReadOptions) -> Iterator[Re
         _put_note(record, note, project, links, options)
         yield record
     if links and not observations:
-        yield Remark(f"{note.file.name} has {len(links)} relations and no observation to keep them with.")
+        yield SourceRemark(
+            f"{note.file.name} has {len(links)} relations and no observation to keep them with."
+        )
 
 
-def _observation(note: Note, entry: Entry, where: str) -> Record | None:
+def _observation(note: NoteFile, entry: MarkdownEntry, where: str) -> Record | None:
     if entry.kind == "paragraph" or entry.box:
         return None
     match = _CATEGORY.fullmatch(entry.text)
@@ -113,7 +122,7 @@ def _observation(note: Note, entry: Entry, where: str) -> Record | None:
 
 
 def _put_note(
-    record: Record, note: Note, project: str, links: tuple[tuple[str, str], ...], options: ReadOptions
+    record: Record, note: NoteFile, project: str, links: tuple[tuple[str, str], ...], options: ReadOptions
 ) -> None:
     head = note.head
     record.title = word(head.get("title")) or note.file.path.stem
@@ -135,11 +144,11 @@ def _put_note(
         record.lost("schema", "the note's schema has no meaning here")
 
 
-def _is_relation(entry: Entry) -> bool:
+def _is_relation(entry: MarkdownEntry) -> bool:
     return not entry.box and _RELATION.fullmatch(entry.text) is not None
 
 
-def _links(entry: Entry) -> Iterator[tuple[str, str]]:
+def _links(entry: MarkdownEntry) -> Iterator[tuple[str, str]]:
     """(kind, target) of a relation, and of each link inside an observation."""
     if entry.box or entry.kind == "paragraph":
         return

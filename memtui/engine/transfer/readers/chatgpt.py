@@ -6,19 +6,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.errors import MemtuiError
-from memtui.engine.transfer.json_text import JsonReader
-from memtui.engine.transfer.lines import unzipped
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.documents import Value, items_of, open_json
-from memtui.engine.transfer.readers.fields import put_time, word
-from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.text import storable, without_nul
-from memtui.engine.transfer.tree import archive_tree
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.fields import put_time, word
+from memtui.engine.transfer.sources.files import archive_tree
+from memtui.engine.transfer.sources.json_stream import JsonReader, Value, items_of, open_json
+from memtui.engine.transfer.sources.options import ReadOptions
+from memtui.engine.transfer.sources.text import storable, unzipped, without_nul
 
 WRITER = "bio"
 """Name of the tool that keeps memories."""
+
 _DONE = "context updated"
+
 FILE = "conversations.json"
 
 
@@ -45,7 +45,9 @@ def read_export(path: Path, options: ReadOptions) -> Iterator[Read]:
 
 
 def _conversations(reader: JsonReader, options: ReadOptions) -> Iterator[Read]:
-    yield Remark("Mined from conversations: what was deleted from the memory later cannot be seen here.")
+    yield SourceRemark(
+        "Mined from conversations: what was deleted from the memory later cannot be seen here."
+    )
     for item in items_of(reader):
         if isinstance(item.value, dict):
             yield from _written(item, options)

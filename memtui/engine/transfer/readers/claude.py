@@ -6,16 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.errors import MemtuiError
-from memtui.engine.transfer.json_text import JsonReader
-from memtui.engine.transfer.lines import unzipped
-from memtui.engine.transfer.markdown import entries
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.documents import Value, items_of, open_json
-from memtui.engine.transfer.readers.long_text import SPLIT, SPLIT_FROM, pieces
-from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.text import storable, without_nul
-from memtui.engine.transfer.tree import archive_tree
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.fields import SPLIT, SPLIT_FROM, pieces
+from memtui.engine.transfer.sources.files import archive_tree
+from memtui.engine.transfer.sources.json_stream import JsonReader, Value, items_of, open_json
+from memtui.engine.transfer.sources.markdown import entries
+from memtui.engine.transfer.sources.options import ReadOptions
+from memtui.engine.transfer.sources.text import storable, unzipped, without_nul
 
 TEXT, PROJECTS, FILES = "conversations_memory", "project_memories", "memory_files"
 
@@ -46,7 +44,7 @@ def read_export(path: Path, options: ReadOptions) -> Iterator[Read]:
         finally:
             handle.close()
     if any(file.path.name == "conversations.json" for file in tree.files):
-        yield Remark("The conversations in the archive are no memories and were left alone.")
+        yield SourceRemark("The conversations in the archive are no memories and were left alone.")
     options.meter.add(path.stat().st_size)
 
 

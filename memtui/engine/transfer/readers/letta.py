@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.documents import Value, items_of, open_json
-from memtui.engine.transfer.readers.fields import others, put_id, put_time, text_of, word, words
-from memtui.engine.transfer.record import Read, Record, Rejected, Remark
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.fields import others, put_id, put_time, text_of, word, words
+from memtui.engine.transfer.sources.json_stream import Value, items_of, open_json
+from memtui.engine.transfer.sources.options import ReadOptions
 
 _PASSAGE = frozenset(
     [
@@ -29,7 +29,9 @@ _PASSAGE = frozenset(
         "embedding_config",
     ]
 )
+
 _LIMIT = 100
+
 _PROFILE = "profile"
 
 
@@ -49,9 +51,9 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
                 yield _passage(item, scope, options)
         reader.finish()
     if scope is None:
-        yield Remark("The list does not say which agent it belongs to: name it, or choose a scope.")
+        yield SourceRemark("The list does not say which agent it belongs to: name it, or choose a scope.")
     if rows == _LIMIT:
-        yield Remark(f"It has exactly {_LIMIT} passages, Letta's default page: there may be more.")
+        yield SourceRemark(f"It has exactly {_LIMIT} passages, Letta's default page: there may be more.")
 
 
 def read_agent_file(path: Path, options: ReadOptions) -> Iterator[Read]:
@@ -71,7 +73,9 @@ def read_agent_file(path: Path, options: ReadOptions) -> Iterator[Read]:
             else:
                 reader.value()
         reader.finish()
-    yield Remark("An agent file holds no archival passages: fetch them from the server to have them too.")
+    yield SourceRemark(
+        "An agent file holds no archival passages: fetch them from the server to have them too."
+    )
 
 
 def block(item: Value, scope: str | None) -> Record | Rejected:

@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.errors import MemtuiError
-from memtui.engine.transfer.json_text import JsonReader
-from memtui.engine.transfer.lines import unzipped
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.documents import Value, items_of, lines_of, open_json
-from memtui.engine.transfer.readers.fields import others, put_id, put_time, text_of, word, words
-from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.times import DAY_MS
-from memtui.engine.transfer.tree import archive_tree
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.fields import others, put_id, put_time, text_of, word, words
+from memtui.engine.transfer.sources.files import archive_tree
+from memtui.engine.transfer.sources.json_stream import JsonReader, Value, items_of, lines_of, open_json
+from memtui.engine.transfer.sources.options import ReadOptions
+from memtui.engine.transfer.sources.text import unzipped
+from memtui.engine.transfer.sources.values import DAY_MS
 
 _ITEM = frozenset(
     [
@@ -39,10 +38,13 @@ _ITEM = frozenset(
         "score_details",
     ]
 )
+
 _DEFAULT_PAGE = 20
+
 _OPENMEMORY = frozenset(
     ["id", "content", "metadata", "created_at", "updated_at", "state", "app", "categories"]
 )
+
 _STATES = {"active": "confirmed", "paused": "archived", "archived": "archived"}
 
 
@@ -69,18 +71,20 @@ def _document(reader: JsonReader, options: ReadOptions) -> Iterator[Read]:
             yield from _document(reader, options)
         elif key in ("relations", "entities"):
             if reader.value():
-                yield Remark("The graph relations in the file have no place here and are left out.")
+                yield SourceRemark("The graph relations in the file have no place here and are left out.")
         else:
             value = reader.value()
             count, following = (
                 (value, following) if key == "count" else (count, value if key == "next" else following)
             )
     if following or (isinstance(count, int) and count > rows):
-        yield Remark(
+        yield SourceRemark(
             f"This is one page: it has {rows} of {count} memories, and a next page. Import the others too."
         )
     elif count is None and rows == _DEFAULT_PAGE:
-        yield Remark(f"It has exactly {_DEFAULT_PAGE} memories, mem0's default limit: there may be more.")
+        yield SourceRemark(
+            f"It has exactly {_DEFAULT_PAGE} memories, mem0's default limit: there may be more."
+        )
 
 
 def _items(reader: JsonReader, options: ReadOptions) -> Iterator[Read]:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.secrets import is_masked
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.documents import Value, items_of, json_lines, open_json
-from memtui.engine.transfer.readers.fields import (
+from memtui.engine.core.secrets import is_masked
+from memtui.engine.transfer.record import Read, Record, Rejected
+from memtui.engine.transfer.sources.fields import (
     others,
     put_id,
     put_importance,
@@ -18,7 +17,8 @@ from memtui.engine.transfer.readers.fields import (
     text_of,
     word,
 )
-from memtui.engine.transfer.record import Read, Record, Rejected
+from memtui.engine.transfer.sources.json_stream import Value, items_of, json_lines, open_json
+from memtui.engine.transfer.sources.options import ReadOptions
 
 _KNOWN = frozenset(
     ["id", "text", "category", "importance", "importance_label", "scope", "trust_tier", "createdAt", "vector"]

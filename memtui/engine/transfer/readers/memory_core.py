@@ -11,21 +11,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from memtui.engine.errors import DamagedStoreError, MemtuiError, RefusedError
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.fields import put_time
+from memtui.engine.core.errors import DamagedStoreError, MemtuiError, RefusedError
 from memtui.engine.transfer.readers.notes import DATED
-from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.text import storable, without_nul
-from memtui.engine.transfer.times import read_date
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.fields import put_time
+from memtui.engine.transfer.sources.options import ReadOptions
+from memtui.engine.transfer.sources.text import storable, without_nul
+from memtui.engine.transfer.sources.values import read_date
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
 MAGIC = b"SQLite format 3\x00"
+
 _WAIT_S = 2.0
+
 _PAGE = 512
+
 SESSIONS = "sessions"
 
 
@@ -59,7 +63,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
         options.meter.total = db.execute(f"SELECT count(*) FROM {generation.chunks}").fetchone()[0]
         left = 0
         if not options.meter.total:
-            yield Remark(f"{path.name} holds no chunks: the index is empty.")
+            yield SourceRemark(f"{path.name} holds no chunks: the index is empty.")
         for row in _chunks(db, generation):
             options.meter.add(1)
             if row["source"] == SESSIONS and not options.sessions:
@@ -71,7 +75,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
                 continue
             yield _record(row, agent, times.get(row["path"]), generation, options)
     if left:
-        yield Remark(
+        yield SourceRemark(
             f"{left} chunks are conversations; they hold what was said, not what is to be remembered."
         )
 

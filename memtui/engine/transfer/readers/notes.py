@@ -6,33 +6,38 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from memtui.engine.clean import one_line
-from memtui.engine.errors import MemtuiError
-from memtui.engine.transfer.frontmatter import split
-from memtui.engine.transfer.markdown import Entry, entries
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.fields import beginning, words
-from memtui.engine.transfer.readers.long_text import SPLIT, SPLIT_FROM, pieces
-from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.text import decode, storable, without_nul
-from memtui.engine.transfer.times import DAY_MS, read_date, read_time
-from memtui.engine.transfer.tree import TreeFile
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import one_line
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.fields import SPLIT, SPLIT_FROM, beginning, pieces, words
+from memtui.engine.transfer.sources.files import TreeFile
+from memtui.engine.transfer.sources.markdown import MarkdownEntry, entries, split
+from memtui.engine.transfer.sources.options import ReadOptions
+from memtui.engine.transfer.sources.text import decode, storable, without_nul
+from memtui.engine.transfer.sources.values import DAY_MS, read_date, read_time
 
 DATED = re.compile(r"(\d{4}-\d{2}-\d{2})(?:-[^/]*)?\.md", re.IGNORECASE)
+
 SESSION = re.compile(r"#[ \t]+Session:[ \t]+\d{4}-\d{2}-\d{2}[ \t]+\d{2}:\d{2}")
+
 MIRROR = re.compile(
     r"- (?P<time>\d{4}-\d{2}-\d{2}T[\d:.]+Z) \[(?P<category>[^:\]\s]+):(?P<scope>[^\]]*)\] "
     r"agent=(?P<agent>\S*) source=(?P<source>\S*) (?P<text>.*)"
 )
+
 MIRROR_CUT = 500
+
 _LEADING_DATE = re.compile(r"\[?(\d{4}-\d{2}-\d{2})\]?(?:[ \t]*[:–—]|[ \t]+-)[ \t]+(?=\S)")
+
 _SECTION_SIGN = re.compile(r"^[ \t]*§[ \t]*$", re.MULTILINE)
+
 PROSE = "a paragraph, not a list entry (prose is taken on request)"
+
 UNCERTAIN = "not in the source: the time of the file was taken"
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class NoteFile:
     """A note that was read: its text without front matter, and what every record of it shares."""
 
     file: TreeFile
@@ -45,14 +50,14 @@ class Note:
     """What has to be said about how it was read."""
 
 
-def read_note(file: TreeFile, options: ReadOptions, scope: str | None) -> Note | Rejected:
+def read_note(file: TreeFile, options: ReadOptions, scope: str | None) -> NoteFile | Rejected:
     """The note in `file`, or why it cannot be read."""
     try:
         text, remark = decode(file.read(), one_line(file.name), options.encoding)
     except (MemtuiError, OSError) as error:
         return Rejected(file.name, getattr(error, "message", str(error)), broken=True)
     head, body, before = split(text)
-    return Note(file, head, body, before, scope, f"{file.name}: {remark}." if remark else "")
+    return NoteFile(file, head, body, before, scope, f"{file.name}: {remark}." if remark else "")
 
 
 def note_records(file: TreeFile, options: ReadOptions, scope: str | None) -> Iterator[Read]:
@@ -62,7 +67,7 @@ def note_records(file: TreeFile, options: ReadOptions, scope: str | None) -> Ite
         yield note
         return
     if note.remark:
-        yield Remark(note.remark)
+        yield SourceRemark(note.remark)
     if SESSION.match(note.text.lstrip("\n")):
         yield Rejected(file.name, "the record of a conversation, not a list of memories")
         return
@@ -77,7 +82,7 @@ def note_records(file: TreeFile, options: ReadOptions, scope: str | None) -> Ite
         yield from entry_records(note, entry, options)
 
 
-def entry_records(note: Note, entry: Entry, options: ReadOptions) -> Iterator[Read]:
+def entry_records(note: NoteFile, entry: MarkdownEntry, options: ReadOptions) -> Iterator[Read]:
     """The record (or several, of a very long one) of one entry."""
     where = f"{note.file.name}:{note.first_line + entry.line}"
     text, nul = without_nul(entry.text)
@@ -116,7 +121,7 @@ def leading_date(text: str) -> tuple[int | None, str]:
     return (ms, text[match.end() :]) if match and ms is not None else (None, text)
 
 
-def put_note_time(record: Record, note: Note, date: int | None, options: ReadOptions) -> None:
+def put_note_time(record: Record, note: NoteFile, date: int | None, options: ReadOptions) -> None:
     """The entry's own date, else the front matter's, else the file name's, else the file's time."""
     for key in ("created", "created_at", "date"):
         if date is None and note.head.get(key) is not None:
@@ -136,7 +141,7 @@ def put_note_time(record: Record, note: Note, date: int | None, options: ReadOpt
         record.lost("timestamp", UNCERTAIN)
 
 
-def _sections(note: Note, options: ReadOptions) -> Iterator[Read]:
+def _sections(note: NoteFile, options: ReadOptions) -> Iterator[Read]:
     """Entries that are separated by lines with a section sign, as Hermes keeps its MEMORY.md."""
     at = 0
     for part in _SECTION_SIGN.split(note.text):
@@ -144,17 +149,17 @@ def _sections(note: Note, options: ReadOptions) -> Iterator[Read]:
         line = note.text.count("\n", 0, at) + 1 + part[: len(part) - len(part.lstrip())].count("\n")
         at += len(part) + 1
         if body and not body.startswith("#"):
-            yield from entry_records(note, Entry("bullet", body, line), options)
+            yield from entry_records(note, MarkdownEntry("bullet", body, line), options)
 
 
-def _mirror(note: Note) -> Iterator[Read] | None:
+def _mirror(note: NoteFile) -> Iterator[Read] | None:
     """The records of a Markdown mirror, None when this is none."""
     lines = note.text.replace("\r\n", "\n").split("\n")
     first = next((line for line in lines if line.strip()), "")
     return _mirror_lines(note, lines) if MIRROR.fullmatch(first) else None
 
 
-def _mirror_lines(note: Note, lines: list[str]) -> Iterator[Read]:
+def _mirror_lines(note: NoteFile, lines: list[str]) -> Iterator[Read]:
     for number, line in enumerate(lines, note.first_line + 1):
         where = f"{note.file.name}:{number}"
         if not line.strip():

@@ -7,16 +7,17 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtui.engine.transfer.markdown import entries
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.readers.fields import put_id, put_importance, put_time, word, words
-from memtui.engine.transfer.readers.notes import Note, entry_records, put_note_time, read_note
-from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.text import storable, without_nul
-from memtui.engine.transfer.tree import tree_of
+from memtui.engine.transfer.readers.notes import NoteFile, entry_records, put_note_time, read_note
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.fields import put_id, put_importance, put_time, word, words
+from memtui.engine.transfer.sources.files import tree_of
+from memtui.engine.transfer.sources.markdown import entries
+from memtui.engine.transfer.sources.options import ReadOptions
+from memtui.engine.transfer.sources.text import storable, without_nul
 
 EXPORTERS = ("memory-lancedb-pro", "memtui")
 """Values of the key `source` of notes that are one memory each."""
+
 FIELDS = frozenset(
     (
         "id",
@@ -31,8 +32,11 @@ FIELDS = frozenset(
         "dialect",
     )
 )
+
 _TITLE = re.compile(r"\n?# [^\n]*\n\n?")
+
 _TAG = re.compile(r"(?:(?<=\s)|^)#([^\s#]*[^\s#\d][^\s#]*)")
+
 _LINK = re.compile(r"\[\[([^\[\]|#]+)[^\[\]]*\]\]")
 
 
@@ -50,14 +54,14 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
             yield note
             continue
         if note.remark:
-            yield Remark(note.remark)
+            yield SourceRemark(note.remark)
         if note.head.get("source") in EXPORTERS and note.head.get("id"):
             yield exported(note, options)
         else:
             yield from _entries(note, options)
 
 
-def exported(note: Note, options: ReadOptions) -> Record | Rejected:
+def exported(note: NoteFile, options: ReadOptions) -> Record | Rejected:
     """A note that is one memory: the text below its title."""
     head = note.head
     text, nul = without_nul(_TITLE.sub("", note.text, count=1))
@@ -89,7 +93,7 @@ def exported(note: Note, options: ReadOptions) -> Record | Rejected:
     return record
 
 
-def _entries(note: Note, options: ReadOptions) -> Iterator[Read]:
+def _entries(note: NoteFile, options: ReadOptions) -> Iterator[Read]:
     """The entries of a person's own note, with its tags and links."""
     title = word(note.head.get("title")) or note.file.path.stem
     note_tags = words(note.head.get("tags"))

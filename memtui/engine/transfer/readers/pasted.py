@@ -6,18 +6,24 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtui.engine.transfer.options import ReadOptions
-from memtui.engine.transfer.record import Read, Record, Rejected, Remark
-from memtui.engine.transfer.text import decode, storable, without_nul
-from memtui.engine.transfer.times import read_time
-from memtui.engine.transfer.tree import single_file
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.files import single_file
+from memtui.engine.transfer.sources.options import ReadOptions
+from memtui.engine.transfer.sources.text import decode, storable, without_nul
+from memtui.engine.transfer.sources.values import read_time
 
 _FENCE = re.compile(r"[ \t]*(?:```|~~~)")
+
 _LEAD = re.compile(r"[ \t]*(?:[-*+•]|\d{1,4}[.)])[ \t]+")
+
 BRACKET = re.compile(r"\[(?P<date>[^\[\]\n]{1,40})\][ \t]*[-–—:][ \t]*(?P<text>.*)")
+
 DATED = re.compile(r"(?P<date>\d{4}-\d{2}-\d{2})[ \t]*[-–—:][ \t]+(?P<text>.*)")
+
 _UNKNOWN = re.compile(r"unknown|n/?a|none|no date.*|date unknown|unbekannt|不明|未知", re.IGNORECASE)
+
 TRUST = "low (pasted model output)"
+
 _LIST_FROM = 0.5
 """Share of lines that begin with a bracketed date from which every other line continues the one before."""
 
@@ -26,8 +32,8 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
     """The entries of the list, in order; sentences around a code fence are none."""
     text, remark = decode(single_file(path).read(), path.name, options.encoding)
     if remark:
-        yield Remark(f"{path.name}: {remark}.")
-    yield Remark("The list is what a model printed: it may be incomplete or reworded.")
+        yield SourceRemark(f"{path.name}: {remark}.")
+    yield SourceRemark("The list is what a model printed: it may be incomplete or reworded.")
     lines = list(enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1))
     fenced, around = _inside_fence(lines)
     for number, line in around:

@@ -7,18 +7,20 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memtui.engine.transfer.options import ReadOptions
 from memtui.engine.transfer.readers.notes import DATED, note_records
-from memtui.engine.transfer.record import Read, Rejected, Remark
-from memtui.engine.transfer.tree import Tree, TreeFile, tree_of
+from memtui.engine.transfer.record import Read, Rejected, SourceRemark
+from memtui.engine.transfer.sources.files import Tree, TreeFile, tree_of
+from memtui.engine.transfer.sources.options import ReadOptions
 
 MEMORY_FILES = ("MEMORY.md", "memory.md")
+
 _AGENT_FOLDER = re.compile(r"(?:.*/)?(?:workspace/agents/|workspace-)([A-Za-z0-9._-]+)(?:/|$)")
+
 _NOTES = "memory/"
 
 
 @dataclass(frozen=True, slots=True)
-class Workspace:
+class NotesWorkspace:
     """One folder of notes below the root of a source, its agent, and further folders of it that count."""
 
     folder: str
@@ -43,7 +45,7 @@ def read(path: Path, options: ReadOptions) -> Iterator[Read]:
         yield from _notes(files, options, options.agent or space.agent)
     left = [file for file in tree.files if file.name not in taken and file.name.lower().endswith(".md")]
     if left:
-        yield Remark(
+        yield SourceRemark(
             f"{len(left)} Markdown files are no memory files and were left out, {left[0].name} first."
         )
 
@@ -54,7 +56,7 @@ def _notes(files: tuple[TreeFile, ...], options: ReadOptions, agent: str | None)
         options.meter.add(1)
 
 
-def workspaces(path: Path, tree: Tree) -> tuple[Workspace, ...]:
+def workspaces(path: Path, tree: Tree) -> tuple[NotesWorkspace, ...]:
     """The workspaces of a source: those of its openclaw.json, else every folder with memory files."""
     configured = () if tree.is_archive else _configured(path)
     if configured:
@@ -65,8 +67,8 @@ def workspaces(path: Path, tree: Tree) -> tuple[Workspace, ...]:
         if folder is not None:
             folders.setdefault(folder)
     if not folders:
-        return (Workspace("", None),) if tree.files else ()
-    return tuple(Workspace(folder, _agent_of(path, folder)) for folder in sorted(folders))
+        return (NotesWorkspace("", None),) if tree.files else ()
+    return tuple(NotesWorkspace(folder, _agent_of(path, folder)) for folder in sorted(folders))
 
 
 def _folder_of(name: str) -> str | None:
@@ -88,7 +90,7 @@ def _agent_of(path: Path, folder: str) -> str | None:
     return "main" if re.search(r"(?:^|/)\.openclaw/workspace$", whole) else None
 
 
-def _files(tree: Tree, space: Workspace) -> Iterator[TreeFile]:
+def _files(tree: Tree, space: NotesWorkspace) -> Iterator[TreeFile]:
     lead = f"{space.folder}/" if space.folder else ""
     for name in MEMORY_FILES:
         if found := tree.named(lead + name):
@@ -102,14 +104,14 @@ def _files(tree: Tree, space: Workspace) -> Iterator[TreeFile]:
         yield from (file for file in tree.below(space.folder, ".md") if "/" not in file.name[len(lead) :])
 
 
-def _configured(path: Path) -> tuple[Workspace, ...]:
+def _configured(path: Path) -> tuple[NotesWorkspace, ...]:
     """The workspaces that the openclaw.json below `path` names, as far as they lie below it too."""
     near = (path, *list(path.resolve().parents)[:3])
     home = next((home for home in near if (home / ".openclaw" / "openclaw.json").is_file()), None)
     if home is None:
         return ()
     from memtui.engine.discovery import discover
-    from memtui.engine.discovery.jsonfile import UnreadableFileError, read_json5
+    from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
 
     found = discover({"HOME": str(home)}, cwd=home)
     try:
@@ -123,7 +125,9 @@ def _configured(path: Path) -> tuple[Workspace, ...]:
         if place.is_relative_to(path.resolve()):
             folder = place.relative_to(path.resolve()).as_posix()
             out.append(
-                Workspace("" if folder == "." else folder, space.agents[0] if space.agents else None, extra)
+                NotesWorkspace(
+                    "" if folder == "." else folder, space.agents[0] if space.agents else None, extra
+                )
             )
     return tuple(out)
 

@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.memory import Memory
-from memtui.engine.transfer.export import Header, open_text
-from memtui.engine.transfer.export_fields import CSV, cell_of
-from memtui.engine.transfer.export_rows import Window
-from memtui.engine.transfer.loss import Ledger
-from memtui.engine.transfer.own_form import pack
+from memtui.engine.core.memory import Memory
+from memtui.engine.transfer.exporting.request import Header, RowWindow, open_text
+from memtui.engine.transfer.exporting.rows import CSV, cell_of
+from memtui.engine.transfer.record import LossTable, pack
 
 VECTOR = "vector_f32"
+
 _RUNS = ("=", "+", "-", "@", "\t", "\r")
 """Beginnings that a spreadsheet takes for a formula."""
 
@@ -34,7 +33,7 @@ class Table:
         self._names = [name for name in CSV if name not in header.left_out]
         self._csv.writerow([*self._names, *([VECTOR] if header.vectors else [])])
 
-    def write(self, window: Window, ledger: Ledger) -> None:
+    def write(self, window: RowWindow, ledger: LossTable) -> None:
         """Append some rows."""
         vectors = window.vectors or [None] * len(window.rows)
         rows = zip(window.memories(self._header), window.rows, vectors, strict=True)

@@ -7,12 +7,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.transfer.export import Header, open_text
-from memtui.engine.transfer.export_rows import Window
-from memtui.engine.transfer.loss import Ledger
-from memtui.engine.transfer.metadata_form import dumps, extra_of, new_metadata
-from memtui.engine.transfer.readers.stored import RowReader
-from memtui.engine.transfer.record import Record
+from memtui.engine.transfer.exporting.request import Header, RowWindow, open_text
+from memtui.engine.transfer.readers.lancedb import RowReader
+from memtui.engine.transfer.record import LossTable, Record
+from memtui.engine.transfer.stored_metadata import dumps, extra_of, new_metadata
 from memtui.engine.transfer.writers.jsonl import numbers
 
 _WHOLE = 2**53
@@ -43,7 +41,7 @@ class ProDocument:
         body = json.dumps(head, ensure_ascii=False, indent=2)
         self._file.write(body.removesuffix("\n}") + ',\n  "memories": [')
 
-    def write(self, window: Window, ledger: Ledger) -> None:
+    def write(self, window: RowWindow, ledger: LossTable) -> None:
         """Append some rows."""
         vectors = window.vectors or [None] * len(window.rows)
         for row, vector in zip(window.rows, vectors, strict=True):

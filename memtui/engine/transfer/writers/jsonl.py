@@ -10,14 +10,13 @@ from json.encoder import encode_basestring
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.transfer.export import Header, open_text
-from memtui.engine.transfer.export_rows import Window
-from memtui.engine.transfer.loss import Ledger
-from memtui.engine.transfer.own_form import DIALECT, MAP, MASKED, MODEL, SCHEMA, VECTOR, pack
-from memtui.engine.transfer.readers.own import columns_of
+from memtui.engine.transfer.exporting.request import Header, RowWindow, open_text
+from memtui.engine.transfer.readers.memtui import columns_of
+from memtui.engine.transfer.record import DIALECT, MAP, MASKED, MODEL, SCHEMA, VECTOR, LossTable, pack
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
 
 _dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
@@ -40,7 +39,7 @@ class JsonLines:
         self._frame = {name: _dump(value) for name, value in known.items()}
         self._left_out = header.left_out
 
-    def write(self, window: Window, ledger: Ledger) -> None:
+    def write(self, window: RowWindow, ledger: LossTable) -> None:
         """Append some rows: the JSON of whole columns, put together line by line."""
         if not len(window):
             return
@@ -53,7 +52,7 @@ class JsonLines:
         form = "{" + ",".join(parts).replace("%", "%%").replace(_HOLE, "%s") + "%s}\n"
         self._file.write("".join([form % row for row in zip(*columns, self._ends(window), strict=True)]))
 
-    def _ends(self, window: Window) -> list[str]:
+    def _ends(self, window: RowWindow) -> list[str]:
         """What stands behind the columns in each line."""
         ends = [f',"{MASKED}":true' if masked else "" for masked in window.masked]
         for row, vector in enumerate(window.vectors or ()):

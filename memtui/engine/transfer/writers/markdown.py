@@ -7,15 +7,17 @@ from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memtui.engine.categories import normalise_category
-from memtui.engine.memory import Memory
-from memtui.engine.transfer.export import Header
-from memtui.engine.transfer.export_rows import Window
-from memtui.engine.transfer.loss import Ledger
+from memtui.engine.core.memory import Memory
+from memtui.engine.metadata.categories import normalise_category
+from memtui.engine.transfer.exporting.request import Header, RowWindow
+from memtui.engine.transfer.record import LossTable
 
 CURATED = "MEMORY.md"
+
 DAILY = "memory"
+
 UNDATED = "undated"
+
 _HEADINGS = {
     "profile": "Profile",
     "preferences": "Preferences",
@@ -24,8 +26,11 @@ _HEADINGS = {
     "cases": "Facts",
     "patterns": "Lessons",
 }
+
 OTHER = "Other"
+
 _ORDER = (*_HEADINGS.values(), OTHER)
+
 _CODE = re.compile(r"(?m)^(\s*)(\\+[-+*#>`~=§\d]|#|```|~~~|[-*+]\s|\d+[.)]\s|>|=+\s*$|-+\s*$|§)")
 
 
@@ -43,7 +48,7 @@ class Notes:
         self._day = ""
         self._lines: list[str] = []
 
-    def write(self, window: Window, ledger: Ledger) -> None:
+    def write(self, window: RowWindow, ledger: LossTable) -> None:
         """Append some memories."""
         for memory in window.memories(self._header):
             if lasts(memory):

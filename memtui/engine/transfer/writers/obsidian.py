@@ -6,14 +6,14 @@ import json
 import re
 from pathlib import Path
 
-from memtui.engine.memory import Memory
-from memtui.engine.metadata import parse_object
-from memtui.engine.transfer.export import Header
-from memtui.engine.transfer.export_rows import Window
-from memtui.engine.transfer.loss import Ledger
+from memtui.engine.core.memory import Memory
+from memtui.engine.metadata.read import parse_object
+from memtui.engine.transfer.exporting.request import Header, RowWindow
+from memtui.engine.transfer.record import LossTable
 from memtui.engine.transfer.writers.markdown import UNDATED, day_of
 
 ROOT = "00-AI-Memory"
+
 _FOLDERS = {
     "preference": "00-Preferences",
     "fact": "01-Facts",
@@ -21,8 +21,11 @@ _FOLDERS = {
     "entity": "03-People",
     "reflection": "04-Reflections",
 }
+
 _OTHER = "05-Other"
+
 _TITLE = 80
+
 _ODD = re.compile(r"[\x00-\x20<>:\"/\\|?*#^\[\]]+")
 
 
@@ -37,7 +40,7 @@ class Vault:
     def __init__(self, place: Path, header: Header) -> None:
         self._root, self._header = place / ROOT, header
 
-    def write(self, window: Window, ledger: Ledger) -> None:
+    def write(self, window: RowWindow, ledger: LossTable) -> None:
         """Write some notes."""
         column = self._header.store.dialect.columns.importance
         for memory, row in zip(window.memories(self._header), window.rows, strict=True):

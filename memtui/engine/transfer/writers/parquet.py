@@ -6,19 +6,17 @@ import json
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.transfer.export import Header
-from memtui.engine.transfer.export_rows import Window
-from memtui.engine.transfer.loss import Ledger
-from memtui.engine.transfer.own_form import MASKED, PARQUET_MARK
+from memtui.engine.transfer.exporting.request import Header, RowWindow
+from memtui.engine.transfer.record import MASKED, PARQUET_MARK, LossTable
 from memtui.engine.transfer.writers.jsonl import frame
 
 
-def open_writer(place: Path, header: Header) -> Columns:
+def open_writer(place: Path, header: Header) -> ParquetWriter:
     """A writer to the file `place`."""
-    return Columns(place, header)
+    return ParquetWriter(place, header)
 
 
-class Columns:
+class ParquetWriter:
     """One row group a window."""
 
     def __init__(self, place: Path, header: Header) -> None:
@@ -33,7 +31,7 @@ class Columns:
         self._schema = pa.schema([*kept, pa.field(MASKED, pa.bool_())], metadata=mark)
         self._file: Any = pq.ParquetWriter(str(place), self._schema, compression="zstd")
 
-    def write(self, window: Window, ledger: Ledger) -> None:
+    def write(self, window: RowWindow, ledger: LossTable) -> None:
         """Append some rows."""
         import pyarrow as pa
 

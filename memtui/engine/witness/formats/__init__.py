@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from memtui.engine.progress import CancelToken
+from memtui.engine.core.progress import CancelToken
 from memtui.engine.witness.formats import database, transcript
 from memtui.engine.witness.session import SessionFile, SessionRecord
 

@@ -13,13 +13,17 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from memtui.engine.progress import CancelToken
+from memtui.engine.core.progress import CancelToken
 from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompt_of
 
 FORM = "sqlite"
+
 _FILE = "openclaw-agent.sqlite"
+
 _EVENTS, _RECORDED = "transcript_events", "trajectory_runtime_events"
+
 _PARENTS = ("session_windows", "sessions")
+
 _ORDERS = ("seq", "event_seq", "sequence", "created_at")
 """Columns that give the order of events, the surest first; the storage order is not the reading order."""
 

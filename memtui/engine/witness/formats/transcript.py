@@ -10,14 +10,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from memtui.engine.progress import CancelToken
+from memtui.engine.core.progress import CancelToken
 from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompt_of
 
 FORM = "jsonl"
+
 LONGEST_LINE = 32 << 20
 """Bytes of one line; a longer one is skipped and counted."""
+
 _NAME = re.compile(r"(?P<stem>.+?)\.jsonl(?:\.(?P<why>reset|deleted)\.(?P<when>.+))?")
+
 _TRAJECTORY = ".trajectory"
+
 _POINTER = "openclaw-trajectory-pointer"
 
 

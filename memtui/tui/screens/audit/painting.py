@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import one_line
-from memtui.engine.secrets import mask
+from memtui.engine import (
+    mask,
+    one_line,
+)
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.audit.state import VIEWS, AuditState, differs, mark
-from memtui.tui.widgets.rows import Row
+from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
     from memtui.engine.witness import Injected
+
 
 EVIDENCE = {
     "transcript": ("▤", "transcript"),
@@ -27,6 +30,7 @@ EVIDENCE = {
     "store": ("≣", "the store, at least"),
     "none": ("–", "not recorded"),
 }
+
 SIGNS: Mapping[str, tuple[str, str]] = {
     "same": ("", "$dim"),
     "text_changed": ("≠ changed", "bold $stale"),
@@ -38,10 +42,14 @@ SIGNS: Mapping[str, tuple[str, str]] = {
     "ambiguous": ("? one of several", "$dim"),
     "unknown": ("? not known here", "$stale"),
 }
+
 LIKELY = 0.3
+
 NAME_CELLS = 12
+
 PREVIEW = 160
 """Characters of a transcript's text that are shown unasked."""
+
 REVEALED_LINES = 60
 
 

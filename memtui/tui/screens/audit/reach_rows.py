@@ -11,11 +11,13 @@ from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.audit.painting import EVIDENCE, Look, fact, line, scope_words, wrapped
 from memtui.tui.screens.audit.state import AuditState
-from memtui.tui.widgets.rows import Row
+from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
-    from memtui.engine.witness.leaks import LeakTurn
-    from memtui.engine.witness.reach import ReachedTurn
+    from memtui.engine.witness import (
+        LeakTurn,
+        ReachedTurn,
+    )
 
 
 def leaks(state: AuditState, width: int, look: Look) -> list[Row]:
@@ -51,7 +53,10 @@ def leaks(state: AuditState, width: int, look: Look) -> list[Row]:
 
 def channels(state: AuditState, width: int, look: Look) -> list[Row]:
     """How much each channel had to look at."""
-    from memtui.engine.witness.leaks import CHANNELS, UNSEEN
+    from memtui.engine.witness import (
+        CHANNELS,
+        UNSEEN,
+    )
 
     if state.leaks is None:
         return []

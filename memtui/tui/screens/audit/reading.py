@@ -10,13 +10,19 @@ from memtui.tui.paint.numbers import plural
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.recall.request import RecallRequest
-    from memtui.engine.witness import ReplayedSession, ReplayedTurn, SessionSummary
-    from memtui.engine.witness.economy import InjectionEconomy
-    from memtui.engine.witness.leaks import LeakReport
-    from memtui.engine.witness.live import LiveEvent
-    from memtui.engine.witness.reach import Reach
-    from memtui.engine.witness.rights import Rights
+    from memtui.engine.recall import (
+        RecallRequest,
+    )
+    from memtui.engine.witness import (
+        InjectionEconomy,
+        LeakReport,
+        LiveEvent,
+        Reach,
+        ReplayedSession,
+        ReplayedTurn,
+        Rights,
+        SessionSummary,
+    )
 
 
 def read_sessions(engine: Engine, cancel: CancelToken) -> tuple[tuple[SessionSummary, ...], int]:
@@ -39,7 +45,9 @@ def read_again(
     engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn, as_of: bool, cancel: CancelToken
 ) -> tuple[str, ReplayedTurn, bool]:
     """A turn's question again; with the session's id, and whether it was asked as of then."""
-    from memtui.engine.witness.ask_again import with_today
+    from memtui.engine.witness import (
+        with_today,
+    )
 
     asked = with_today(engine, turn, replayed.file.agent, replayed.turns, as_of=as_of, cancel=cancel)
     return replayed.file.id, asked, as_of
@@ -47,14 +55,18 @@ def read_again(
 
 def read_all_rights(engine: Engine, cancel: CancelToken) -> Rights:
     """Who may read what."""
-    from memtui.engine.witness.rights import read_rights
+    from memtui.engine.witness import (
+        read_rights,
+    )
 
     return read_rights(engine, engine.environ, Path.cwd(), cancel=cancel)
 
 
 def read_leaks(engine: Engine, cancel: CancelToken) -> LeakReport:
     """What crossed, or can."""
-    from memtui.engine.witness.leaks import hunt_leaks
+    from memtui.engine.witness import (
+        hunt_leaks,
+    )
 
     rights = read_all_rights(engine, cancel)
     return hunt_leaks(engine, rights, engine.environ, Path.cwd(), cancel=cancel)
@@ -62,14 +74,18 @@ def read_leaks(engine: Engine, cancel: CancelToken) -> LeakReport:
 
 def read_reach(engine: Engine, memory: str, cancel: CancelToken) -> Reach:
     """How far a memory reached."""
-    from memtui.engine.witness.reach import reach_of
+    from memtui.engine.witness import (
+        reach_of,
+    )
 
     return reach_of(engine, memory, engine.environ, Path.cwd(), cancel=cancel)
 
 
 def read_new(engine: Engine, seen: int, cancel: CancelToken) -> tuple[int, list[LiveEvent]]:
     """The newest version, and what was written since `seen`."""
-    from memtui.engine.witness.live import read_live
+    from memtui.engine.witness import (
+        read_live,
+    )
 
     if engine.store.newest_version() == seen:
         return seen, []
@@ -79,14 +95,18 @@ def read_new(engine: Engine, seen: int, cancel: CancelToken) -> tuple[int, list[
 
 def read_costs(engine: Engine, cancel: CancelToken) -> InjectionEconomy:
     """What injections cost."""
-    from memtui.engine.witness.economy import read_economy
+    from memtui.engine.witness import (
+        read_economy,
+    )
 
     return read_economy(engine, engine.environ, Path.cwd(), cancel)
 
 
 def for_bisect(engine: Engine, turn: ReplayedTurn, agent: str, memory: str) -> tuple[RecallRequest, str, str]:
     """A turn's question as its agent asks it, and the memory to look for with its text."""
-    from memtui.engine.witness.ask_again import request_of_turn
+    from memtui.engine.witness import (
+        request_of_turn,
+    )
 
     text = next((each.text for each in turn.memories or () if each.id == memory), "")
     return request_of_turn(engine, turn, agent, False), memory, text or memory
@@ -94,7 +114,9 @@ def for_bisect(engine: Engine, turn: ReplayedTurn, agent: str, memory: str) -> t
 
 def keep_case(engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn) -> str:
     """Make a turn a case; what to say of it. Raises MemtuiError where it makes none."""
-    from memtui.engine.witness.make_cases import case_of_turn
+    from memtui.engine.witness import (
+        case_of_turn,
+    )
     from memtui.paths import store_state_dir
 
     agent = replayed.file.agent
@@ -107,7 +129,10 @@ def keep_case(engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn) -> 
 
 def write_proof(engine: Engine, memory: str, name: str, cancel: CancelToken) -> str:
     """Write the proof pack; the file's path."""
-    from memtui.engine.witness.proof_pack import collect_proof, write_pack
+    from memtui.engine.witness import (
+        collect_proof,
+        write_pack,
+    )
 
     file = Path(name).expanduser()
     write_pack(collect_proof(engine, [memory], engine.environ, Path.cwd(), cancel=cancel), file)

@@ -10,7 +10,7 @@ from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.audit.painting import NAME_CELLS, Look, fact, line, scope_words
 from memtui.tui.screens.audit.state import AuditState
-from memtui.tui.widgets.rows import Row
+from memtui.tui.widgets.row_list import Row
 
 COLUMN_CELLS = 11
 

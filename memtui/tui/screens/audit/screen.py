@@ -11,31 +11,34 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from memtui.engine import CancelToken
-from memtui.tui.dialogs.ask import Ask
-from memtui.tui.frame import Frame
+from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import AskRecall, OpenBisect, RunFailed, RunFinished, ShowMemory, ShowReach
+from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.paint.numbers import full, plural
-from memtui.tui.screens.audit import arrange, painting, reach_rows, reading, rights_rows
+from memtui.tui.screens.audit import layout, painting, reach_rows, reading, rights_rows
 from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
-from memtui.tui.widgets.built_rows import BuiltRows
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
-from memtui.tui.words import RETRY, of_session
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.witness import ReplayedSession, ReplayedTurn
 
+
 POLL_S = 2.0
 """How often the live view looks for a new version while it is in sight."""
+
 REVEAL_S = 10.0
+
 _ASCII = str.maketrans("▤≣┄✓✗≠†≈–▸…└├─│“”", '#=.+x!x~->.`+-|""')
+
 _TITLES: dict[View, tuple[str, str, str]] = {
     "sessions": ("Sessions", "Turns", "Turn"),
     "access": ("Who reads what", "Findings", "Cell"),
@@ -64,7 +67,7 @@ class MatrixRows(BuiltRows):
         self.post_message(self.Moved(self, self.key, 1))
 
 
-class AuditScreen(Frame):
+class AuditScreen(BaseScreen):
     """Sessions and turns, rights, leaks, the reach of a memory, and what happens now."""
 
     MODE = "audit"
@@ -81,7 +84,7 @@ class AuditScreen(Frame):
         """A memory whose reach was asked for before the store was open."""
 
     def body(self) -> ComposeResult:
-        yield Arranged(
+        yield LayoutContainer(
             BuiltRows(self._build(painting.views), id="views"),
             Panel(StatePanel(), title="Audit", id="state"),
             Panel(MatrixRows(self._build(self._list), id="list-rows"), title="Sessions", id="list"),
@@ -97,7 +100,7 @@ class AuditScreen(Frame):
 
     def _arrange(self, width: int, height: int) -> Arrangement:
         state = self.state
-        return arrange.audit(width, height, view=state.view, said=self.said is not None, zoom=state.zoom)
+        return layout.audit(width, height, view=state.view, said=self.said is not None, zoom=state.zoom)
 
     def _build(
         self, paint: Callable[[AuditState, int, painting.Look], list[Row]]
@@ -274,7 +277,7 @@ class AuditScreen(Frame):
         self.said = said
         if said is not None:
             self.query_one(StatePanel).state = said
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
         self._paint()
         if changed or self.focused is None:
             focus = self.query_one(StatePanel) if said is not None else self.query_one("#list-rows")
@@ -497,7 +500,9 @@ class AuditScreen(Frame):
             return
 
         def make(engine: Engine) -> Any:
-            from memtui.engine.witness.reach import plan_removal
+            from memtui.engine.witness import (
+                plan_removal,
+            )
 
             return plan_removal(engine, reach)
 
@@ -515,7 +520,7 @@ class AuditScreen(Frame):
                 )
 
         hint = "One zip: what was stored, who could and did read it, what remains. Secrets are masked."
-        self.app.push_screen(Ask("Proof pack", hint, f"proof-{reach.id[:8]}.zip"), named)
+        self.app.push_screen(TextPrompt("Proof pack", hint, f"proof-{reach.id[:8]}.zip"), named)
 
     def action_follow(self) -> None:
         self.state = replace(self.state, paused=not self.state.paused)
@@ -530,7 +535,7 @@ class AuditScreen(Frame):
         hint = (
             "Words that must all be in a row's kind, scope, id or preview; -word must not be. Escape clears."
         )
-        self.app.push_screen(Ask("Only these", hint, self.state.words), worded)
+        self.app.push_screen(TextPrompt("Only these", hint, self.state.words), worded)
 
     def action_reveal(self) -> None:
         self.state = replace(self.state, revealed=True)
@@ -547,7 +552,7 @@ class AuditScreen(Frame):
         )
         panel = focused if focused in ("list", "aside", "detail") else "list"
         self.state = replace(self.state, zoom="" if self.state.zoom else str(panel))
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
         self._paint()
 
     def action_back(self) -> None:

@@ -6,15 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from memtui.engine.witness import ReplayedSession, ReplayedTurn, SessionSummary
-    from memtui.engine.witness.economy import InjectionEconomy
-    from memtui.engine.witness.leaks import Leak, LeakReport
-    from memtui.engine.witness.live import LiveEvent
-    from memtui.engine.witness.reach import Reach
-    from memtui.engine.witness.rights import Rights
+    from memtui.engine.witness import (
+        InjectionEconomy,
+        Leak,
+        LeakReport,
+        LiveEvent,
+        Reach,
+        ReplayedSession,
+        ReplayedTurn,
+        Rights,
+        SessionSummary,
+    )
+
 
 View = Literal["sessions", "access", "leaks", "reach", "live"]
+
 VIEWS: tuple[View, ...] = ("sessions", "access", "leaks", "reach", "live")
+
 MOST_LIVE = 500
 """Events that the live view holds."""
 

@@ -7,16 +7,16 @@ from typing import Any
 from textual import on
 
 from memtui.engine import ListView, Memory, Outcome
+from memtui.tui.change_request import ChangeRequests
+from memtui.tui.dialogs.choose_field import choose_change
+from memtui.tui.dialogs.forget import forget
 from memtui.tui.host import host
 from memtui.tui.paint.numbers import full, plural
-from memtui.tui.screens.browse.choosing import choose_change
 from memtui.tui.screens.browse.detail import MemoryDetail
-from memtui.tui.screens.browse.editing import Editing
-from memtui.tui.screens.browse.forgetting import forget
+from memtui.tui.screens.browse.memory_actions import Editing
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.screens.browse.panels import BrowsePanels
 from memtui.tui.screens.browse.scope_pane import ScopePane
-from memtui.tui.staging import Staging
 
 MARKS, AMEND = "marks", "amend"
 """The slots of the engine calls that mark a range, and read a memory as it is staged."""
@@ -135,8 +135,8 @@ class BrowseChanges(BrowsePanels):
     def _changed(self, outcome: Outcome) -> None:
         self.clear_marks()
 
-    @on(Staging.Waits)
-    def _waits(self, message: Staging.Waits) -> None:
+    @on(ChangeRequests.Waits)
+    def _waits(self, message: ChangeRequests.Waits) -> None:
         message.stop()
         self.clear_marks()
 

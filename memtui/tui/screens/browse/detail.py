@@ -15,13 +15,17 @@ from textual.style import Style
 from textual.widget import Widget
 
 from memtui.engine import Memory
+from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
-from memtui.tui.screens.browse.detail_text import detail_lines
+from memtui.tui.screens.browse.detail_view import detail_lines
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.story import Story
-    from memtui.engine.witness.got import GotIndex
+    from memtui.engine.changes import (
+        Story,
+    )
+    from memtui.engine.witness import (
+        GotIndex,
+    )
 
 
 class MemoryDetail(Widget, can_focus=True):

@@ -2,29 +2,132 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widgets import Static, TextArea
 
-from memtui.engine import LONGEST_TEXT, MemtuiError, clean, one_line
-from memtui.tui.dialogs.pick import Option, Pick
+from memtui.engine import LONGEST_TEXT, Field, Memory, MemtuiError, clean, one_line
+from memtui.patches.textual_painting import QuickModal
+from memtui.tui.actions.table import bindings
+from memtui.tui.dialogs.choose_field import LETTERS, choose_value, words_of
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.numbers import full
-from memtui.tui.quick import QuickModal
-from memtui.tui.screens.browse.choosing import choose_value
-from memtui.tui.screens.browse.draft import Draft, put, turned
-from memtui.tui.widgets.built_rows import KnobRows
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row, RowList
-from memtui.tui.widgets.ways import Ways
+from memtui.tui.widgets.row_list import KnobRows, Row, RowList
+from memtui.tui.widgets.text_lines import DialogKeys
+
+# A memory as it is being edited: what it was, what it is to be, and what differs.
+
+STEP = 0.05
+"""What one press of left or right adds to an importance or a confidence."""
+
+SHARES = ("importance", "confidence")
+
+
+@dataclass(frozen=True, slots=True)
+class EditedMemory:
+    """One memory in the editor. Values are words, as a person types them."""
+
+    id: str
+    fields: tuple[Field, ...]
+    """The fields beside the text, in the order to show them."""
+    own: Mapping[str, str]
+    """What the memory has, by field name; the text under "text"."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """What was put in its place, where that differs."""
+    in_place: bool = False
+    """A new text changes the memory itself, where a new version would be usual."""
+    versioned: bool = False
+    """A new text makes a new version."""
+    cleaned: bool = False
+    """The stored text holds characters that cannot be shown; the editor holds it without them."""
+    trouble: str = ""
+    """Why the draft cannot be taken as it is."""
+
+    def value(self, name: str) -> str:
+        """What the field is to be."""
+        return self.given.get(name, self.own[name])
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The names of the fields that differ from the memory."""
+        return tuple(self.given)
+
+    def field(self, name: str) -> Field | None:
+        """The field of this name."""
+        return next((each for each in self.fields if each.name == name), None)
+
+
+def draft_of(memory: Memory, fields: Sequence[Field], *, versioned: bool) -> EditedMemory:
+    """The draft of an untouched memory."""
+    shown = tuple(each for each in fields if each.name in LETTERS)
+    text = clean(memory.raw_text)
+    own = {each.name: _own(memory, each.name) for each in shown} | {"text": text}
+    return EditedMemory(memory.id, shown, own, versioned=versioned, cleaned=text != memory.raw_text)
+
+
+def put(draft: EditedMemory, name: str, value: str, now_ms: int) -> EditedMemory:
+    """The draft with a new value; a value that makes no sense is refused with the reason in `trouble`."""
+    if value == draft.own[name]:
+        given = {key: kept for key, kept in draft.given.items() if key != name}
+        return replace(draft, given=given, trouble="")
+    each = draft.field(name)
+    if each is not None:
+        try:
+            each.read(name, value, now_ms)
+        except MemtuiError as error:
+            return replace(draft, trouble=str(error))
+    return replace(draft, given={**draft.given, name: value}, trouble="")
+
+
+def turned(draft: EditedMemory, name: str, steps: int, now_ms: int) -> EditedMemory:
+    """The draft with a field turned: numbers by steps of .05, words to the next one; no steps: as it was."""
+    each = draft.field(name)
+    if each is None:
+        return draft
+    if not steps:
+        return put(draft, name, draft.own[name], now_ms)
+    now = draft.value(name)
+    if name in SHARES:
+        number = float(now) if now else 0.5
+        return put(draft, name, f"{min(1.0, max(0.0, round(number + steps * STEP, 4))):g}", now_ms)
+    words = words_of(each)
+    if not words:
+        return draft
+    at = words.index(now) + (1 if steps > 0 else -1) if now in words else 0
+    return put(draft, name, words[at % len(words)], now_ms)
+
+
+def _own(memory: Memory, name: str) -> str:
+    if name == "pinned":
+        return "yes" if memory.metadata_values.get("pinned") is True else "no"
+    if name == "suppressed":
+        return "yes" if memory.suppressed else "no"
+    if name == "valid_until":
+        until = memory.valid_until_ms
+        return "never" if until is None else _date(until)
+    if name == "agent":
+        return str(memory.extra.get("agentId") or "")
+    value = getattr(memory, name, None)
+    return f"{value:g}" if isinstance(value, float) else str(value) if value is not None else ""
+
+
+def _date(ms: int) -> str:
+    try:
+        return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="minutes")
+    except (OverflowError, OSError, ValueError):
+        return str(ms)
+
 
 NAME, VALUE = 13, 22
+
 IN_PLACE = "in_place"
 
 
@@ -70,7 +173,7 @@ class EditNotes(Static):
         self.display = bool(words)
 
 
-class EditForm(QuickModal[Draft | None]):
+class EditForm(QuickModal[EditedMemory | None]):
     """The draft in, the changed draft out; None when it was closed.
 
     `scopes` are those of the store, most used first; `embedder` is the one that makes new vectors, in words.
@@ -84,7 +187,7 @@ class EditForm(QuickModal[Draft | None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
     BINDINGS = bindings("edit")
 
-    def __init__(self, draft: Draft, scopes: Sequence[str], embedder: str, title: str) -> None:
+    def __init__(self, draft: EditedMemory, scopes: Sequence[str], embedder: str, title: str) -> None:
         super().__init__()
         self.draft = draft
         self._scopes, self._embedder, self._title = tuple(scopes), embedder, title
@@ -94,7 +197,7 @@ class EditForm(QuickModal[Draft | None]):
             yield DraftText(self.draft.value("text"))
             yield EditNotes()
             yield KnobRows(self._rows)
-            yield Ways()
+            yield DialogKeys()
 
     def on_mount(self) -> None:
         rows = self.query_one(KnobRows)
@@ -107,7 +210,7 @@ class EditForm(QuickModal[Draft | None]):
         inside = (
             ("rows.open", "set a field") if self.query_one(KnobRows).has_focus else ("", "tab to the fields")
         )
-        self.query_one(Ways).say(
+        self.query_one(DialogKeys).say(
             ("edit.review", "look at the change"),
             inside,
             ("edit.external", "$EDITOR"),
@@ -172,7 +275,7 @@ class EditForm(QuickModal[Draft | None]):
         self.query_one(Panel).headline(which=which)
         self.query_one(KnobRows).repaint()
 
-    def _take(self, draft: Draft) -> None:
+    def _take(self, draft: EditedMemory) -> None:
         self.draft = draft
         self._tell()
 
@@ -241,4 +344,4 @@ class EditForm(QuickModal[Draft | None]):
             Option("stay", "go on editing", letter="g"),
             Option("drop", "drop what was typed", letter="d"),
         ]
-        self.app.push_screen(Pick("Not yet looked at", options, "stay"), answered)
+        self.app.push_screen(ChooseOne("Not yet looked at", options, "stay"), answered)

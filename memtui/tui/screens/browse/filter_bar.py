@@ -19,13 +19,14 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from memtui.engine import ListView, one_line
-from memtui.tui.keys import bindings
+from memtui.tui.actions.table import bindings
 from memtui.tui.paint.cells import crop
-from memtui.tui.screens.browse.filtering import Trouble, check, chip_texts, coloured, completed
-from memtui.tui.widgets.line import Line
+from memtui.tui.screens.browse.filter_text import FilterProblem, check, chip_texts, coloured, completed
+from memtui.tui.widgets.text_lines import CleanInput
 
 APPLY_S = 0.2
 """After this pause the filter is applied: shorter runs a query for every letter, longer feels dead."""
+
 COMPLAIN_S = 0.7
 """An unfinished word is not an error yet."""
 
@@ -34,7 +35,7 @@ class _Colours(Highlighter):
     """Colours the terms while they are typed, and underlines the characters that an error is about."""
 
     def __init__(self) -> None:
-        self.trouble: Trouble | None = None
+        self.trouble: FilterProblem | None = None
 
     def highlight(self, text: Text) -> None:
         for start, end, style in coloured(text.plain):
@@ -51,7 +52,7 @@ class _Completion(Suggester):
         return completed(value, self.view)
 
 
-class FilterInput(Line):
+class FilterInput(CleanInput):
     """The input itself; Enter and Down leave it for the list, Escape takes back what was typed."""
 
     BINDINGS = bindings("filter")
@@ -196,7 +197,7 @@ class FilterBar(Widget):
         if not self.editing:
             self._good = text
 
-    def complain(self, trouble: Trouble | None) -> None:
+    def complain(self, trouble: FilterProblem | None) -> None:
         """Say what is wrong, with carets under the exact characters; None when nothing is."""
         before = self.rows
         self._colours.trouble = trouble

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -10,29 +12,213 @@ from typing import TYPE_CHECKING, Literal
 from rich.segment import Segment
 from rich.style import Style as RichStyle
 from textual import events
+from textual.content import Content
 from textual.geometry import Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.style import Style
+from textual.widget import Widget
 
-from memtui.engine import Memory
+from memtui.engine import Memory, MemtuiError
+from memtui.patches.textual_scrollbar import SyncedScroll
+from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
-from memtui.tui.jump import Spot
-from memtui.tui.keys import bindings
+from memtui.tui.jump import JumpTarget
 from memtui.tui.messages import MemoryChosen
-from memtui.tui.screens.browse.marks import Marks
-from memtui.tui.screens.browse.pages import PAGE_ROWS, Fetch, Page, PageCache, PageLoader
-from memtui.tui.screens.browse.row import Piece, columns, row, skeleton
-from memtui.tui.widgets.true_scroll import TrueScroll
+from memtui.tui.screens.browse.memory_row import Piece, columns, heading, row, skeleton
 
 if TYPE_CHECKING:
-    from memtui.engine.curate.changes import Op
+    from memtui.engine.changes import (
+        Op,
+    )
+
+
+# Which memories are marked: ids, in the order in which they were marked, and one end of a range.
+
+
+class Marks:
+    """Marks stay while the filter changes; they go when the store does."""
+
+    def __init__(self) -> None:
+        self._ids: dict[str, None] = {}
+        self.anchor: int | None = None
+        """The row where a range begins, while its other end is not chosen."""
+
+    def __contains__(self, memory: str) -> bool:
+        return memory in self._ids
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The marked ids."""
+        return tuple(self._ids)
+
+    def toggle(self, memory: str) -> None:
+        """Mark, or take the mark away."""
+        self.invert((memory,))
+
+    def add(self, memories: Iterable[str]) -> None:
+        """Mark all of these."""
+        self._ids.update(dict.fromkeys(memories))
+
+    def invert(self, memories: Iterable[str]) -> None:
+        """Of these, the marked lose their mark and the others get one."""
+        for each in memories:
+            if each in self._ids:
+                del self._ids[each]
+            else:
+                self._ids[each] = None
+
+    def between(self, row: int, cursor: int) -> bool:
+        """Whether this row is in the range that is being chosen."""
+        return self.anchor is not None and min(self.anchor, cursor) <= row <= max(self.anchor, cursor)
+
+    def clear(self) -> bool:
+        """No marks and no range; False when there were none."""
+        had = bool(self._ids) or self.anchor is not None
+        self._ids.clear()
+        self.anchor = None
+        return had
+
+
+# Pages of a list: a bounded cache, and one thread that fills it, newest wish first.
+
+PAGE_ROWS = 100
+"""Rows fetched at once: a take costs about the same for 20 and for 100 rows, and a screen is never more."""
+
+KEPT_PAGES = 40
+"""A few thousand memories with their metadata are some 15 MB; more would show for nothing."""
+
+_AGAIN = "Press {app.reload} to read the store again."
+
+Fetch = Callable[[int, int], Sequence[Memory]]
+"""(offset, limit) to rows; called on the loader's thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """What the loader delivers: rows, or why there are none. `generation` says for which list."""
+
+    generation: int
+    index: int
+    rows: tuple[Memory, ...]
+    error: MemtuiError | None = None
+
+
+class PageCache:
+    """The pages of one list that are at hand, oldest forgotten first."""
+
+    def __init__(self, kept: int = KEPT_PAGES) -> None:
+        self._kept = kept
+        self._pages: OrderedDict[int, tuple[Memory, ...]] = OrderedDict()
+
+    def row(self, index: int) -> Memory | None:
+        """The memory at this place of the list, None while its page is missing."""
+        page = self._pages.get(index // PAGE_ROWS)
+        at = index % PAGE_ROWS
+        return page[at] if page is not None and at < len(page) else None
+
+    def has(self, page: int) -> bool:
+        """Whether the page is at hand; asking keeps it from being forgotten."""
+        if page in self._pages:
+            self._pages.move_to_end(page)
+            return True
+        return False
+
+    def put(self, page: int, rows: tuple[Memory, ...]) -> None:
+        """Keep a page."""
+        self._pages[page] = rows
+        self._pages.move_to_end(page)
+        while len(self._pages) > self._kept:
+            self._pages.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._pages.clear()
+
+
+class PageLoader:
+    """One thread that fetches pages for whichever list is current.
+
+    Wishes are served newest first; one that has left the neighbourhood of the view by the time it would be
+    served is dropped, so that a held-down key never builds a queue.
+    """
+
+    def __init__(self, deliver: Callable[[ListPage], object]) -> None:
+        self._deliver = deliver
+        self._wake = threading.Condition()
+        self._wishes: list[int] = []
+        self._near = range(0)
+        self._generation = 0
+        self._fetch: Fetch | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        self._working = False
+
+    def show(self, generation: int, fetch: Fetch | None) -> None:
+        """Serve another list from now on; wishes for the old one are forgotten."""
+        with self._wake:
+            self._generation, self._fetch = generation, fetch
+            self._wishes.clear()
+
+    def want(self, pages: Sequence[int], near: range) -> None:
+        """Ask for pages, the most wanted last; `near` are the pages still worth fetching."""
+        with self._wake:
+            if self._closed or self._fetch is None:
+                return
+            self._near = near
+            self._wishes = [page for page in self._wishes if page not in pages]
+            self._wishes.extend(pages)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._serve, name="memtui-pages", daemon=True)
+                self._thread.start()
+            self._wake.notify()
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing is wanted and nothing is being fetched."""
+        with self._wake:
+            return not self._wishes and not self._working
+
+    def close(self) -> None:
+        """Let the thread end."""
+        with self._wake:
+            self._closed = True
+            self._wake.notify()
+
+    def _next(self) -> tuple[int, int, Fetch] | None:
+        with self._wake:
+            self._working = False
+            while True:
+                while not self._wishes and not self._closed:
+                    self._wake.wait()
+                if self._closed or self._fetch is None:
+                    return None
+                page = self._wishes.pop()
+                if page in self._near:
+                    self._working = True
+                    return self._generation, page, self._fetch
+
+    def _serve(self) -> None:
+        while (job := self._next()) is not None:
+            generation, index, fetch = job
+            try:
+                page = ListPage(generation, index, tuple(fetch(index * PAGE_ROWS, PAGE_ROWS)))
+            except MemtuiError as error:
+                page = ListPage(generation, index, (), error)
+            except Exception as error:
+                words = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+                page = ListPage(generation, index, (), MemtuiError(words, fix=_AGAIN))
+            self._deliver(page)
+
 
 STRIPS_KEPT = 400
 
 
-class MemoryList(TrueScroll, can_focus=True):
+class MemoryList(SyncedScroll, can_focus=True):
     """Rows by number, fetched when they come into sight; the cursor is a row number."""
 
     DEFAULT_CSS = """
@@ -46,7 +232,7 @@ class MemoryList(TrueScroll, can_focus=True):
     class Arrived(Message):
         """The loader has a page."""
 
-        page: Page
+        page: ListPage
 
     @dataclass
     class Left(Message):
@@ -78,7 +264,7 @@ class MemoryList(TrueScroll, can_focus=True):
     class Broken(Message):
         """A page could not be read."""
 
-        page: Page
+        page: ListPage
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -281,11 +467,11 @@ class MemoryList(TrueScroll, can_focus=True):
             if again and event.chain == 2:
                 self.action_right()
 
-    def jump_spots(self) -> Iterable[Spot]:
+    def jump_spots(self) -> Iterable[JumpTarget]:
         """Every row in sight."""
         top = self.scroll_offset.y
         seen = range(top, min(self.total, top + self.size.height))
-        return (Spot(0, i - top, partial(setattr, self, "cursor", i)) for i in seen)
+        return (JumpTarget(0, i - top, partial(setattr, self, "cursor", i)) for i in seen)
 
     def action_down(self) -> None:
         self.move(1)
@@ -355,3 +541,44 @@ class MemoryList(TrueScroll, can_focus=True):
 
     def on_unmount(self) -> None:
         self._loader.close()
+
+
+# The line of headings above the list; a click on one sorts by it.
+
+
+class ListHead(Widget):
+    """Names of the columns, an arrow at the one that is sorted by."""
+
+    DEFAULT_CSS = """
+    ListHead { height: 1; background: $background; }
+    """
+
+    @dataclass
+    class SortChosen(Message):
+        """Sort by this key."""
+
+        key: str
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sort = "-timestamp"
+
+    def show(self, sort: str) -> None:
+        """The list is sorted like this."""
+        self.sort = sort
+        self.refresh()
+
+    def render(self) -> Content:
+        shown = columns(max(1, self.size.width - 1), self.sort)
+        pieces = heading(shown, self.sort, host(self).glyphs)
+        parts = [Content.styled(*pieces[0])]
+        for column, piece in zip(shown, pieces[1::2], strict=True):
+            cell = Content.styled(*piece)
+            parts.append(cell.stylize(Style.from_meta({"sort": column.sort})) if column.sort else cell)
+            parts.append(Content(" "))
+        return Content.assemble(*parts)
+
+    def on_click(self, event: events.Click) -> None:
+        key = event.style.meta.get("sort")
+        if key:
+            self.post_message(self.SortChosen(key))

@@ -13,10 +13,10 @@ from memtui.tui.paint.cells import crop
 from memtui.tui.paint.numbers import full, short
 from memtui.tui.screens.browse.changing import BrowseChanges
 from memtui.tui.screens.browse.detail import MemoryDetail
-from memtui.tui.screens.browse.detail_text import summary, title
+from memtui.tui.screens.browse.detail_view import summary, title
 from memtui.tui.screens.browse.filter_bar import FilterBar
 from memtui.tui.screens.browse.memory_list import MemoryList
-from memtui.tui.screens.browse.state import Answer, scopes_phrase, sort_name
+from memtui.tui.screens.browse.state import ListAnswer, scopes_phrase, sort_name
 from memtui.tui.widgets.panel import Panel
 
 
@@ -25,7 +25,7 @@ class BrowseNames(BrowseChanges):
 
     def __init__(self) -> None:
         super().__init__()
-        self.answer: Answer | None = None
+        self.answer: ListAnswer | None = None
         self.linked = ""
         """The memory in the detail, where that is not the one under the cursor."""
 

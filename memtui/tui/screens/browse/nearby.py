@@ -10,20 +10,26 @@ from textual import on
 from textual.timer import Timer
 
 from memtui.engine import CancelToken, Memory, UsageError
-from memtui.tui.runner import Report
+from memtui.tui.calls import Report
 from memtui.tui.screens.browse.detail import MemoryDetail
-from memtui.tui.screens.browse.detail_text import title
-from memtui.tui.screens.browse.near_list import Near, NearRows, Wanted
+from memtui.tui.screens.browse.detail_view import title
+from memtui.tui.screens.browse.neighbours import NearRows, NeighboursDialog, Wanted
 from memtui.tui.screens.browse.remembering import BrowseMemory
-from memtui.tui.widgets.arranged import Arranged
-from memtui.tui.widgets.rows import RowList
+from memtui.tui.widgets.layout_container import LayoutContainer
+from memtui.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.store.similar import Neighbour
-    from memtui.engine.witness.got import GotIndex
+    from memtui.engine.catalog import (
+        Neighbour,
+    )
+    from memtui.engine.witness import (
+        GotIndex,
+    )
+
 
 NEAR, NEAR_ASKED, STORY, GOT = "near", "near-asked", "story", "got"
+
 REST_S = 0.15
 """The cursor must rest so long before the journal is read and all vectors are searched."""
 
@@ -48,7 +54,7 @@ class BrowseNear(BrowseMemory):
 
     @property
     def _has_panel(self) -> bool:
-        return self.query_one(Arranged).shows("near")
+        return self.query_one(LayoutContainer).shows("near")
 
     def resting_on(self, memory: Memory | None) -> None:
         if self._rest is not None:
@@ -80,7 +86,9 @@ class BrowseNear(BrowseMemory):
         self._got_of = here
 
         def work(token: CancelToken, report: Report) -> GotIndex:
-            from memtui.engine.witness.got import read_got  # not before the first frame
+            from memtui.engine.witness import (
+                read_got,  # not before the first frame
+            )
 
             return read_got(engine, engine.environ, Path.cwd(), token)
 
@@ -107,7 +115,7 @@ class BrowseNear(BrowseMemory):
         elif slot == NEAR_ASKED:
             memory = self.query_one(MemoryDetail).memory
             if memory is not None and memory.id == self._near_of:
-                self.app.push_screen(Near(title(memory), *value), self._wanted)
+                self.app.push_screen(NeighboursDialog(title(memory), *value), self._wanted)
         else:
             return super().concluded(slot, value)
         return True

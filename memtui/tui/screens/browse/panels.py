@@ -4,34 +4,34 @@ from __future__ import annotations
 
 from textual import on
 
-from memtui.tui.frame import Frame
+from memtui.tui.base_screen import BaseScreen
 from memtui.tui.layout import Arrangement, browse, size_class
 from memtui.tui.screens.browse.detail import MemoryDetail
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.screens.browse.scope_pane import ScopePane
-from memtui.tui.screens.browse.state import Wish, shaped
-from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.screens.browse.state import ListRequest, shaped
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 
 _PANELS = {"scopes": ScopePane, "list": MemoryList, "detail": MemoryDetail}
 
 
-class BrowsePanels(Frame):
+class BrowsePanels(BaseScreen):
     """The frame of Browse; a subclass asks the engine and fills the panels."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.wish = Wish()
+        self.wish = ListRequest()
 
     def arrange_panels(self, width: int, height: int) -> Arrangement:
         """Where the panels stand."""
         return browse(width, height, self.wish.shape)
 
-    def want(self, wish: Wish) -> None:
+    def want(self, wish: ListRequest) -> None:
         """Change what is shown; a different list is asked for, different panels are arranged."""
         old, self.wish = self.wish, wish
         if wish.shape != old.shape:
-            self.query_one(Arranged).rearrange()
+            self.query_one(LayoutContainer).rearrange()
             self.call_after_refresh(self.name_panels)
         if wish.query != old.query:
             self.ask(keep_cursor=False)
@@ -40,7 +40,7 @@ class BrowsePanels(Frame):
 
     def rearrange(self) -> None:
         """Place the panels anew: the wish was replaced as a whole."""
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
 
     def wished(self) -> None:
         """Another list, or other panels, are wanted."""
@@ -84,7 +84,7 @@ class BrowsePanels(Frame):
         """Give a panel the keyboard; one that has no room to be read fills the body."""
         shape = self.wish.shape
         cramped = panel == "detail" and size_class(self.size.width) == "narrow"
-        if (cramped or not self.query_one(Arranged).shows(panel)) and shape.zoom != panel:
+        if (cramped or not self.query_one(LayoutContainer).shows(panel)) and shape.zoom != panel:
             self.want(shaped(self.wish, zoom="" if panel == "list" else panel, overlay=False))
         target = _PANELS[panel]
         self.call_after_refresh(lambda: self.query_one(target).focus())

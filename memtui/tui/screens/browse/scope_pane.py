@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from rich.cells import cell_len
 from textual import events
@@ -15,18 +16,149 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.style import Style
 
-from memtui.engine import Facets
+from memtui.engine import Facets, one_line
+from memtui.engine.catalog import (
+    AGES,
+)
+from memtui.patches.textual_scrollbar import SyncedScroll
+from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
-from memtui.tui.jump import Spot
-from memtui.tui.keys import bindings
+from memtui.tui.jump import JumpTarget
 from memtui.tui.paint.cells import crop
 from memtui.tui.paint.numbers import full, short
-from memtui.tui.screens.browse.outline import Line, outline
-from memtui.tui.theme.tokens import category_style, scope_style, tier_style
-from memtui.tui.widgets.true_scroll import TrueScroll
+from memtui.tui.screens.browse.filter_text import term_of
+from memtui.tui.theme.tokens import as_stored, category_style, scope_style, tier_rank, tier_style
+
+# The lines of the side panel: scopes nested by kind, then tiers, categories and states, with counts.
+
+Kind = Literal[
+    "all", "kind", "scope", "head", "tier", "category", "state", "layer", "source", "age", "more", "gap"
+]
+
+FACETS = ("tier", "category", "state", "layer", "source", "age")
+
+KIND_ORDER = ("global", "agent", "project", "user", "custom", "reflection")
+
+CAP = 200
+"""Leaves of one kind that are drawn; a store with more has the filter line for them."""
 
 
-class ScopePane(TrueScroll, can_focus=True):
+@dataclass(frozen=True, slots=True)
+class ScopeLine:
+    """One line. `scopes` is what choosing it narrows to; `term` is the filter term it toggles."""
+
+    kind: Kind
+    label: str
+    count: int | None = None
+    depth: int = 0
+    key: str = ""
+    """What identifies the line while counts change around it."""
+    scopes: tuple[str | None, ...] | None = None
+    term: str = ""
+    raw: str | None = None
+    """The scope, tier or category exactly as stored."""
+    is_open: bool | None = None
+    """For a kind with leaves: whether they are shown."""
+
+    @property
+    def can_choose(self) -> bool:
+        """Whether Enter does something here."""
+        return self.kind in ("all", "kind", "scope", *FACETS)
+
+
+def scope_kind(scope: str | None) -> str:
+    """The kind of a scope: what stands before its first colon; NULL and blank scopes are of no kind."""
+    if scope is None or not scope.strip():
+        return "(none)"
+    return scope.strip().split(":", 1)[0] if ":" in scope else scope.strip()
+
+
+def outline(
+    facets: Facets, scopes: Iterable[tuple[str | None, int]], total: int, closed: frozenset[str]
+) -> list[ScopeLine]:
+    """All lines, in drawing order.
+
+    `scopes` are counts by stored scope without the narrowing to scopes itself; `closed` are the kinds folded.
+    """
+    lines = [ScopeLine("all", "all", total, key="all", scopes=None)]
+    by_kind: dict[str, list[tuple[str | None, int]]] = {}
+    for scope, count in scopes:
+        by_kind.setdefault(scope_kind(scope), []).append((scope, count))
+    for kind in sorted(by_kind, key=lambda k: (_rank(k), -sum(n for _, n in by_kind[k]), k)):
+        lines += _kind_lines(kind, by_kind[kind], kind in closed)
+    lines += _facet("TIER", "tier", sorted(facets.tiers, key=lambda pair: tier_rank(pair[0])))
+    lines += _facet("CATEGORY", "category", facets.categories)
+    states = [(name, n) for name, n in facets.states if name != "confirmed"]
+    lines += _facet("STATE", "state", states)
+    if len(facets.layers) > 1:
+        lines += _facet("LAYER", "layer", facets.layers)
+    if len(facets.sources) > 1:
+        lines += _facet("SOURCE", "source", facets.sources)
+    lines += _facet("AGE", "age", facets.ages)
+    return lines
+
+
+def _rank(kind: str) -> int:
+    return KIND_ORDER.index(kind) if kind in KIND_ORDER else len(KIND_ORDER)
+
+
+def _kind_lines(kind: str, members: list[tuple[str | None, int]], folded: bool) -> list[ScopeLine]:
+    """A kind with one member of the same name is a leaf; others are a branch with leaves."""
+    total = sum(count for _, count in members)
+    names = tuple(scope for scope, _ in members)
+    if len(members) == 1 and (members[0][0] is None or ":" not in members[0][0]):
+        scope = members[0][0]
+        label = kind if scope is None else as_stored(scope)
+        return [ScopeLine("scope", label, total, key=f"scope:{scope!r}", scopes=(scope,), raw=scope)]
+    lines = [
+        ScopeLine(
+            "kind", one_line(kind), total, key=f"kind:{kind}", scopes=names, raw=kind, is_open=not folded
+        )
+    ]
+    if folded:
+        return lines
+    for scope, count in members[:CAP]:
+        lines.append(
+            ScopeLine("scope", _leaf(scope), count, 1, f"scope:{scope!r}", scopes=(scope,), raw=scope)
+        )
+    if len(members) > CAP:
+        lines.append(
+            ScopeLine(
+                "more", f"{len(members) - CAP:,} more, press {{browse.filter}}", depth=1, key=f"more:{kind}"
+            )
+        )
+    return lines
+
+
+def _leaf(scope: str | None) -> str:
+    """A scope within its kind; what is malformed is shown as it is stored."""
+    if scope is None:
+        return "NULL"
+    if not scope.strip() or scope != scope.strip():
+        return as_stored(scope)
+    return one_line(scope.split(":", 1)[1] if ":" in scope else scope)
+
+
+_FIELD = {"tier": "tier", "category": "cat", "state": "state", "layer": "layer", "source": "source"}
+
+_AGES = dict(zip(AGES, ("a day", "a week", "4 weeks", "half a year", "older"), strict=True))
+
+
+def _facet(title: str, kind: Kind, counts: Iterable[tuple[str | None, int]]) -> list[ScopeLine]:
+    rows = [(name, count) for name, count in counts if count]
+    if not rows:
+        return []
+    lines = [ScopeLine("gap", "", key=f"gap:{title}"), ScopeLine("head", title, key=f"head:{title}")]
+    for name, count in rows:
+        label = "(none)" if not name else one_line(name) or '" "'
+        term = term_of(_FIELD.get(kind, ""), name)
+        if kind == "age":
+            label, term = _AGES.get(name or "", label), f"age:{name}"
+        lines.append(ScopeLine(kind, label, count, key=f"{kind}:{name!r}", term=term, raw=name))
+    return lines
+
+
+class ScopePane(SyncedScroll, can_focus=True):
     """A cursor over the lines of `outline`; branches fold, leaves narrow."""
 
     DEFAULT_CSS = """
@@ -60,7 +192,7 @@ class ScopePane(TrueScroll, can_focus=True):
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.lines: list[Line] = []
+        self.lines: list[ScopeLine] = []
         self._folded: frozenset[str] = frozenset()
         self._facets = Facets()
         self._scopes: tuple[tuple[str | None, int], ...] = ()
@@ -96,7 +228,7 @@ class ScopePane(TrueScroll, can_focus=True):
         self.refresh()
 
     @property
-    def current(self) -> Line | None:
+    def current(self) -> ScopeLine | None:
         """The line under the cursor."""
         return self.lines[self.cursor] if self.cursor < len(self.lines) else None
 
@@ -115,7 +247,7 @@ class ScopePane(TrueScroll, can_focus=True):
         content = self._content(line, here, width)
         return Strip(content.render_segments(base)).adjust_cell_length(width, base.rich_style)
 
-    def _content(self, line: Line, here: bool, width: int) -> Content:
+    def _content(self, line: ScopeLine, here: bool, width: int) -> Content:
         glyphs = host(self).glyphs
         lead = (glyphs.cursor if here and self.has_focus else " ", "$primary")
         if line.kind == "gap":
@@ -144,7 +276,7 @@ class ScopePane(TrueScroll, can_focus=True):
             (f" {tail}", "bold $mark"),
         )
 
-    def _mark_and_style(self, line: Line) -> tuple[str, str]:
+    def _mark_and_style(self, line: ScopeLine) -> tuple[str, str]:
         if line.kind == "tier":
             return host(self).glyphs.tier(line.raw), tier_style(line.raw)
         if line.kind == "category":
@@ -153,7 +285,7 @@ class ScopePane(TrueScroll, can_focus=True):
             return " ", scope_style(line.raw)
         return " ", "$foreground"
 
-    def _is_chosen(self, line: Line) -> bool:
+    def _is_chosen(self, line: ScopeLine) -> bool:
         if line.term:
             return line.term in self._terms
         if line.kind not in ("kind", "scope", "all"):
@@ -205,13 +337,13 @@ class ScopePane(TrueScroll, can_focus=True):
             else:
                 self.action_choose()
 
-    def jump_spots(self) -> Iterable[Spot]:
+    def jump_spots(self) -> Iterable[JumpTarget]:
         """Every line that can be chosen."""
         top = self.scroll_offset.y
         able = (i for i, line in enumerate(self.lines) if line.can_choose)
-        return (Spot(0, i - top, partial(setattr, self, "cursor", i)) for i in able)
+        return (JumpTarget(0, i - top, partial(setattr, self, "cursor", i)) for i in able)
 
-    def _fold(self, line: Line, folded: bool) -> None:
+    def _fold(self, line: ScopeLine, folded: bool) -> None:
         kind = line.raw or ""
         self._folded = self._folded | {kind} if folded else self._folded - {kind}
         self._rebuild()

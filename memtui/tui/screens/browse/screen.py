@@ -11,10 +11,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 
 from memtui.engine import ListQuery, Memory, MemtuiError, one_line
-from memtui.tui.dialogs.palette import Entry
-from memtui.tui.dialogs.pick import Option, Pick
+from memtui.tui.actions.table import bindings
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.messages import (
     AskExport,
     AskRecall,
@@ -25,17 +25,15 @@ from memtui.tui.messages import (
     ShowMemory,
     ShowReach,
 )
+from memtui.tui.no_store import of_session
 from memtui.tui.paint.numbers import full
-from memtui.tui.screens.browse import words
-from memtui.tui.screens.browse.answers import answer
-from memtui.tui.screens.browse.copying import copy_options, copy_text
+from memtui.tui.screens.browse import view as words
 from memtui.tui.screens.browse.detail import MemoryDetail
 from memtui.tui.screens.browse.filter_bar import FilterBar
-from memtui.tui.screens.browse.filtering import choosing, terms, toggled, trouble_of, without
-from memtui.tui.screens.browse.list_head import ListHead
-from memtui.tui.screens.browse.memory_list import MemoryList
-from memtui.tui.screens.browse.near_list import NearRows
+from memtui.tui.screens.browse.filter_text import choosing, terms, toggled, trouble_of, without
+from memtui.tui.screens.browse.memory_list import ListHead, MemoryList
 from memtui.tui.screens.browse.nearby import BrowseNear
+from memtui.tui.screens.browse.neighbours import NearRows
 from memtui.tui.screens.browse.scope_pane import ScopePane
 from memtui.tui.screens.browse.state import (
     cleared,
@@ -47,12 +45,12 @@ from memtui.tui.screens.browse.state import (
     with_scopes,
     with_sort,
 )
+from memtui.tui.screens.browse.view import answer, copy_options, copy_text
 from memtui.tui.screens.mend.state import PARTS, Part
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.state_panel import State, StatePanel
-from memtui.tui.words import of_session
 
 
 class BrowseScreen(BrowseNear):
@@ -68,7 +66,7 @@ class BrowseScreen(BrowseNear):
         self._noted = ""
 
     def body(self) -> ComposeResult:
-        yield Arranged(
+        yield LayoutContainer(
             FilterBar(id="filter"),
             Panel(ScopePane(), title="Scopes", id="scopes"),
             Panel(ListHead(), MemoryList(), StatePanel(id="list-state"), title="Memories", id="list"),
@@ -260,7 +258,7 @@ class BrowseScreen(BrowseNear):
             if what is not None:
                 host(self).copy(copy_text(memory, what), what)
 
-        self.app.push_screen(Pick("Copy", copy_options(memory)), take)
+        self.app.push_screen(ChooseOne("Copy", copy_options(memory)), take)
 
     @on(ScopePane.CopyWanted)
     def _copy_name(self, message: ScopePane.CopyWanted) -> None:
@@ -316,7 +314,7 @@ class BrowseScreen(BrowseNear):
             if key is not None:
                 self.want(sorted_by(self.wish, key))
 
-        self.app.push_screen(Pick("Sort by", options, self.wish.query.sort.removeprefix("-")), take)
+        self.app.push_screen(ChooseOne("Sort by", options, self.wish.query.sort.removeprefix("-")), take)
 
     def action_reverse(self) -> None:
         self.want(reversed_order(self.wish))
@@ -347,20 +345,22 @@ class BrowseScreen(BrowseNear):
         query = self.wish.query
         self.app.push_screen(MendScreen(part, choosing(query.filter, query.scopes)))
 
-    def palette_entries(self) -> list[Entry]:
+    def palette_entries(self) -> list[PaletteEntry]:
         """Parts of Mend and scopes to go to, orders to choose."""
         mending = [
-            Entry("COMMANDS", f"Mend: {name}", partial(self.action_mend, part)) for part, name in PARTS
+            PaletteEntry("COMMANDS", f"Mend: {name}", partial(self.action_mend, part)) for part, name in PARTS
         ]
         entries = [
-            Entry("COMMANDS", f"Sort by {one_line(name)}", partial(self._sort_now, key), hint)
+            PaletteEntry("COMMANDS", f"Sort by {one_line(name)}", partial(self._sort_now, key), hint)
             for key, name, hint, _ in sorts_of(self.session.info)
         ]
         if self.session.open:
             entries += [*mending, *self.view_entries()]
         for scope, count in self.answer.scopes[:2_000] if self.answer is not None else ():
             wish = partial(self._scope_now, scope)
-            entries.append(Entry("SCOPES", one_line(scope or "(none)"), wish, f"{full(count)} memories"))
+            entries.append(
+                PaletteEntry("SCOPES", one_line(scope or "(none)"), wish, f"{full(count)} memories")
+            )
         return entries
 
     def _sort_now(self, key: str) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from memtui.engine import Facets, ListQuery, ListView, StoreInfo, one_line
-from memtui.engine.listing import SORT_KEYS
+from memtui.engine.catalog import (
+    SORT_KEYS,
+)
 from memtui.tui.layout import BrowseShape
 
 SORTS = (
@@ -36,7 +38,7 @@ FALLING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ListRequest:
     """The list that is wanted, and the panels around it."""
 
     query: ListQuery = field(default_factory=ListQuery)
@@ -54,7 +56,7 @@ class Remedy:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ListAnswer:
     """What the engine says to a `Wish`: the list, counts by scope without the scope narrowing, ways out."""
 
     view: ListView
@@ -69,27 +71,27 @@ class Answer:
         return self.view.facets
 
 
-def with_filter(wish: Wish, text: str) -> Wish:
+def with_filter(wish: ListRequest, text: str) -> ListRequest:
     """Another filter, the same scopes and order."""
     return replace(wish, query=replace(wish.query, filter=text.strip()))
 
 
-def with_scopes(wish: Wish, scopes: tuple[str | None, ...] | None) -> Wish:
+def with_scopes(wish: ListRequest, scopes: tuple[str | None, ...] | None) -> ListRequest:
     """Narrow to these stored scopes; None for all."""
     return replace(wish, query=replace(wish.query, scopes=scopes))
 
 
-def with_sort(wish: Wish, sort: str) -> Wish:
+def with_sort(wish: ListRequest, sort: str) -> ListRequest:
     """In the order of a key of `ListQuery`, falling with a leading minus."""
     return replace(wish, query=replace(wish.query, sort=sort))
 
 
-def cleared(wish: Wish) -> Wish:
+def cleared(wish: ListRequest) -> ListRequest:
     """No filter, all scopes."""
     return replace(wish, query=replace(wish.query, filter="", scopes=None))
 
 
-def sorted_by(wish: Wish, key: str) -> Wish:
+def sorted_by(wish: ListRequest, key: str) -> ListRequest:
     """Order by `key`; by the same key again, the other way round."""
     if wish.query.sort.removeprefix("-") == key:
         return reversed_order(wish)
@@ -105,13 +107,13 @@ def sorts_of(info: StoreInfo | None) -> tuple[tuple[str, str, str, str], ...]:
     return (*SORTS, *own)
 
 
-def known_sort(wish: Wish, info: StoreInfo) -> Wish:
+def known_sort(wish: ListRequest, info: StoreInfo) -> ListRequest:
     """The same list, in the order of the start where this store has no such column."""
     known = wish.query.sort.removeprefix("-") in (*SORT_KEYS, *info.sorts)
-    return wish if known else with_sort(wish, Wish().query.sort)
+    return wish if known else with_sort(wish, ListRequest().query.sort)
 
 
-def reversed_order(wish: Wish) -> Wish:
+def reversed_order(wish: ListRequest) -> ListRequest:
     """The same key the other way round."""
     sort = wish.query.sort
     return with_sort(wish, sort[1:] if sort.startswith("-") else f"-{sort}")
@@ -125,7 +127,7 @@ def sort_name(sort: str) -> str:
     return next((name for each, name, _, _ in SORTS if each == key), one_line(key))
 
 
-def shaped(wish: Wish, **changes: object) -> Wish:
+def shaped(wish: ListRequest, **changes: object) -> ListRequest:
     """Other panels around the same list."""
     return replace(wish, shape=replace(wish.shape, **changes))  # type: ignore[arg-type]
 

@@ -9,17 +9,22 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import one_line
-from memtui.tui.keys import Keymap
+from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import ago, full, plural
 from memtui.tui.screens.capture.state import CaptureState
-from memtui.tui.widgets.rows import Row
+from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
-    from memtui.engine.capture.trace import Candidate, Text
+    from memtui.engine.capture import (
+        Candidate,
+        Text,
+    )
+
 
 KEPT, REPLACED, KNOWN, WAITS, DROPPED, SECRET, MERGED = "+", "~", "=", "o", "-", "!", "&"
+
 _STYLES = {
     KEPT: "$ok",
     MERGED: "$ok",
@@ -147,7 +152,9 @@ def _wrapped(text: str, width: int, style: str) -> list[Row]:
 
 
 def _difference(before: str, after: str, width: int) -> list[Content]:
-    from memtui.engine.transfer.word_diff import word_diff
+    from memtui.engine import (
+        word_diff,
+    )
 
     styles = {"same": "$foreground", "gone": "strike $dim", "new": "underline $primary"}
     parts = [(part, styles[how]) for how, part in word_diff(one_line(before), one_line(after))]
@@ -229,7 +236,9 @@ def _verdict(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
 
 
 def _heard(state: CaptureState, width: int) -> list[Row]:
-    from memtui.engine.providers.reply_json import whole_items
+    from memtui.engine.transfer import (
+        whole_items,
+    )
 
     items = whole_items(state.heard, "memories")
     rows = [

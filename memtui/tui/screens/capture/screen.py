@@ -11,31 +11,35 @@ from textual import events, on
 from textual.app import ComposeResult
 
 from memtui.engine import MemtuiError, clean, one_line
-from memtui.tui.dialogs.ask import Ask
-from memtui.tui.dialogs.paste import Paste
-from memtui.tui.frame import Frame
+from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.dialogs.text_prompt import Paste, TextPrompt
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+from memtui.tui.no_store import of_session
 from memtui.tui.paint.numbers import plural
-from memtui.tui.screens.capture import arrange, painting, working
+from memtui.tui.screens.capture import layout, painting, working
 from memtui.tui.screens.capture.state import VIEWS, CaptureState, Talk, marked
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
-from memtui.tui.widgets.built_rows import BuiltRows
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import Choice, State, StatePanel
-from memtui.tui.words import of_session
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, ChangeSet, Engine, Outcome
-    from memtui.engine.capture.recipes.base import CaptureRequest
-    from memtui.engine.capture.trace import CaptureTrace
-    from memtui.engine.providers.chat import ChatSettings
+    from memtui.engine.capture import (
+        CaptureRequest,
+        CaptureTrace,
+    )
+    from memtui.engine.transfer import (
+        ChatSettings,
+    )
+
 
 FIND, RUN, ASK, WHY, INBOX = "find", "run", "ask", "why", "inbox"
+
 MOVES = ("down", "up", "page-down", "page-up", "first", "last")
 
 
@@ -51,7 +55,7 @@ class ReadRows(BuiltRows, inherit_bindings=False):
     BINDINGS = bindings("rows", only=MOVES)
 
 
-class CaptureScreen(Frame):
+class CaptureScreen(BaseScreen):
     """Conversations, their texts, the candidate of one, its trace; and the inbox."""
 
     MODE = "capture"
@@ -67,7 +71,7 @@ class CaptureScreen(Frame):
         self._chat: ChatSettings | None = None
 
     def body(self) -> ComposeResult:
-        yield Arranged(
+        yield LayoutContainer(
             Panel(StatePanel(), title="Capture", id="state"),
             Panel(SaidRows(self._talks, id="talk-rows"), title="Conversations", id="talks"),
             Panel(SaidRows(self._texts, id="text-rows"), title="Texts", id="texts"),
@@ -82,7 +86,7 @@ class CaptureScreen(Frame):
     def _arrange(self, width: int, height: int) -> Arrangement:
         state = self.state
         listed = state.trace is not None or bool(state.waiting)
-        return arrange.capture(
+        return layout.capture(
             width, height, view=state.view, said=self.said is not None, listed=listed, zoom=state.zoom
         )
 
@@ -192,13 +196,13 @@ class CaptureScreen(Frame):
         self.said = said
         if said is not None:
             self.query_one(StatePanel).state = said
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
         self._paint()
         if self.focused is None or not self.focused.display:
             self.call_after_refresh(self._focus_first)
 
     def _focus_first(self) -> None:
-        shown = self.query_one(Arranged).shows
+        shown = self.query_one(LayoutContainer).shows
         wanted = "state" if self.said is not None else "inbox" if self.state.view == "inbox" else "talks"
         if wanted == "talks" and not shown("talks"):
             wanted = "texts"
@@ -310,7 +314,9 @@ class CaptureScreen(Frame):
     def _add_text(self, text: str | None) -> None:
         if text is None or not text.strip():
             return
-        from memtui.engine.capture.conversation import parse_conversations
+        from memtui.engine.capture import (
+            parse_conversations,
+        )
 
         try:
             found = parse_conversations(text.encode("utf-8", "replace"), "auto", "the pasted text")
@@ -332,7 +338,9 @@ class CaptureScreen(Frame):
     def _add_file(self, name: str | None) -> None:
         if not name:
             return
-        from memtui.engine.capture.conversation import read_conversations
+        from memtui.engine.capture import (
+            read_conversations,
+        )
 
         path = Path(name).expanduser()
         try:
@@ -359,7 +367,7 @@ class CaptureScreen(Frame):
 
     def action_load(self) -> None:
         hint = "A text, a session's JSONL, or an export of ChatGPT or Claude."
-        self.app.push_screen(Ask("Take a conversation from a file", hint), self._add_file)
+        self.app.push_screen(TextPrompt("Take a conversation from a file", hint), self._add_file)
 
     def action_again(self) -> None:
         if self.state.talk:
@@ -429,21 +437,23 @@ class CaptureScreen(Frame):
             item = self.state.chosen
             if item is not None:
                 self.app.push_screen(
-                    Ask("Its words", hint, item.text),
+                    TextPrompt("Its words", hint, item.text),
                     lambda text: self._settle_item(accept=True, text=text) if text else None,
                 )
             return
         if self.state.candidates:
             at, candidate = self.state.candidates[0]
             self.app.push_screen(
-                Ask("Its words", hint, candidate.abstract), lambda text: self._reword(at, text)
+                TextPrompt("Its words", hint, candidate.abstract), lambda text: self._reword(at, text)
             )
 
     def _reword(self, at: int, text: str | None) -> None:
         engine, trace = self._engine, self.state.trace
         if engine is None or trace is None or not text:
             return
-        from memtui.engine.capture.commit import reworded
+        from memtui.engine.capture import (
+            reworded,
+        )
 
         try:
             changed = reworded(trace, at, clean(text), engine.capture_context())
@@ -461,12 +471,17 @@ class CaptureScreen(Frame):
         whole = trace
 
         def make(engine: Engine) -> ChangeSet:
-            from memtui.engine.capture.commit import chosen, plan
+            from memtui.engine.capture import (
+                chosen,
+                plan,
+            )
 
             return plan(chosen(whole, places), engine.store)
 
         def then(outcome: Outcome) -> None:
-            from memtui.engine.capture.inbox import Inbox
+            from memtui.engine.capture import (
+                Inbox,
+            )
 
             if self._engine is not None:
                 Inbox(self._engine).take(whole)
@@ -479,7 +494,9 @@ class CaptureScreen(Frame):
         item, engine = self.state.chosen, self._engine
         if item is None or engine is None:
             return
-        from memtui.engine.capture.inbox import Inbox
+        from memtui.engine.capture import (
+            Inbox,
+        )
 
         inbox, verdict = Inbox(engine), "accepted" if accept else "refused"
 
@@ -533,7 +550,7 @@ class CaptureScreen(Frame):
     def action_zoom(self) -> None:
         here = self.focused.parent.id if self.focused is not None and self.focused.parent is not None else ""
         self.state = replace(self.state, zoom="" if self.state.zoom else here or "")
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
         self._paint()
 
     def action_back(self) -> None:

@@ -7,14 +7,20 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from memtui.engine.capture.conversation import Conversation
-    from memtui.engine.capture.inbox import Item
-    from memtui.engine.capture.recipes.base import CaptureRequest
-    from memtui.engine.capture.trace import Candidate, CaptureTrace
-    from memtui.engine.capture.why_not import CaptureVerdict
+    from memtui.engine.capture import (
+        Candidate,
+        CaptureRequest,
+        CaptureTrace,
+        CaptureVerdict,
+        Conversation,
+        Item,
+    )
+
 
 View = Literal["conversations", "inbox"]
+
 Mark = Literal["accepted", "refused"]
+
 VIEWS: tuple[View, ...] = ("conversations", "inbox")
 
 

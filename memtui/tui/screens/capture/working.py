@@ -12,18 +12,26 @@ from memtui.tui.screens.capture.state import Talk
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, Engine
-    from memtui.engine.capture.inbox import Item
-    from memtui.engine.capture.recipes.base import CaptureRequest
-    from memtui.engine.capture.trace import CaptureTrace
-    from memtui.engine.providers.chat import ChatSettings
+    from memtui.engine.capture import (
+        CaptureRequest,
+        CaptureTrace,
+        Item,
+    )
+    from memtui.engine.transfer import (
+        ChatSettings,
+    )
+
 
 MOST_SESSIONS = 50
+
 RECIPE = "memtui"
 
 
 def found() -> list[Talk]:
     """The agents' own sessions, the newest first."""
-    from memtui.engine.witness.find import find_sessions
+    from memtui.engine.witness import (
+        find_sessions,
+    )
 
     sessions = [each for each in find_sessions(os.environ, Path.cwd()) if each.form == "jsonl"]
     sessions.sort(key=lambda each: -each.modified_ms)
@@ -35,7 +43,9 @@ def found() -> list[Talk]:
 
 def waiting(engine: Engine) -> tuple[tuple[Item, ...], int]:
     """What waits in the inbox, and how many were worked off in a day."""
-    from memtui.engine.capture.inbox import Inbox
+    from memtui.engine.capture import (
+        Inbox,
+    )
 
     inbox = Inbox(engine)
     return inbox.items(), len(inbox.done(engine.now_ms - 86_400_000))
@@ -49,17 +59,24 @@ def captured(
     report: Callable[[Any], None],
 ) -> tuple[Talk, CaptureRequest, CaptureTrace]:
     """Read a conversation and capture it; nothing is written."""
-    from memtui.engine.capture.conversation import read_conversations
-    from memtui.engine.capture.pipeline import capture
-    from memtui.engine.capture.recipes.base import CaptureRequest
+    from memtui.engine.capture import (
+        CaptureRequest,
+        capture,
+        read_conversations,
+    )
 
     conversation = talk.conversation or read_conversations(Path(talk.path))[0]
     request = CaptureRequest(conversation.messages, RECIPE, session=conversation.session)
     done = replace(talk, conversation=conversation)
     if settings is None:
         return done, request, capture(request, engine.capture_context())
-    from memtui.engine.capture.prompts import ModelChat
-    from memtui.engine.providers.chat import ChatClient, HourBudget
+    from memtui.engine.capture import (
+        ModelChat,
+    )
+    from memtui.engine.transfer import (
+        ChatClient,
+        HourBudget,
+    )
 
     place = engine.state_place
     budget = HourBudget(settings.calls_per_hour, None if place is None else place / "chat-calls.json")

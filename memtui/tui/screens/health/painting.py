@@ -13,11 +13,14 @@ from memtui.engine import one_line
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.screens.health.state import VIEWS, HealthState
-from memtui.tui.widgets.rows import Row
+from memtui.tui.widgets.row_list import Row
 
 GROUPS = {"wrong": "answers wrong", "lost": "lost or leaked", "slow": "slow and fat"}
+
 SIGNS = {"S1": ("✗", "bold $danger"), "S2": ("!", "bold $stale"), "S3": (" ", ""), "S4": (" ", "$dim")}
+
 _LABEL = 10
+
 _WRITERS = {
     "memtui": "~ memtui",
     "injection": "┄ agent",

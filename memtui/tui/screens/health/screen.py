@@ -11,27 +11,29 @@ from textual import on
 from textual.app import ComposeResult
 
 from memtui.engine import MemtuiError
-from memtui.tui.dialogs.pick import Option, Pick
-from memtui.tui.frame import Frame
+from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished, ShowInBrowse
-from memtui.tui.screens.health import arrange, painting
+from memtui.tui.no_store import RETRY, of_session
+from memtui.tui.screens.health import layout, painting
 from memtui.tui.screens.health.state import VIEWS, ConfigView, HealthState, View
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
-from memtui.tui.widgets.built_rows import BuiltRows
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import State, StatePanel, failed
-from memtui.tui.words import RETRY, of_session
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, ChangeSet, Engine
 
+
 SHOWN_IN_BROWSE = 50
+
 PLANS = ("A", "B", "C", "D")
+
 _TITLES: dict[View, tuple[str, str]] = {
     "doctor": ("Doctor", "Evidence"),
     "indexes": ("Indexes", "What they are worth"),
@@ -42,7 +44,10 @@ _TITLES: dict[View, tuple[str, str]] = {
 
 def examined(engine: Engine, deep: bool, cancel: CancelToken, report: Any) -> Any:
     """Every check of the passes that are asked for; for a worker."""
-    from memtui.engine.health.doctor import examine, patient_of
+    from memtui.engine.health import (
+        examine,
+        patient_of,
+    )
 
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel, on_progress=report)
     return examine(patient, passes=("facts", "light", "deep") if deep else ("facts", "light")), deep
@@ -50,8 +55,11 @@ def examined(engine: Engine, deep: bool, cancel: CancelToken, report: Any) -> An
 
 def read_indexes(engine: Engine, cancel: CancelToken) -> Any:
     """Each index with its verdict, and the advice for a table of this size; for a worker."""
-    from memtui.engine.health.doctor import patient_of
-    from memtui.engine.health.indexes import advice, report_indexes
+    from memtui.engine.health import (
+        advice,
+        patient_of,
+        report_indexes,
+    )
 
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
     assert patient.facts is not None
@@ -61,8 +69,10 @@ def read_indexes(engine: Engine, cancel: CancelToken) -> Any:
 
 def read_versions(engine: Engine, cancel: CancelToken) -> Any:
     """The last versions, injections folded; for a worker."""
-    from memtui.engine.health.doctor import patient_of
-    from memtui.engine.health.versions import time_line
+    from memtui.engine.health import (
+        patient_of,
+        time_line,
+    )
 
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
     journal = [] if engine.state is None else engine.curate.journal()
@@ -71,7 +81,9 @@ def read_versions(engine: Engine, cancel: CancelToken) -> Any:
 
 def read_difference(engine: Engine, first: int, last: int) -> Any:
     """What changed from the version before `first` to `last`; for a worker."""
-    from memtui.engine.health.versions import diff_versions
+    from memtui.engine.health import (
+        diff_versions,
+    )
 
     numbers = [version for version, _ in engine.store.versions()]
     before = max((each for each in numbers if each < first), default=None)
@@ -80,10 +92,13 @@ def read_difference(engine: Engine, first: int, last: int) -> Any:
 
 def read_config(engine: Engine, plan: str) -> ConfigView:
     """The configuration that names the store, its problems, and a plan for it; for a worker."""
-    from memtui.engine.configuration.consequences import consequences_of
-    from memtui.engine.configuration.file import open_config
-    from memtui.engine.configuration.plans import PLANS, plan_changes
-    from memtui.engine.configuration.rules import problems_of
+    from memtui.engine.configuration import (
+        PLANS,
+        consequences_of,
+        open_config,
+        plan_changes,
+        problems_of,
+    )
 
     known = engine.found.config if engine.found is not None else ""
     chosen = PLANS[plan]
@@ -97,7 +112,7 @@ def read_config(engine: Engine, plan: str) -> ConfigView:
     return ConfigView(str(config.main), plan, chosen.title, problems, changes, consequences)
 
 
-class HealthScreen(Frame):
+class HealthScreen(BaseScreen):
     """Doctor, indexes, versions and configuration, each a list with what belongs to its row."""
 
     MODE = "health"
@@ -111,7 +126,7 @@ class HealthScreen(Frame):
         self._revision = -1
 
     def body(self) -> ComposeResult:
-        yield Arranged(
+        yield LayoutContainer(
             BuiltRows(self._build(painting.views), id="views"),
             Panel(StatePanel(), title="Health", id="state"),
             Panel(BuiltRows(self._build(painting.listed), id="list-rows"), title="Doctor", id="list"),
@@ -124,7 +139,7 @@ class HealthScreen(Frame):
         self.query_one("#views").can_focus = False
 
     def _arrange(self, width: int, height: int) -> Arrangement:
-        return arrange.health(width, height, said=self.said is not None, zoom=self.state.zoom)
+        return layout.health(width, height, said=self.said is not None, zoom=self.state.zoom)
 
     def _build(
         self, paint: Callable[[HealthState, int, painting.Look], list[Row]]
@@ -215,7 +230,7 @@ class HealthScreen(Frame):
         self.said = said
         if said is not None:
             self.query_one(StatePanel).state = said
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
         self._paint()
         if changed or self.focused is None:
             focus = self.query_one(StatePanel) if said is not None else self.query_one("#list-rows")
@@ -291,8 +306,10 @@ class HealthScreen(Frame):
         finding, engine = self.state.finding, self._engine
         if finding is None or engine is None:
             return
-        from memtui.engine.health.doctor import patient_of
-        from memtui.engine.health.remedies import plan_remedy
+        from memtui.engine.health import (
+            patient_of,
+            plan_remedy,
+        )
 
         plan = plan_remedy(patient_of(engine, now_ms=engine.now_ms), finding)
         if plan.refusal:
@@ -301,7 +318,7 @@ class HealthScreen(Frame):
             said = "; ".join(each.title for each in plan.steps)
             options = (Option("yes", said, finding.check.price), Option("no", "leave it", ""))
             self.app.push_screen(
-                Pick(f"{finding.kind}: {finding.seen.count:,}", options),
+                ChooseOne(f"{finding.kind}: {finding.seen.count:,}", options),
                 lambda answer: self._mend(plan) if answer == "yes" else None,
             )
         else:
@@ -323,7 +340,9 @@ class HealthScreen(Frame):
             return
 
         def work(cancel: Any, report: Any) -> str:
-            from memtui.engine.health.remedies import carry_out_remedies
+            from memtui.engine.health import (
+                carry_out_remedies,
+            )
 
             done = carry_out_remedies(engine, [plan], confirmed=True)
             receipt = done[0]["receipt"]
@@ -363,7 +382,7 @@ class HealthScreen(Frame):
     def action_zoom(self) -> None:
         inside = "detail" if self.focused is self.query_one("#detail-rows") else "list"
         self.state = replace(self.state, zoom="" if self.state.zoom else inside)
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
 
     def action_back(self) -> None:
         if self.staging.stop() or self.dismiss_flash():

@@ -6,15 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from memtui.engine.configuration.consequences import Consequence
-    from memtui.engine.configuration.plans import SettingChange
-    from memtui.engine.configuration.rules import Problem
-    from memtui.engine.health.check import HealthFinding
-    from memtui.engine.health.doctor import Examination
-    from memtui.engine.health.indexes import IndexReport
-    from memtui.engine.health.versions import VersionEntry
+    from memtui.engine.configuration import (
+        Consequence,
+        Problem,
+        SettingChange,
+    )
+    from memtui.engine.health import (
+        Examination,
+        HealthFinding,
+        IndexReport,
+        VersionEntry,
+    )
+
 
 View = Literal["doctor", "indexes", "versions", "config"]
+
 VIEWS: tuple[View, ...] = ("doctor", "indexes", "versions", "config")
 
 

@@ -14,36 +14,42 @@ from memtui.tui.paint.bars import spark
 from memtui.tui.paint.cells import crop, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import full, plural
-from memtui.tui.screens.home.links import Row
+from memtui.tui.screens.home.link_list import LinkRow
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.witness.economy import InjectionEconomy
+    from memtui.engine.witness import (
+        InjectionEconomy,
+    )
 
 
 def read(engine: Engine, cancel: CancelToken) -> InjectionEconomy | None:
     """What is known; None where neither the store nor a session tells of a turn. For a worker."""
-    from memtui.engine.witness.economy import read_economy  # not before the first frame
+    from memtui.engine.witness import (
+        read_economy,  # not before the first frame
+    )
 
     found = read_economy(engine, engine.environ, Path.cwd(), cancel)
     return found if found.turns or any(found.by_day) else None
 
 
-def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Glyphs) -> list[Row]:
+def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
     """The counts, then the dearest, each of which leads to its reach in Audit."""
     days = f"{full(sum(found.by_day))} in {len(found.by_day)} days, at least"
     silent = f"{full(found.silent)} of {plural(found.turns, 'turn')}, {full(found.unknown)} not recorded"
     rows = [
-        Row(Content.assemble(("injections ", "$dim"), days, "  ", (spark(found.by_day, glyphs), "$primary"))),
-        Row(Content.assemble(("silent     ", "$dim"), silent)),
+        LinkRow(
+            Content.assemble(("injections ", "$dim"), days, "  ", (spark(found.by_day, glyphs), "$primary"))
+        ),
+        LinkRow(Content.assemble(("silent     ", "$dim"), silent)),
     ]
     if found.dearest:
-        rows.append(Row(Content.styled(crop("tokens, times: no trace of use", width), "bold $heading")))
+        rows.append(LinkRow(Content.styled(crop("tokens, times: no trace of use", width), "bold $heading")))
     for each in found.dearest:
         line = Content.assemble(
             (right(full(each.tokens), 6), "$stale"),
             (right(f"{each.times}x", 5), "$dim"),
             f"  {crop(one_line(each.preview), max(4, width - 13), glyphs.ellipsis)}",
         )
-        rows.append(Row(line, partial(ShowReach, each.id)))
-    return [Row(row.content.truncate(width), row.go) for row in rows[: max(1, height)]]
+        rows.append(LinkRow(line, partial(ShowReach, each.id)))
+    return [LinkRow(row.content.truncate(width), row.go) for row in rows[: max(1, height)]]

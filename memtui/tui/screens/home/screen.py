@@ -14,33 +14,41 @@ from textual.style import Style
 
 from memtui.engine import one_line
 from memtui.paths import store_state_dir
-from memtui.tui.frame import Frame
+from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import FOUR_COLUMNS, Arrangement, Box, home, size_class
 from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse
+from memtui.tui.no_store import of_session
 from memtui.tui.paint.numbers import full, short
 from memtui.tui.screens.home import injections
-from memtui.tui.screens.home.growth import growth_lines
-from memtui.tui.screens.home.lately import ENTRIES, CasesWanted, Lately, ask, case_rows, journal_rows
-from memtui.tui.screens.home.links import Links, Row
-from memtui.tui.screens.home.rows import (
+from memtui.tui.screens.home.link_list import LinkList, LinkRow
+from memtui.tui.screens.home.view import (
+    ENTRIES,
+    CasesWanted,
+    Lately,
+    ask,
     attention_rows,
+    case_rows,
     category_rows,
+    growth_lines,
+    journal_rows,
     newest_rows,
     scope_rows,
     store_rows,
     tier_rows,
 )
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.state_panel import StatePanel
-from memtui.tui.words import of_session
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, Engine, Memory, Stats, StoreInfo
-    from memtui.engine.witness.economy import InjectionEconomy
+    from memtui.engine.witness import (
+        InjectionEconomy,
+    )
+
 
 TITLES = {
     "store": "Store",
@@ -55,6 +63,7 @@ TITLES = {
     "injections": "Injections",
     "cases": "Saved questions",
 }
+
 _WHERE = {
     "attention": "{links.follow} opens",
     "tiers": "{app.go-lifecycle} lifecycle",
@@ -64,9 +73,12 @@ _WHERE = {
     "cases": "{app.go-recall} recall",
 }
 """Where more of it is."""
+
 _PANEL = {"book": "cases"}
 """Where what a call answers is shown, if not in the panel of its name."""
+
 NEWEST_ROWS = 40
+
 START = (
     "home.filter",
     "app.go-browse",
@@ -82,7 +94,7 @@ START = (
 )
 
 
-class HomeScreen(Frame):
+class HomeScreen(BaseScreen):
     """The first screen: panels of counts, or what to do when there is no store."""
 
     MODE = "home"
@@ -90,7 +102,7 @@ class HomeScreen(Frame):
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
     def body(self) -> ComposeResult:
-        builders: dict[str, Callable[[int, int], list[Row]]] = {
+        builders: dict[str, Callable[[int, int], list[LinkRow]]] = {
             "store": self._store,
             "growth": self._growth,
             "attention": self._attention,
@@ -103,9 +115,9 @@ class HomeScreen(Frame):
             "cases": self._cases,
             "injections": self._injections,
         }
-        yield Arranged(
+        yield LayoutContainer(
             Panel(StatePanel(), title="memtui", id="state"),
-            *(Panel(Links(build), title=TITLES[name], id=name) for name, build in builders.items()),
+            *(Panel(LinkList(build), title=TITLES[name], id=name) for name, build in builders.items()),
             arrange=self._arrange,
         )
 
@@ -126,7 +138,7 @@ class HomeScreen(Frame):
         had = isinstance(self.focused, StatePanel) or self.focused is None
         if said is not None:
             self.query_one(StatePanel).state = said
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
         if said is not None:
             self.call_after_refresh(self.query_one(StatePanel).focus)
             return
@@ -138,7 +150,7 @@ class HomeScreen(Frame):
             self._economy = None
             if engine.environ:
                 self.runner.start("injections", lambda token, report: injections.read(engine, token))
-        for links in self.query(Links):
+        for links in self.query(LinkList):
             links.rebuild()
         self._headlines(session)
         if had:
@@ -146,8 +158,8 @@ class HomeScreen(Frame):
 
     def _focus_first(self) -> None:
         """The keyboard goes to what needs attention, else to the first panel with a link."""
-        for name in ("#attention Links", "#store Links"):
-            links = self.query_one(name, Links)
+        for name in ("#attention LinkList", "#store LinkList"):
+            links = self.query_one(name, LinkList)
             if links.can_focus and links.display:
                 links.focus()
                 return
@@ -196,7 +208,7 @@ class HomeScreen(Frame):
         engine, cases = self.session.engine, self._lately.cases
         if engine is not None:
             self.runner.start("cases", lambda token, report: ask(engine, cases, token))
-            self.query_one("#cases Links", Links).rebuild()
+            self.query_one("#cases LinkList", LinkList).rebuild()
 
     @on(RunFinished)
     def _read_done(self, message: RunFinished) -> None:
@@ -207,14 +219,14 @@ class HomeScreen(Frame):
             self._newest_memories = message.value
         elif message.slot == "injections":
             self._economy = message.value
-            self.query_one(Arranged).rearrange()
+            self.query_one(LayoutContainer).rearrange()
         elif message.slot == "journal":
             self._lately = replace(self._lately, entries=message.value)
         elif message.slot == "cases":
             self._lately = replace(self._lately, answers=message.value)
         elif message.value != self._lately.cases:
             self._lately = replace(self._lately, cases=message.value, answers={})
-        self.query_one(f"#{_PANEL.get(message.slot, message.slot)} Links", Links).rebuild()
+        self.query_one(f"#{_PANEL.get(message.slot, message.slot)} LinkList", LinkList).rebuild()
 
     @on(RunFailed)
     def _read_failed(self, message: RunFailed) -> None:
@@ -227,61 +239,61 @@ class HomeScreen(Frame):
     def _known(self) -> tuple[StoreInfo | None, Stats | None]:
         return self.session.info, self.session.stats
 
-    def _store(self, width: int, height: int) -> list[Row]:
+    def _store(self, width: int, height: int) -> list[LinkRow]:
         info, stats = self._known()
         app = host(self)
         return store_rows(info, stats, width, height, app.now_ms(), app.glyphs) if info is not None else []
 
-    def _growth(self, width: int, height: int) -> list[Row]:
+    def _growth(self, width: int, height: int) -> list[LinkRow]:
         stats = self._known()[1]
         if stats is None:
             return self._waiting()
         app = host(self)
-        return [Row(line) for line in growth_lines(stats, width, height, app.now_ms(), app.glyphs)]
+        return [LinkRow(line) for line in growth_lines(stats, width, height, app.now_ms(), app.glyphs)]
 
-    def _attention(self, width: int, height: int) -> list[Row]:
+    def _attention(self, width: int, height: int) -> list[LinkRow]:
         info, stats = self._known()
         return attention_rows(info, stats, width, height, host(self).glyphs) if info is not None else []
 
-    def _tiers(self, width: int, height: int) -> list[Row]:
+    def _tiers(self, width: int, height: int) -> list[LinkRow]:
         stats = self._known()[1]
         return tier_rows(stats, width, height, host(self).glyphs) if stats is not None else self._waiting()
 
-    def _scopes(self, width: int, height: int) -> list[Row]:
+    def _scopes(self, width: int, height: int) -> list[LinkRow]:
         stats = self._known()[1]
         return scope_rows(stats, width, height, host(self).glyphs) if stats is not None else self._waiting()
 
-    def _categories(self, width: int, height: int) -> list[Row]:
+    def _categories(self, width: int, height: int) -> list[LinkRow]:
         stats = self._known()[1]
         return (
             category_rows(stats, width, height, host(self).glyphs) if stats is not None else self._waiting()
         )
 
-    def _newest(self, width: int, height: int) -> list[Row]:
+    def _newest(self, width: int, height: int) -> list[LinkRow]:
         app = host(self)
         return newest_rows(self._newest_memories, width, height, app.now_ms(), app.glyphs)
 
-    def _journal(self, width: int, height: int) -> list[Row]:
+    def _journal(self, width: int, height: int) -> list[LinkRow]:
         app = host(self)
         return journal_rows(self._lately.entries, width, height, app.now_ms(), app.glyphs)
 
-    def _cases(self, width: int, height: int) -> list[Row]:
+    def _cases(self, width: int, height: int) -> list[LinkRow]:
         app, asking = host(self), self.runner.busy("cases")
         return case_rows(self._lately, width, height, app.glyphs, app.keys, asking=asking)
 
-    def _injections(self, width: int, height: int) -> list[Row]:
+    def _injections(self, width: int, height: int) -> list[LinkRow]:
         found = self._economy
         return injections.injection_rows(found, width, height, host(self).glyphs) if found is not None else []
 
-    def _waiting(self) -> list[Row]:
+    def _waiting(self) -> list[LinkRow]:
         """What stands in a panel whose numbers are still being counted."""
         progress = self.session.progress
         words = "counting"
         if progress is not None and progress.total:
             words = f"{one_line(progress.what)}  {full(progress.done)} of {full(progress.total)}"
-        return [Row(Content.styled(words, "$dim"))]
+        return [LinkRow(Content.styled(words, "$dim"))]
 
-    def _start(self, width: int, height: int) -> list[Row]:
+    def _start(self, width: int, height: int) -> list[LinkRow]:
         rows = []
         for name in START[: max(1, height)]:
             key = host(self).keys.by_id[name]
@@ -290,7 +302,7 @@ class HomeScreen(Frame):
             line = Content.assemble(
                 (key.cap.ljust(4), "bold $key"), key.title.ljust(9 if said else 0), (said, "$dim")
             )
-            rows.append(Row(line.truncate(width, ellipsis=True).stylize(press)))
+            rows.append(LinkRow(line.truncate(width, ellipsis=True).stylize(press)))
         return rows
 
     # actions

@@ -9,28 +9,30 @@ from textual import on
 from textual.app import ComposeResult
 
 from memtui.engine import ChangeSet, MemtuiError, Outcome, dump_json
-from memtui.tui.dialogs.pick import Option, Pick
-from memtui.tui.dialogs.preview_text import SHOWN
-from memtui.tui.frame import Frame
+from memtui.tui import layouts
+from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.dialogs.change_preview_view import SHOWN
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import RunFailed, RunFinished, ShowEntry, ShowInBrowse
+from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.paint.numbers import full
-from memtui.tui.screens.journal import arrange, painting
+from memtui.tui.screens.journal import view
 from memtui.tui.screens.journal.state import MOST, JournalState, why_not_redo, why_not_undo
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
-from memtui.tui.widgets.built_rows import BuiltRows
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
-from memtui.tui.words import RETRY, of_session
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, EntryRow, JournalEntry, LockState
 
+
 READ, ROWS = "journal", "rows"
+
 SHOWN_IN_BROWSE = 50
 """Ids that a filter line still holds."""
 
@@ -64,7 +66,7 @@ def read_entry(engine: Engine, number: int) -> tuple[int, list[EntryRow], dict[s
     return number, rows, {each: memory.title for each, memory in there.items()}
 
 
-class JournalScreen(Frame):
+class JournalScreen(BaseScreen):
     """A timeline, and the entry under the cursor in full."""
 
     MODE = "journal"
@@ -79,7 +81,7 @@ class JournalScreen(Frame):
         self._revision = -1
 
     def body(self) -> ComposeResult:
-        yield Arranged(
+        yield LayoutContainer(
             Panel(StatePanel(), title="Journal", id="state"),
             Panel(TimelineRows(self._timeline, id="timeline"), title="Journal", id="entries"),
             Panel(EntryRows(self._detail, id="rows"), title="Entry", id="entry"),
@@ -87,15 +89,15 @@ class JournalScreen(Frame):
         )
 
     def _arrange(self, width: int, height: int) -> Arrangement:
-        return arrange.journal(width, height, said=self.said is not None, zoom=self.state.zoom)
+        return layouts.journal(width, height, said=self.said is not None, zoom=self.state.zoom)
 
     def _timeline(self, width: int, height: int) -> list[Row]:
         app = host(self)
-        return painting.timeline(self.state, width, app.now_ms(), app.zone, app.glyphs, app.keys)
+        return view.timeline(self.state, width, app.now_ms(), app.zone, app.glyphs, app.keys)
 
     def _detail(self, width: int, height: int) -> list[Row]:
         app = host(self)
-        return painting.detail(self.state, width, app.now_ms(), app.zone, app.glyphs, app.keys)
+        return view.detail(self.state, width, app.now_ms(), app.zone, app.glyphs, app.keys)
 
     # the store, and what it answers
 
@@ -121,7 +123,7 @@ class JournalScreen(Frame):
         self.said = said
         if said is not None:
             self.query_one(StatePanel).state = said
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
         self._paint()
         if changed or self.focused is None:
             focus = self.query_one(StatePanel) if said is not None else self.query_one("#timeline")
@@ -235,13 +237,13 @@ class JournalScreen(Frame):
     def action_other(self) -> None:
         here = self.query_one("#rows").has_focus
         self.state = replace(self.state, zoom="")
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
         self.query_one("#timeline" if here else "#rows").focus()
 
     def action_zoom(self) -> None:
         panel = "entry" if self.query_one("#rows").has_focus else "entries"
         self.state = replace(self.state, zoom="" if self.state.zoom else panel)
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
 
     def action_back(self) -> None:
         if self.staging.stop() or self.dismiss_flash():
@@ -252,7 +254,7 @@ class JournalScreen(Frame):
             self.query_one("#timeline").focus()
 
 
-def finish(screen: Frame, number: int) -> None:
+def finish(screen: BaseScreen, number: int) -> None:
     """Complete an entry that was cut off."""
 
     def write(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
@@ -261,7 +263,7 @@ def finish(screen: Frame, number: int) -> None:
     screen.staging.stage(lambda engine: engine.curate.finishing(number), write=write)
 
 
-def break_lock(screen: Frame) -> None:
+def break_lock(screen: BaseScreen) -> None:
     """Ask whether no agent runs; then the next change removes the lock that a dead program left."""
     engine = screen.session.engine
     if engine is None or not screen.staging.able():
@@ -278,7 +280,7 @@ def break_lock(screen: Frame) -> None:
             screen.flash("The next change removes the abandoned lock, if it is still there and still silent.")
 
     options = [Option("keep", "leave it", letter="l"), Option("break", "no agent runs: break it", letter="b")]
-    screen.app.push_screen(Pick("The write lock was left behind", options), answered)
+    screen.app.push_screen(ChooseOne("The write lock was left behind", options), answered)
 
 
 def _nothing() -> State:

@@ -9,6 +9,7 @@ from memtui.engine import EntryRow, JournalEntry, LockState
 
 MOST = 1_000
 """Entries that are listed; the command line lists all."""
+
 REMOVED = "contents removed"
 """How the title of an entry ends whose contents were forgotten for good."""
 

@@ -13,35 +13,195 @@ from textual.reactive import reactive
 
 from memtui.engine import CancelToken, CaseBook, MemtuiError, ReviewProgress
 from memtui.paths import store_state_dir
-from memtui.tui.dialogs.palette import Entry
-from memtui.tui.frame import Frame
+from memtui.tui import layouts
+from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.calls import Report
+from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement, size_class
 from memtui.tui.messages import RunFailed, RunFinished, ShowInBrowse, ShowMemory
-from memtui.tui.runner import Report
-from memtui.tui.screens.lifecycle import arrange
+from memtui.tui.no_store import DEMO, OPEN, of_session
 from memtui.tui.screens.lifecycle import state as reduce
-from memtui.tui.screens.lifecycle.acting import Acting
-from memtui.tui.screens.lifecycle.asking import Asking
-from memtui.tui.screens.lifecycle.painting import Painting
+from memtui.tui.screens.lifecycle.board_view import TITLES
+from memtui.tui.screens.lifecycle.panel_actions import Acting
+from memtui.tui.screens.lifecycle.panels import Painting
 from memtui.tui.screens.lifecycle.state import LifecycleState
-from memtui.tui.screens.lifecycle.words import TITLES
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
-from memtui.tui.widgets.built_rows import BuiltRows, KnobRows, ReviewRows
 from memtui.tui.widgets.curve_plot import CurvePlot
-from memtui.tui.widgets.lines import Lines
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import RowList
+from memtui.tui.widgets.row_list import BuiltRows, KnobRows, ReviewRows, RowList
 from memtui.tui.widgets.state_panel import State, StatePanel, failed
-from memtui.tui.words import DEMO, OPEN, of_session
+from memtui.tui.widgets.text_lines import TextLines
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
 
-class LifecycleScreen(Frame):
+# Which engine calls the state needs, and what becomes of their answers.
+
+POINTS = 320
+"""Moments of a curve: more than a wide screen has dots."""
+
+
+class Asking:
+    """Runs what one Lifecycle screen needs, each kind of question in a slot of its own."""
+
+    def __init__(self, screen: LifecycleScreen) -> None:
+        self._screen = screen
+        self._fresh = True
+        """Whether what depends on the store alone has to be asked with the next board."""
+        self._cases_of: object = None
+        """What the cases were asked for: horizon, scenario and settings."""
+
+    @property
+    def _state(self) -> LifecycleState:
+        return self._screen.state
+
+    @_state.setter
+    def _state(self, state: LifecycleState) -> None:
+        self._screen.state = state
+
+    def everything(self) -> None:
+        """The store is new, or was read anew."""
+        self._fresh, self._cases_of = True, None
+        self._board()
+        if self._state.reviewing:
+            self._review()
+
+    def follow(self, old: LifecycleState, new: LifecycleState) -> None:
+        """The state changed: ask what has become unknown by that."""
+        if self._screen.session.engine is None:
+            return
+        if old.ask != new.ask:
+            self._board()
+            if old.ask.scopes != new.ask.scopes:
+                self._history()
+        if new.board is not None and (
+            old.selected != new.selected or old.board is not new.board or old.measure != new.measure
+        ):
+            self._life()
+        if new.reviewing and new.review is None and not self._screen.runner.busy("review"):
+            self._review()
+        if new.card and old.card != new.card:
+            self._memory(new.card)
+
+    def answered(self, slot: str, value: Any) -> None:
+        """An answer arrived."""
+        state = self._state
+        if slot == "board":
+            settings, board = value
+            self._state = reduce.answer(replace(state, settings=settings), board)
+            if self._fresh:
+                self._fresh = False
+                self._history()
+                self._findings()
+            ask = board.ask
+            wanted = (ask.horizon_days, ask.scenario, tuple(sorted(ask.changes.items())))
+            if wanted != self._cases_of:
+                self._cases_of = wanted
+                self._cases()
+        elif slot == "life":
+            if value.id == state.selected:
+                self._state = replace(state, life=value)
+        elif slot == "cases":
+            count, losses = value
+            self._state = replace(state, cases=count, losses=losses)
+        elif slot == "review":
+            there = any(each.id == state.card for each in value.cards)
+            card = state.card if there else value.cards[0].id if value.cards else ""
+            self._state = replace(state, review=value, card=card)
+        elif slot == "memory":
+            others = tuple(each for name, each in value.items() if name != state.card)
+            self._state = replace(state, memory=value.get(state.card), others=others)
+        elif slot in ("history", "findings", "effect"):
+            self._state = replace(state, **{slot: value})
+            if slot == "findings":
+                self._board()  # what is pinned is known only now
+
+    # ------------------------------------------------------------------ the calls
+
+    @property
+    def _lifecycle(self) -> Any:
+        engine = self._screen.session.engine
+        assert engine is not None
+        return engine.lifecycle
+
+    def _board(self) -> None:
+        lifecycle, ask = self._lifecycle, self._state.ask
+
+        def work(cancel: CancelToken) -> Any:
+            settings = lifecycle.settings()
+            return settings, lifecycle.board(ask, settings, cancel=cancel)
+
+        self._screen.work("board", work)
+
+    def _life(self) -> None:
+        lifecycle, state = self._lifecycle, self._state
+
+        def work(cancel: CancelToken) -> Any:
+            return lifecycle.life(
+                state.selected, state.ask, measure=state.measure, points=POINTS, settings=state.settings
+            )
+
+        self._screen.work("life", work)
+
+    def _history(self) -> None:
+        lifecycle, scopes = self._lifecycle, self._state.ask.scopes
+        self._screen.work("history", lambda cancel: lifecycle.history(scopes))
+
+    def _findings(self) -> None:
+        lifecycle = self._lifecycle
+        self._screen.work("findings", lambda cancel: lifecycle.findings(cancel=cancel))
+
+    def _review(self) -> None:
+        lifecycle, progress = self._lifecycle, self._screen.progress()
+        self._screen.work("review", lambda cancel: lifecycle.review(progress, limit=200, cancel=cancel))
+
+    def _memory(self, memory: str) -> None:
+        """The memory of the card, and those that its reasons speak of."""
+        engine, review = self._screen.session.engine, self._state.review
+        assert engine is not None
+        card = next((each for each in (review.cards if review else ()) if each.id == memory), None)
+        ids = dict.fromkeys([memory, *(each.other for each in (card.reasons if card else ()) if each.other)])
+        self._screen.work("memory", lambda cancel: engine.memories(list(ids)))
+
+    def _cases(self) -> None:
+        """What becomes of the saved questions: their measures now, then whose answers get lost, and when."""
+        lifecycle, book, state = self._lifecycle, self._screen.case_book(), self._state
+        board, base = state.board, state.base
+        if board is None:
+            return
+        own = base.settings if base is not None else board.settings
+        self._state = replace(state, effect=None)
+
+        def effect(cancel: CancelToken) -> Any:
+            cases = book.cases()
+            if not cases:
+                return None
+            before = lifecycle.effect(cases, own, cancel=cancel)
+            same = board.settings.values == own.values
+            return before, before if same else lifecycle.effect(cases, board.settings, cancel=cancel)
+
+        def losses(cancel: CancelToken) -> Any:
+            cases, ask = book.cases(), board.ask
+            if not cases:
+                return 0, ()
+            found = lifecycle.losses(
+                cases,
+                days=ask.horizon_days,
+                scenario=ask.scenario,
+                settings=board.settings if ask.changes else None,
+                cancel=cancel,
+            )
+            return len(cases), found
+
+        self._screen.work("effect", effect)
+        self._screen.work("cases", losses)
+
+
+class LifecycleScreen(BaseScreen):
     """One state, panels that paint it, and engine calls that change it."""
 
     MODE = "lifecycle"
@@ -65,13 +225,16 @@ class LifecycleScreen(Frame):
         def rows(name: str) -> BuiltRows:
             return BuiltRows(partial(self._painting.build, name))
 
-        yield Arranged(
+        yield LayoutContainer(
             Panel(StatePanel(), title="Lifecycle", id="state"),
-            Lines(id="head"),
+            TextLines(id="head"),
             Panel(CurvePlot(), title=TITLES["curves"], id="curves"),
             *(Panel(rows(name), title=TITLES[name], id=name) for name in ("scores", "flow", "next")),
             Panel(
-                KnobRows(partial(self._painting.build, "knobs")), Lines(), title=TITLES["whatif"], id="whatif"
+                KnobRows(partial(self._painting.build, "knobs")),
+                TextLines(),
+                title=TITLES["whatif"],
+                id="whatif",
             ),
             *(Panel(rows(name), title=TITLES[name], id=name) for name in ("numbers", "history", "findings")),
             Panel(ReviewRows(partial(self._painting.build, "review")), title=TITLES["review"], id="review"),
@@ -80,7 +243,7 @@ class LifecycleScreen(Frame):
         )
 
     def _arrange(self, width: int, height: int) -> Arrangement:
-        return arrange.lifecycle(width, height, self._painting.shape())
+        return layouts.lifecycle(width, height, self._painting.shape())
 
     @property
     def now_ms(self) -> int:
@@ -116,7 +279,7 @@ class LifecycleScreen(Frame):
         if said is not None:
             self.query_one(StatePanel).state = said
         self._painting.everything()
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
         if said is not None and said.choices:
             self.call_after_refresh(self.query_one(StatePanel).focus)
         elif said is None and had:
@@ -251,7 +414,7 @@ class LifecycleScreen(Frame):
         self.call_after_refresh(self._focus_panel)
 
     def _step_panel(self, by: int) -> None:
-        shown = [name for name in reduce.PANELS if self.query_one(Arranged).shows(name)]
+        shown = [name for name in reduce.PANELS if self.query_one(LayoutContainer).shows(name)]
         if size_class(self.app.size.width) == "narrow" or self.state.zoom:
             name = reduce.following(reduce.PANELS, self.state.zoom or self.state.panel, by)
             zoom = name if self.state.zoom else ""
@@ -267,7 +430,7 @@ class LifecycleScreen(Frame):
 
     def _focus_panel(self) -> None:
         wanted = "review" if self.state.reviewing else self.state.zoom or self.state.panel
-        if not self.query_one(Arranged).shows(wanted):
+        if not self.query_one(LayoutContainer).shows(wanted):
             wanted = "next"
         for widget in self.query(f"#{wanted} *"):
             if widget.focusable:
@@ -279,7 +442,7 @@ class LifecycleScreen(Frame):
 
     def action_view(self) -> None:
         """The other of the two; where the list is not in sight, it comes first."""
-        if not self.query_one(Arranged).shows("next"):
+        if not self.query_one(LayoutContainer).shows("next"):
             self.state = replace(self.state, panel="next")
             return
         self.state = replace(self.state, view="plan" if self.state.view == "forecast" else "forecast")
@@ -288,7 +451,7 @@ class LifecycleScreen(Frame):
         self.state = replace(self.state, measure=reduce.following(reduce.MEASURES, self.state.measure))  # type: ignore[arg-type]
 
     def action_chart(self) -> None:
-        shown = self.query_one(Arranged).shows("history")
+        shown = self.query_one(LayoutContainer).shows("history")
         chart = reduce.following(reduce.CHARTS, self.state.chart) if shown else self.state.chart
         self.state = replace(self.state, chart=chart, aside="history", panel="history")  # type: ignore[arg-type]
 
@@ -364,6 +527,6 @@ class LifecycleScreen(Frame):
         """Go to Browse with this filter."""
         self.app.post_message(ShowInBrowse(text))
 
-    def palette_entries(self) -> list[Entry]:
+    def palette_entries(self) -> list[PaletteEntry]:
         """What the palette can do here beside the keys."""
         return self._acting.entries()

@@ -13,17 +13,19 @@ if TYPE_CHECKING:
     from memtui.engine import (
         Board,
         CaseLoss,
+        DecayKnob,
         Finding,
-        Knob,
-        Life,
         LifecycleSettings,
         Memory,
+        MemoryLife,
         MemtuiError,
         Review,
         StoreHistory,
     )
 
+
 Panel = Literal["curves", "scores", "flow", "next", "whatif", "numbers", "history", "findings"]
+
 PANELS: tuple[Panel, ...] = (
     "curves",
     "scores",
@@ -34,15 +36,24 @@ PANELS: tuple[Panel, ...] = (
     "history",
     "findings",
 )
+
 ASIDES: tuple[Panel, ...] = ("flow", "numbers", "history", "findings")
 """Panels that take turns where there is no room for all."""
+
 Chart = Literal["written", "used", "ages", "uses", "scopes", "categories"]
+
 CHARTS: tuple[Chart, ...] = ("written", "used", "ages", "uses", "scopes", "categories")
+
 Measure = Literal["composite", "recency", "boost"]
+
 MEASURES: tuple[Measure, ...] = ("composite", "recency", "boost")
+
 View = Literal["forecast", "plan"]
+
 HORIZONS = (7.0, 30.0, 90.0, 180.0, 365.0, 3652.5, 36525.0)
+
 AHEAD = (0.0, 1.0, 3.0, 7.0, 14.0, 30.0, 60.0, 90.0, 180.0, 365.0, 730.0)
+
 SCENARIOS = ("no access", "access as before")
 
 
@@ -70,7 +81,7 @@ class LifecycleState:
     """How many there are; None while that is not known."""
     effect: tuple[Mapping[str, float | None], Mapping[str, float | None]] | None = None
     """Measures of the cases with the store's own settings and with the tried ones."""
-    life: Life | None = None
+    life: MemoryLife | None = None
     selected: str = ""
     """Id of the memory on the curves; empty: the model alone."""
     review: Review | None = None
@@ -96,7 +107,7 @@ class LifecycleState:
         return bool(self.ask.changes)
 
 
-def turn(state: LifecycleState, knob: Knob, steps: int) -> LifecycleState:
+def turn(state: LifecycleState, knob: DecayKnob, steps: int) -> LifecycleState:
     """Turn one setting by so many steps; back at its own value it is no change any more."""
     if state.settings is None:
         return state
@@ -105,7 +116,7 @@ def turn(state: LifecycleState, knob: Knob, steps: int) -> LifecycleState:
     return put(state, knob, knob.moved(now, steps))
 
 
-def put(state: LifecycleState, knob: Knob, value: float) -> LifecycleState:
+def put(state: LifecycleState, knob: DecayKnob, value: float) -> LifecycleState:
     """Try one setting at a value."""
     if state.settings is None:
         return state
@@ -172,12 +183,12 @@ def following(names: tuple[str, ...], name: str, by: int = 1) -> str:
     return names[(at + by) % len(names)]
 
 
-def knob(key: str) -> Knob | None:
+def knob(key: str) -> DecayKnob | None:
     """The setting of this key."""
     return next((each for each in KNOBS if each.key == key), None)
 
 
-def value_of(state: LifecycleState, each: Knob) -> float:
+def value_of(state: LifecycleState, each: DecayKnob) -> float:
     """What a setting is now, tried values included."""
     own = state.settings.values.get(each.key, each.default) if state.settings else each.default
     return state.ask.changes.get(each.key, own)

@@ -9,37 +9,32 @@ from textual import events, on
 from textual.app import ComposeResult
 
 from memtui.engine import MemtuiError, Progress
+from memtui.tui import layouts
+from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
-from memtui.tui.screens.mend import arrange, asking
+from memtui.tui.no_store import of_session
+from memtui.tui.screens.mend import finding_list
 from memtui.tui.screens.mend import state as reduce
-from memtui.tui.screens.mend.acting import MendActions
-from memtui.tui.screens.mend.lists import Finds
-from memtui.tui.screens.mend.painting import (
-    LISTED,
-    MEMBERS,
-    detail_rows,
-    head_lines,
-    key_of,
-    list_rows,
-    listed,
-)
+from memtui.tui.screens.mend.finding_list import Finds, MendActions
 from memtui.tui.screens.mend.state import PARTS, MendState, Part
+from memtui.tui.screens.mend.view import LISTED, MEMBERS, detail_rows, head_lines, key_of, list_rows, listed
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
-from memtui.tui.widgets.lines import Lines
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import Row, RowList
 from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
-from memtui.tui.words import of_session
+from memtui.tui.widgets.text_lines import TextLines
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
+
 LOOK, READ, CLUSTERS = "look", "read", "clusters"
+
 _NAMES = dict(PARTS)
+
 _NOTHING: dict[Part, str] = {
     "duplicates": "no two memories are that much alike",
     "noise": "the noise filter would drop nothing",
@@ -63,15 +58,15 @@ class MendScreen(MendActions):
         self._revision = -1
         self._keys: list[str] = []
         """The rows of the list, whether they have been painted yet or not."""
-        self._said: State | None = State("loading", asking.title_of(part))
+        self._said: State | None = State("loading", finding_list.title_of(part))
 
     @property
     def listed(self) -> bool:
         return self._said is None
 
     def body(self) -> ComposeResult:
-        yield Arranged(
-            Lines(id="head"),
+        yield LayoutContainer(
+            TextLines(id="head"),
             Panel(StatePanel(), title=_NAMES[self.state.part], id="said"),
             Panel(Finds(self._list, id="finds"), title=_NAMES[self.state.part], id="found"),
             Panel(Finds(self._detail, id="member"), title="Memory", id="one"),
@@ -79,7 +74,7 @@ class MendScreen(MendActions):
         )
 
     def _arrange(self, width: int, height: int) -> Arrangement:
-        return arrange.mend(width, height, said=self._said is not None)
+        return layouts.mend(width, height, said=self._said is not None)
 
     def _list(self, width: int, height: int) -> list[Row]:
         app = host(self)
@@ -121,8 +116,8 @@ class MendScreen(MendActions):
         engine, state = self._engine, self.state
         if engine is None:
             return
-        self._say(State("loading", asking.title_of(state.part), (("{mend.back}", "stops it"),)))
-        self.runner.start(LOOK, lambda token, report: asking.look(engine, state, token, report))
+        self._say(State("loading", finding_list.title_of(state.part), (("{mend.back}", "stops it"),)))
+        self.runner.start(LOOK, lambda token, report: finding_list.look(engine, state, token, report))
 
     def show(self, state: MendState, *, key: str | None = None) -> None:
         """Another state of what was found; a part that was not looked for yet is looked for."""
@@ -140,7 +135,7 @@ class MendScreen(MendActions):
     def turn(self, state: MendState) -> None:
         """Another threshold: the pairs are known, only the clusters are made anew, in a thread."""
         self.state = state
-        self.query_one("#head", Lines).show(head_lines(state, self.size.width, host(self).keys.by_id))
+        self.query_one("#head", TextLines).show(head_lines(state, self.size.width, host(self).keys.by_id))
         if (near := state.near) is not None:
             self.runner.start(CLUSTERS, lambda token, report: near.clusters(state.threshold))
 
@@ -225,8 +220,10 @@ class MendScreen(MendActions):
         self.query_one("#said", Panel).headline(what=_NAMES[self.state.part])
         if said is not None:
             self.query_one(StatePanel).state = said
-        self.query_one("#head", Lines).show(head_lines(self.state, self.size.width, host(self).keys.by_id))
-        self.query_one(Arranged).rearrange()
+        self.query_one("#head", TextLines).show(
+            head_lines(self.state, self.size.width, host(self).keys.by_id)
+        )
+        self.query_one(LayoutContainer).rearrange()
         self.call_after_refresh((self.query_one(StatePanel) if said is not None else self.finds).focus)
 
     def repaint_all(self, key: str | None = None) -> None:
@@ -241,7 +238,7 @@ class MendScreen(MendActions):
             return
         if self._said is not None:
             self._say(None)
-        self.query_one("#head", Lines).show(head_lines(state, width, host(self).keys.by_id))
+        self.query_one("#head", TextLines).show(head_lines(state, width, host(self).keys.by_id))
         self.query_one("#found", Panel).headline(what=_NAMES[state.part])
         wanted = self.finds.key if key is None else key
         self.finds.repaint(wanted if wanted in rows else rows[0])
@@ -275,7 +272,9 @@ class MendScreen(MendActions):
         return [*(clusters[at].ids[:MEMBERS] if clusters else ()), *(each.ids[0] for each in near)]
 
     def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both
-        self.query_one("#head", Lines).show(head_lines(self.state, self.size.width, host(self).keys.by_id))
+        self.query_one("#head", TextLines).show(
+            head_lines(self.state, self.size.width, host(self).keys.by_id)
+        )
 
     @on(RowList.Highlighted, "#finds")
     def _moved(self) -> None:

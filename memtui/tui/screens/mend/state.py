@@ -8,21 +8,31 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from memtui.engine import Memory
-    from memtui.engine.curate.duplicates import Cluster, Near
-    from memtui.engine.curate.restore import Discarded
-    from memtui.engine.curate.sweep import Suspect
+    from memtui.engine.changes import (
+        TrashedMemory,
+    )
+    from memtui.engine.health import (
+        Cluster,
+        Near,
+        Suspect,
+    )
+
 
 Part = Literal["duplicates", "noise", "secrets", "trash"]
+
 PARTS: tuple[tuple[Part, str], ...] = (
     ("duplicates", "Duplicates"),
     ("noise", "Noise"),
     ("secrets", "Secrets and orders"),
     ("trash", "Trash"),
 )
+
 KINDS: dict[Part, tuple[str, ...]] = {"noise": ("noise",), "secrets": ("secret", "injection")}
 """What the engine is to look for in the parts that sweep the texts."""
+
 FLOOR, START, FINE, COARSE = 0.9, 0.95, 0.005, 0.02
 """Cosines: pairs are looked for from the first on; where the threshold begins; its two steps."""
+
 Losers = Literal["supersede", "delete"]
 
 
@@ -48,7 +58,7 @@ class MendState:
     spared: frozenset[str] = frozenset()
     """Members that take no part in the merge."""
     suspects: Mapping[Part, tuple[Suspect, ...]] = field(default_factory=dict)
-    trash: tuple[Discarded, ...] | None = None
+    trash: tuple[TrashedMemory, ...] | None = None
     marks: frozenset[str] = frozenset()
     revealed: str = ""
     """The memory whose secrets are shown in full."""

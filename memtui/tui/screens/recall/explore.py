@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine import CancelToken, History, MemtuiError, RecallRequest
 from memtui.paths import questions_file
-from memtui.tui.dialogs.memory_pick import MemoryPick
-from memtui.tui.runner import Report
+from memtui.tui.calls import Report
+from memtui.tui.dialogs.choose_memory import MemoryPick
 from memtui.tui.screens.recall import state as reduce
-from memtui.tui.screens.recall.telling import RADAR, TOLD, tell
+from memtui.tui.screens.recall.view import RADAR, TOLD, tell
 from memtui.tui.widgets.dropped_list import DroppedList
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Trace
     from memtui.tui.screens.recall.screen import RecallScreen
+
 
 MORE_LIKE = "more-like"
 """The slot of the engine call that reads a memory's vector."""

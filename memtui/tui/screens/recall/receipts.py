@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine import CancelToken, History, UsageError, one_line
 from memtui.paths import state_dir
-from memtui.tui.dialogs.ask import Ask
-from memtui.tui.dialogs.find import Find, Item
-from memtui.tui.dialogs.pick import Option, Pick
-from memtui.tui.dialogs.sheet import Line, Section, Sheet
+from memtui.tui.calls import Report
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.find_list import FindItem, FindList
+from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
+from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.paint.numbers import ago, date, plural
 from memtui.tui.paint.waterfall import number
-from memtui.tui.runner import Report
 from memtui.tui.screens.recall import state as reduce
 
 if TYPE_CHECKING:
-    from memtui.engine import Question, RecallRequest, Receipt, Replay
+    from memtui.engine import PastQuestion, RecallRequest, Receipt, Replay
     from memtui.tui.screens.recall.screen import RecallScreen
+
 
 WAYS = (
     Option("full", "save", "with its texts: can be replayed", "s"),
@@ -27,6 +28,7 @@ WAYS = (
     Option("replay", "replay", "ask again, list what differs", "r"),
     Option("beside", "open", "beside the answer of now", "o"),
 )
+
 SAVED, REPLAYED, BESIDE, LISTED, AGAIN = (
     "receipt-saved",
     "replayed",
@@ -34,10 +36,14 @@ SAVED, REPLAYED, BESIDE, LISTED, AGAIN = (
     "history",
     "history-again",
 )
+
 FORGET = "\0forget"
 """The item of the history that empties it; no number is this."""
+
 MOST_LISTED = 500
+
 MOST_DIFFERENCES = 200
+
 VALUE_CHARS = 60
 
 
@@ -67,9 +73,9 @@ def replay_sheet(name: str, receipt: Receipt, found: Replay) -> Sheet:
         f"Saved {date(receipt.saved_ms)}, version {receipt.table_version} of the table, {receipt.recipe}"
         + (f", asked: {one_line(receipt.query)}" if receipt.query else ""),
     ]
-    kinds: dict[str, list[Line]] = {}
+    kinds: dict[str, list[SheetLine]] = {}
     for each in found.differences[:MOST_DIFFERENCES]:
-        line = Line(one_line(each.where)[:24] or each.what, f"{shown(each.was)}  now  {shown(each.now)}")
+        line = SheetLine(one_line(each.where)[:24] or each.what, f"{shown(each.was)}  now  {shown(each.now)}")
         kinds.setdefault(each.what, []).append(line)
     sections = [Section(kind.upper(), tuple(lines)) for kind, lines in kinds.items()]
     left = len(found.differences) - MOST_DIFFERENCES
@@ -101,7 +107,7 @@ class Receipts:
             elif value is not None:
                 self._open(value)
 
-        self._screen.app.push_screen(Pick("Receipt", ways), taken)
+        self._screen.app.push_screen(ChooseOne("Receipt", ways), taken)
 
     def _save(self, *, texts: bool) -> None:
         screen = self._screen
@@ -114,7 +120,9 @@ class Receipts:
                 return
 
             def work(cancel: CancelToken, report: Report) -> Path:
-                from memtui.engine.lab.receipt_file import save_receipt
+                from memtui.engine.explain import (
+                    save_receipt,
+                )
 
                 if Path(path).expanduser().exists():
                     raise UsageError(f"{path} exists already.", fix="Give another name.")
@@ -126,7 +134,7 @@ class Receipts:
             "With the question and every text." if texts else "Without any word of the question or a memory."
         )
         proposed = str(file_name(screen.now_ms, Path(os.curdir).absolute()))
-        screen.app.push_screen(Ask("Save the receipt as", hint, proposed), taken)
+        screen.app.push_screen(TextPrompt("Save the receipt as", hint, proposed), taken)
 
     def _open(self, way: str) -> None:
         screen = self._screen
@@ -140,7 +148,9 @@ class Receipts:
                 return
 
             def work(cancel: CancelToken, report: Report) -> tuple[str, Receipt, Replay]:
-                from memtui.engine.lab.receipt_file import open_receipt
+                from memtui.engine.explain import (
+                    open_receipt,
+                )
 
                 receipt = open_receipt(Path(path))
                 return Path(path).name, receipt, engine.lab.replay(receipt)
@@ -148,13 +158,13 @@ class Receipts:
             screen.runner.start(REPLAYED if way == "replay" else BESIDE, work)
 
         screen.app.push_screen(
-            Ask("Open the receipt", "A file that was saved with S, or by recall --save."), taken
+            TextPrompt("Open the receipt", "A file that was saved with S, or by recall --save."), taken
         )
 
     def _beside(self, name: str, receipt: Receipt, found: Replay) -> None:
         """The receipt as A, the answer of now as B."""
-        from memtui.tui.screens.recall.compare.screen import CompareScreen
-        from memtui.tui.screens.recall.compare.state import Side
+        from memtui.tui.screens.compare.screen import CompareScreen
+        from memtui.tui.screens.compare.state import Side
 
         screen = self._screen
         trace = found.trace or screen.state.trace
@@ -180,11 +190,11 @@ class Receipts:
             LISTED, lambda cancel, report: self._history().search(store=info.uri, limit=MOST_LISTED)
         )
 
-    def _listed(self, questions: tuple[Question, ...]) -> None:
+    def _listed(self, questions: tuple[PastQuestion, ...]) -> None:
         screen = self._screen
         now = screen.now_ms
         items = [
-            Item(
+            FindItem(
                 str(each.number),
                 each.query,
                 f"{each.recipe}   {len(each.returned)} came back   {ago(each.asked_ms, now)}",
@@ -192,7 +202,7 @@ class Receipts:
             for each in questions
         ]
         if items:
-            items.append(Item(FORGET, "forget all questions", "empties this history, nothing else"))
+            items.append(FindItem(FORGET, "forget all questions", "empties this history, nothing else"))
         by_number = {str(each.number): each for each in questions}
 
         def taken(value: str | None) -> None:
@@ -206,10 +216,10 @@ class Receipts:
             screen.runner.start(AGAIN, lambda cancel, report: engine.lab.again(question, self._history()))
 
         screen.app.push_screen(
-            Find("Questions of this store", items, empty="Nothing was asked of this store yet."), taken
+            FindList("Questions of this store", items, empty="Nothing was asked of this store yet."), taken
         )
 
-    def _forget(self, questions: tuple[Question, ...]) -> int:
+    def _forget(self, questions: tuple[PastQuestion, ...]) -> int:
         history = self._history()
         return sum(history.forget(each.number) for each in questions)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -9,11 +11,13 @@ from textual.app import ComposeResult
 from textual.reactive import reactive
 from textual.widgets import Input
 
-from memtui.engine import CancelToken, StageSummary
-from memtui.tui.dialogs.palette import Entry
-from memtui.tui.frame import Frame
+from memtui.engine import CancelToken, StageSummary, one_line
+from memtui.tui import layouts
+from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.calls import Report
+from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import (
     AskRecall,
@@ -24,31 +28,79 @@ from memtui.tui.messages import (
     RunFinished,
     ShowMemory,
 )
-from memtui.tui.runner import Report
-from memtui.tui.screens.recall import arrange, views
 from memtui.tui.screens.recall import state as reduce
-from memtui.tui.screens.recall.choosers import SETTINGS, Choosers
 from memtui.tui.screens.recall.explore import MORE_LIKE, Explore, with_kept_vector
-from memtui.tui.screens.recall.marking import Marking
-from memtui.tui.screens.recall.painting import Painting
-from memtui.tui.screens.recall.present import left_out
+from memtui.tui.screens.recall.judging import Marking
+from memtui.tui.screens.recall.options_bar import SETTINGS, Choosers
+from memtui.tui.screens.recall.panels import Painting
 from memtui.tui.screens.recall.receipts import Receipts
 from memtui.tui.screens.recall.state import RecallState
-from memtui.tui.screens.recall.telling import RADAR, TOLD
+from memtui.tui.screens.recall.view import RADAR, TOLD
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.trace import options
+from memtui.tui.trace.results import left_out
 from memtui.tui.widgets.breakdown import Breakdown
 from memtui.tui.widgets.dropped_list import DroppedList
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.memory_text import MemoryText
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.question import OptionsLine, QuestionLine
+from memtui.tui.widgets.question_line import OptionsLine, QuestionLine
 from memtui.tui.widgets.result_list import ResultList
-from memtui.tui.widgets.rows import RowList
+from memtui.tui.widgets.row_list import RowList
 from memtui.tui.widgets.stage_table import StageTable
 from memtui.tui.widgets.state_panel import StatePanel
 
 if TYPE_CHECKING:
     from memtui.engine import Trace
+    from memtui.engine.recall import (
+        RecallRequest,
+    )
+
+
+# What is opened over an answer: beside another one, as the agent would see it, over the table's versions.
+
+
+def compare(screen: RecallScreen) -> None:
+    """The answer beside another one, which is chosen there."""
+    from memtui.tui.screens.compare.screen import CompareScreen
+    from memtui.tui.screens.compare.state import Side
+
+    trace, form = screen.state.trace, screen.state.answered
+    if trace is not None:
+        request = trace.request
+        if request is not None and form is not None:
+            asked = form.request()  # What if holds the clock and the version of what it began with
+            request = replace(request, now_ms=asked.now_ms, table_version=asked.table_version)
+        title = trace.recipe + (", changed" if request is not None and request.config else "")
+        side = Side(title, request, trace)
+        screen.app.push_screen(CompareScreen(side, cases=screen.marking.cases_of))
+
+
+def injected(screen: RecallScreen) -> None:
+    """The block that the agent would see before its prompt."""
+    from memtui.tui.screens.recall.prompt_block import Injected
+
+    trace, engine = screen.state.trace, screen.session.engine
+    if trace is not None and engine is not None:
+        screen.app.push_screen(Injected(engine, trace))
+
+
+def bisect(screen: RecallScreen) -> None:
+    """The selected memory's rank over the versions of the table."""
+    trace, selected = screen.state.trace, screen.state.selected
+    if trace is None or trace.request is None or not selected:
+        return
+    memory = trace.memories.get(selected)
+    bisect_of(screen, trace.request, selected, memory.text if memory is not None else selected)
+
+
+def bisect_of(screen: RecallScreen, request: RecallRequest, memory: str, text: str) -> None:
+    """The rank of a memory for any question, over the versions of the table."""
+    from memtui.tui.screens.recall.bisect import BisectScreen
+
+    engine = screen.session.engine
+    if engine is not None:
+        screen.app.push_screen(BisectScreen(engine, request, memory, text, screen.marking.cases_of))
 
 
 _NEED_AN_ANSWER = frozenset(
@@ -76,7 +128,7 @@ _NEED_AN_ANSWER = frozenset(
 """Actions on an answer: nothing to do before there is one."""
 
 
-class RecallScreen(Frame):
+class RecallScreen(BaseScreen):
     """One state, panels that paint it, and engine calls that change it."""
 
     MODE = "recall"
@@ -97,7 +149,7 @@ class RecallScreen(Frame):
         """A question came before the store was open: it runs when it is."""
 
     def body(self) -> ComposeResult:
-        yield Arranged(
+        yield LayoutContainer(
             Panel(QuestionLine(), OptionsLine(), title="Question", id="ask"),
             Panel(StageTable(), title="Stages", id="stages"),
             Panel(ResultList(), StatePanel(), title="Results", id="results"),
@@ -108,7 +160,7 @@ class RecallScreen(Frame):
         )
 
     def _arrange(self, width: int, height: int) -> Arrangement:
-        return arrange.recall(width, height, self._painting.shape(width, height))
+        return layouts.recall(width, height, self._painting.shape(width, height))
 
     def on_mount(self) -> None:
         self.query_one(QuestionLine).focus()
@@ -131,7 +183,7 @@ class RecallScreen(Frame):
         """A question from another screen."""
         if isinstance(message, OpenBisect):
             self.state = reduce.edit(self.state, query=message.request.query)
-            views.bisect_of(self, message.request, message.id, message.text)
+            bisect_of(self, message.request, message.id, message.text)
             return
         if isinstance(message, AskWhyNot):
             self.explore.why_not_of(message.id)
@@ -356,13 +408,13 @@ class RecallScreen(Frame):
         self._choosers.ledger()
 
     def action_compare(self) -> None:
-        views.compare(self)
+        compare(self)
 
     def action_injected(self) -> None:
-        views.injected(self)
+        injected(self)
 
     def action_bisect(self) -> None:
-        views.bisect(self)
+        bisect(self)
 
     def action_receipts(self) -> None:
         self.receipts.menu()
@@ -410,9 +462,8 @@ class RecallScreen(Frame):
         elif self.state.phase == "failed" and self.state.trace is not None:
             self.state = reduce.give_up(self.state)
 
-    def palette_entries(self) -> list[Entry]:
+    def palette_entries(self) -> list[PaletteEntry]:
         """What the palette can do here beside the keys."""
-        from memtui.tui.screens.recall.commands import entries
 
         return entries(self)
 
@@ -420,3 +471,29 @@ class RecallScreen(Frame):
     def now_ms(self) -> int:
         """The app's clock."""
         return host(self).now_ms()
+
+
+# What the palette offers on Recall beside the keys: recipes, and the questions of this session.
+
+QUESTION_CHARS = 60
+
+
+def entries(screen: RecallScreen) -> list[PaletteEntry]:
+    """Recipes to switch to, and earlier questions to ask again, newest first."""
+    found = [
+        PaletteEntry(
+            "RECIPES",
+            f"Recipe: {recipe.name}",
+            partial(screen.choose, recipe=recipe.name, limit=None, source=None),
+            one_line(recipe.title),
+            disabled="the present one" if recipe.name == screen.state.form.recipe else "",
+        )
+        for recipe in options.recipes_of(screen.session.engine)
+    ]
+    found += [
+        PaletteEntry(
+            "QUESTIONS", f"Ask: {one_line(query)[:QUESTION_CHARS]}", partial(screen.ask, query), "ask again"
+        )
+        for query in reversed(screen.state.history)
+    ]
+    return found

@@ -10,13 +10,18 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtui.engine import UNSET, RecallRequest, one_line, with_values
 
 if TYPE_CHECKING:
-    from memtui.engine import MemtuiError, StageSummary, Trace
-    from memtui.engine.lab.radar import Disagreement
-    from memtui.tui.screens.recall.telling import Told
+    from memtui.engine import MemtuiError, StageSummary, Trace, WordsMet
+    from memtui.engine.explain import (
+        Disagreement,
+    )
+
 
 Phase = Literal["idle", "running", "done", "failed"]
+
 Shown = Literal["results", "dropped"]
+
 MOST_HISTORY = 100
+
 LIMITS = (1, 20)
 """The engine clamps to this many results, as the plugin does."""
 
@@ -73,7 +78,7 @@ class RecallState:
     stages: tuple[StageSummary, ...] = ()
     """What has finished of the running recall."""
     trace: Trace | None = None
-    told: Mapping[str, Told] = field(default_factory=dict)
+    told: Mapping[str, CandidateStory] = field(default_factory=dict)
     """The stories of the candidates of `trace`, as far as they are written."""
     radar: tuple[Disagreement, ...] = ()
     """Newer memories that say otherwise than results of `trace`, once that was looked for."""
@@ -226,7 +231,7 @@ def warn(state: RecallState, found: tuple[Disagreement, ...]) -> RecallState:
     return replace(state, radar=found)
 
 
-def tell(state: RecallState, told: Mapping[str, Told]) -> RecallState:
+def tell(state: RecallState, told: Mapping[str, CandidateStory]) -> RecallState:
     """More stories are written."""
     return replace(state, told={**state.told, **told})
 
@@ -291,3 +296,16 @@ def later(state: RecallState) -> RecallState:
     if state.at >= len(state.history) - 1:
         return replace(edit(state, query=state.draft), at=None, draft="")
     return replace(edit(state, query=state.history[state.at + 1]), at=state.at + 1)
+
+
+# The story of each candidate in words, and which word met which: made behind the answer, results first.
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateStory:
+    """What is said of one candidate beside its numbers."""
+
+    story: str
+    """How it was found, what pushed it, what it gained and lost."""
+    words: WordsMet | None
+    """Word by word by the bundled model; None where that cannot be read."""

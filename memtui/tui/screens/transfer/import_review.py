@@ -6,22 +6,25 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import MemtuiError, Progress, one_line
-from memtui.engine.transfer.rules import SWITCHABLE
+from memtui.engine.transfer import (
+    SWITCHABLE,
+)
+from memtui.tui.layouts import Shape
 from memtui.tui.paint.numbers import full, plural, score
-from memtui.tui.screens.transfer import record, review
-from memtui.tui.screens.transfer import state as reduce
-from memtui.tui.screens.transfer.arrange import Shape
-from memtui.tui.screens.transfer.flow import STOPPED, Heading
-from memtui.tui.screens.transfer.import_map import ask_scope
-from memtui.tui.screens.transfer.import_part import ImportPart
-from memtui.tui.screens.transfer.pace import Pace, heard
-from memtui.tui.screens.transfer.state import PAGE, Page
-from memtui.tui.widgets.rows import Row
+from memtui.tui.screens.transfer import import_record_view, import_review_view
+from memtui.tui.screens.transfer import import_state as reduce
+from memtui.tui.screens.transfer.import_source import ask_scope
+from memtui.tui.screens.transfer.import_state import PAGE, PlanPage
+from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.state_panel import Choice, State, failed
+from memtui.tui.wizard.task import STOPPED, Heading, ImportPart
+from memtui.tui.wizard.view import RunProgress, heard
 
 if TYPE_CHECKING:
-    from memtui.engine.transfer.request import Resolution
-    from memtui.tui.screens.transfer.state import ImportState, Planned
+    from memtui.engine.transfer import (
+        Resolution,
+    )
+    from memtui.tui.screens.transfer.import_state import ImportState, Planned
 
 
 def _sums(value: Planned) -> dict[str, Any]:
@@ -29,7 +32,9 @@ def _sums(value: Planned) -> dict[str, Any]:
 
 
 _ALL = "{wizard.all-ours} {wizard.all-theirs} {wizard.all-both}"
+
 _DECIDE = f"{{wizard.ours}} ours  {{wizard.theirs}} theirs  {{wizard.both}} both  {_ALL} all"
+
 _CHOICES: dict[str, Resolution] = {"ours": "keep", "theirs": "take", "both": "both"}
 
 
@@ -44,7 +49,7 @@ class ReviewPart(ImportPart):
         return (
             Shape("one", said=True)
             if self.state.plan is None
-            else Shape("review", record=review.is_group(self.state.view))
+            else Shape("review", record=import_review_view.is_group(self.state.view))
         )
 
     def said(self) -> State | None:
@@ -61,15 +66,15 @@ class ReviewPart(ImportPart):
     def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
         state, glyphs = self.state, self.glyphs
         if panel == "a":
-            return review.group_rows(state, width, glyphs)
+            return import_review_view.group_rows(state, width, glyphs)
         if panel == "b":
-            return review.main_rows(state, width, glyphs)
-        item = reduce.current(state) if review.is_group(state.view) else None
+            return import_review_view.main_rows(state, width, glyphs)
+        item = reduce.current(state) if import_review_view.is_group(state.view) else None
         if panel == "d":
-            return record.source_rows(item, state.source, width, glyphs)
+            return import_record_view.source_rows(item, state.source, width, glyphs)
         here = state.page.here if state.page is not None else {}
         versioned = self.engine.store.dialect.name == "pro"
-        return record.record_rows(item, here, width, height, glyphs, versioned=versioned)
+        return import_record_view.record_rows(item, here, width, height, glyphs, versioned=versioned)
 
     def heading(self, panel: str) -> Heading:
         state, plan = self.state, self.state.plan
@@ -82,20 +87,20 @@ class ReviewPart(ImportPart):
                 "planning again" if busy else f"{full(state.taken)} to write",
                 "dry run, nothing is written",
             )
-        item = reduce.current(state) if review.is_group(state.view) else None
+        item = reduce.current(state) if import_review_view.is_group(state.view) else None
         if panel == "b":
-            if not review.is_group(state.view):
-                return Heading(review.NAMES[state.view].capitalize())
-            total = reduce.listed(state, review.group_of(state.view))
-            what = review.NAMES[state.view].capitalize()
+            if not import_review_view.is_group(state.view):
+                return Heading(import_review_view.NAMES[state.view].capitalize())
+            total = reduce.listed(state, import_review_view.group_of(state.view))
+            what = import_review_view.NAMES[state.view].capitalize()
             keys = {
                 "conflict": _DECIDE,
                 "new": "{wizard.switch} leaves one out, or takes it back",
             }.get(state.view, "")
             keys = "{wizard.switch} switches the rule" if state.view in SWITCHABLE else keys
-            wanted = reduce.counts(state).get(review.group_of(state.view), 0)
+            wanted = reduce.counts(state).get(import_review_view.group_of(state.view), 0)
             some = f"{full(wanted)} of " if wanted != total else ""
-            which = f"{review.meaning(state.view)}   {some}{review.places(state.page, total)}"
+            which = f"{import_review_view.meaning(state.view)}   {some}{import_review_view.places(state.page, total)}"
             return Heading(what, which, keys)
         if panel == "d":
             return Heading("In the source, and as it will be stored")
@@ -104,7 +109,7 @@ class ReviewPart(ImportPart):
         cosine = (
             f"   cosine {score(item.match.cosine)}" if item.match is not None and item.match.cosine else ""
         )
-        which = f"{review.NAMES[item.group]}{cosine}"
+        which = f"{import_review_view.NAMES[item.group]}{cosine}"
         return Heading(f"Record {full(item.number + 1)} of {full(plan.total)}", which)
 
     def advice(self) -> str:
@@ -114,9 +119,10 @@ class ReviewPart(ImportPart):
             phases = self.state.pace.phases
             doing = one_line(phases[-1][0].what) if phases else "planning again"
             return f"{doing}; the plan before is shown"
-        warnings = review.notes(self.state)
+        warnings = import_review_view.notes(self.state)
         more = f"; {plural(len(warnings), 'thing')} to know" if warnings else ""
-        return f"embedding {review.cost_words(self.state)}; one step in the journal, undone as a whole{more}"
+        cost = import_review_view.cost_words(self.state)
+        return f"embedding {cost}; one step in the journal, undone as a whole{more}"
 
     def missing(self) -> str:
         state = self.state
@@ -143,7 +149,11 @@ class ReviewPart(ImportPart):
         elif slot == "source":
             if value is not STOPPED:
                 self.set(source=value)
-        elif isinstance(value, Page) and value.group == self.state.view and value.offset == self.state.offset:
+        elif (
+            isinstance(value, PlanPage)
+            and value.group == self.state.view
+            and value.offset == self.state.offset
+        ):
             there = any(each.number == self.state.item for each in value.items)
             self.set(page=value, item=self.state.item if there else -1)
             self._look_into_source()
@@ -152,9 +162,9 @@ class ReviewPart(ImportPart):
         state = self.state
         if value is STOPPED:
             if state.plan is None:
-                self.set(step="map", pace=Pace())
+                self.set(step="map", pace=RunProgress())
             else:
-                self.set(request=state.planned, pace=Pace())
+                self.set(request=state.planned, pace=RunProgress())
             return
         plan = value.plan
         self.keep(
@@ -203,23 +213,25 @@ class ReviewPart(ImportPart):
 
     def _read_page(self) -> None:
         plan, engine = self.state.plan, self.engine
-        if plan is None or not review.is_group(self.state.view):
+        if plan is None or not import_review_view.is_group(self.state.view):
             return
-        group, offset = review.group_of(self.state.view), self.state.offset
+        group, offset = import_review_view.group_of(self.state.view), self.state.offset
 
-        def read(_: object, stop: object) -> Page:
+        def read(_: object, stop: object) -> PlanPage:
             items = tuple(plan.page(group, offset, PAGE))
             ids = [each.match.id for each in items if each.match is not None and not each.match.where]
-            return Page(group, offset, items, engine.memories(ids) if ids else {})
+            return PlanPage(group, offset, items, engine.memories(ids) if ids else {})
 
         self.work("page", read)
 
     def _look_into_source(self) -> None:
         """The lines of the record under the cursor, where there is room to show them."""
-        from memtui.engine.transfer.source_lines import source_lines
+        from memtui.engine.transfer import (
+            source_lines,
+        )
 
         state, plan = self.state, self.state.plan
-        item = reduce.current(state) if review.is_group(state.view) else None
+        item = reduce.current(state) if import_review_view.is_group(state.view) else None
         seen = state.source is not None and item is not None and state.source[0] == item.number
         if plan is None or item is None or seen or not self.screen.shows("d"):
             return
@@ -248,7 +260,7 @@ class ReviewPart(ImportPart):
             single = panel == "b" and state.view == "new" and key.startswith("item:")
             return single or (key if panel == "a" else state.view) in SWITCHABLE
         if act in ("later", "earlier"):
-            total = reduce.listed(state, review.group_of(state.view))
+            total = reduce.listed(state, import_review_view.group_of(state.view))
             return panel == "b" and (state.offset + PAGE < total if act == "later" else state.offset > 0)
         if panel != "b" or state.view != "conflict":
             return False
@@ -312,12 +324,12 @@ class ReviewPart(ImportPart):
             self.screen.rows("a").repaint("conflict")
             self.screen.focus_list("b")
         else:
-            self.set(step="run", error=None, pace=Pace())
+            self.set(step="run", error=None, pace=RunProgress())
 
     def back(self) -> bool:
         self.stop()
         plan = self.state.plan
-        self.keep(step="map", plan=None, planned=None, page=None, error=None, pace=Pace())
+        self.keep(step="map", plan=None, planned=None, page=None, error=None, pace=RunProgress())
         if plan is not None:
             plan.close()
         if self.state.preview is None:

@@ -13,38 +13,40 @@ from textual.timer import Timer
 from textual.widgets import Input
 
 from memtui.engine import Cancelled, CancelToken, Progress
-from memtui.tui.dialogs.palette import Entry
-from memtui.tui.frame import Frame
+from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.calls import Report
+from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import Arrangement, size_class
+from memtui.tui.layouts import transfer
 from memtui.tui.messages import AskExport, RunAdvanced, RunFailed, RunFinished
-from memtui.tui.runner import Report
-from memtui.tui.screens.transfer.arrange import transfer
-from memtui.tui.screens.transfer.flow import STOPPED, Call, Flow
-from memtui.tui.screens.transfer.head import foot_lines, head_line
-from memtui.tui.screens.transfer.path_line import PathLine
-from memtui.tui.screens.transfer.start import Start, flow_named
+from memtui.tui.no_store import of_session
+from memtui.tui.screens.transfer.start_page import Start, flow_named
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
-from memtui.tui.widgets.lines import Lines
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import Row, RowList
 from memtui.tui.widgets.state_panel import State, StatePanel
-from memtui.tui.widgets.wizard_rows import WizardRows
-from memtui.tui.words import of_session
+from memtui.tui.widgets.text_lines import TextLines
+from memtui.tui.wizard.task import STOPPED, Call, Flow
+from memtui.tui.wizard.view import foot_lines, head_line
+from memtui.tui.wizard.widgets import PathLine, WizardRows
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
+
 PANELS = ("a", "b", "c", "d")
+
 REPORT_S = 0.06
 """Progress that comes faster than this is not shown: nobody reads it."""
+
 TICK_S = 0.5
 """How often the time of a running call is shown anew."""
 
 
-class TransferScreen(Frame):
+class TransferScreen(BaseScreen):
     """The frame; what is in it is the business of the flow."""
 
     MODE = "transfer"
@@ -67,12 +69,12 @@ class TransferScreen(Frame):
         def rows(name: str) -> WizardRows:
             return WizardRows(partial(self._build, name), partial(self._able, name))
 
-        yield Arranged(
-            Lines(id="head"),
+        yield LayoutContainer(
+            TextLines(id="head"),
             Panel(PathLine(), id="line"),
             Panel(StatePanel(), id="state"),
             *(Panel(rows(name), id=name) for name in PANELS),
-            Lines(id="foot"),
+            TextLines(id="foot"),
             arrange=self._arrange,
         )
 
@@ -188,14 +190,14 @@ class TransferScreen(Frame):
 
     def paint(self) -> None:
         """Show the state of the flow."""
-        if not self.is_mounted or not self.query(Arranged):
+        if not self.is_mounted or not self.query(LayoutContainer):
             return
         waiting = self._waiting
         said = waiting or self.flow.said()
         panel = self.query_one(StatePanel)
         if said is not None and said != panel.state:
             panel.state = said
-        self.query_one(Arranged).rearrange()
+        self.query_one(LayoutContainer).rearrange()
         if waiting is not None:
             self.query_one("#state", Panel).headline(what="Transfer", which="", where="")
             return
@@ -218,8 +220,8 @@ class TransferScreen(Frame):
         head = [head_line(flow.title, flow.steps, flow.step, flow.about(), width, glyphs)]
         if size_class(width) == "narrow":
             head.append(flow.strip(width))
-        self.query_one("#head", Lines).show(head)
-        foot = self.query_one("#foot", Lines)
+        self.query_one("#head", TextLines).show(head)
+        foot = self.query_one("#foot", TextLines)
         advice, missing = flow.words(flow.advice()), flow.words(flow.missing())
         foot.show(foot_lines(advice, missing, width, max(1, foot.size.height), glyphs))
 
@@ -234,14 +236,14 @@ class TransferScreen(Frame):
 
     def focus_list(self, name: str) -> None:
         """Put the keyboard into a list, or into the words that stand for it."""
-        arranged = self.query_one(Arranged)
+        arranged = self.query_one(LayoutContainer)
         if arranged.shows(name):
             self.rows(name).focus()
         elif arranged.shows("state"):
             self.query_one(StatePanel).focus()
 
     def _focus_first(self) -> None:
-        arranged = self.query_one(Arranged)
+        arranged = self.query_one(LayoutContainer)
         if arranged.shows("line"):
             self.query_one(PathLine).focus()
         else:
@@ -293,11 +295,11 @@ class TransferScreen(Frame):
         if event.act == "complete":
             self.flow.completed()
         else:
-            self.focus_list("a" if self.query_one(Arranged).shows("a") else "b")
+            self.focus_list("a" if self.query_one(LayoutContainer).shows("a") else "b")
 
     def shows(self, name: str) -> bool:
         """Whether a panel has a place at the present size."""
-        return self.query_one(Arranged).shows(name)
+        return self.query_one(LayoutContainer).shows(name)
 
     def action_view(self, name: str) -> None:
         """A group was clicked in the strip."""
@@ -369,7 +371,7 @@ class TransferScreen(Frame):
     def action_undo(self) -> None:
         self._any("undo")
 
-    def palette_entries(self) -> list[Entry]:
+    def palette_entries(self) -> list[PaletteEntry]:
         """What the palette can do here beside the keys."""
         return self.flow.entries()
 

@@ -11,35 +11,37 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.reactive import reactive
 
-from memtui.engine import Bounds, CancelToken, Strip
-from memtui.tui.frame import Frame
+from memtui.engine import Bounds, CancelToken, ValueStrip
+from memtui.tui import layouts
+from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.calls import Report
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import NORMAL_WIDTH, Arrangement
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 from memtui.tui.paint.numbers import plural
-from memtui.tui.runner import Report
-from memtui.tui.screens.recall import account, present
-from memtui.tui.screens.whatif import arrange, lists
 from memtui.tui.screens.whatif import state as reduce
-from memtui.tui.screens.whatif.lists import result_rows
-from memtui.tui.screens.whatif.setting import Setting
-from memtui.tui.screens.whatif.sliders import Painted, about, slider_rows
+from memtui.tui.screens.whatif import view
 from memtui.tui.screens.whatif.state import WhatIfState
+from memtui.tui.screens.whatif.value_prompts import Setting
+from memtui.tui.screens.whatif.view import Painted, about, result_rows, slider_rows
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
+from memtui.tui.trace import results, stages
 from memtui.tui.widgets.breakdown import Breakdown, Why
-from memtui.tui.widgets.built_rows import BuiltRows, KnobRows
-from memtui.tui.widgets.lines import Lines
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import BuiltRows, KnobRows, Row, RowList
+from memtui.tui.widgets.text_lines import TextLines
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Parameter, RecallRequest, Trace, WhatIf
 
+
 Taken = Callable[[Mapping[str, Any], "Trace"], None]
 """Takes what was tried, and its answer."""
+
 LIST, FLIPS = "list", "flips"
+
 ROOM_FOR_TITLE = 16
 
 
@@ -66,7 +68,7 @@ class SettingRows(KnobRows):
         return sorted(keys, key=lambda key: key != self.key)
 
 
-class WhatIfScreen(Frame):
+class WhatIfScreen(BaseScreen):
     """The answer to `request` (`trace` where it is known) with `tried` in place of its own settings."""
 
     MODE = "recall"
@@ -92,16 +94,16 @@ class WhatIfScreen(Frame):
         self.set_reactive(WhatIfScreen.state, start)
 
     def body(self) -> ComposeResult:
-        yield Arranged(
+        yield LayoutContainer(
             Panel(SettingRows(partial(self._build, "sliders")), title="What if", id="sliders"),
-            Panel(Lines(), title="Setting", id="about"),
+            Panel(TextLines(), title="Setting", id="about"),
             Panel(BuiltRows(partial(self._build, "list")), title="Results", id="list"),
             Panel(Breakdown(), title="Why", id="why"),
             arrange=self._arrange,
         )
 
     def _arrange(self, width: int, height: int) -> Arrangement:
-        return arrange.what_if(width, height, self.state.zoom)
+        return layouts.what_if(width, height, self.state.zoom)
 
     def on_mount(self) -> None:
         rows = self.query_one(SettingRows)
@@ -142,7 +144,7 @@ class WhatIfScreen(Frame):
                 report((own, engine.lab.parameters(own), known or engine.lab.bounds()))
             found = engine.lab.what_if(own, tried, cancel)
             _ = found.trace.candidates, found.trace.proof
-            if lists.fresh(found.trace, own):
+            if view.fresh(found.trace, own):
                 _ = found.trace.memories
             report(engine.lab.parameters(found.trace))
             return tried, found
@@ -170,7 +172,7 @@ class WhatIfScreen(Frame):
         if not self.runner.is_current(message):
             return
         value = message.value
-        if message.slot == FLIPS and isinstance(value, Strip):
+        if message.slot == FLIPS and isinstance(value, ValueStrip):
             self.state = replace(self.state, strips={**self.state.strips, value.path: value})
         elif isinstance(value[-1], Bounds):
             base, parameters, bounds = value
@@ -217,7 +219,7 @@ class WhatIfScreen(Frame):
     # ------------------------------------------------------------------ painting
 
     def watch_state(self, old: WhatIfState, new: WhatIfState) -> None:
-        if not self.query(Arranged):
+        if not self.query(LayoutContainer):
             return
         rows = self.query_one(SettingRows)
         if rows.key != new.key:
@@ -228,7 +230,7 @@ class WhatIfScreen(Frame):
             listed = self.query_one("#list BuiltRows", BuiltRows)
             listed.repaint(new.selected)
         if old.zoom != new.zoom:
-            self.query_one(Arranged).rearrange()
+            self.query_one(LayoutContainer).rearrange()
         self._words()
         if _differ(old, new, "found", "base", "selected"):
             self._why()
@@ -250,35 +252,35 @@ class WhatIfScreen(Frame):
             which=count,
             where="" if narrow else _TURN,
         )
-        said = lists.summary(state)
-        how = "asking" if state.running else lists.asked(state)
+        said = view.summary(state)
+        how = "asking" if state.running else view.asked(state)
         listed = self.query_one("#list", Panel)
         both = f"{said}   {how}" if said and how else said or how
         fits = len(both) + ROOM_FOR_TITLE <= listed.size.width
         listed.headline(which=both if fits else said or how, where=self._badge())
         panel = self.query_one("#about", Panel)
-        self.query_one("#about Lines", Lines).show(
+        self.query_one("#about TextLines", TextLines).show(
             about(state, max(20, panel.size.width), glyphs, host(self).keys)
         )
 
     def _badge(self) -> Any:
         """Whether the account of the selected memory adds up."""
         state, glyphs = self.state, host(self).glyphs
-        candidate = present.candidate_of(state.trace, state.selected)
+        candidate = results.candidate_of(state.trace, state.selected)
         if state.trace is None or candidate is None:
             return ""
-        return present.trust(state.trace, candidate, account.fall(state.trace, candidate, glyphs), glyphs)
+        return results.trust(state.trace, candidate, stages.fall(state.trace, candidate, glyphs), glyphs)
 
     def _why(self) -> None:
         state, glyphs = self.state, host(self).glyphs
         trace, base = state.trace, state.base
-        candidate = present.candidate_of(trace, state.selected)
+        candidate = results.candidate_of(trace, state.selected)
         if trace is None or base is None or candidate is None:
             self.query_one(Breakdown).show(None)
             return
-        facts = present.facts(lists.known(trace, base, candidate.id), glyphs, host(self).now_ms())
-        gates = present.gates_of(trace, candidate, glyphs)
-        self.query_one(Breakdown).show(Why(account.fall(trace, candidate, glyphs), facts, gates))
+        facts = results.facts(view.known(trace, base, candidate.id), glyphs, host(self).now_ms())
+        gates = results.gates_of(trace, candidate, glyphs)
+        self.query_one(Breakdown).show(Why(stages.fall(trace, candidate, glyphs), facts, gates))
         place = f"Why #{candidate.rank}" if candidate.rank else "Why not"
         self.query_one("#why", Panel).headline(what=place, which=self._badge())
 

@@ -7,16 +7,22 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memtui.engine import Bounds, MemtuiError, Parameter, Strip, Trace, WhatIf
+    from memtui.engine import Bounds, MemtuiError, Parameter, Trace, ValueStrip, WhatIf
+
 
 CLOCK, VERSION, SCOPES, CATEGORY, VECTOR = "now_ms", "table_version", "scopes", "category", "query_vector"
+
 QUESTION = (CLOCK, VERSION, SCOPES, CATEGORY, VECTOR)
 """What is asked, beside the settings of the recipe; each the name of a field of the request."""
+
 OWNER = "agent"
 """Whose rows are searched, in stores whose rows belong to agents."""
+
 READS_OWNER = "memory-lancedb"
 """The recipe that asks whose a row is."""
+
 DAY_MS = 86_400_000
+
 DAYS_A_NOTCH = 1
 
 
@@ -34,7 +40,7 @@ class WhatIfState:
     parameters: tuple[Parameter, ...] = ()
     """Of the base; what is idle and found there is that of the newest answer."""
     bounds: Bounds | None = None
-    strips: Mapping[str, Strip] = field(default_factory=dict)
+    strips: Mapping[str, ValueStrip] = field(default_factory=dict)
     """Flip points around the present answer, by path, as far as they are known."""
     as_question: str = ""
     """In words, what the question's vector is when it is not its own."""

@@ -11,10 +11,13 @@ from memtui.tui.paint.bars import padded_bar, progress
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.whynot.state import WhyNotState
-from memtui.tui.widgets.rows import Row
+from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
-    from memtui.engine.lab.remedies import MemoryRemedy
+    from memtui.engine.explain import (
+        MemoryRemedy,
+    )
+
 
 MOST_HARM, BAR_CELLS = 4, 4
 

@@ -14,33 +14,41 @@ from textual.content import Content
 from textual.reactive import reactive
 
 from memtui.engine import CancelToken, CaseBook, one_line
-from memtui.tui.dialogs.memory_pick import MemoryPick
-from memtui.tui.frame import Frame
+from memtui.tui import layouts
+from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.calls import Report
+from memtui.tui.dialogs.choose_memory import MemoryPick
 from memtui.tui.host import host
-from memtui.tui.keys import bindings
 from memtui.tui.layout import NORMAL_WIDTH, Arrangement
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished, ShowMemory
-from memtui.tui.runner import Report
-from memtui.tui.screens.recall import present
-from memtui.tui.screens.whynot import arrange
 from memtui.tui.screens.whynot import state as reduce
-from memtui.tui.screens.whynot.changes import change_rows
-from memtui.tui.screens.whynot.ladder import ladder_rows, rung_words
 from memtui.tui.screens.whynot.remedies import remedy_rows, tried
 from memtui.tui.screens.whynot.state import WhyNotState
-from memtui.tui.screens.whynot.verdict import asked, failed_gates, searched, verdict_lines
-from memtui.tui.screens.whynot.words import on_the_memory
+from memtui.tui.screens.whynot.view import (
+    asked,
+    change_rows,
+    failed_gates,
+    ladder_rows,
+    on_the_memory,
+    rung_words,
+    searched,
+    verdict_lines,
+)
 from memtui.tui.session import Session
-from memtui.tui.widgets.arranged import Arranged
-from memtui.tui.widgets.built_rows import BuiltRows
-from memtui.tui.widgets.lines import Lines
+from memtui.tui.trace import results
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.memory_text import MemoryText
 from memtui.tui.widgets.panel import Panel
-from memtui.tui.widgets.rows import Row, RowList
+from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
+from memtui.tui.widgets.text_lines import TextLines
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, Trace, Verdict
-    from memtui.engine.lab.remedies import MemoryRemedy
+    from memtui.engine.explain import (
+        MemoryRemedy,
+    )
+
 
 REMEDIES = "remedies"
 """Slot of the run that tries changes of memories."""
@@ -61,7 +69,7 @@ class RemedyRows(BuiltRows):
     BINDINGS = bindings("changes")
 
 
-class WhyNotScreen(Frame):
+class WhyNotScreen(BaseScreen):
     """The verdict on one memory for the recall that made `trace`; `try_it` takes a change of the question."""
 
     MODE = "recall"
@@ -76,8 +84,8 @@ class WhyNotScreen(Frame):
         self.set_reactive(WhyNotScreen.state, WhyNotState(memory_id, trace))
 
     def body(self) -> ComposeResult:
-        yield Arranged(
-            Panel(Lines(), title="Why not", id="verdict"),
+        yield LayoutContainer(
+            Panel(TextLines(), title="Why not", id="verdict"),
             Panel(BuiltRows(partial(self._build, "ladder")), title="Gates", id="ladder"),
             Panel(ChangeRows(partial(self._build, "changes")), title="Smallest change", id="changes"),
             Panel(RemedyRows(self._remedies), title="On the memories", id="remedies"),
@@ -90,7 +98,7 @@ class WhyNotScreen(Frame):
         lines = verdict_lines(self.state, width - 2 * (frame - 1), host(self).glyphs)
         beside = width if width < NORMAL_WIDTH else width // 3
         wanted = sum(len(row.lines) for row in self._remedies(beside, height))
-        return arrange.why_not(width, height, len(lines) + frame, max(1, wanted) + frame, self.state.zoom)
+        return layouts.why_not(width, height, len(lines) + frame, max(1, wanted) + frame, self.state.zoom)
 
     def on_mount(self) -> None:
         self.query_one(ChangeRows).focus()
@@ -180,7 +188,7 @@ class WhyNotScreen(Frame):
     # ------------------------------------------------------------------ painting
 
     def watch_state(self, old: WhyNotState, new: WhyNotState) -> None:
-        if self.query(Arranged):
+        if self.query(LayoutContainer):
             self._paint(old, new)
 
     def _build(self, name: str, width: int, height: int) -> Sequence[Row]:
@@ -205,7 +213,7 @@ class WhyNotScreen(Frame):
         glyphs, width = host(self).glyphs, self.app.size.width
         narrow = width < NORMAL_WIDTH
         room = width - (0 if narrow else 2)
-        self.query_one("#verdict Lines", Lines).show(verdict_lines(new, room, glyphs))
+        self.query_one("#verdict TextLines", TextLines).show(verdict_lines(new, room, glyphs))
         title = "Why" if new.verdict is not None and new.verdict.returned else "Why not"
         self.query_one("#verdict", Panel).headline(what=title, which=asked(new, width - 24, glyphs))
         if (
@@ -224,17 +232,17 @@ class WhyNotScreen(Frame):
         if old is None or (old.remedies, old.trying, old.remedies_error, old.verdict) != known:
             self.query_one(RemedyRows).repaint()
             self.query_one("#remedies", Panel).headline(which=tried(new, glyphs))
-            self.query_one(Arranged).rearrange()
+            self.query_one(LayoutContainer).rearrange()
         if old is None or old.memory is not new.memory:
-            facts = present.facts(new.memory, glyphs, host(self).now_ms())
-            self.query_one(MemoryText).show(new.memory, present.words_of(new.trace.query), facts)
+            facts = results.facts(new.memory, glyphs, host(self).now_ms())
+            self.query_one(MemoryText).show(new.memory, results.words_of(new.trace.query), facts)
         if old is None or (old.memory, old.verdict, old.error, old.zoom) != (
             new.memory,
             new.verdict,
             new.error,
             new.zoom,
         ):
-            self.query_one(Arranged).rearrange()
+            self.query_one(LayoutContainer).rearrange()
         self.refresh_bindings()
 
     def _place_words(self) -> None:

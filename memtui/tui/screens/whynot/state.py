@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtui.engine import Memory, Progress, Verdict
 
 if TYPE_CHECKING:
-    from memtui.engine import Counterfactual, MemtuiError, Trace
-    from memtui.engine.lab.remedies import MemoryRemedy
+    from memtui.engine import MemtuiError, SmallestChange, Trace
+    from memtui.engine.explain import (
+        MemoryRemedy,
+    )
+
 
 Phase = Literal["looking", "searching", "done", "stopped", "failed"]
 """looking: no verdict yet. searching: the smallest changes are being found. stopped: the person had enough."""
@@ -36,7 +39,7 @@ class WhyNotState:
     remedies_error: MemtuiError | None = None
 
     @property
-    def change_of(self) -> dict[str, Counterfactual]:
+    def change_of(self) -> dict[str, SmallestChange]:
         """The changes found, by the key of their row."""
         return {} if self.verdict is None else {each.knob: each for each in self.verdict.changes}
 

@@ -14,15 +14,18 @@ from memtui.engine.capture.recipes.memtui.likeness import all_words, key_of, sam
 from memtui.engine.capture.recipes.memtui.statements import IDENTIFIER
 from memtui.engine.capture.recipes.memtui.texts import Read, Statement, fate_of, reason_of, without_secrets
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Neighbour, Text
-from memtui.engine.categories import normalise_category
-from memtui.engine.errors import EmbeddingError
-from memtui.engine.instructions import instruction_like
+from memtui.engine.core.content_rules import instruction_like
+from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.metadata.categories import normalise_category
 from memtui.engine.providers.reply_json import read_object
 
 BATCH = 10
+
 LARGEST = 8_000
 """Characters of a conversation in one question."""
+
 SHORTEST, LONGEST = 5, 400
+
 _DECISIONS = ("skip", "create", "merge", "supersede")
 
 

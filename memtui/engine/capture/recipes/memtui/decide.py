@@ -11,22 +11,29 @@ from memtui.engine.capture.recipes.memtui.likeness import Postings, close, key_o
 from memtui.engine.capture.recipes.memtui.rows import new_row, supersede
 from memtui.engine.capture.recipes.memtui.texts import Statement
 from memtui.engine.capture.trace import Candidate, Neighbour
-from memtui.engine.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store import sql
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
 FEW = 64
 """Up to so many statements each asks the index of the table; more are compared with all its rows at once."""
+
 NEAREST = 5
+
 SHOWN = 3
+
 NEAR = 0.7
 """Score s = 1 / (2 - cosine) from which a stored row is called a neighbour."""
+
 LOOKED = 0.55
 """From here on a row is looked at: one with another value of the same thing is not near."""
+
 _IN_QUERY = 200
+
 _BLOCK = 4096
 
 

@@ -10,7 +10,9 @@ from functools import lru_cache
 _WORDS = re.compile(
     r"[a-z0-9][a-z0-9._:/@+-]*[a-z0-9]|[a-z0-9]|[^\W_a-z0-9]+(?:['’-][^\W_]+)*", re.IGNORECASE
 )
+
 _CJK = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힯]+")
+
 _FILLERS = frozenset(
     [
         "a",
@@ -160,6 +162,7 @@ _FILLERS = frozenset(
         "eigentlich",
     ]
 )
+
 NEGATIONS = frozenset(
     [
         "not",
@@ -190,10 +193,12 @@ NEGATIONS = frozenset(
         "sans",
     ]
 )
+
 _COPULA = re.compile(
     r"^(?P<what>.{2,80}?)(?:\s+(?:is|are|was|ist|sind|lautet|heißt|es|son|est|sont|is at|lives at)\s+|\s*(?:[:：=]|是|为|叫|は)\s*)(?P<value>.+)$",
     re.IGNORECASE,
 )
+
 _UNIQUE = re.compile(
     r"\b(?:name|surname|address|number|port|e-?mail|phone|birthday|favou?rite|host|url|version|deadline|id|iban|server|limit|password|bucket|branch|ticket|editor|time ?zone"
     r"|name|adresse|nummer|geburtstag|lieblings\w*|frist|grenze|telefon|correo|dirección|número|cumpleaños|adresse|numéro|anniversaire)\b"
@@ -227,6 +232,7 @@ def key_of(text: str) -> str:
 
 
 _NO_KEY = re.compile(r"[^\w@.:/+#-]+")
+
 _NEGATIVE = re.compile(
     rf"(?<!\w)(?:{'|'.join(sorted(map(re.escape, NEGATIONS)))})(?!\w)|不|没|別|别|ない|ません|ぬ"
 )

@@ -6,13 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.draft import Draft, StoredRow, Write
-from memtui.engine.categories import storage_of
-from memtui.engine.lifecycle.temporal import temporal_type
-from memtui.engine.metadata import fact_key, parse_object
-from memtui.engine.metadata_patch import append_relation, stringify
+from memtui.engine.decay.validity import temporal_type
+from memtui.engine.metadata.categories import storage_of
+from memtui.engine.metadata.patch import append_relation, stringify
+from memtui.engine.metadata.read import fact_key, parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
 
 IMPORTANCE = {
     "profile": 0.9,
@@ -22,8 +23,11 @@ IMPORTANCE = {
     "cases": 0.8,
     "patterns": 0.85,
 }
+
 CONFIDENCE = 0.7
+
 _DURABLE = ("profile", "preferences", "events")
+
 _OLD_WORDS = {"preferences": "preference", "entities": "entity", "events": "decision", "profile": "fact"}
 
 

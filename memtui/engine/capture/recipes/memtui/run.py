@@ -11,11 +11,12 @@ from memtui.engine.capture.recipes.memtui.asked import by_model
 from memtui.engine.capture.recipes.memtui.decide import Decider
 from memtui.engine.capture.recipes.memtui.texts import Read, Statement, fate_of, read_texts
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
-from memtui.engine.errors import EmbeddingError, UsageError
+from memtui.engine.core.errors import EmbeddingError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
 
 DEFAULTS: Mapping[str, Any] = {
     "captureAssistant": False,
@@ -23,6 +24,7 @@ DEFAULTS: Mapping[str, Any] = {
     "keepUnsure": False,
     "minMessages": 1,
 }
+
 NO_MODEL = (
     "No model was asked: statements were found by rules. They cannot tell fiction from fact, nor make one memory of "
     "two; what is said with a maybe waits for a person."

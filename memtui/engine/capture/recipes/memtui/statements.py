@@ -12,15 +12,22 @@ from memtui.engine.capture.recipes.memtui.wording import Kind, Rule
 
 SHORTEST, SHORTEST_CJK = 12, 5
 """Characters of a statement; Chinese and Japanese say as much in less than half."""
+
 LONGEST = 400
 """Characters of one sentence: what is longer is pasted text, not something said."""
+
 _CJK = re.compile(r"[぀-ヿ㐀-鿿豈-﫿가-힯]")
+
 _KANA = re.compile(r"[぀-ヿ]")
+
 _WORDS = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
+
 _ENDS = re.compile(r"(?<=[。！？!?])(?=\S)|(?<=[.!?])[\"'”’)]?\s+(?=[\"“„'(¿¡]?[A-ZÄÖÜÀ-Ý0-9/¿¡぀-鿿])|\n+")
+
 _SHORT_ENDS = re.compile(
     r"\b(?:mr|mrs|ms|dr|prof|st|no|vs|e\.g|i\.e|z\.b|bzw|ca|nr|str|etc|approx|\d+|[A-Z])\.$", re.IGNORECASE
 )
+
 IDENTIFIER = re.compile(
     r"[a-z0-9_.+-]+@[a-z0-9_-]+\.[a-z0-9_.-]+"  # an address of e-mail
     r"|(?:https?|ssh|git|s3|ftp|postgres|mysql|redis)(?:ql)?://\S+|(?<!\w)git@\S+"
@@ -37,10 +44,12 @@ IDENTIFIER = re.compile(
     r"|(?<![a-z0-9@])(?:[a-z0-9-]+\.)+(?:example|com|org|net|io|dev|de|cn|jp|fr|es|uk|local|internal|lan|app|cloud)(?![a-z])(?::\d+)?",
     re.IGNORECASE | re.ASCII,
 )
+
 _CODE = re.compile(
     r"^\s*(?:```|>>> |\$ |#include|import \w+|from \w+ import|def \w+\(|class \w+[:(]|function \w+\(|SELECT .+ FROM |<\w+[^>]*>|at \w+\.\w+\(|\{\s*\"|\[\d|\d{4}-\d\d-\d\d[ T]\d\d:\d\d)"
     r"|[;{}]\s*$|Traceback \(most recent|(?:^|\s)(?:Error|Exception|WARN|INFO|DEBUG|ERROR)[:\]]"
 )
+
 _NEGATED = re.compile(
     r"(?:\bnot|\bnicht(?: mehr)?|\bno longer|\bno|\bpas|\binstead of|\bstatt)\s+(?:(?:on|at|in|the|a|an|am|um|im|der|die|das|den|el|la|le|als|called|port)\s+)*"
     r"(?P<old>[\w.:/@'’-]+)"
@@ -173,7 +182,9 @@ def _is_plan(said: str, cjk: bool) -> bool:
 _WE = re.compile(
     r"\b(?:i|we|my|our|ich|wir|mein\w*|unser\w*|vamos|mi|nous|on|mon|ma)\b|我|咱|私|うち", re.IGNORECASE
 )
+
 _ADDRESS = re.compile(r"\S@\S+\.\S")
+
 _POINTS = re.compile(
     r"^(?:it|this|that|these|those|he|she|they|there|here|you|what|das|dies(?:e[rs]?)?|es|er|sie|du|da|hier"
     r"|esto|eso|él|ella|ça|cela|il|elle|这|那|他|她|它|你|それ|これ|あれ|彼|彼女|あなた|その|この)(?:['’]|\b|(?=[\u3040-\u9fff]))",
@@ -222,7 +233,9 @@ def _rule(said: str, cjk: bool, identifier: bool) -> tuple[int, Rule] | None:
 
 
 _ORDER = {"correction": 0, "decision": 1, "preference": 2, "identifier": 3, "fact": 4}
+
 _ALWAYS = tuple(n for n, rule in enumerate(wording.LATIN) if rule.kind == "identifier")
+
 _PIECES = ("lieblings", "gefall")
 
 

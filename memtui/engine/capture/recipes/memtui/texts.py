@@ -18,27 +18,32 @@ from memtui.engine.capture.recipes.memtui.statements import (
 )
 from memtui.engine.capture.stages.cleaning import normalize_capture_text, strip_envelope
 from memtui.engine.capture.trace import Candidate, Fate, Message, Text
-from memtui.engine.clean import clean
-from memtui.engine.instructions import instruction_like
-from memtui.engine.secrets import MARK, mask
+from memtui.engine.core.content_rules import instruction_like
+from memtui.engine.core.secrets import MARK, mask
+from memtui.engine.core.text import clean
 
 TOOL_ROLES = ("toolResult", "tool", "function")
+
 _CATEGORY = {"preference": "preferences", "decision": "events", "identifier": "entities"}
+
 _SELF = re.compile(
     r"^(?:i\b|i'm\b|my (?:name|birthday|surname|job)|ich\b|mein(?:e)? (?:name|geburtstag|beruf)|soy\b|yo\b|vivo\b|trabajo\b|je\b|j['’])|^我(?!们|的|家|女|儿|妈|爸|妻|老|丈|哥|姐|弟|妹|孩)|^我的?(?:名字|生日)|^(?:私|僕|俺|わたし)(?:は|も)",
     re.IGNORECASE,
 )
+
 _SPOKEN_SECRET = re.compile(
     r"(?:pass(?:word|code|phrase)|passwor[td]|kennwort|\bpin(?:-?code)?|contraseña|mot de passe|api[ _-]?key|access[ _-]?token|secret key|密码|口令|パスワード|暗証番号)"
     r"(?:\s+(?:for|of|to|von|für|de|du|der)\s+[^:=]{1,40}?)?['’\"]?\s*(?:(?:is|ist|lautet|es|est)\s+|[:=：]\s*|是|为|は)\s*[\"'`“「]?"
     r"(?!(?:stored|rotated|kept|in|not|required|wrong|the|a|changed|expired|nicht|falsch|gespeichert|wird|im|in)\b)(?P<value>[^\s\"'`”」。，,]{3,})",
     re.IGNORECASE,
 )
+
 _HINT = re.compile(
     r"pass|kennwort|\bpin|contraseña|api[ _-]?key|token|secret|密码|口令|パスワード|暗証番号|\d[ -]?\d{3}[ -]?\d",
     re.IGNORECASE,
 )
 """What every secret in plain words, and every card, has: looked for first."""
+
 _CARD = re.compile(r"(?<![\d-])(?:\d[ -]?){13,19}(?![\d-])")
 
 
@@ -197,6 +202,7 @@ def _measured(found: Found) -> tuple[float | None, float | None]:
 
 
 _TELLING = ("secret", "unsure", "too long", "passing", "common knowledge", "imagined", "request", "question")
+
 _REASONS = {
     "assistant text": "what the agent says is not kept unless asked for",
     "tool output": "what a tool printed is nobody's statement",

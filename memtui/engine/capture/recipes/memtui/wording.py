@@ -25,7 +25,9 @@ class Rule:
 
 
 _WORD = r"[^\W\d_][\w'’-]*"
+
 _NAME = r"(?-i:[A-ZÄÖÜÀ-Ý][\w'’-]+)"
+
 _MON = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 
 _ENGLISH: tuple[tuple[Kind, str, str, bool], ...] = (
@@ -234,6 +236,7 @@ LATIN = tuple(
     for rule in _rules(language, table)
 )
 """Rules of languages with spaces between words."""
+
 CHINESE, JAPANESE = tuple(_rules("zh", _CHINESE)), tuple(_rules("ja", _JAPANESE))
 
 OWN = re.compile(
@@ -242,6 +245,7 @@ OWN = re.compile(
     re.IGNORECASE,
 )
 """A word that says whose it is."""
+
 LASTING = re.compile(
     r"\b(?:since|every|each|daily|weekly|monthly|yearly|once a|twice a|times a|per (?:day|week|month|year)|always|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?"
     r"|until|valid|permanently|(?:in|at the end of) (?:january|february|march|april|may|june|july|august|september|october|november|december)"
@@ -252,6 +256,7 @@ LASTING = re.compile(
     re.IGNORECASE,
 )
 """A word that says it holds for longer than today."""
+
 PLACED = re.compile(
     r"\b(?:hangs?|sits?|stands?|lies|is kept|are kept|is stored|are stored|lives?|is hidden)\b.{0,12}\b(?:behind|under|in|next to|above|at|on|inside|below|beside)\b"
     r"|\b(?:hängt|hängen|steht|stehen|liegt|liegen|lagern?)\b.{0,12}\b(?:hinter|unter|im|in|neben|über|am|an|auf|beim)\b"
@@ -260,6 +265,7 @@ PLACED = re.compile(
     re.IGNORECASE,
 )
 """Where something is kept."""
+
 TROUBLE = re.compile(
     r"\b(?:errors?|fails?|failed|failing|failure|crash(?:ed|es)?|broken|broke|bugs?|doesn'?t|didn'?t|won'?t|can'?t|not working|compiles?|exception|stuck|hangs up|freezes|frozen|slow|weird|wrong|missing|problems?|issues?|questions?|ideas?|timeout|warning"
     r"|let me|give me|said|says|told|wondering|trying|tried|looking|working on|waiting|thinking|guess|wait|about to|think"
@@ -269,6 +275,7 @@ TROUBLE = re.compile(
     re.IGNORECASE,
 )
 """What stands in the way just now: work in progress, not something to remember."""
+
 QUESTION = re.compile(
     r"[?？]\s*[”\"')）」』]*$|(?:吗|呢|嗎)[。.!！]?$|(?:です|ます|でしょう|ません|した)か[。.]?$"
     r"|^(?:what|why|how|when|where|who|which|whose|is|are|was|were|do|does|did|can|could|would|should|will|have you"
@@ -277,6 +284,7 @@ QUESTION = re.compile(
     re.IGNORECASE,
 )
 """A question, by its mark, its ending or its first word."""
+
 HEDGED = re.compile(
     r"\b(?:maybe|perhaps|might|possibly|not sure|unsure|i guess|i suppose|i think|probably|presumably|could be|i wonder|we could|we should probably"
     r"|considering|thinking (?:about|of)|tentatively"
@@ -286,6 +294,7 @@ HEDGED = re.compile(
     re.IGNORECASE,
 )
 """Words by which a person says that it is not certain."""
+
 UNREAL = re.compile(
     r"^(?:if (?:i|we|you|it|he|she|they) (?:were|was|had|could)|imagine|suppose|pretend|in the (?:story|novel|game|book|film|movie|dream)|in my (?:story|novel|game|dream)|once upon"
     r"|let's say|hypothetically|say the character|as a pirate"
@@ -295,6 +304,7 @@ UNREAL = re.compile(
     re.IGNORECASE,
 )
 """What is only imagined."""
+
 PASSING = re.compile(
     r"\b(?:right now|at the moment|just now|in a (?:minute|moment|second|sec|bit)|be right back|brb|so tired|today i|i am so|i'm so|i'm just|i am just|this morning|tonight|a second ago"
     r"|gerade|gleich|kurz|heute|im moment|momentan|eben|ahora mismo|hoy|en este momento|tout de suite|en ce moment|aujourd'hui)\b"
@@ -302,6 +312,7 @@ PASSING = re.compile(
     re.IGNORECASE,
 )
 """What holds for the moment only: facts with such a word are not kept."""
+
 REQUEST = re.compile(
     r"^(?:(?:ok(?:ay)?|so|now|then|and|great|hey|hi|thanks)[,!. ]+)*(?:please|pls|can you|could you|would you|i(?:'d| would) like (?:you to|to see)|i want to see|i need you to"
     r"|show|write|translate|try|run|open|fix|make|create|add|remove|delete|rename|list|find|search|explain|summari[sz]e|check|look|tell|give|send|change|update|install|test|help|draft"
@@ -314,12 +325,14 @@ REQUEST = re.compile(
     re.IGNORECASE,
 )
 """What is to be done now."""
+
 GREETING = re.compile(
     r"^(?:(?:hi|hello|hey|hiya|yo|good (?:morning|evening|afternoon|night)|morning|evening|bye|goodbye|see you|cheers|hallo|moin|servus|guten (?:morgen|tag|abend)|gute nacht|tschüss|bis (?:morgen|bald|später|dann)"
     r"|hola|buenos días|buenas|adiós|bonjour|bonsoir|salut|au revoir|你好|您好|早上好|早安|晚安|再见|明天见|おはよう(?:ございます)?|こんにちは|こんばんは|またね|また明日|お疲れ様(?:です|でした)?|さようなら)[!,.。！、~ ]*(?:\w+[!.]*)?)$",
     re.IGNORECASE,
 )
 """Nothing but a greeting."""
+
 THANKS = re.compile(
     r"^(?:ok(?:ay)?|k|yes|no|yep|yup|nope|sure|fine|thanks|thank you|thx|ty|got it|understood|cool|nice|great|good|perfect|awesome|alright|right|exactly|lol|haha+|hmm+|sounds good|works for me|done"
     r"|ja|nein|jo|danke|super|prima|passt|klar|alles klar|genau|gut|keine ahnung|verstanden|sí|vale|gracias|perfecto|oui|merci|d'accord|parfait"
@@ -328,16 +341,19 @@ THANKS = re.compile(
     re.IGNORECASE,
 )
 """Nothing but an assent or a thank-you, with a few words behind it."""
+
 STATE = re.compile(
     r"^(?:it|this|that|everything|the (?:build|test|tests|error|bug|page|output|result|command|script))(?:'s| is| are| was| works| looks| seems| fails| failed| still)\b",
     re.IGNORECASE,
 )
 """How things stand while working."""
+
 COMMON = re.compile(
     r"\b(?:capital of|is a (?:type|kind) of|was invented|was discovered|in general|by definition|hauptstadt von|ist eine art|capital de|capitale de)\b|首都|は.{1,12}の首都",
     re.IGNORECASE,
 )
 """What everybody knows."""
+
 LEAD = re.compile(
     r"^(?:(?:and|but|so|also|well|oh|ah|btw|by the way|fyi|just so you know|note(?: that)?|remember(?: that)?|for the record|please (?:remember|note)(?: that)?|keep in mind(?: that)?|don't forget(?: that)?"
     r"|übrigens|und|aber|also|nur dass du es weißt|merke? dir(?: bitte)?|bitte merke? dir|por cierto|recuerda que|au fait|d'ailleurs)[,:]?\s+)+"

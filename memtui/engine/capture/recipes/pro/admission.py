@@ -23,11 +23,14 @@ from memtui.engine.capture.stages.admission import (
 from memtui.engine.capture.stages.grounding import Proposal
 from memtui.engine.capture.stages.similarity import cosine
 from memtui.engine.capture.stages.transcript import utf16_tail
-from memtui.engine.js import trim
+from memtui.engine.core.javascript import trim
 
 EXCERPT = 1200
+
 SWITCHED_OFF = "Utility scoring disabled"
+
 UNAVAILABLE = "Utility scoring unavailable"
+
 MISSING = "Malformed batch entry: no usable response for this candidate"
 
 

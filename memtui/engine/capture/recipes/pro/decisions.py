@@ -14,15 +14,19 @@ from memtui.engine.capture.stages.grounding import Proposal
 from memtui.engine.capture.stages.preference_slot import brand_item_preference
 from memtui.engine.capture.stages.support import GENERAL, support_update
 from memtui.engine.capture.stages.verdict import DedupVerdict, dedup_verdict
-from memtui.engine.categories import TEMPORAL_VERSIONED, storage_of
-from memtui.engine.js import to_fixed, trim
-from memtui.engine.lifecycle.temporal import infer_expiry, temporal_type
-from memtui.engine.metadata import fact_key
+from memtui.engine.core.javascript import to_fixed, trim
+from memtui.engine.decay.validity import infer_expiry, temporal_type
+from memtui.engine.metadata.categories import TEMPORAL_VERSIONED, storage_of
+from memtui.engine.metadata.read import fact_key
 
 NEIGHBOURS, SHOWN = 5, 3
+
 NEIGHBOUR_SCORE = 0.7
+
 PROFILE_SCORE = 0.3
+
 MERGEABLE = ("preferences", "entities", "patterns")
+
 IMPORTANCE = {
     "profile": 0.9,
     "preferences": 0.8,
@@ -31,7 +35,9 @@ IMPORTANCE = {
     "cases": 0.8,
     "patterns": 0.85,
 }
+
 NO_NEIGHBOUR = "No similar memories found"
+
 SAME_BRAND = "Same brand but different item-level preference (preference-slot guard)"
 
 

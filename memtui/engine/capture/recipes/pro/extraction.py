@@ -21,10 +21,11 @@ from memtui.engine.capture.stages.transcript import (
     utf16_tail,
 )
 from memtui.engine.capture.trace import Candidate, Text
-from memtui.engine.errors import EmbeddingError
-from memtui.engine.js import trim, utf16_slice
+from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.core.javascript import trim, utf16_slice
 
 MOST_CANDIDATES = 5
+
 _BARE = "nothing is left without what a channel adds"
 
 

@@ -15,16 +15,23 @@ from memtui.engine.capture.recipes.pro.settings import CompactionSettings, Dream
 from memtui.engine.capture.recipes.pro.world import World, compact_json
 from memtui.engine.capture.stages.compaction import clusters, compaction_merge
 from memtui.engine.capture.stages.similarity import cosine
-from memtui.engine.js import text_of, to_fixed, utf16_len
-from memtui.engine.memory import TIERS
+from memtui.engine.core.javascript import text_of, to_fixed, utf16_len
+from memtui.engine.core.memory import TIERS
 
 DAY_MS = 86_400_000
+
 HOUR_MS = 3_600_000
+
 STATE = ".compaction-state.json"
+
 MOST_PATTERNS = 6
+
 REM_IMPORTANCE = 0.55
+
 DEEP_FACTOR = 6
+
 _WORD = re.compile(r"[a-z]{4,}")
+
 # fmt: off
 _STOP = frozenset((
     "about", "after", "again", "also", "been", "before", "being", "between", "both", "could", "does", "doing", "down",
@@ -33,6 +40,7 @@ _STOP = frozenset((
     "they", "this", "those", "through", "under", "until", "user", "very", "want", "wants", "were", "what", "when",
     "where", "which", "while", "will", "with", "would", "your",
 ))
+
 # fmt: on
 
 
@@ -204,8 +212,8 @@ def _worth(row: StoredRow) -> float:
 def _retiered(world: World, row: StoredRow) -> bool:
     import numpy as np
 
-    from memtui.engine.lifecycle.decay import DecayParams, decay_scores
-    from memtui.engine.lifecycle.tiers import TierParams, next_tier, reason
+    from memtui.engine.decay.decay import DecayParams, decay_scores
+    from memtui.engine.decay.tiers import TierParams, next_tier, reason
 
     meta = row.meta(world.now_ms)
     code = np.array([TIERS.index(meta.tier)], np.uint8)

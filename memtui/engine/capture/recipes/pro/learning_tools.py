@@ -12,22 +12,31 @@ from memtui.engine.capture.recipes.pro.tools import Answer, Caller
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.learnings import learning_entries
 from memtui.engine.capture.stages.turns import memory_subsession
-from memtui.engine.js import trim
+from memtui.engine.core.javascript import trim
 
 LEARNINGS, ERRORS = "LEARNINGS.md", "ERRORS.md"
+
 HEADS = {
     LEARNINGS: "# Learnings: corrections, gaps in knowledge and better ways, newest last",
     ERRORS: "# Errors: what failed, why, and what mended it, newest last",
 }
+
 REMINDER = "SELF_IMPROVEMENT_REMINDER.md"
+
 REMINDER_TEXT = (
     "Write down what you learn: corrections in .learnings/LEARNINGS.md, failures in .learnings/ERRORS.md."
 )
+
 RESET_REMINDER = "A session has ended: write down now what was learnt in it, before it is forgotten."
+
 LOOP = "Next: look through what is pending, promote what holds, make a skill of what comes back."
+
 TODO = "Fill this in from the learning."
+
 SOURCE = "memory-lancedb-pro/self_improvement_log"
+
 _ID = re.compile(r"(?:LRN|ERR)-[0-9]{8}-[0-9]{3}")
+
 _SKILL = re.compile(r"[a-z0-9-]+")
 
 

@@ -11,13 +11,17 @@ from memtui.engine.capture.recipes.pro.recall import Recalled, recall_rows, show
 from memtui.engine.capture.recipes.pro.tools import Answer, Caller, denied, find_row
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.matching import pattern
-from memtui.engine.categories import matches
-from memtui.engine.js import to_fixed, trim
+from memtui.engine.core.javascript import to_fixed, trim
+from memtui.engine.metadata.categories import matches
 
 _SPACE = pattern(r"\s+")
+
 SAMPLE = 20
+
 MISSING = Answer("Provide memoryId or query.", {"error": "missing_selector"})
+
 CLEAR_SCORE = 0.85
+
 DEFAULT_RETRIEVAL: Mapping[str, Any] = {
     "mode": "hybrid",
     "vectorWeight": 0.7,

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from memtui.engine.js import utf16_slice
+from memtui.engine.core.javascript import utf16_slice
 
 DEFAULT_FOLDER = "~/.openclaw/memory/md-mirror"
+
 LONGEST = 500
 
 

@@ -22,7 +22,7 @@ from memtui.engine.capture.recipes.pro.reflection import Reflected
 from memtui.engine.capture.recipes.pro.settings import dreaming_config
 from memtui.engine.capture.recipes.pro.tools import Answer, Caller
 from memtui.engine.capture.recipes.pro.world import World
-from memtui.engine.errors import UsageError
+from memtui.engine.core.errors import UsageError
 
 TOOLS: Mapping[str, Callable[[World, Caller, Mapping[str, Any]], Answer]] = {
     "memory_recall": recall_tools.memory_recall,
@@ -42,6 +42,7 @@ TOOLS: Mapping[str, Callable[[World, Caller, Mapping[str, Any]], Answer]] = {
     "self_improvement_extract_skill": learning_tools.self_improvement_extract_skill,
 }
 """The tools by name: each takes the world, its caller and JSON arguments, and answers with text and data."""
+
 _MESSAGES = ("message_received", "agent_end", "session_end")
 
 

@@ -30,16 +30,22 @@ from memtui.engine.capture.stages.turns import (
     session_conversation_key,
 )
 from memtui.engine.capture.trace import Fate, Text
-from memtui.engine.errors import EmbeddingError
-from memtui.engine.js import utf16_len
-from memtui.engine.recall.noise import is_frustration
+from memtui.engine.core.content_rules import is_frustration
+from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.core.javascript import utf16_len
 
 LONGEST_MESSAGE = 5000
+
 RECENT = 6
+
 MOST_KEYS = 2000
+
 HOUR_MS = 3_600_000
+
 UNKNOWN = "unknown"
+
 _TERMINAL = ("new", "reset", "deleted", "shutdown", "restart")
+
 _CONTINUING = ("idle", "daily", "compaction")
 
 

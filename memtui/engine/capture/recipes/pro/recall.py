@@ -11,6 +11,7 @@ from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.recall.request import RecallRequest
 
 MOST_HITS = 20
+
 LANE_SCORE = 0.1
 
 
@@ -47,7 +48,7 @@ def recall_rows(
     world: World, query: str, *, limit: int, scopes: Sequence[str] | None, source: str
 ) -> list[Recalled]:
     """Ask the store as the plugin asks it; a recall reads the table, not what is on top of it."""
-    from memtui.engine.recall.run import Bench, recall
+    from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 
     if world.scratch:
         world.draft.flush()
@@ -69,7 +70,7 @@ def recall_rows(
             query_vector=[float(each) for each in vector],
             lanes=_lanes(world, query, vector, scopes),
         ),
-        Bench(world.draft.store, world.now_ms, None),
+        RecallContext(world.draft.store, world.now_ms, None),
     )
     found = []
     for result in trace.results:

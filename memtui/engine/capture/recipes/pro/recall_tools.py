@@ -13,12 +13,15 @@ from memtui.engine.capture.recipes.pro.recall import recall_rows
 from memtui.engine.capture.recipes.pro.tools import Answer, Caller, cut, denied
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.capture.stages.matching import pattern
-from memtui.engine.categories import matches
-from memtui.engine.js import trim
+from memtui.engine.core.javascript import trim
+from memtui.engine.metadata.categories import matches
 
 _SPACE = pattern(r"\s+")
+
 FEW, MOST_SHORT, MOST_FULL = 3, 6, 20
+
 ITEM_CHARS = (180, 60, 1000)
+
 FACTS = (10, 1, 100)
 
 

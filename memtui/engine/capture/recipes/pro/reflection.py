@@ -37,20 +37,31 @@ from memtui.engine.capture.stages.turns import (
     memory_subsession,
     source_from_session_key,
 )
-from memtui.engine.categories import storage_of
-from memtui.engine.js import trim, utf16_slice
+from memtui.engine.core.javascript import trim, utf16_slice
+from memtui.engine.metadata.categories import storage_of
 
 INTRO = "Kept from earlier reflections; weigh it against what is said now:"
+
 FALLBACK = "No reflection could be written for this session: the model gave none."
+
 SHOWN_LINES = 6
+
 HOLD_MS = 120_000
+
 EMPTY_MS = 120_000
+
 SUMMARY_MS = 86_400_000
+
 MAPPED_DUPLICATE, LEGACY_DUPLICATE = 0.95, 0.97
+
 MOST_ERRORS, ERRORS_MS = 30, 1_800_000
+
 SUMMARY_LENGTH, OUTPUT_LENGTH = 220, 8000
+
 PROVENANCE = "memory-reflection-mapped"
+
 _EXIT_ZERO = pattern(r"exit(?:ed)?(?: with)?(?: exit)? code:? 0\b")
+
 _SPACE = pattern(r"\s+")
 
 

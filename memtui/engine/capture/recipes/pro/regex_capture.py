@@ -13,15 +13,19 @@ from memtui.engine.capture.stages.grounding import Proposal
 from memtui.engine.capture.stages.similarity import cosine
 from memtui.engine.capture.stages.triggers import capture_gate, detect_category
 from memtui.engine.capture.trace import Fate, Text
-from memtui.engine.categories import smart_of
-from memtui.engine.errors import EmbeddingError
-from memtui.engine.metadata import fact_key
-from memtui.engine.recall.noise import noise_rule
+from memtui.engine.core.content_rules import noise_rule
+from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.metadata.categories import smart_of
+from memtui.engine.metadata.read import fact_key
 
 MOST_TEXTS = 2
+
 DUPLICATE_SCORE = 0.90
+
 DUPLICATE_COSINE = 0.90
+
 IMPORTANCE = 0.7
+
 PROVENANCE = "auto-capture-regex-fallback"
 
 

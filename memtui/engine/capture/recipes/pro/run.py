@@ -20,8 +20,10 @@ from memtui.engine.capture.stages.cleaning import message_texts, normalize_captu
 from memtui.engine.capture.trace import Candidate, CaptureTrace, FileWrite, Neighbour, Text, Verdict
 
 _NO_KEY = "conversation"
+
 SESSION_END = "sessionEnd"
 """A setting of ours beside the plugin's: whether the session ends with the conversation."""
+
 _DECISIONS: Mapping[str, Verdict] = {
     "skip": "skip",
     "merge": "merge",

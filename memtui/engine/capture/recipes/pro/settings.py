@@ -11,15 +11,21 @@ from typing import Any
 
 from memtui.engine.capture.stages.admission import Admission, admission_config
 from memtui.engine.capture.stages.boundary import Boundary
-from memtui.engine.errors import ConfigError
-from memtui.engine.js import number, trim
+from memtui.engine.core.errors import ConfigError
+from memtui.engine.core.javascript import number, trim
 
 DEFAULT_BATCH = 10
+
 MOST_BATCH = 50
+
 _VARIABLE = re.compile(r"\$\{([^}]+)\}")
+
 _MODES = ("full", "summary", "adaptive", "off")
+
 _STRATEGIES = ("memoryReflection", "systemSessionMemory", "none")
+
 _INJECT = ("inheritance-only", "inheritance+derived")
+
 _THINK = ("off", "minimal", "low", "medium", "high")
 
 
@@ -353,7 +359,9 @@ def _boundary(block: Mapping[str, Any] | None) -> Boundary | None:
 # ---------------------------------------------------------------- dreaming
 
 _CRON = re.compile(r"([0-9]{1,2})\s+([0-9]{1,2})\s+\*\s+\*\s+\*")
+
 DEFAULT_CRON = "0 3 * * *"
+
 _SOURCES = (
     "daily", "sessions", "recall", "logs", "memory", "deep", "manual", "auto-capture", "reflection",
     "dreaming-engine", "session-summary", "legacy", "profile", "preferences", "entities", "events", "cases",

@@ -13,23 +13,33 @@ from memtui.engine.capture.recipes.pro.recall import recall_rows
 from memtui.engine.capture.recipes.pro.world import World, relation
 from memtui.engine.capture.stages.boundary import user_md_exclusive
 from memtui.engine.capture.stages.cleaning import strip_envelope
-from memtui.engine.categories import TEMPORAL_VERSIONED, resolve_input
-from memtui.engine.errors import EmbeddingError
-from memtui.engine.js import utf16_len, utf16_slice
-from memtui.engine.lifecycle.temporal import infer_expiry, temporal_type
-from memtui.engine.metadata import fact_key
-from memtui.engine.recall.noise import noise_rule
+from memtui.engine.core.content_rules import noise_rule
+from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.core.javascript import utf16_len, utf16_slice
+from memtui.engine.decay.validity import infer_expiry, temporal_type
+from memtui.engine.metadata.categories import TEMPORAL_VERSIONED, resolve_input
+from memtui.engine.metadata.read import fact_key
 
 NEIGHBOURS, NEIGHBOUR_SCORE = 3, 0.1
+
 DUPLICATE_ABOVE, BAND_ABOVE = 0.98, 0.95
+
 FORGET_ABOVE = 0.9
+
 CANDIDATES = 5
+
 IMPORTANCE = 0.7
+
 MOST_SCANNED = 20_000
+
 _DURABLE = ("profile", "preferences", "events")
+
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+
 _PREFIX = re.compile(r"[0-9a-f]{8}[0-9a-f-]*", re.IGNORECASE)
+
 _MARKDOWN = re.compile(r"mem-md-[0-9]+")
+
 _DOTS = re.compile(r"(?:…|\.\.\.)$")
 
 

@@ -8,11 +8,13 @@ from collections import Counter
 from collections.abc import Sequence
 
 from memtui.engine.capture.draft import Draft
+from memtui.engine.catalog.text_search import index_tokens
 from memtui.engine.recall.lanes import logistic
-from memtui.engine.store.tokens import index_tokens
 
 K1, B = 1.2, 0.75
+
 _WORD = re.compile(r"\w+")
+
 _STOP = frozenset(
     [
         "a",

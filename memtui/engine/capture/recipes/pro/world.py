@@ -17,15 +17,17 @@ from memtui.engine.capture.stages.matching import pattern
 from memtui.engine.capture.stages.model_reference import reasoning_disabled
 from memtui.engine.capture.stages.similarity import NoiseBank
 from memtui.engine.capture.trace import Candidate, Text
-from memtui.engine.errors import EmbeddingError
-from memtui.engine.js import trim
-from memtui.engine.metadata_patch import append_relation, build_metadata, stringify
+from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.core.javascript import trim
+from memtui.engine.metadata.patch import append_relation, build_metadata, stringify
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
 _LIST_MARK = pattern(r"(?:\A|(?<=\n))[ \t]*[-*]\s+")
+
 CACHED_TEXTS = 256
 
 
@@ -260,7 +262,7 @@ class World:
 
     def write_scope(self, agent: str) -> str:
         """Where an agent's memories go by default; the configured default for reserved ids."""
-        from memtui.engine.errors import UsageError
+        from memtui.engine.core.errors import UsageError
 
         if self.scope:
             return self.scope
@@ -292,7 +294,7 @@ def field_lines(text: str) -> str:
 
 def compact_json(value: Any) -> str:
     """JSON as JavaScript writes it."""
-    from memtui.engine.metadata_patch import _plain
+    from memtui.engine.metadata.patch import _plain
 
     return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"))
 

@@ -1,0 +1,245 @@
+"""What the commands that change memories have in common: which memories, preview or write, and what is printed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from memtui.cli.open_store import open_for
+from memtui.cli.output import error, print_json, print_text, warning
+from memtui.engine import (
+    CaseBook,
+    Engine,
+    History,
+    RefusedError,
+    UsageError,
+    dump_json,
+    mask,
+    veiled,
+)
+from memtui.paths import questions_file, store_state_dir
+
+if TYPE_CHECKING:
+    from memtui.engine import RecallEffect
+    from memtui.engine.changes import (
+        AnswerRow,
+        Change,
+        ChangeSet,
+        Conflict,
+        Outcome,
+    )
+
+
+_SHOWN = 20
+"""Memories printed for a person; --json has all."""
+
+_LONGEST = 100
+
+
+def add_memory_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which memories: ids, or a filter."""
+    parser.add_argument("ids", nargs="*", metavar="ID", help="ids, or their first 8 or more characters")
+    parser.add_argument("--where", metavar="FILTER", help="every memory that a filter keeps, instead of ids")
+
+
+def add_safety_arguments(parser: argparse.ArgumentParser) -> None:
+    """Preview, consent, and a lock that was left behind."""
+    parser.add_argument("--dry-run", action="store_true", help="say what would be done, and do nothing")
+    parser.add_argument(
+        "--yes",
+        action="store_true",
+        help="agree to what destroys, and that no agent is running where it matters",
+    )
+    parser.add_argument(
+        "--break-lock", action="store_true", help="remove a write lock that a dead program left behind"
+    )
+
+
+def add_effect_argument(parser: argparse.ArgumentParser) -> None:
+    """What the change does to recall."""
+    parser.add_argument(
+        "--effect",
+        action="store_true",
+        help="with --dry-run: which saved cases and last questions would be answered differently",
+    )
+
+
+def open_to_change(args: argparse.Namespace) -> Engine:
+    """The engine, writable unless this is a dry run; what was interrupted earlier is said first."""
+    if getattr(args, "effect", False) and not args.dry_run:
+        raise UsageError("--effect belongs to a preview.", fix="Give --dry-run with it.")
+    engine = open_for(args, writable=not args.dry_run)
+    for left in engine.curate.interrupted():
+        warning(left.sentence)
+    if args.break_lock and not args.dry_run:
+        engine.curate.break_abandoned_lock()
+    return engine
+
+
+def chosen_ids(engine: Engine, args: argparse.Namespace) -> list[str]:
+    """The full ids that the words mean. UsageError for none, for both ways at once, and for an unclear prefix."""
+    if bool(args.ids) == (args.where is not None):
+        raise UsageError(
+            "Name memories by their ids, or choose them with --where, one of both.",
+            fix="For example: --where 'scope:agent:main tier:peripheral'.",
+        )
+    engine.load_catalog()
+    if args.where is None:
+        return [engine.get(each).id for each in args.ids]
+    if not args.where.strip():
+        raise UsageError(
+            "An empty filter would choose every memory.", fix="To mean that, write --where 'id:*'."
+        )
+    engine.load_metadata()
+    found = engine.curate.select(args.where)
+    if not found:
+        raise UsageError(f"No memory fits the filter {args.where!r}.", fix="Try it with: memtui ls.")
+    return found
+
+
+def carry_out(
+    engine: Engine,
+    planned: ChangeSet,
+    args: argparse.Namespace,
+    do: Callable[..., Outcome] | None = None,
+) -> int:
+    """Show a change set in a dry run, else apply it (or `do` what it previews); the exit code."""
+    from memtui.engine.changes import (
+        ConflictError,
+    )
+
+    if getattr(args, "where", None) is not None:
+        planned = planned.leaving_refused()
+    if args.dry_run:
+        effect = _effect(engine, planned) if getattr(args, "effect", False) else None
+        more = {} if effect is None else {"effect": effect.as_json()}
+        _print({**planned.as_json(), **more}, planned, args)
+        if effect is not None and not args.json:
+            _print_effect(effect)
+        return 0
+    try:
+        outcome = do(confirmed=args.yes) if do else engine.curate.apply(planned, confirmed=args.yes)
+    except RefusedError as refused:
+        conflicts = refused.conflicts if isinstance(refused, ConflictError) else planned.conflicts
+        if args.json:
+            print_json(
+                without_secrets({**planned.as_json(), "conflicts": [each.as_json() for each in conflicts]})
+            )
+        error(refused, _conflict_lines(conflicts))
+        return refused.exit_code
+    _print(outcome.as_json(), outcome, args)
+    return 0
+
+
+def _effect(engine: Engine, planned: ChangeSet) -> RecallEffect:
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    return engine.lab.effect(planned, cases, History(questions_file()))
+
+
+def _print_effect(effect: RecallEffect) -> None:
+    failed = f" ({effect.failed} could not be asked)" if effect.failed else ""
+    print_text(
+        f"effect on recall: {len(effect.changed)} of {effect.asked} questions answered differently{failed}"
+    )
+    kept = effect.cases
+    if kept.cases:
+        print_text(f"  cases: {kept.cases}, {kept.right_before} right before, {kept.right_after} after")
+    for query in kept.worse:
+        print_text(f"  worse: {_short(query)}")
+    for each in effect.changed:
+        print_text(f"  {'case ' if each.saved else ''}{_short(each.query)}")
+        for row in each.rows:
+            if not row.same:
+                print_text("\n".join(_answer_lines(row)))
+
+
+def _answer_lines(row: AnswerRow) -> Iterable[str]:
+    """A memory whose place or words change in an answer."""
+    place = f"{row.rank_before or '-'} -> {row.rank_after or '-'}"
+    verb = "comes" if row.rank_before is None else "leaves" if row.rank_after is None else "stays"
+    before, after = mask(row.before)[0], mask(row.after)[0]
+    prompt = ""
+    if verb == "stays" and row.in_prompt_before != row.in_prompt_after:
+        prompt = ", into the prompt" if row.in_prompt_after else ", out of the prompt"
+    yield f"    {place}  {verb}{prompt} {row.id} {'' if row.reworded else _short(after or before)}".rstrip()
+    if row.reworded:
+        yield f"      was: {before}"
+        yield f"      now: {after}"
+
+
+def _print(document: Mapping[str, Any], done: ChangeSet | Outcome, args: argparse.Namespace) -> None:
+    for note in done.warnings:
+        warning(note)
+    if args.json:
+        print_json(without_secrets(document))
+        return
+    for change in done.changes[:_SHOWN]:
+        print_text("\n".join(_lines(change)))
+    if len(done.changes) > _SHOWN:
+        print_text(f"... and {len(done.changes) - _SHOWN:,} more (--json has all)")
+    for line in _conflict_lines((*done.conflicts, *getattr(done, "left", ()))):
+        print_text(f"! {line}")
+    for copy in done.copies:
+        verb = "goes" if copy["goes"] else "stays"
+        print_text(f"copy in {copy['path']} line {copy['line']} ({copy['kind']}): {verb}")
+    entry = document["entry"]
+    count = f"{len(done.changes):,} {'memory' if len(done.changes) == 1 else 'memories'}"
+    if args.dry_run:
+        print_text(f"dry run: {count} would change; nothing was written")
+    elif entry is None:
+        print_text("nothing to change")
+    else:
+        final = getattr(done, "final", False)
+        back = "this cannot be taken back" if final else f"take it back with: memtui undo {entry}"
+        print_text(f"{count} changed; {back}")
+    if receipt := document.get("receipt"):
+        print_text(f"receipt: {receipt['file']} ({_left(receipt)})")
+
+
+def _left(receipt: Mapping[str, Any]) -> str:
+    """What the search after a forget says, in a few words."""
+    found = receipt["found"]
+    if found["newest_version"] or found["index"] or found["files"]:
+        return "something is still found, see there"
+    if found["versions"]:
+        return f"gone; {len(found['versions'])} older versions of the table still hold it"
+    return "no version, index or file of the table holds it any more"
+
+
+def _lines(change: Change) -> Iterable[str]:
+    mark = {"edit": "~", "add": "+", "delete": "-"}[change.op]
+    why = f" ({change.why})" if change.why else ""
+    yield f"{mark} {change.id}{why} {_short(change.title)}"
+    if change.op == "edit":
+        for field in change.after:
+            yield f"    {field}: {_value(change.before.get(field))} -> {_value(change.after[field])}"
+
+
+def _conflict_lines(conflicts: Iterable[Conflict]) -> list[str]:
+    lines = []
+    for conflict in conflicts:
+        lines.append(f"{conflict.id}: {conflict.sentence}")
+        lines += [
+            f"    {each.field}: was {_value(each.before)}, to be {_value(each.mine)}, is {_value(each.theirs)}"
+            for each in conflict.fields
+        ]
+    return lines
+
+
+def _value(value: Any) -> str:
+    return _short("-" if value is None else value if isinstance(value, str) else dump_json(value))
+
+
+def without_secrets(value: Any) -> Any:
+    """A document without the secrets in its texts: each is named by its kind."""
+    if isinstance(value, str):
+        return veiled(value)
+    if isinstance(value, Mapping):
+        return {key: without_secrets(item) for key, item in value.items()}
+    return [without_secrets(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _short(text: str) -> str:
+    line = " ".join(veiled(text).split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"

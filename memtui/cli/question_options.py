@@ -1,0 +1,106 @@
+"""The options that make a question, shared by the commands that ask one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any, NoReturn
+
+from memtui.engine import RecallRequest, UsageError
+from memtui.engine.discovery import (
+    read_config,
+)
+from memtui.engine.recall import (
+    UNSET,
+)
+
+
+def add_question_options(parser: argparse.ArgumentParser) -> None:
+    """Recipe, settings, scopes, category, agent, limit, clock, vector, table version."""
+    parser.add_argument(
+        "--recipe",
+        metavar="NAME",
+        default="",
+        help="memtui, pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb, mem-engine",
+    )
+    parser.add_argument(
+        "--config", metavar="FILE", help="JSON or JSON5 with the plugin's retrieval and decay blocks"
+    )
+    parser.add_argument(
+        "--scope", metavar="SCOPE", action="append", help="only this scope; may be given several times"
+    )
+    parser.add_argument(
+        "--all-scopes",
+        action="store_true",
+        help="search every scope, which no agent does with an agent's recipe",
+    )
+    parser.add_argument("--category", metavar="NAME", help="only this category")
+    parser.add_argument(
+        "--agent",
+        metavar="ID",
+        default="",
+        help="who asks: an agent's recipe searches what it may read (default: the configured one, else main)",
+    )
+    parser.add_argument("--limit", type=int, metavar="K", help="how many results (the plugin allows 1 to 20)")
+    parser.add_argument(
+        "--now", type=int, metavar="MS", help="recall as of this time, milliseconds since the epoch"
+    )
+    parser.add_argument("--query-vector", metavar="FILE", help="JSON list or .npy in place of the embedder")
+    parser.add_argument(
+        "--table-version", type=int, metavar="N", help="recall on this older version of the table, read only"
+    )
+
+
+def request_of(args: argparse.Namespace) -> RecallRequest:
+    """The request that the options make."""
+    return RecallRequest(
+        query=args.query,
+        recipe=args.recipe,
+        config=read_config(args.config),
+        scopes=scopes_of(args),
+        category=args.category,
+        limit=args.limit,
+        now_ms=args.now,
+        query_vector=read_vector(args.query_vector),
+        agent=args.agent,
+        table_version=args.table_version,
+    )
+
+
+def scopes_of(args: argparse.Namespace) -> Any:
+    """The scopes that the options name: several, None for all of them, UNSET for what the asker may read."""
+    if args.scope is not None:
+        return args.scope
+    return None if args.all_scopes else UNSET
+
+
+def read_vector(path: str | None) -> list[float] | None:
+    """The numbers in a JSON list or a .npy file, None without one; UsageError for anything else."""
+    if path is None:
+        return None
+    try:
+        if path.endswith(".npy"):
+            import numpy as np
+
+            loaded = np.load(path, allow_pickle=False)
+            if loaded.ndim > 1 and loaded.shape[0] != 1:
+                _not_flat(path)
+            return [float(x) for x in loaded.reshape(-1)]
+        value = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as failure:
+        raise UsageError(
+            f"--query-vector {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
+        ) from None
+    except (ValueError, EOFError, RecursionError):
+        _not_flat(path)
+    if not isinstance(value, list) or not all(type(each) in (int, float) for each in value):
+        _not_flat(path)
+    return [float(each) for each in value]
+
+
+def _not_flat(path: str) -> NoReturn:
+    raise UsageError(
+        f"--query-vector {path} does not hold one flat list of numbers.",
+        fix="Give a JSON list or a one-dimensional .npy.",
+    )

@@ -1,0 +1,29 @@
+"""The columns of all rows at one version: filtering, ordering, searching and counting on them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from memtui.engine.catalog.completion import complete_in
+    from memtui.engine.catalog.similar import Neighbour
+    from memtui.engine.catalog.types import AGES, SORT_KEYS
+
+__all__ = [
+    "AGES",
+    "SORT_KEYS",
+    "Neighbour",
+    "complete_in",
+]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "AGES": "memtui.engine.catalog.types",
+        "Neighbour": "memtui.engine.catalog.similar",
+        "SORT_KEYS": "memtui.engine.catalog.types",
+        "complete_in": "memtui.engine.catalog.completion",
+    },
+)

@@ -1,0 +1,272 @@
+"""Looking into texts: by the full-text index where that can answer, else by reading the column."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memtui.engine.catalog.catalog import Catalog, Mask, Positions
+from memtui.engine.catalog.select import positions_of
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.store import sql
+from memtui.engine.store.errors import explained
+from memtui.engine.store.snapshot import WINDOW
+
+if TYPE_CHECKING:
+    from memtui.engine.store.snapshot import Snapshot
+    from memtui.engine.store.table import Store
+
+
+_REFUSALS = ("regex parse error:", "Regular expression did not compile:")
+
+_SPLITS_CJK = ("icu", "ngram", "jieba", "lindera")
+
+
+class TextLookup:
+    """Finds the rows of one catalog by their text; answers are positions, in no particular order."""
+
+    def __init__(self, store: Store, catalog: Catalog, cancel: CancelToken | None = None) -> None:
+        self._catalog = catalog
+        self._pin = store.pin(catalog.version)
+        self._cancel = cancel
+
+    def words(self, term: str) -> Positions:
+        """Rows whose text holds the word, by the index; inside other words too where there is no index.
+
+        Where the index cannot know the word (Chinese or Japanese without a tokenizer for them, a stop word,
+        a term with punctuation in it), the text is read instead.
+        """
+        if not term.strip():
+            return np.arange(self._catalog.n, dtype=np.int64)
+        if self._pin.fts.exists and term.isalnum() and not self._unsplit(term):
+            try:
+                found = self._pin.fts_search(term, k=max(1, self._pin.count()), columns=(), with_row_id=True)
+            except MemtuiError:  # the index went away or cannot be read: the text is still there
+                return self.substring(term)
+            if found.num_rows:
+                return positions_of(self._catalog, found.column("_rowid").to_numpy())
+        return self.substring(term)
+
+    def substring(self, text: str) -> Positions:
+        """Rows whose text holds exactly these characters, upper and lower case alike."""
+        return self._scan(sql.contains(self._pin.dialect.columns.text, text))
+
+    def regex(self, pattern: str) -> Positions:
+        """Rows whose text the pattern finds, upper and lower case alike.
+
+        In time linear in the text; raises `ValueError` for a pattern that the engine does not accept.
+        """
+        try:
+            return self._scan(sql.regex(self._pin.dialect.columns.text, pattern))
+        except MemtuiError as error:
+            for refusal in _REFUSALS:
+                if refusal in error.details:
+                    raise ValueError(error.details.partition(refusal)[2]) from error
+            raise
+
+    def _scan(self, where: str) -> Positions:
+        found = [np.empty(0, dtype=np.int64)]
+        for batch in self._pin.scan([], where=where, with_row_id=True, batch_size=WINDOW):
+            if self._cancel:
+                self._cancel.check()
+            found.append(positions_of(self._catalog, batch.column("_rowid").to_numpy()))
+        return np.concatenate(found)
+
+    def _unsplit(self, term: str) -> bool:
+        """Whether the index keeps runs of the term's script as one word each."""
+        return not self._pin.fts.tokenizer.startswith(_SPLITS_CJK) and any(map(_is_cjk, term))
+
+
+def _is_cjk(character: str) -> bool:
+    name = unicodedata.name(character, "")
+    return name.startswith(("CJK", "HIRAGANA", "KATAKANA", "HANGUL"))
+
+
+# Words as the full-text index sees them: split, lower-cased, stemmed, stop words left out.
+
+_WORD = re.compile(r"\w+")
+
+
+def index_tokens(pin: Snapshot, text: str, *, agent: bool = False) -> tuple[str, ...]:
+    """The tokens of `text` in order, by the index's own tokenizer; without an index by the engine's default.
+
+    With `agent` as the engine of the table's own program makes them.
+    """
+    if agent and not isinstance(pin.agent_words, str):
+        return pin.agent_words.tokens(text)
+    if pin.fts.exists:
+        with explained(pin.where):
+            return tuple(token.text for token in pin.table.tokenize(text, column=pin.dialect.columns.text))
+    from memtui.engine.store.lancedb_import import import_lancedb
+
+    return tuple(token.text for token in import_lancedb().tokenize(text))
+
+
+def words_by_token(pin: Snapshot, text: str, *, agent: bool = False) -> dict[str, str]:
+    """Each token that the index makes of `text`, in order, with the word as it is written there; see above."""
+    found: dict[str, str] = {}
+    for word in _WORD.findall(text):
+        for token in index_tokens(pin, word, agent=agent):
+            written = token if not word.isascii() and token in word else word  # no spaces between CJK words
+            found.setdefault(token, written)
+    return found
+
+
+def in_index(pin: Snapshot, token_text: str, row_id: int) -> bool | None:
+    """Whether the index itself covers a row that holds the words of `token_text`; None where that cannot be told.
+
+    Rows that are not folded into the index yet are found all the same, by reading them, with other statistics.
+    """
+    if not pin.fts.exists:
+        return None
+    if not pin.fts.unindexed_rows:
+        return True
+    if not isinstance(pin.agent_words, str):
+        return row_id not in pin.agent_words.beside.row_ids
+    with explained(pin.where):
+        query = pin.table.search(token_text, query_type="fts", fts_columns=pin.dialect.columns.text)
+        found = query.select([]).with_row_id(True).limit(pin.rows).fast_search().to_arrow()
+    return bool((found.column("_rowid").to_numpy() == row_id).any())
+
+
+# Terms of the filter language that need more than the catalog: texts, vectors, keys of the metadata.
+
+_VECTOR_BYTES = 16 << 20
+"""Bytes of vectors that are held at a time."""
+
+
+class StoreFacts:
+    """Decides what the catalog lacks: `is:duplicate`, `noise`, `secret`, `injection`, `pinned`, `zero-vector`."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalog: Catalog,
+        cancel: CancelToken | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        self._catalog = catalog
+        self._pin = store.pin(catalog.version)
+        self._cancel, self._on_progress = cancel, on_progress
+
+    def provides(self) -> frozenset[str]:
+        """The terms it decides."""
+        return frozenset([*self._decisions(), *(["meta"] if self._pin.dialect.columns.metadata else [])])
+
+    def rows(self, field: str, value: str) -> Mask:
+        """The rows of which `field:value` is true: bool [n] in catalog order; looked for once in each version."""
+        term = f"{field}:{value}"
+        decide = partial(self._keyed, value) if field == "meta" else self._decisions()[term]
+        return self._pin.derived(("fact", term, self._catalog.n), decide)
+
+    def values(self, field: str) -> tuple[str, ...]:
+        """No field with free values is decided here."""
+        return ()
+
+    def _decisions(self) -> dict[str, Callable[[], Mask]]:
+        found: dict[str, Callable[[], Mask]] = {
+            "is:duplicate": self._duplicates,
+            "is:noise": self._noise,
+            "is:secret": self._secrets,
+            "is:injection": self._injections,
+        }
+        if self._pin.dialect.columns.metadata:
+            found["is:pinned"] = self._pinned
+        if self._pin.dims is not None:
+            found |= {"is:zero-vector": self.without_vector, "has:vector": lambda: ~self.without_vector()}
+        return found
+
+    def without_vector(self) -> Mask:
+        """Rows whose vector is NULL or all zero: search by meaning cannot find them."""
+        from memtui.engine.dialects.base import unusable
+
+        column, dims = self._pin.dialect.columns.vector, self._pin.dims
+        assert column is not None
+        assert dims is not None
+        mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        for at, vectors in self._batches(column, min(WINDOW, 1 + _VECTOR_BYTES // (4 * dims))):
+            mask[at[unusable(vectors)]] = True
+        return mask
+
+    def _duplicates(self) -> Mask:
+        """Rows whose text another row has too, surrounding white space aside; blank texts are not counted."""
+        digests = np.zeros(self._catalog.n, dtype=np.int64)
+        blank = np.zeros(self._catalog.n, dtype=np.bool_)
+        for at, texts in self._batches(self._pin.dialect.columns.text):
+            stripped = [(text or "").strip() for text in texts.to_pylist()]
+            digests[at] = [hash(text) for text in stripped]
+            blank[at] = [not text for text in stripped]
+        _, group, sizes = np.unique(digests, return_inverse=True, return_counts=True)
+        return np.asarray((sizes[group] > 1) & ~blank)
+
+    def _noise(self) -> Mask:
+        from memtui.engine.core.content_rules import noise_rule
+
+        return self._by_text(lambda text: noise_rule(text) is not None)
+
+    def _secrets(self) -> Mask:
+        from memtui.engine.core.secrets import find_secrets
+
+        return self._by_text(lambda text: bool(find_secrets(text)))
+
+    def _injections(self) -> Mask:
+        from memtui.engine.core.content_rules import injection
+
+        return self._by_text(lambda text: injection(text) is not None)
+
+    def _by_text(self, decide: Callable[[str], bool]) -> Mask:
+        mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        for at, texts in self._batches(self._pin.dialect.columns.text):
+            mask[at] = [decide(text or "") for text in texts.to_pylist()]
+        return mask
+
+    def _pinned(self) -> Mask:
+        from memtui.engine.metadata.read import parse_object
+
+        column = self._pin.dialect.columns.metadata
+        assert column is not None
+        mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        for batch in self._pin.scan([column], where=sql.contains(column, '"pinned"'), with_row_id=True):
+            at = positions_of(self._catalog, batch.column("_rowid").to_numpy())
+            mask[at] = [
+                parse_object(raw)[0].get("pinned") is True for raw in batch.column(column).to_pylist()
+            ]
+        return mask
+
+    def _keyed(self, wanted: str) -> Mask:
+        """Rows whose metadata has the key `wanted` (and not null), or behind a = its value, in any case."""
+        from memtui.engine.metadata.read import parse_object
+
+        column = self._pin.dialect.columns.metadata
+        assert column is not None
+        key, asked, value = wanted.partition("=")
+        mask = np.zeros(self._catalog.n, dtype=np.bool_)
+        for at, texts in self._batches(column):
+            found = (parse_object(raw)[0].get(key) for raw in texts.to_pylist())
+            mask[at] = [each is not None and (not asked or _same(each, value)) for each in found]
+        return mask
+
+    def _batches(self, column: str, rows: int = WINDOW) -> Iterator[tuple[Positions, Any]]:
+        done = 0
+        for batch in self._pin.read_through([column], rows=rows):
+            if self._cancel:
+                self._cancel.check()
+            row_ids: NDArray[np.uint64] = batch.column("_rowid").to_numpy()
+            yield positions_of(self._catalog, row_ids), batch.column(column)
+            done += batch.num_rows
+            if self._on_progress:
+                self._on_progress(Progress("Looking through the memories", done, self._catalog.n))
+
+
+def _same(stored: Any, value: str) -> bool:
+    """Whether a value of the metadata reads like this: texts as they are, all others as JSON writes them."""
+    text = stored if isinstance(stored, str) else json.dumps(stored, ensure_ascii=False)
+    return text.strip().casefold() == value.strip().casefold()

@@ -1,0 +1,310 @@
+"""Writing a change set: one guarded commit, journalled before, verified after."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.changes.applied_state import AppliedState, whereabouts
+from memtui.engine.changes.change_set import ChangeSet, Conflict, Outcome
+from memtui.engine.changes.journal import Journal, JournalEntry, RowImages
+from memtui.engine.changes.materialize import MaterializedRows, materialise
+from memtui.engine.changes.owner_lock import LockLostError
+from memtui.engine.changes.write_access import LockHold, WriteAccess, WriteGate
+from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.store.errors import CommitConflictError
+from memtui.engine.store.row_values import ID, differing, places
+from memtui.engine.store.writer import ID_INDEX_ROWS, Writer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+# What another program wrote at the last moment, without a lock, and what our commit would have lost of it.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConcurrentRepair:
+    """A second commit that puts the other program's change back, with ours on top where both can stand."""
+
+    updates: pa.Table | None
+    adds: pa.Table | None
+    deletes: tuple[str, ...]
+    images: RowImages
+    """What our change replaced and made, for the journal: on top of the other program's rows."""
+    conflicts: tuple[Conflict, ...]
+    """Rows that are left as the other program wrote them."""
+
+
+def overtaken(
+    change_set: ChangeSet, written: MaterializedRows, writer: Writer, version_before: int, version_after: int
+) -> ConcurrentRepair | None:
+    """Compare the rows we read, at `version_before`, with those just before our commit; None when equal.
+
+    A commit replaces whole rows. Where others committed in between and changed one of ours, their version is
+    the one to change: what we wrote was made from an older one.
+    """
+    before = written.images.before
+    if version_after == version_before + 1 or before is None:
+        return None
+    names = before.schema.names
+    ids = before.column(ID).to_pylist()
+    theirs = writer.at(version_after - 1).rows_by_id(ids, names).select(names)
+    changed = set(differing(before, theirs, names))
+    if not changed:
+        return None
+    part = replace(change_set, changes=tuple(each for each in change_set.changes if each.id in changed))
+    again = materialise(part, theirs, writer.dialect, trusted=False)
+    lost = {conflict.id for conflict in again.conflicts}
+    there = places(theirs)
+    edited = set() if written.updates is None else set(written.updates.column(ID).to_pylist())
+    left = _only(theirs, lost)
+    images = RowImages(
+        before=_replaced(before, theirs, changed, lost),
+        after=_replaced(written.images.after, again.images.after, changed, lost),
+        added=written.images.added,
+    )
+    return ConcurrentRepair(
+        updates=_joined(again.updates, _only(left, edited)),
+        adds=_only(left, {each for each in lost if each not in edited}),
+        # A commit that also adds rows brings back an edited one that was deleted meanwhile.
+        deletes=tuple(each for each in edited & lost - there.keys() if written.adds is not None),
+        images=images,
+        conflicts=again.conflicts,
+    )
+
+
+def _replaced(
+    old: pa.Table | None, new: pa.Table | None, changed: Collection[str], lost: Collection[str]
+) -> pa.Table | None:
+    """`old` with the rows in `changed` taken from `new`, and without those in `lost`."""
+    if old is None:
+        return None
+    kept = _only(old, {each for each in old.column(ID).to_pylist() if each not in changed})
+    fresh = _only(new, set(changed) - set(lost))
+    return _joined(kept, fresh.select(old.schema.names) if fresh is not None else None)
+
+
+def _only(table: pa.Table | None, ids: Collection[str]) -> pa.Table | None:
+    import pyarrow as pa
+
+    if table is None:
+        return None
+    at = [n for n, value in enumerate(table.column(ID).to_pylist()) if value in ids]
+    return table.take(pa.array(at, pa.int64())) if at else None
+
+
+def _joined(*parts: pa.Table | None) -> pa.Table | None:
+    import pyarrow as pa
+
+    there = [part for part in parts if part is not None]
+    return pa.concat_tables(there) if there else None
+
+
+ATTEMPTS = 5
+"""How often a commit is tried that another program's was faster than."""
+
+LONGEST_WAIT_S = 1.0
+
+
+class ConflictError(RefusedError):
+    """Rows are no longer what the plan expects. `conflicts` has mine, theirs and before of each."""
+
+    def __init__(self, conflicts: Sequence[Conflict]) -> None:
+        first = conflicts[0]
+        more = f" (and {len(conflicts) - 1} more)" if len(conflicts) > 1 else ""
+        super().__init__(
+            f"{first.id}: {first.sentence}{more}",
+            fix="Look at it again, or leave these memories out; nothing was changed.",
+        )
+        self.conflicts = tuple(conflicts)
+
+
+@dataclass(frozen=True, slots=True)
+class Applier:
+    """What writing needs: the handle, the journal, the locks, the rules of the store, the clock."""
+
+    writer: Writer
+    journal: Journal
+    gatekeeper: WriteGate
+    access: WriteAccess
+    now: Callable[[], int]
+    client: str = ""
+    """Who changes the store, where that is not the person at this program: kept with each entry."""
+
+
+def apply(
+    change_set: ChangeSet, bench: Applier, *, confirmed: bool = False, detail: Mapping[str, Any] | None = None
+) -> Outcome:
+    """Write the set in one commit and one entry of the journal, or nothing at all.
+
+    `confirmed`: a person said that the agent is stopped, where the store asks for that. Raises ConflictError
+    when a row is not what the plan expects, RefusedError when the store may not be written, MemtuiError
+    when the write failed: then the table is as before.
+    """
+    from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_random_exponential
+
+    bench.access.require(confirmed=confirmed)
+    if change_set.conflicts:
+        raise ConflictError(change_set.conflicts)
+    if not change_set.changes:
+        return Outcome(None, change_set.action, (), change_set.left, change_set.warnings)
+    retrying = Retrying(
+        stop=stop_after_attempt(ATTEMPTS),
+        wait=wait_random_exponential(multiplier=0.02, max=LONGEST_WAIT_S),
+        retry=retry_if_exception_type(CommitConflictError),
+        reraise=True,
+    )
+    outcome: Outcome = retrying(_once, change_set, bench, detail)
+    bench.journal.tidy()
+    return outcome
+
+
+def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | None) -> Outcome:
+    writer, journal = bench.writer, bench.journal
+    with bench.gatekeeper.hold() as hold:
+        before = writer.newest()
+        current, trusted = _current(change_set, writer, before)
+        material = materialise(change_set, current, writer.dialect, trusted=trusted)
+        if material.conflicts:
+            raise ConflictError(material.conflicts)
+        rows = writer.count() if material.deletes else 0
+        if writer.dialect.name == "memtui" and _wants_index(writer):
+            before = writer.build_id_index()
+        hold.check()
+        entry = journal.intend(
+            time_ms=bench.now(),
+            action=change_set.action,
+            title=change_set.title,
+            changes=change_set.changes,
+            images=material.images,
+            version_before=before,
+            undoes=change_set.undoes,
+            detail={**(detail or {}), "client": bench.client} if bench.client else detail,
+        )
+        after = _committed(material, writer, journal, entry)
+        return _settled(change_set, material, bench, hold, _Commit(entry, before, after, rows))
+
+
+def _wants_index(writer: Writer) -> bool:
+    return writer.count() >= ID_INDEX_ROWS and not writer.has_id_index()
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    entry: int
+    before: int
+    after: int
+    rows: int
+    """Rows of the table before."""
+
+
+def _current(change_set: ChangeSet, writer: Writer, version: int) -> tuple[pa.Table, bool]:
+    """All rows with one of the set's ids, and whether they are the very ones that it was planned on."""
+    base = change_set.base
+    if base is not None and base.schema != writer.schema:
+        raise RefusedError(
+            f"{writer.where} has other columns than when this was planned.",
+            fix="Open it again; nothing was changed.",
+        )
+    if base is not None and change_set.mark is not None and writer.mark(version) == change_set.mark:
+        return base, True
+    return writer.rows(change_set.ids), False
+
+
+def _committed(material: MaterializedRows, writer: Writer, journal: Journal, entry: int) -> int:
+    """Commit; when that fails, look whether it is there all the same, and drop the entry when it is not."""
+    try:
+        return writer.commit(material.updates, material.adds, material.deletes)
+    except MemtuiError:
+        try:
+            version = writer.newest()
+            found = whereabouts(material.images, writer)
+        except MemtuiError:
+            journal.mark(entry, "interrupted")
+            raise
+        if found is AppliedState.WHOLE:
+            return version
+        if found is AppliedState.NOTHING:
+            journal.drop(entry)
+        else:
+            journal.mark(entry, "interrupted")
+        raise
+
+
+def _settled(
+    change_set: ChangeSet, material: MaterializedRows, bench: Applier, hold: LockHold, done: _Commit
+) -> Outcome:
+    """After the commit: put back what was overtaken, verify, and write into the journal that it is there."""
+    writer, journal = bench.writer, bench.journal
+    version, warnings = done.after, list(change_set.warnings)
+    if bench.access.warning:
+        warnings.append(bench.access.warning)
+    repair = overtaken(change_set, material, writer, done.before, done.after)
+    if repair is not None:
+        if repair.updates is not None or repair.adds is not None or repair.deletes:
+            version = writer.commit(repair.updates, repair.adds, repair.deletes)
+        left_out = [conflict.id for conflict in repair.conflicts]
+        journal.correct(done.entry, repair.images, left_out)
+        change_set = change_set.without(left_out)
+        warnings.append(
+            "Another program wrote to the same memories at the same moment; its changes are kept."
+        )
+    else:
+        alone = done.after == done.before + 1
+        warnings += _verified(material, writer, done.rows if alone else None)
+    journal.applied(done.entry, version, **bookkeeping(change_set.undoes, journal))
+    try:
+        hold.check()
+    except LockLostError as lost:
+        warnings.append(f"{lost.message} The change is there all the same.")
+    return Outcome(
+        done.entry,
+        change_set.action,
+        change_set.changes,
+        conflicts=(*change_set.left, *(repair.conflicts if repair else ())),
+        warnings=tuple(warnings),
+        copies=change_set.copies,
+        version_before=done.before,
+        version_after=version,
+    )
+
+
+def bookkeeping(undoes: int | None, journal: Journal) -> dict[str, int]:
+    """Which entries change their state with one that `undoes` another: that one, and what a redo brings back."""
+    if undoes is None:
+        return {}
+    undone: JournalEntry = journal.entry(undoes)
+    again = {} if undone.undoes is None else {"redone": undone.undoes}
+    return {"undoes": undone.entry, **again}
+
+
+def _verified(material: MaterializedRows, writer: Writer, rows_before: int | None) -> list[str]:
+    """Read back what was written and compare; raises when the table does not hold it."""
+    written = [part for part in (material.updates, material.adds) if part is not None]
+    bad: list[str] = []
+    if written:
+        import pyarrow as pa
+
+        rows = pa.concat_tables(written)
+        columns = (
+            rows.schema.names if material.adds is not None else [*dict.fromkeys((ID, *material.touched))]
+        )
+        ids = rows.column(ID).to_pylist()
+        found = writer.last_rows(rows.num_rows, columns)
+        if set(found.column(ID).to_pylist()) != set(ids):
+            found = writer.rows(ids, columns)
+        bad = [each for each, at in places(found).items() if len(at) > 1]
+        bad = bad or differing(rows, found, columns)
+    added = material.adds.num_rows if material.adds is not None else 0
+    if material.deletes and (
+        rows_before is None or writer.count() != rows_before + added - len(material.deletes)
+    ):
+        bad += writer.rows(material.deletes, [ID]).column(ID).to_pylist()
+    if not bad:
+        return []
+    raise MemtuiError(
+        f"{len(bad)} of the memories are not in {writer.where} as they were written (first: {bad[0]}).",
+        fix="Look at the journal: memtui journal; it says what is there, and can finish or take it back.",
+    )

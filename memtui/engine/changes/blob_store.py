@@ -1,0 +1,84 @@
+"""Where the rows of an entry are kept: small ones in the journal itself, large ones as files beside it.
+
+A change of ten thousand rows holds tens of megabytes of vectors; a plain file takes them several times as fast as
+the journal's write-ahead log, and the lock is held meanwhile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+LARGE = 1 << 20
+
+
+class BlobStore:
+    """The images of the entries of one journal. All calls inside a transaction of its database."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def put(
+        self,
+        db: sqlite3.Connection,
+        entry: int,
+        side: str,
+        data: bytes | memoryview | Callable[[BinaryIO], None],
+    ) -> None:
+        """Keep one image, given or written by `data` into a file; on disk for good before the transaction ends.
+
+        Raises OSError when there is no room.
+        """
+        if not callable(data) and len(data) < LARGE:
+            db.execute("INSERT OR REPLACE INTO images VALUES (?, ?, ?)", (entry, side, data))
+            return
+        path = self._path(entry, side)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            with os.fdopen(os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
+                if callable(data):
+                    data(file)
+                else:
+                    file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError:
+            path.unlink(missing_ok=True)
+            raise
+        db.execute("INSERT OR REPLACE INTO images VALUES (?, ?, NULL)", (entry, side))
+
+    def sides(self, db: sqlite3.Connection, entry: int) -> Iterator[tuple[str, bytes]]:
+        """All images of an entry. Raises OSError when a file is gone."""
+        found = db.execute("SELECT side, data FROM images WHERE entry = ?", (entry,)).fetchall()
+        for side, data in found:
+            yield side, self._path(entry, side).read_bytes() if data is None else data
+
+    def get(self, db: sqlite3.Connection, entry: int, side: str) -> bytes | None:
+        """One image, None when there is none of that side."""
+        found = db.execute("SELECT data FROM images WHERE entry = ? AND side = ?", (entry, side)).fetchone()
+        if found is None:
+            return None
+        data: bytes = self._path(entry, side).read_bytes() if found[0] is None else found[0]
+        return data
+
+    def remove(self, db: sqlite3.Connection, entry: int, side: str | None = None) -> None:
+        """Let go of one image of an entry, or of all."""
+        sides = [row[0] for row in db.execute("SELECT side FROM images WHERE entry = ?", (entry,))]
+        for each in sides if side is None else [side]:
+            db.execute("DELETE FROM images WHERE entry = ? AND side = ?", (entry, each))
+            with contextlib.suppress(FileNotFoundError):
+                self._path(entry, each).unlink()
+
+    def sweep(self, db: sqlite3.Connection) -> None:
+        """Remove files that no entry knows: left by a program that was killed while it wrote one."""
+        known = {f"{entry}-{side}.arrow" for entry, side in db.execute("SELECT entry, side FROM images")}
+        for path in self._folder.glob("*.arrow"):
+            if path.name not in known:
+                path.unlink(missing_ok=True)
+
+    def _path(self, entry: int, side: str) -> Path:
+        return self._folder / f"{entry}-{side}.arrow"

@@ -1,0 +1,260 @@
+"""A change set: what will be written, row by row, before anything is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    pass
+
+
+Op = Literal["edit", "add", "delete"]
+
+CONTENTS_REMOVED = "contents removed"
+"""What a receipt says of a journal that holds nothing of its memories any more."""
+
+MAINTAIN = "maintain"
+"""The action of a receipt: the table was folded, pruned or indexed, and every row stayed as it was."""
+
+CLEAN = "clean"
+"""The action that takes the past of memories and leaves them as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What becomes of one row of the table, in the table's own terms.
+
+    `columns` are new values of whole columns. `metadata` are keys of the metadata object: a new value, the
+    text of one (`Raw`), or `REMOVED`. Where both the metadata column and keys of it are given, the whole text
+    is taken if the stored one is as expected, else the keys. What must still be there when it is written:
+    `expects`, values of columns, and `expects_metadata`, the text of keys (None: absent). `vector` is
+    float32 [dims], `REMOVED` for a NULL, None for no change.
+    """
+
+    columns: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    expects: Mapping[str, Any] = field(default_factory=dict)
+    expects_metadata: Mapping[str, str | None] = field(default_factory=dict)
+    vector: Any = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What happens to one memory, as a person reads it: `before` and `after` hold the changed fields only."""
+
+    id: str
+    op: Op
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    title: str = ""
+    """The memory's text on one line, for lists."""
+    why: str = ""
+    """How it comes to be in the set: "older version", "merged into it"; empty when it was named."""
+    group: str = ""
+    """Rows that stand or fall together, such as a memory and the one that supersedes it."""
+    scope: str | None = None
+    edit: Edit = field(default_factory=Edit, repr=False, compare=False)
+    row: Any = field(default=None, repr=False, compare=False)
+    """The whole new row of an "add", a table of one row."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The row of the command-line contract."""
+        extra = {"why": self.why} if self.why else {}
+        return {
+            "id": self.id,
+            "op": self.op,
+            "before": dict(self.before),
+            "after": dict(self.after),
+            **extra,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class FieldConflict:
+    """One field of a conflict: what it was, what we want it to be, what it has become meanwhile."""
+
+    field: str
+    before: Any
+    mine: Any
+    theirs: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Why a row cannot be changed as planned."""
+
+    id: str
+    reason: Literal["gone", "there again", "duplicate id", "changed", "refused"]
+    sentence: str
+    fields: tuple[FieldConflict, ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        fields = [
+            {"field": each.field, "before": each.before, "mine": each.mine, "theirs": each.theirs}
+            for each in self.fields
+        ]
+        return {"id": self.id, "reason": self.reason, "sentence": self.sentence, "fields": fields}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """Everything that one action does: one preview, one commit, one entry of the journal.
+
+    `version` is the table version that it was planned on. A set with `conflicts` is not applied.
+    """
+
+    action: str
+    """edit, forget, restore, merge, undo, redo, clean."""
+    title: str
+    """One line: what it does, "3 memories: scope to agent:main"."""
+    changes: tuple[Change, ...]
+    version: int
+    conflicts: tuple[Conflict, ...] = ()
+    left: tuple[Conflict, ...] = ()
+    """Rows that were chosen and are left as they are, and why."""
+    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the rules of the store add to what was asked for, in sentences: nothing to worry about."""
+    copies: tuple[Mapping[str, Any], ...] = ()
+    """Of a forget: where else the text stands; the lines of mirrors go with it, backups and notes stay."""
+    shrinks: bool = False
+    """Of a forget or a clean: old versions of the table and what the journal holds of these memories go, too."""
+    purges: tuple[str, ...] = ()
+    """Of a forget that shrinks: memories deleted before, whose traces go."""
+    undoes: int | None = None
+    """The journal entry that this takes back."""
+    mark: Any = field(default=None, repr=False, compare=False)
+    base: Any = field(default=None, repr=False, compare=False)
+    """The whole rows as they were when this was planned, at `version`; spares reading them again."""
+
+    @property
+    def destroys(self) -> bool:
+        """Whether memories are deleted: to be confirmed."""
+        deletes = any(each.op == "delete" for each in self.changes)
+        return self.shrinks or (deletes and self.action not in ("undo", "redo"))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The memories concerned, in order."""
+        return tuple(each.id for each in self.changes)
+
+    @property
+    def by_scope(self) -> tuple[tuple[str | None, int], ...]:
+        """How many memories of each scope are concerned, most first."""
+        counts: dict[str | None, int] = {}
+        for each in self.changes:
+            counts[each.scope] = counts.get(each.scope, 0) + 1
+        return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0] or "")))
+
+    def without(self, ids: Iterable[str]) -> ChangeSet:
+        """The same set with these memories left alone, and what belongs together with them."""
+        dropped = set(ids)
+        groups = {each.group for each in self.changes if each.id in dropped and each.group}
+        kept = tuple(each for each in self.changes if each.id not in dropped and each.group not in groups)
+        return replace(
+            self,
+            title=_recounted(self.title, self.changes, kept),
+            changes=kept,
+            conflicts=tuple(each for each in self.conflicts if each.id not in dropped),
+            copies=tuple(each for each in self.copies if each["id"] not in dropped),
+        )
+
+    def leaving_refused(self) -> ChangeSet:
+        """The set without the rows that can never be changed so; they stay in `left` to be told of.
+
+        For rows that a filter chose: one that cannot be changed must not keep the others from it.
+        """
+        refused = tuple(each for each in self.conflicts if each.reason == "refused")
+        rest = tuple(each for each in self.conflicts if each.reason != "refused")
+        return replace(self, conflicts=rest, left=(*self.left, *refused))
+
+    def as_json(self) -> dict[str, Any]:
+        """The preview of the command-line contract: nothing was written, so there is no entry."""
+        conflicts = (*self.conflicts, *self.left)
+        document = outcome_json(None, self.action, self.changes, conflicts, self.warnings, self.copies)
+        return {**document, "notes": list(self.notes)}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What was written. `entry` is its number in the journal, None when there was nothing to write."""
+
+    entry: int | None
+    action: str
+    changes: tuple[Change, ...]
+    conflicts: tuple[Conflict, ...] = ()
+    warnings: tuple[str, ...] = ()
+    copies: tuple[Mapping[str, Any], ...] = ()
+    version_before: int = 0
+    version_after: int = 0
+    receipt: Mapping[str, Any] | None = None
+    """Of a forget: ids and hashes of what went, and where it was looked for afterwards."""
+
+    @property
+    def final(self) -> bool:
+        """Whether it can never be taken back: the journal holds nothing of it."""
+        return self.receipt is not None and self.receipt["journal"] == CONTENTS_REMOVED
+
+    @property
+    def changed(self) -> int:
+        """How many memories were changed, added or deleted."""
+        return len(self.changes)
+
+    def as_json(self) -> dict[str, Any]:
+        """The document of the command-line contract."""
+        document = outcome_json(
+            self.entry, self.action, self.changes, self.conflicts, self.warnings, self.copies
+        )
+        return document if self.receipt is None else {**document, "receipt": dict(self.receipt)}
+
+
+def _recounted(title: str, before: Iterable[Change], after: Iterable[Change]) -> str:
+    """A title that begins with how many memories it is about, for what is left of them."""
+    old, new = (
+        f"{count:,} {'memory' if count == 1 else 'memories'}"
+        for count in (len({each.group or each.id for each in changes}) for changes in (before, after))
+    )
+    return new + title.removeprefix(old) if title.startswith(old) else title
+
+
+def outcome_json(
+    entry: int | None,
+    action: str,
+    changes: Iterable[Change],
+    conflicts: Iterable[Conflict],
+    warnings: Iterable[str],
+    copies: Iterable[Mapping[str, Any]],
+) -> dict[str, Any]:
+    """`entry`, `changed`, `rows`, `conflicts`, `warnings`, and `copies` where there are any."""
+    rows = [each.as_json() for each in changes]
+    document = {
+        "schema": "memtui.change.v1",
+        "action": action,
+        "entry": entry,
+        "changed": len(rows),
+        "rows": rows,
+        "conflicts": [each.as_json() for each in conflicts],
+        "warnings": list(warnings),
+    }
+    more = [dict(each) for each in copies]
+    return {**document, "copies": more} if more else document
+
+
+# Taking back, or making again, exactly the rows and fields of one entry of the journal.
+
+COUNTERS = frozenset(
+    (
+        "access_count",
+        "last_accessed_at",
+        "injected_count",
+        "last_injected_at",
+        "last_confirmed_use_at",
+        "bad_recall_count",
+        "suppressed_until_turn",
+        "suppressed_until_ms",
+    )
+)
+"""What the agent counts in a memory while it uses it: its numbers win over ours, and are no conflict."""

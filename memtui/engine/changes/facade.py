@@ -1,0 +1,407 @@
+"""Everything that can be done to a store: plan, look, apply, take back. What the screen and the command line call."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.catalog.types import ListQuery, ListView
+from memtui.engine.changes.change_set import ChangeSet, Outcome
+from memtui.engine.changes.owner_lock import LockState, lock_state
+from memtui.engine.changes.staging import StagedChanges
+from memtui.engine.changes.write_access import WriteAccess, WriteGate, access_to
+from memtui.engine.core.errors import RefusedError, UsageError
+from memtui.engine.core.progress import CancelToken, OnProgress
+
+if TYPE_CHECKING:
+    from memtui.engine.catalog.views import Selection
+    from memtui.engine.changes.apply import Applier
+    from memtui.engine.changes.interrupted import Interrupted
+    from memtui.engine.changes.journal import EntryRow, Journal, JournalEntry
+    from memtui.engine.changes.merging import Losers
+    from memtui.engine.changes.plan import Planner
+    from memtui.engine.changes.story import Story
+    from memtui.engine.changes.trash import TrashedMemory
+    from memtui.engine.core.memory import Memory
+    from memtui.engine.discovery.types import FoundStore
+    from memtui.engine.health.near_duplicates import Near
+    from memtui.engine.health.suspects import Suspect
+    from memtui.engine.providers.embedder import Embedder, NoEmbedder
+    from memtui.engine.store.table import Store
+
+
+def mirror_folders(found: FoundStore | None) -> tuple[Path, ...]:
+    """The folder that the plugin mirrors memories into, where its settings name one."""
+    mirror = found.settings.get("mdMirror") if found is not None else None
+    folder = mirror.get("dir") if isinstance(mirror, Mapping) else None
+    return (Path(folder).expanduser(),) if isinstance(folder, str) and folder.strip() else ()
+
+
+class Curator:
+    """Plans and makes changes to one store.
+
+    Planning reads at the version that the store is pinned to, so that a plan is about what a person saw;
+    applying compares with the newest one. `state` is memtui's state folder, where the journal goes.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        embedder: Embedder | NoEmbedder,
+        *,
+        now: Callable[[], int],
+        state: Path | None,
+        writable: bool,
+        found: FoundStore | None = None,
+        environ: Mapping[str, str] | None = None,
+        new_id: Callable[[], str] = lambda: str(uuid.uuid4()),
+        view: Callable[[ListQuery, CancelToken | None], ListView] | None = None,
+    ) -> None:
+        self._store, self._embedder, self._now = store, embedder, now
+        self._state, self._writable = state, writable
+        self._found, self._new_id, self._view = found, new_id, view
+        self.access: WriteAccess = access_to(store.dialect, store.folder, found, environ or {})
+        self.stage = StagedChanges(store.dialect)
+        self.client = ""
+        """Who changes the store through this program, where it is not a person: named in the journal."""
+        self._behind = False
+        self._bench: Applier | None = None
+        self._journal: Journal | None = None
+        self._lock = threading.Lock()
+
+    # ------------------------------------------------------------------ what may be done
+
+    @property
+    def writable(self) -> bool:
+        """Whether changes can be applied: opened for writing, and the store allows it (perhaps when confirmed)."""
+        return self._writable and self._state is not None and self.access.verdict != "read-only"
+
+    def lock_state(self) -> LockState:
+        """The state of the store's own lock right now; LockState(False) where it has none."""
+        folder = self._store.folder
+        return LockState(False) if folder is None else lock_state(folder, time.time())
+
+    def break_abandoned_lock(self) -> None:
+        """A person has made sure that no agent runs: the next change may remove a lock left by a dead program."""
+        self.bench.gatekeeper.break_abandoned()
+
+    # ------------------------------------------------------------------ finding
+
+    def select(self, filter: str, cancel: CancelToken | None = None) -> list[str]:
+        """The ids of all memories that a filter keeps, newest first; rows without an id are left out."""
+        chosen = self._chosen(filter, cancel)
+        return [each for each in chosen.catalog.ids.texts(chosen.positions) if each]
+
+    def duplicates(
+        self,
+        filter: str = "",
+        *,
+        floor: float = 0.9,
+        across_scopes: bool = False,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Near:
+        """Find all near pairs among the memories that a filter keeps; see `find_near`. For a worker."""
+        from memtui.engine.health.near_duplicates import find_near
+
+        chosen = self._chosen(filter, cancel)
+        return find_near(
+            self._store,
+            chosen.catalog,
+            now_ms=self._now(),
+            mask=chosen.mask,
+            floor=floor,
+            across_scopes=across_scopes,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def sweep(
+        self,
+        kinds: Collection[str] | None = None,
+        filter: str = "",
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> tuple[Suspect, ...]:
+        """Noise, secrets and orders to a model among the memories that a filter keeps; see `sweep`."""
+        from memtui.engine.health.suspects import KINDS, sweep
+
+        chosen = self._chosen(filter, cancel)
+        return sweep(
+            self._store,
+            chosen.catalog,
+            KINDS if kinds is None else kinds,
+            chosen=chosen.mask,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def _chosen(self, filter: str, cancel: CancelToken | None) -> Selection:
+        if self._view is None:
+            raise RefusedError("There is no list to choose from here.", fix="Name the memories by their ids.")
+        view = self._view(ListQuery(filter=filter), cancel)
+        if view.ranked:
+            raise UsageError(
+                "~ orders a list: it cannot choose memories.", fix="Search for words, without the ~."
+            )
+        chosen: Selection = view.positions
+        return chosen
+
+    # ------------------------------------------------------------------ planning
+
+    def edit(
+        self, ids: Sequence[str], given: Mapping[str, Any], *, reason: str = "", in_place: bool = False
+    ) -> ChangeSet:
+        """Plan to set fields; see `plan.plan_edit`."""
+        from memtui.engine.changes.plan import plan_edit
+
+        return plan_edit(self._bureau(), ids, given, reason=reason, in_place=in_place)
+
+    def makes_version(self, memory: Memory) -> bool:
+        """Whether a new text makes a new version of this memory, unless it is planned in place."""
+        from memtui.engine.changes.reembed_text import makes_version
+
+        return makes_version(memory, self._store.dialect) and self.stage.ops.get(memory.id) != "add"
+
+    def as_staged(self, memory: str) -> Memory:
+        """A memory as it will be once everything staged is applied; UsageError when it cannot change any more."""
+        from memtui.engine.changes.plan import read
+
+        found = read(self._bureau(), [memory])
+        if memory not in found.rows:
+            raise UsageError(found.conflicts[0].sentence, fix="Look at what is staged.")
+        return found.rows[memory].memory
+
+    def edit_each(self, given: Mapping[str, Mapping[str, Any]], title: str, *, reason: str = "") -> ChangeSet:
+        """Plan to set fields, each memory its own; see `plan.plan_each`."""
+        from memtui.engine.changes.plan import plan_each
+
+        return plan_each(self._bureau(), given, title, reason=reason)
+
+    def texts(self, texts: Mapping[str, str], *, in_place: bool = False) -> ChangeSet:
+        """Plan new texts, one for each memory; see `plan.plan_texts`."""
+        from memtui.engine.changes.plan import plan_texts
+
+        return plan_texts(self._bureau(), texts, in_place=in_place)
+
+    def reinstate(self, ids: Sequence[str]) -> ChangeSet:
+        """Plan that superseded memories count again; see `plan.plan_reinstate`."""
+        from memtui.engine.changes.plan import plan_reinstate
+
+        return plan_reinstate(self._bureau(), ids)
+
+    def forget(
+        self, ids: Sequence[str], *, hard: bool = False, shrink: bool = False, spare_pinned: bool = False
+    ) -> ChangeSet:
+        """Plan to forget: archive, delete with everything behind it, or delete with every trace; see `plan_forget`."""
+        from memtui.engine.changes.forgetting import plan_forget
+
+        return plan_forget(
+            self._bureau(),
+            ids,
+            hard=hard,
+            shrink=shrink,
+            spare_pinned=spare_pinned,
+            journal=self._made_journal() if self._state is not None else None,
+            mirrors=mirror_folders(self._found),
+        )
+
+    def past(self, ids: Sequence[str]) -> ChangeSet:
+        """Plan to take what older versions and the journal hold of memories that stay; see `plan_past`."""
+        from memtui.engine.changes.purge_history import plan_past
+
+        return plan_past(self._bureau(), ids, self._made_journal(), mirror_folders(self._found))
+
+    def restore(self, ids: Sequence[str]) -> ChangeSet:
+        """Plan to bring memories back from the trash; see `plan_restore`."""
+        from memtui.engine.changes.trash import plan_restore
+
+        return plan_restore(self._bureau(), ids, self._made_journal(), self._store.writer())
+
+    def bring_back(self, version: int, ids: Sequence[str]) -> ChangeSet:
+        """Plan to bring memories to how they were at an older version of the table; see `plan_bring_back`."""
+        from memtui.engine.changes.reverse import plan_bring_back
+
+        return plan_bring_back(self._store.writer(), version, ids)
+
+    def trash(self) -> list[TrashedMemory]:
+        """What was deleted through memtui and can come back, the last first. Archived memories: `is:archived`."""
+        from memtui.engine.changes.trash import deleted
+
+        return deleted(self._made_journal(), self._store.writer())
+
+    def archived(self, limit: int = 1_000, cancel: CancelToken | None = None) -> list[TrashedMemory]:
+        """The archived memories, the newest `limit` of them, with the entry that archived them where there is one."""
+        from memtui.engine.catalog.views import memories_at
+        from memtui.engine.changes.trash import archived
+
+        chosen = self._chosen("is:archived", cancel)
+        places = chosen.positions[:limit]
+        return archived(
+            memories_at(self._store, chosen.catalog, places, now_ms=self._now()), self._made_journal()
+        )
+
+    def merge(
+        self,
+        ids: Sequence[str],
+        *,
+        survivor: str | None = None,
+        text: str | None = None,
+        losers: Losers = "supersede",
+    ) -> ChangeSet:
+        """Plan to make one memory of several; see `plan_merge`."""
+        from memtui.engine.changes.merging import plan_merge
+
+        return plan_merge(self._bureau(), ids, survivor=survivor, text=text, losers=losers)
+
+    # ------------------------------------------------------------------ doing
+
+    def apply(self, change_set: ChangeSet, *, confirmed: bool = False) -> Outcome:
+        """Write a change set; see `apply.apply`. The next plan is made on the version after it.
+
+        `confirmed` says that a person agreed to a deletion, and that no agent is running where that matters. Raises
+        RefusedError without it where it is needed, and when the store is open for reading only.
+        """
+        from memtui.engine.changes.commit import carry_out
+
+        outcome = carry_out(change_set, self.bench, confirmed=confirmed, store=self._store.uri)
+        self._behind = True
+        return outcome
+
+    def apply_staged(self, change_set: ChangeSet, *, confirmed: bool = False) -> Outcome:
+        """Write everything that is staged, as it was agreed to; then nothing is staged any more. See `apply`."""
+        outcome = self.apply(change_set, confirmed=confirmed)
+        self.stage.clear()
+        return outcome
+
+    def catch_up(self) -> None:
+        """The next plan is made on the newest version, whatever another program has written there meanwhile."""
+        self._behind = True
+
+    def undo(self, entry: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
+        """Plan to take back an entry, the last one that is applied when none is named.
+
+        Rows in `forced` are brought back even where another program changed them since. The set is empty when
+        there is nothing to write, as for an interrupted entry that never reached the table; apply it all the same.
+        """
+        from memtui.engine.changes.interrupted import plan_undo
+
+        return plan_undo(self._made_journal(), self._store.writer(), entry, forced)
+
+    def redo(self, entry: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
+        """Plan to make again what was taken back: the last undone entry, or the one named."""
+        from memtui.engine.changes.interrupted import plan_redo
+
+        return plan_redo(self._made_journal(), self._store.writer(), entry, forced)
+
+    # ------------------------------------------------------------------ the journal
+
+    def journal(self, limit: int = -1) -> list[JournalEntry]:
+        """The entries, newest first."""
+        return self._made_journal().entries(limit=limit)
+
+    def entry(self, number: int) -> tuple[JournalEntry, list[EntryRow]]:
+        """One entry with the memories it changed; UsageError for a number that is not there."""
+        journal = self._made_journal()
+        return journal.entry(number), journal.rows(number)
+
+    def history(self, memory: str) -> list[tuple[JournalEntry, EntryRow]]:
+        """What was changed in one memory through memtui, newest first."""
+        return self._made_journal().of_memory(memory)
+
+    def story(self, memory: Memory) -> Story:
+        """The versions that a memory is one of, and what was changed in it through memtui."""
+        from memtui.engine.changes.story import story
+
+        journal = self._made_journal() if self._state is not None else None
+        return story(self._store, memory, journal, self._now())
+
+    def interrupted(self) -> list[Interrupted]:
+        """Changes whose program was killed in the middle, and what the table says of them; ask at every start."""
+        from memtui.engine.changes.interrupted import look
+
+        if self._state is None or self.access.verdict == "read-only":
+            return []
+        journal = self._made_journal()
+        gatekeeper = WriteGate(self.access, self._store.folder, journal.path)
+        return look(journal, gatekeeper, self._store.writer)
+
+    def finishing(self, entry: int) -> ChangeSet:
+        """Plan to complete an interrupted entry; an empty set when it is wholly there."""
+        from memtui.engine.changes.interrupted import plan_finish
+
+        journal = self._made_journal()
+        return plan_finish(journal.entry(entry), journal, self._store.writer())
+
+    def finish(self, entry: int, *, confirmed: bool = False) -> Outcome:
+        """Complete an interrupted entry; one that is wholly there counts as applied from now on."""
+        from memtui.engine.changes.interrupted import finish
+
+        bench = self.bench
+        outcome = finish(bench.journal.entry(entry), self.finishing(entry), bench, confirmed=confirmed)
+        self._behind = True
+        return outcome
+
+    # ------------------------------------------------------------------ parts
+
+    def close(self) -> None:
+        """Close the journal, after a change that is being made; what is staged is dropped."""
+        self.stage.clear()
+        with self._lock:
+            journal, self._journal, self._bench = self._journal, None, None
+        if journal is not None:
+            journal.close()
+
+    def _bureau(self) -> Planner:
+        from memtui.engine.changes.plan import Planner
+
+        if self._behind:  # of our own last change, which a person has seen
+            self._behind = False
+            self._store.refresh()
+        scopes = self._found.scopes if self._found and self._found.scopes else {}
+        defined = scopes.get("definitions")
+        return Planner(
+            self._store,
+            self._embedder,
+            self._now(),
+            self._new_id,
+            tuple(defined) if isinstance(defined, Mapping) else (),
+            self.stage.planned,
+        )
+
+    def _made_journal(self) -> Journal:
+        from memtui.engine.changes.journal import Journal, journal_of
+
+        with self._lock:
+            if self._journal is None:
+                if self._state is None:
+                    raise RefusedError(
+                        "There is no folder for the journal.",
+                        fix="Set MEMTUI_STATE_DIR; nothing was changed.",
+                    )
+                self._journal = Journal(journal_of(self._state, self._store.uri, self._store.table_name))
+            return self._journal
+
+    @property
+    def bench(self) -> Applier:
+        """What writing needs, for the engine's other parts; RefusedError where nothing may be written."""
+        from memtui.engine.changes.apply import Applier
+
+        if not self._writable:
+            raise RefusedError(
+                f"{self._store.name} is open for reading only.",
+                fix="Open it for writing; nothing was changed.",
+            )
+        self.access.require(confirmed=True)
+        journal = self._made_journal()
+        with self._lock:
+            if self._bench is None:
+                gatekeeper = WriteGate(self.access, self._store.folder, journal.path)
+                self._bench = Applier(
+                    self._store.writer(), journal, gatekeeper, self.access, self._now, self.client
+                )
+            return self._bench

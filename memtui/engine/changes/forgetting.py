@@ -1,0 +1,349 @@
+"""Forgetting: archived, deleted, or deleted with every trace; with a preview of exactly what goes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.changes.apply import Applier, apply
+from memtui.engine.changes.change_set import CONTENTS_REMOVED, Change, ChangeSet, Edit, Outcome
+from memtui.engine.changes.edit_row import PINNED, EditableRow
+from memtui.engine.changes.plan import DERIVED, Planner, ReadRows, kept, plan_edit, read
+from memtui.engine.changes.text_copies import TextCopy, erase, find_copies
+from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.metadata.read import parse_object
+from memtui.engine.store import sql
+from memtui.engine.store.row_values import ID
+
+if TYPE_CHECKING:
+    from memtui.engine.changes.journal import Journal
+    from memtui.engine.store.snapshot import Snapshot
+    from memtui.engine.store.table import Store
+
+
+# How memories hang together: older versions, and rows that were merged into another.
+
+OLDER, MERGED = "older version", "merged into it"
+
+_KEYS = ("supersedes", "superseded_by", "canonical_id")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryLinks:
+    """Who stands behind whom: ids of older versions and of merged rows by the id of what took their place."""
+
+    older: dict[str, set[str]] = field(default_factory=dict)
+    merged: dict[str, set[str]] = field(default_factory=dict)
+    newer: dict[str, str] = field(default_factory=dict)
+    """What took a memory's place."""
+
+    def behind(self, ids: Iterable[str]) -> dict[str, str]:
+        """Everything that stands behind these memories, at any distance, with the word for it."""
+        wanted = list(ids)
+        seen, found = set(wanted), {}
+        while wanted:
+            each = wanted.pop()
+            for group, word in ((self.merged, MERGED), (self.older, OLDER)):
+                for other in sorted(group.get(each, ())):
+                    if other not in seen:
+                        seen.add(other)
+                        found[other] = word
+                        wanted.append(other)
+        return found
+
+
+def read_links(store: Store) -> MemoryLinks:
+    """The links between all memories of a store at its pinned version; one pass over those that have any.
+
+    A link may lead to a memory that is no longer there.
+    """
+    columns, links = store.dialect.columns, MemoryLinks()
+    if columns.metadata is None:
+        return links
+    linked = " OR ".join(sql.contains(columns.metadata, f'"{key}"') for key in _KEYS)
+    for batch in store.scan([columns.id, columns.metadata], where=linked, batch_size=8_192):
+        ids, texts = batch.column(columns.id).to_pylist(), batch.column(columns.metadata).to_pylist()
+        for each, text in zip(ids, texts, strict=True):
+            if each is not None:
+                _link(links, each, parse_object(text)[0])
+    return links
+
+
+def _link(links: MemoryLinks, each: str, metadata: dict[str, object]) -> None:
+    older, newer, canonical = (metadata.get(key) for key in _KEYS)
+    if isinstance(older, str) and older != each:
+        links.older.setdefault(each, set()).add(older)
+        links.newer[older] = each
+    if isinstance(canonical, str) and canonical != each:
+        links.merged.setdefault(canonical, set()).add(each)
+    elif isinstance(newer, str) and newer != each:
+        links.older.setdefault(newer, set()).add(each)
+        links.newer.setdefault(each, newer)
+
+
+# The receipt of a forget: ids and hashes of what went, and where it was looked for afterwards. No text.
+
+SCHEMA = "memtui.receipt.v1"
+
+_ASKED = 50
+"""Memories whose words are looked up in the index; each is a search of its own."""
+
+_SHORTEST = 12
+"""Shorter texts stand in many memories; finding one says nothing."""
+
+
+def make_receipt(
+    change_set: ChangeSet, bench: Applier, texts: Mapping[str, str], entry: int | None, *, store: str
+) -> dict[str, Any]:
+    """Look everywhere for the memories that went, and put down what was found.
+
+    `clean` is True when neither the newest version, nor its index, nor (of a shrunk history) any other version
+    or file of the table holds one of them. `same_text` names other memories that say the same, word for word.
+    """
+    writer = bench.writer
+    version = writer.newest()
+    pin = writer.at(version)
+    ids = [*texts, *change_set.purges]
+    present = writer.rows(ids, [ID]).column(ID).to_pylist()
+    twins = {each: _same_text(pin, text) for each, text in texts.items() if len(text) >= _SHORTEST}
+    alone = [texts[each] for each, others in twins.items() if not others]
+    traces = writer.traces(ids, alone) if change_set.shrinks else writer.traces(ids, [])
+    indexed = [each for each in list(texts)[:_ASKED] if each in _by_index(pin, texts[each])]
+    clean = not present and not indexed
+    if change_set.shrinks:
+        clean = clean and not traces.versions and not traces.files
+    kept = [{key: each[key] for key in ("id", "path", "line", "kind")} for each in change_set.copies]
+    return {
+        "schema": SCHEMA,
+        "entry": entry,
+        "time_ms": bench.now(),
+        "store": store,
+        "mode": "history shrunk" if change_set.shrinks else "deleted",
+        "memories": [
+            {"id": each.id, "text_sha256": hashed(texts[each.id]), "why": each.why}
+            for each in change_set.changes
+            if each.id in texts
+        ]
+        + [{"id": each, "text_sha256": None, "why": "deleted before"} for each in change_set.purges],
+        "clean": clean,
+        "found": {
+            "newest_version": present,
+            "index": indexed,
+            "versions": list(traces.versions),
+            "files": list(traces.files) if change_set.shrinks else None,
+        },
+        "searched": {"versions": traces.versions_searched, "files": traces.files_searched},
+        "same_text": {each: others for each, others in twins.items() if others},
+        "mirror_lines_removed": sum(bool(each["goes"]) for each in change_set.copies),
+        "copies_left": [
+            each for each, whole in zip(kept, change_set.copies, strict=True) if not whole["goes"]
+        ],
+        "journal": CONTENTS_REMOVED if change_set.shrinks else f"kept, undo with entry {entry}",
+    }
+
+
+def write_receipt(folder: Path, receipt: Mapping[str, Any], kind: str = "forget") -> Path:
+    """Write the receipt into `folder`; its name has its `kind`, the entry and the time."""
+    path = folder / f"{kind}-{receipt['entry'] or 'traces'}-{receipt['time_ms']}.json"
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handle = os.open(path, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(receipt, file, indent=2)
+            file.write("\n")
+    except OSError as error:
+        raise MemtuiError(
+            f"The receipt cannot be written to {folder}: {error.strerror or error}.",
+            fix="The memories are forgotten all the same; see memtui journal.",
+            details=str(error),
+        ) from error
+    return path
+
+
+def _same_text(pin: Snapshot, text: str) -> list[str]:
+    column, ids = pin.dialect.columns.text, pin.dialect.columns.id
+    found: list[str] = []
+    for batch in pin.scan([ids], where=sql.is_in(column, [text])):
+        found += batch.column(ids).to_pylist()
+    return found
+
+
+def _by_index(pin: Snapshot, text: str) -> list[str]:
+    """Ids that the full-text index finds for the words of a text; none where there is no index."""
+    words = " ".join(text.split()[:12])
+    try:
+        rows = pin.fts_search(words, k=50, columns=(pin.dialect.columns.id,))
+    except MemtuiError:
+        return []
+    found: list[str] = rows.column(pin.dialect.columns.id).to_pylist()
+    return found
+
+
+def hashed(text: str) -> str:
+    """A text as a receipt names it."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+ARCHIVE_REASON = "forgotten with memtui"
+
+
+def plan_forget(
+    bureau: Planner,
+    ids: Sequence[str],
+    *,
+    hard: bool,
+    shrink: bool,
+    spare_pinned: bool,
+    journal: Journal | None,
+    mirrors: Sequence[Path] = (),
+) -> ChangeSet:
+    """Forget memories. Soft archives them; hard deletes them with their older versions, the rows merged into them
+    and their lines in Markdown mirrors; `shrink` also takes them out of the table's history and of our journal.
+
+    Pinned memories are left out when they were not named one by one (`spare_pinned`). With `shrink`, memories
+    that were deleted through memtui before may be named: their traces go. Raises UsageError for `shrink` without
+    `hard`.
+    """
+    if shrink and not hard:
+        raise UsageError("Archived memories stay in the history.", fix="Shrink the history of a hard forget.")
+    if not hard:
+        return _archive(bureau, ids, spare_pinned)
+    found = read(bureau, ids)
+    gone = _deleted_before(found, journal) if shrink else []
+    conflicts = [each for each in found.conflicts if each.id not in gone]
+    behind = read_links(bureau.store).behind(ids) if found.rows else {}
+    with_all = read(bureau, [*found.rows, *behind])
+    conflicts += [each for each in with_all.conflicts if each.reason == "refused"]
+    whys = dict.fromkeys(found.rows, "") | behind
+    spared = [each for each, row in with_all.rows.items() if spare_pinned and _pinned(row)]
+    changes = [_delete(row, whys[each]) for each, row in with_all.rows.items() if each not in spared]
+    texts = {each.id: with_all.rows[each.id].memory.raw_text for each in changes}
+    folder = bureau.store.folder
+    copies = find_copies(folder, texts, mirrors) if folder is not None else []
+    return ChangeSet(
+        action="forget",
+        title=_title(len(changes) + len(gone), "deleted, history shrunk" if shrink else "deleted"),
+        changes=tuple(changes),
+        version=found.version,
+        conflicts=tuple(conflicts),
+        warnings=tuple(_warnings(changes, spared, copies, shrink=shrink)),
+        copies=tuple(each.as_json() for each in copies),
+        shrinks=shrink,
+        purges=tuple(gone),
+        mark=with_all.mark,
+        base=kept(replace(with_all, conflicts=[]), changes),
+    )
+
+
+def apply_forget(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: str) -> Outcome:
+    """Delete, erase the mirror lines, shrink when asked, look for what is left, and write the receipt."""
+    texts = _texts(change_set)
+    outcome = apply(change_set, bench, confirmed=confirmed)
+    ids = [*texts, *change_set.purges]
+    if not change_set.shrinks and not texts:
+        return outcome
+    bench.access.require(confirmed=confirmed)
+    journal, warnings = bench.journal, list(outcome.warnings)
+    removed, problems = erase((TextCopy(**each) for each in change_set.copies), texts)
+    warnings += problems
+    version = outcome.version_after
+    if removed and outcome.entry is not None and not change_set.shrinks:
+        journal.note(outcome.entry, {"erased": removed})
+    if change_set.shrinks:
+        with bench.gatekeeper.hold():
+            version = bench.writer.shrink()
+            if bench.writer.traces(ids, []).files:
+                version = bench.writer.shrink(unverified=True)
+        journal.redact(ids)
+    receipt = make_receipt(change_set, bench, texts, outcome.entry, store=store)
+    path = write_receipt(journal.path.parent / "receipts", receipt)
+    if not receipt["clean"] and change_set.shrinks:
+        warnings.append("Something of these memories is still found; the receipt says where.")
+    return replace(
+        outcome,
+        warnings=tuple(warnings),
+        version_after=version or bench.writer.newest(),
+        receipt={**receipt, "file": str(path)},
+    )
+
+
+def _archive(bureau: Planner, ids: Sequence[str], spare_pinned: bool) -> ChangeSet:
+    dialect = bureau.store.dialect
+    if not dialect.reads_metadata:
+        raise RefusedError(
+            f"Memories of {dialect.title} cannot be archived: they have no state.",
+            fix="Delete them with --hard.",
+        )
+    planned = plan_edit(bureau, ids, {"state": "archived"}, reason=ARCHIVE_REASON)
+    spared: list[str] = []
+    if spare_pinned:
+        rows = read(bureau, planned.ids).rows
+        spared = [each for each, row in rows.items() if _pinned(row)]
+        planned = planned.without(spared)
+    return replace(
+        planned,
+        action="forget",
+        title=_title(len(planned.changes), "archived"),
+        warnings=(*planned.warnings, *_spared(spared)),
+    )
+
+
+def _delete(row: EditableRow, why: str) -> Change:
+    memory = row.memory
+    shown = {
+        "text": memory.raw_text,
+        "scope": memory.scope,
+        "category": memory.category,
+        "importance": memory.importance,
+        "timestamp_ms": memory.timestamp_ms,
+    }
+    # The text must still be what was shown: another one may not be meant to go.
+    edit = Edit(expects={"text": row.values.get("text")})
+    return Change(memory.id, "delete", shown, {}, title=memory.title, why=why, scope=memory.scope, edit=edit)
+
+
+def _pinned(row: EditableRow) -> bool:
+    return row.memory.metadata_values.get(PINNED) is True
+
+
+def _deleted_before(found: ReadRows, journal: Journal | None) -> list[str]:
+    """Of the ids that are not in the table, those that the journal knows."""
+    missing = [each.id for each in found.conflicts if each.reason == "gone"]
+    return [each for each in missing if journal is not None and journal.of_memory(each)]
+
+
+def _warnings(
+    changes: Sequence[Change], spared: Sequence[str], copies: Sequence[TextCopy], *, shrink: bool
+) -> list[str]:
+    notes = _spared(spared)
+    if any(each.id.startswith(DERIVED) for each in changes):
+        notes.append("Memories that the agent makes from files come back at its next look at them.")
+    if stay := [copy for copy in copies if not copy.goes]:
+        notes.append(f"{len(stay)} copies in other files stay: see where.")
+    if shrink:
+        what = "this memory" if len(changes) == 1 else "these memories"
+        notes.append(f"The whole table loses its older versions, and {what} cannot be brought back.")
+    elif changes:
+        what = "it" if len(changes) == 1 else "them"
+        notes.append(f"Older versions of the table hold {what} until the agent's clean-up (about 14 days).")
+    return notes
+
+
+def _spared(ids: Sequence[str]) -> list[str]:
+    return [f"{len(ids)} pinned memories are left as they are."] if ids else []
+
+
+def _texts(change_set: ChangeSet) -> dict[str, str]:
+    deleted: dict[str, Mapping[str, Any]] = {
+        each.id: each.before for each in change_set.changes if each.op == "delete"
+    }
+    return {each: str(before.get("text") or "") for each, before in deleted.items()}
+
+
+def _title(count: int, what: str) -> str:
+    return f"{count:,} {'memory' if count == 1 else 'memories'} {what}"

@@ -1,0 +1,159 @@
+"""Which entry an undo or a redo means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memtui.engine.changes.applied_state import AppliedState, whereabouts
+from memtui.engine.changes.apply import Applier, apply, bookkeeping
+from memtui.engine.changes.change_set import CLEAN, MAINTAIN, ChangeSet, Outcome
+from memtui.engine.changes.journal import INTENDED, JournalEntry
+from memtui.engine.changes.reverse import plan_shift
+from memtui.engine.core.errors import RefusedError
+
+if TYPE_CHECKING:
+    from memtui.engine.changes.journal import Journal
+    from memtui.engine.changes.write_access import WriteGate
+    from memtui.engine.store.writer import Writer
+
+
+# What became of a change whose program was killed in the middle, and how to finish it or take it back.
+
+INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """An entry that was never reported as done, and what the table says about it."""
+
+    entry: JournalEntry
+    found: AppliedState
+
+    @property
+    def sentence(self) -> str:
+        """What happened and what can be done, in two sentences."""
+        number = self.entry.entry
+        what = f"Entry {number} ({self.entry.title}) was interrupted; its change is {self.found.value}."
+        if self.found is AppliedState.WHOLE:
+            return f"{what} Keep it with: memtui journal --finish {number}; take it back with: memtui undo {number}."
+        if self.found is AppliedState.NOTHING:
+            return (
+                f"{what} Make it with: memtui journal --finish {number}; drop it with: memtui undo {number}."
+            )
+        return f"{what} Look at it with: memtui journal {number}."
+
+
+def look(journal: Journal, gatekeeper: WriteGate, open_writer: Callable[[], Writer]) -> list[Interrupted]:
+    """Every interrupted entry, newest first, compared with the table as it is now; writes to the journal only.
+
+    An entry that another memtui is writing at this moment is not interrupted, and left alone.
+    """
+    if not journal.path.exists():
+        return []
+    with gatekeeper.alone() as nobody_writes:
+        if nobody_writes:
+            for entry in journal.entries(states=(INTENDED,)):
+                journal.mark(entry.entry, INTERRUPTED)
+    entries = journal.entries(states=(INTERRUPTED,))
+    if not entries:
+        return []
+    writer = open_writer()
+    writer.newest()
+    return [Interrupted(each, whereabouts(journal.images(each.entry), writer)) for each in entries]
+
+
+def plan_finish(entry: JournalEntry, journal: Journal, writer: Writer) -> ChangeSet:
+    """What is still to be written of an interrupted entry; an empty set when all is there."""
+    _check(entry)
+    version = writer.newest()
+    if whereabouts(journal.images(entry.entry), writer) is AppliedState.WHOLE:
+        return ChangeSet(entry.action, entry.title, (), version, undoes=entry.undoes)
+    planned = plan_shift(entry, journal, writer, "after", action=entry.action)
+    return replace(planned, title=entry.title, undoes=entry.undoes)
+
+
+def finish(entry: JournalEntry, planned: ChangeSet, bench: Applier, *, confirmed: bool) -> Outcome:
+    """Write what `plan_finish` found; the entry of that takes the place of the interrupted one."""
+    if planned.changes or planned.conflicts:
+        outcome = apply(planned, bench, confirmed=confirmed)
+        bench.journal.drop(entry.entry)
+        return outcome
+    version = bench.writer.newest()
+    bench.journal.applied(entry.entry, version, **bookkeeping(entry.undoes, bench.journal))
+    return Outcome(entry.entry, entry.action, (), version_after=version)
+
+
+def plan_revert(entry: JournalEntry, journal: Journal, writer: Writer) -> ChangeSet:
+    """What is to be taken back of an interrupted entry; an empty set when nothing of it is there."""
+    _check(entry)
+    version = writer.newest()
+    if whereabouts(journal.images(entry.entry), writer) is AppliedState.NOTHING:
+        return ChangeSet(
+            "undo", f"undo of entry {entry.entry}: {entry.title}", (), version, undoes=entry.entry
+        )
+    return plan_shift(entry, journal, writer, "before")
+
+
+def _check(entry: JournalEntry) -> None:
+    if entry.state != INTERRUPTED:
+        raise RefusedError(
+            f"Entry {entry.entry} was not interrupted: it is {entry.state}.", fix="Undo it instead."
+        )
+
+
+REVERSALS = ("undo", "redo")
+
+
+def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Collection[str]) -> ChangeSet:
+    """Take back entry `number`, by default the last change that is applied.
+
+    Undoing an undo is a redo. Raises UsageError for an unknown entry, RefusedError for one that is undone.
+    """
+    if number is None:
+        applied = journal.entries(states=("applied",))
+        entry = next((each for each in applied if each.action not in (*REVERSALS, CLEAN, MAINTAIN)), None)
+        if entry is None:
+            raise RefusedError("There is nothing to undo.", fix="See what was changed with: memtui journal.")
+    else:
+        entry = journal.entry(number)
+    if entry.state == INTERRUPTED:
+        return plan_revert(entry, journal, writer)
+    if entry.action == CLEAN:
+        raise RefusedError(
+            f"Entry {entry.entry} removed history: that cannot be taken back.", fix="Nothing was changed."
+        )
+    if entry.action == MAINTAIN:
+        raise RefusedError(
+            f"Entry {entry.entry} changed no memory, only how the table is kept: there is nothing to take back.",
+            fix=f"The version before it was {entry.version_before}.",
+        )
+    if entry.action == "undo":
+        return plan_redo(journal, writer, entry.entry, forced)
+    if entry.action == "redo" and entry.undoes is not None:
+        entry = journal.entry(journal.entry(entry.undoes).undoes or entry.undoes)
+    if entry.state != "applied":
+        raise RefusedError(
+            f"Entry {entry.entry} is {entry.state} already.",
+            fix=f"Bring it back with: memtui undo {_undo_of(journal, entry)}.",
+        )
+    return plan_shift(entry, journal, writer, "before", forced=forced)
+
+
+def plan_redo(journal: Journal, writer: Writer, number: int | None, forced: Collection[str]) -> ChangeSet:
+    """Make again what was undone: the entry `number` (or its undo), by default the last one undone."""
+    undos = [each for each in journal.entries(states=("applied",)) if each.action == "undo"]
+    if number is not None:
+        journal.entry(number)
+        undos = [each for each in undos if number in (each.entry, each.undoes)]
+    if not undos:
+        what = "There is nothing to redo." if number is None else f"Entry {number} is not undone."
+        raise RefusedError(what, fix="See what was undone with: memtui journal.")
+    return plan_shift(undos[0], journal, writer, "before", action="redo", forced=forced)
+
+
+def _undo_of(journal: Journal, entry: JournalEntry) -> int:
+    """The applied undo of an undone entry."""
+    undos = journal.entries(states=("applied",))
+    return next((each.entry for each in undos if each.undoes == entry.entry), entry.entry)

@@ -1,0 +1,539 @@
+"""The journal: every change with what was there before, written down before the change is made."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import re
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+from memtui.engine.changes.blob_store import BlobStore
+from memtui.engine.changes.change_set import Change, Op
+from memtui.engine.changes.row_images import decode, encode, encode_into
+from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.metadata.read import dump_json, loads
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+# The file of a journal: SQLite with a write-ahead log, made at the first write, readable by its owner only.
+
+LAYOUT = 1
+
+_SCHEMA = (
+    """CREATE TABLE entries (
+        entry INTEGER PRIMARY KEY AUTOINCREMENT,
+        time_ms INTEGER NOT NULL,
+        action TEXT NOT NULL,
+        title TEXT NOT NULL,
+        state TEXT NOT NULL,
+        rows INTEGER NOT NULL,
+        version_before INTEGER NOT NULL,
+        version_after INTEGER,
+        undoes INTEGER,
+        detail TEXT NOT NULL
+    )""",
+    """CREATE TABLE rows (
+        entry INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        id TEXT NOT NULL,
+        op TEXT NOT NULL,
+        PRIMARY KEY (entry, place)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX rows_by_id ON rows (id)",
+    """CREATE TABLE images (
+        entry INTEGER NOT NULL,
+        side TEXT NOT NULL,
+        data BLOB,
+        PRIMARY KEY (entry, side)
+    )""",
+)
+
+
+class JournalFile:
+    """One SQLite file. Every failure becomes a MemtuiError, so that no change is made without a journal.
+
+    All objects for one path share one connection, whoever opened the store twice: see `_Shared`. A closed one opens
+    again when it is used.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._shared: _Shared | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection | None]:
+        """The journal, None while there is none: looking at it does not make it."""
+        shared = self._joined()
+        with shared.lock, self._explained():
+            yield shared.connection() if shared.is_open() or self.path.exists() else None
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """The journal inside a transaction, which an exception takes back."""
+        shared = self._joined()
+        with shared.lock, self._explained():
+            db = shared.connection()
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    def fold(self) -> None:
+        """Move what the write-ahead log holds into the file."""
+        shared = self._joined()
+        with shared.lock, self._explained():
+            if shared.is_open():
+                shared.connection().execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def shrink(self) -> None:
+        """Rewrite the file, so that nothing of what was deleted is left in it."""
+        shared = self._joined()
+        with shared.lock, self._explained():
+            db = shared.connection()
+            db.execute("VACUUM")
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def close(self) -> None:
+        """Let go of the file; it is closed when nobody else in this process uses it."""
+        self._shared = None
+
+    def _joined(self) -> _Shared:
+        shared = self._shared
+        if shared is None:
+            shared = self._shared = _shared(self.path)
+        return shared
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            raise MemtuiError(
+                f"The journal {self.path} cannot be used: {error}.",
+                fix="Without a journal nothing is changed; make room, or check the rights of its folder.",
+                details=str(error),
+            ) from error
+
+
+class _Shared:
+    """The one connection of this process to one journal; closed when the last `JournalFile` lets go of it.
+
+    POSIX gives locks to the process, not to the handle: closing any handle of the file drops the locks of every
+    other, SQLite's too, and then another process takes itself for the last one and removes the log that we write
+    to (https://sqlite.org/howtocorrupt.html, section 2.2). So nothing but SQLite ever opens a file that is there.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.lock = threading.RLock()
+        self._open: sqlite3.Connection | None = None
+        self._inode = -1
+
+    def is_open(self) -> bool:
+        """Whether it is open; a file that was removed or put in its place meanwhile is let go of."""
+        if self._open is not None and self._inode != _inode(self.path):
+            self.close()
+        return self._open is not None
+
+    def connection(self) -> sqlite3.Connection:
+        """The open file; made when it is not there."""
+        if not self.is_open():
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with _OPENING:
+                self._make()
+                db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=30)
+            try:
+                self._check_layout(db)
+                db.execute("PRAGMA journal_mode = WAL")
+                db.execute("PRAGMA synchronous = FULL")
+                db.execute("PRAGMA wal_autocheckpoint = 0")
+                db.execute("PRAGMA secure_delete = ON")
+                _prepare(db)
+            except BaseException:
+                db.close()
+                raise
+            self._open, self._inode = db, _inode(self.path)
+        assert self._open is not None
+        return self._open
+
+    def close(self) -> None:
+        """Close the file."""
+        with self.lock:
+            if self._open is not None:
+                self._open.close()
+                self._open = None
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _make(self) -> None:
+        """An empty file that only its owner may read, unless there is one: that is left to SQLite alone."""
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+    def _check_layout(self, db: sqlite3.Connection) -> None:
+        if db.execute("PRAGMA user_version").fetchone()[0] not in (0, LAYOUT):
+            raise MemtuiError(
+                f"The journal {self.path} was written by a newer memtui.",
+                fix="Use that version for this store.",
+            )
+
+
+_OPENING = threading.Lock()
+
+_SHARED: WeakValueDictionary[Path, _Shared] = WeakValueDictionary()
+"""The connections of this process, by resolved path. Global, because the locks are the process's."""
+
+
+def _shared(path: Path) -> _Shared:
+    real = path.parent.resolve() / path.name
+    with _OPENING:
+        found = _SHARED.get(real)
+        if found is None:
+            found = _SHARED[real] = _Shared(real)
+        return found
+
+
+def _inode(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except FileNotFoundError:
+        return -1
+
+
+def _prepare(db: sqlite3.Connection) -> None:
+    if db.execute("PRAGMA user_version").fetchone()[0] == LAYOUT:
+        return
+    db.execute("BEGIN IMMEDIATE")
+    if not db.execute("PRAGMA user_version").fetchone()[0]:  # unless another memtui was first
+        for statement in _SCHEMA:
+            db.execute(statement)
+        db.execute(f"PRAGMA user_version = {LAYOUT}")
+    db.execute("COMMIT")
+
+
+INTENDED = "intended"
+"""The state of an entry while it is being written; of one whose program died, until somebody has looked."""
+
+LISTED = ("applied", "undone", "interrupted")
+"""The states that a person sees."""
+
+SIDES = ("before", "after", "added")
+
+SHOWN = "shown"
+"""The image of what a person sees: the changed fields of each row before and after, in one text for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One change that was made, or was about to be."""
+
+    entry: int
+    time_ms: int
+    action: str
+    title: str
+    state: str
+    rows: int
+    version_before: int
+    version_after: int | None = None
+    undoes: int | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of the command-line contract."""
+        shown = {"entry": self.entry, "time_ms": self.time_ms, "action": self.action, "rows": self.rows}
+        more = {"title": self.title, "version_before": self.version_before}
+        later = {"version_after": self.version_after, "undoes": self.undoes}
+        return {**shown, "state": self.state, **more, **later, **self.detail}
+
+
+@dataclass(frozen=True, slots=True)
+class EntryRow:
+    """One memory in an entry: its changed fields before and after."""
+
+    entry: int
+    id: str
+    op: Op
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowImages:
+    """The rows of an entry. Tables without rows where a side has none.
+
+    `before`: whole rows that were changed or deleted. `after`: id and the changed columns of changed rows.
+    `added`: whole rows that are new.
+    """
+
+    before: pa.Table | None
+    after: pa.Table | None
+    added: pa.Table | None
+
+
+class Journal:
+    """The journal of one store, a file of its own; made at the first entry. Safe to use from several threads."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = JournalFile(path)
+        self._shelf = BlobStore(path.parent / "rows")
+
+    @property
+    def path(self) -> Path:
+        """The file."""
+        return self._file.path
+
+    def intend(
+        self,
+        *,
+        time_ms: int,
+        action: str,
+        title: str,
+        changes: Sequence[Change],
+        images: RowImages,
+        version_before: int,
+        undoes: int | None = None,
+        detail: Mapping[str, Any] | None = None,
+        count: int | None = None,
+        added: pa.RecordBatchReader | None = None,
+        done: int | None = None,
+    ) -> int:
+        """Write down what is about to be done, safe against a crash and a power cut; the entry's number.
+
+        `count` is how many memories it is about, where they are too many to be listed one by one; `added` their
+        rows, where they are too many to be held at once. `done` is the version after it, of what is done already.
+        """
+        shown = _dump([[each.before, each.after] for each in changes]).encode("ascii")
+        with self._file.writing() as db:
+            entry = db.execute(
+                "INSERT INTO entries (time_ms, action, title, state, rows, version_before, version_after,"
+                " undoes, detail) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(time_ms, action, title, INTENDED if done is None else "applied"),
+                    *(count or len(changes), version_before, done, undoes, _dump(detail or {})),
+                ),
+            ).lastrowid
+            assert entry is not None
+            rows = ((entry, n, each.id, each.op) for n, each in enumerate(changes))
+            db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?)", rows)
+            self._shelf.put(db, entry, SHOWN, shown)
+            self._put(db, entry, images)
+            if added is not None:
+                self._shelf.put(db, entry, "added", lambda file: encode_into(file, added))
+        return entry
+
+    def applied(
+        self, entry: int, version_after: int, *, undoes: int | None = None, redone: int | None = None
+    ) -> None:
+        """The change is there; `undoes` becomes undone by it, `redone` applied again."""
+        with self._file.writing() as db:
+            db.execute(
+                "UPDATE entries SET state = 'applied', version_after = ? WHERE entry = ?",
+                (version_after, entry),
+            )
+            for other, state in ((undoes, "undone"), (redone, "applied")):
+                if other is not None:
+                    db.execute("UPDATE entries SET state = ? WHERE entry = ?", (state, other))
+            if undoes is not None and redone is None:  # a redo of what is undone again is over, too
+                db.execute(
+                    "UPDATE entries SET state = 'undone' WHERE action = 'redo' AND state = 'applied' AND undoes IN"
+                    " (SELECT entry FROM entries WHERE action = 'undo' AND undoes = ?)",
+                    (undoes,),
+                )
+
+    def drop(self, entry: int) -> None:
+        """The change was never made: no trace of it is kept."""
+        with self._file.writing() as db:
+            self._shelf.remove(db, entry)
+            for table in ("entries", "rows"):
+                db.execute(f"DELETE FROM {table} WHERE entry = ?", (entry,))
+
+    def correct(self, entry: int, images: RowImages, left_out: Sequence[str]) -> None:
+        """Another program was faster: other rows were replaced than was thought, and some were left alone."""
+        with self._file.writing() as db:
+            for side in SIDES:
+                self._shelf.remove(db, entry, side)
+            self._put(db, entry, images)
+            db.executemany(
+                "DELETE FROM rows WHERE entry = ? AND id = ?", ((entry, each) for each in left_out)
+            )
+            db.execute("UPDATE entries SET rows = rows - ? WHERE entry = ?", (len(left_out), entry))
+
+    def mark(self, entry: int, state: str) -> None:
+        """Set the state of an entry."""
+        with self._file.writing() as db:
+            db.execute("UPDATE entries SET state = ? WHERE entry = ?", (state, entry))
+
+    def note(self, entry: int, detail: Mapping[str, Any]) -> None:
+        """Add to what is known of an entry."""
+        with self._file.writing() as db:
+            old = db.execute("SELECT detail FROM entries WHERE entry = ?", (entry,)).fetchone()
+            db.execute(
+                "UPDATE entries SET detail = ? WHERE entry = ?",
+                (_dump({**json.loads(old[0]), **detail}), entry),
+            )
+
+    def entries(self, *, states: Sequence[str] = LISTED, limit: int = -1) -> list[JournalEntry]:
+        """Entries in these states, newest first."""
+        with self._file.reading() as db:
+            if db is None:
+                return []
+            marks = ", ".join("?" * len(states))
+            found = db.execute(
+                f"{_ENTRY} WHERE state IN ({marks}) ORDER BY entry DESC LIMIT ?",
+                (*states, limit),
+            )
+            return [_entry(row) for row in found]
+
+    def entry(self, number: int) -> JournalEntry:
+        """One entry; UsageError when there is none of this number."""
+        with self._file.reading() as db:
+            row = None if db is None else db.execute(f"{_ENTRY} WHERE entry = ?", (number,)).fetchone()
+        if row is None:
+            raise UsageError(
+                f"The journal has no entry {number}.", fix="See the entries with: memtui journal."
+            )
+        return _entry(row)
+
+    def rows(self, number: int) -> list[EntryRow]:
+        """The memories of an entry, in the order of the change."""
+        with self._file.reading() as db:
+            if db is None:
+                return []
+            rows = db.execute("SELECT place, id, op FROM rows WHERE entry = ? ORDER BY place", (number,))
+            return self._entry_rows(db, number, rows.fetchall())
+
+    def of_memory(self, memory: str) -> list[tuple[JournalEntry, EntryRow]]:
+        """What was changed in one memory, newest first."""
+        with self._file.reading() as db:
+            if db is None:
+                return []
+            found = db.execute(
+                "SELECT r.entry, r.place, r.id, r.op FROM rows r JOIN entries e ON e.entry = r.entry"
+                f" WHERE r.id = ? AND e.state IN ({', '.join('?' * len(LISTED))}) ORDER BY r.entry DESC",
+                (memory, *LISTED),
+            )
+            pairs = [(number, self._entry_rows(db, number, [row])[0]) for number, *row in found.fetchall()]
+        return [(self.entry(number), row) for number, row in pairs]
+
+    def images(self, number: int) -> RowImages:
+        """The rows of an entry, byte for byte."""
+        with self._file.reading() as db:
+            found = {} if db is None else dict(self._shelf.sides(db, number))
+        return RowImages(*(decode(found[side]) if side in found else None for side in SIDES))
+
+    def redact(self, ids: Sequence[str]) -> int:
+        """Take the contents of these memories out of every entry for good; how many entries had any.
+
+        Ids, times and actions stay. What is taken out can no longer be undone.
+        """
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        wanted = pa.array(list(ids), pa.string())
+        with self._file.writing() as db:
+            db.execute("CREATE TEMP TABLE gone (id TEXT PRIMARY KEY)")
+            db.executemany("INSERT OR IGNORE INTO gone VALUES (?)", ((each,) for each in ids))
+            hit = [row[0] for row in db.execute("SELECT DISTINCT entry FROM rows WHERE id IN gone")]
+            for entry in hit:
+                self._hide(db, entry)
+            db.execute("DROP TABLE gone")
+            # An entry of very many memories does not list them: only its images tell whose they are.
+            unlisted = "SELECT entry FROM entries WHERE entry NOT IN (SELECT entry FROM rows)"
+            for entry in (*hit, *(row[0] for row in db.execute(unlisted).fetchall())):
+                for side, data in list(self._shelf.sides(db, entry)):
+                    if side == SHOWN:
+                        continue
+                    table = decode(data)
+                    kept = table.filter(pc.invert(pc.is_in(table.column("id"), wanted)))
+                    if kept.num_rows < table.num_rows:
+                        self._shelf.remove(db, entry, side)
+                        if kept.num_rows:
+                            self._shelf.put(db, entry, side, encode(kept))
+            self._shelf.sweep(db)
+        self._file.shrink()
+        return len(hit)
+
+    def tidy(self) -> None:
+        """Fold the write-ahead log into the file: left for after a change, so that no writer waits for it."""
+        self._file.fold()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _put(self, db: sqlite3.Connection, entry: int, images: RowImages) -> None:
+        for side in SIDES:
+            table = getattr(images, side)
+            if table is not None and table.num_rows:
+                self._shelf.put(db, entry, side, encode(table))
+
+    def _entry_rows(
+        self, db: sqlite3.Connection, entry: int, rows: Sequence[Sequence[Any]]
+    ) -> list[EntryRow]:
+        """The rows (place, id, op) of an entry with their changed fields."""
+        shown = self._shown(db, entry) if rows else []
+        return [EntryRow(entry, memory, op, *(shown[place] or ({}, {}))) for place, memory, op in rows]
+
+    def _shown(self, db: sqlite3.Connection, entry: int) -> list[Any]:
+        text = (self._shelf.get(db, entry, SHOWN) or b"[]").decode("ascii")
+        try:
+            shown: list[Any] = json.loads(text)
+        except RecursionError:
+            shown = loads(text)
+        return shown
+
+    def _hide(self, db: sqlite3.Connection, entry: int) -> None:
+        """Take what is shown of the memories in the table `gone` out of an entry, and what else tells of them."""
+        shown = self._shown(db, entry)
+        gone = "SELECT place FROM rows WHERE entry = ? AND id IN gone"
+        for (place,) in db.execute(gone, (entry,)).fetchall():
+            shown[place] = None
+        self._shelf.remove(db, entry, SHOWN)
+        self._shelf.put(db, entry, SHOWN, _dump(shown).encode("ascii"))
+        db.execute(
+            "UPDATE entries SET title = action || ': contents removed', detail = '{}' WHERE entry = ?",
+            (entry,),
+        )
+
+
+_COLUMNS = tuple(JournalEntry.__slots__)
+
+_ENTRY = f"SELECT {', '.join(_COLUMNS)} FROM entries"
+
+
+def _entry(row: tuple[Any, ...]) -> JournalEntry:
+    values = dict(zip(_COLUMNS, row, strict=True))
+    return JournalEntry(**{**values, "detail": json.loads(values["detail"])})
+
+
+def _dump(value: Any) -> str:
+    return dump_json(value, ensure_ascii=True, separators=(",", ":"))
+
+
+# Where the journal of a store is kept.
+
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+def journal_of(state: Path, uri: str, table: str) -> Path:
+    """The journal file of one table below memtui's state folder; the same for every way to write its path."""
+    where = uri if "://" in uri else str(Path(uri).resolve())
+    digest = hashlib.sha256(f"{where}\n{table}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    name = _ODD.sub("-", where.rstrip("/\\").replace("\\", "/").rpartition("/")[2])[:40] or "store"
+    return state / "curate" / f"{name}-{digest}" / "journal.sqlite"

@@ -1,0 +1,278 @@
+"""Planning: from what a person wants to a change set that says, row by row, what will be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.changes import fields
+from memtui.engine.changes.change_set import Change, ChangeSet, Conflict
+from memtui.engine.changes.edit_row import EditableRow, FieldEdit, change_of, patch_of
+from memtui.engine.changes.reembed_text import embed, makes_version, superseding, text_patch
+from memtui.engine.changes.staging import overlaid
+from memtui.engine.core.errors import UsageError
+from memtui.engine.store.row_values import places
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.core.memory import Memory
+    from memtui.engine.providers.embedder import Embedder, NoEmbedder
+    from memtui.engine.store.table import Store
+
+
+KEPT_ROWS = 20_000
+"""Up to so many whole rows stay in memory with a plan; for more they are read again when it is applied."""
+
+DERIVED = "corpus:"
+"""Ids of rows that the agent makes from files: whatever is changed in them, the next look at the files undoes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planner:
+    """What planning needs to know; nothing here writes."""
+
+    store: Store
+    embedder: Embedder | NoEmbedder
+    now_ms: int
+    new_id: Callable[[], str]
+    defined_scopes: Collection[str] = ()
+    staged: ChangeSet | None = None
+    """What is to be applied before: plans are made on top of it."""
+
+    def makes_version(self, memory: Memory) -> bool:
+        """Whether a new text makes a new version of this memory; one that is staged to be new has none yet."""
+        new = self.staged is not None and any(
+            each.op == "add" and each.id == memory.id for each in self.staged.changes
+        )
+        return not new and makes_version(memory, self.store.dialect)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadRows:
+    """The rows that a plan is made on, in the order asked for."""
+
+    rows: dict[str, EditableRow]
+    table: pa.Table
+    at: dict[str, int]
+    """Where each row stands in `table`."""
+    version: int
+    mark: Any
+    conflicts: list[Conflict] = field(default_factory=list)
+
+    def whole(self, memory: str) -> pa.Table:
+        """One row with all its columns."""
+        return self.table.slice(self.at[memory], 1)
+
+
+def read(bureau: Planner, ids: Iterable[str]) -> ReadRows:
+    """The rows with these ids at the version that the store is pinned to; missing and shared ids are conflicts."""
+    store = bureau.store
+    wanted = list(dict.fromkeys(ids))
+    version = store.version
+    mark: Any = store.mark(version)
+    table = store.rows_by_id(wanted, store.columns).select(list(store.columns))
+    closed: list[Conflict] = []
+    if bureau.staged is not None and not set(bureau.staged.ids).isdisjoint(wanted):
+        table, closed = overlaid(bureau.staged, table, wanted, store.dialect)
+        mark = None  # these rows are not the table's
+    there = places(table)
+    light = list(store.row_columns)
+    memories = store.dialect.to_memories(table.select(light), bureau.now_ms)
+    values = table.select(light).to_pylist()
+    found = ReadRows({}, table, {}, version, mark, closed)
+    barred = {each.id for each in closed}
+    for each in wanted:
+        at = there.get(each, [])
+        if each in barred:
+            continue
+        if len(at) == 1:
+            found.at[each] = at[0]
+            found.rows[each] = EditableRow(memories[at[0]], values[at[0]])
+        elif at:
+            sentence = f"{len(at)} rows share this id: a change would hit all of them."
+            found.conflicts.append(Conflict(each, "duplicate id", sentence))
+        else:
+            found.conflicts.append(Conflict(each, "gone", "There is no memory with this id."))
+    return found
+
+
+def plan_edit(
+    bureau: Planner, ids: Sequence[str], given: Mapping[str, Any], *, reason: str = "", in_place: bool = False
+) -> ChangeSet:
+    """Set fields of memories; `given` has what a person typed, by field name.
+
+    A new text goes to one memory only and is embedded here, before any lock is taken; of a preference or an
+    entity it makes a new version unless `in_place`. Raises UsageError for values that make no sense,
+    RefusedError when the text cannot be embedded.
+    """
+    dialect = bureau.store.dialect
+    values = fields.parse(given, dialect, bureau.now_ms)
+    if "text" in values and len(ids) > 1:
+        raise UsageError(
+            f"One text for {len(ids)} memories would make them all the same.",
+            fix="Change the text of one memory at a time.",
+        )
+    setting = FieldEdit(values, bureau.now_ms, reason)
+    found = read(bureau, ids)
+    return _change_set(bureau, found, dict.fromkeys(found.rows, setting), _title(given), in_place)
+
+
+def plan_each(
+    bureau: Planner, given: Mapping[str, Mapping[str, Any]], title: str, *, reason: str = ""
+) -> ChangeSet:
+    """Set fields of several memories, each its own: what a sweep does. `title` says what, in a few words."""
+    read_values: dict[tuple[tuple[str, Any], ...], FieldEdit] = {}
+    settings: dict[str, FieldEdit] = {}
+    for each, values in given.items():
+        key = tuple(values.items())
+        if key not in read_values:
+            parsed = fields.parse(values, bureau.store.dialect, bureau.now_ms)
+            read_values[key] = FieldEdit(parsed, bureau.now_ms, reason)
+        settings[each] = read_values[key]
+    return _change_set(bureau, read(bureau, given), settings, title, False)
+
+
+def plan_texts(bureau: Planner, texts: Mapping[str, str], *, in_place: bool = False) -> ChangeSet:
+    """New texts for several memories, each its own: what an editor gives back."""
+    settings = {
+        each: FieldEdit({"text": fields.check_text(text)}, bureau.now_ms) for each, text in texts.items()
+    }
+    return _change_set(bureau, read(bureau, texts), settings, "new text", in_place)
+
+
+def plan_reinstate(bureau: Planner, ids: Sequence[str]) -> ChangeSet:
+    """Superseded memories count again, beside those that took their place."""
+    settings = dict.fromkeys(ids, FieldEdit({"reinstated": True}, bureau.now_ms))
+    return _change_set(bureau, read(bureau, ids), settings, "no longer superseded", False)
+
+
+def _change_set(
+    bureau: Planner, found: ReadRows, settings: Mapping[str, FieldEdit], what: str, in_place: bool
+) -> ChangeSet:
+    notes: Counter[str] = Counter()
+    vectors = new_vectors(bureau, found, settings, notes)
+    changes: list[Change] = []
+    conflicts = list(found.conflicts)
+    for each, row in found.rows.items():
+        if each.startswith(DERIVED):
+            sentence = "The agent makes this memory from a file and would undo the change: edit the file."
+            conflicts.append(Conflict(each, "refused", sentence))
+            continue
+        for made in _changes(bureau, found, row, settings[each], vectors.get(each), notes, in_place):
+            (conflicts if isinstance(made, Conflict) else changes).append(made)  # type: ignore[arg-type]
+    for scope in {setting.values["scope"] for setting in settings.values() if "scope" in setting.values}:
+        if warning := fields.scope_warning(scope, bureau.store.dialect, bureau.defined_scopes):
+            notes[warning] = 0
+    named = {each.group or each.id for each in changes}
+    count = f"{len(named):,} {'memory' if len(named) == 1 else 'memories'}"
+    return ChangeSet(
+        action="edit",
+        title=f"{count}: {what}",
+        changes=tuple(changes),
+        version=found.version,
+        conflicts=tuple(conflicts),
+        warnings=notes_of(notes),
+        notes=tuple(_rules(bureau, settings.values(), changes, embedded=bool(vectors))),
+        mark=found.mark,
+        base=kept(found, changes),
+    )
+
+
+def _rules(
+    bureau: Planner, settings: Iterable[FieldEdit], changes: Sequence[Change], *, embedded: bool
+) -> Iterator[str]:
+    """What the store's rules add to what was asked for, each once."""
+    from memtui.engine.providers.embedder import NoEmbedder
+
+    dialect, asked = bureau.store.dialect, {name for each in settings for name in each.values}
+    done = {name for each in changes for name in each.after}
+    if embedded and not isinstance(bureau.embedder, NoEmbedder):
+        yield f"The vector is made anew by {bureau.embedder.describe()}."
+    if any(each.op == "add" for each in changes):
+        yield "A new version takes the place of the old one, which stays as history."
+    if dialect.reads_metadata and "importance" in asked and "confidence" in done - asked:
+        yield "The confidence is set with the importance, as the agent's own tool does."
+    if "pinned" in asked and "tier" in done - asked:
+        yield "A pinned memory is core."
+
+
+def kept(found: ReadRows, changes: Sequence[Change]) -> pa.Table | None:
+    """The rows that a plan keeps for its application; None when they are too many, or rows are missing."""
+    return found.table if len(changes) <= KEPT_ROWS and not found.conflicts else None
+
+
+def _changes(
+    bureau: Planner,
+    found: ReadRows,
+    row: EditableRow,
+    setting: FieldEdit,
+    vector: Any,
+    notes: Counter[str],
+    in_place: bool,
+) -> tuple[Change | Conflict, ...]:
+    dialect = bureau.store.dialect
+    patch = patch_of(row, setting, dialect)
+    made: tuple[Change | Conflict | None, ...]
+    if vector is not None:
+        text_patch(row, setting.values["text"], vector, setting, dialect, patch)
+    if vector is not None and bureau.makes_version(row.memory) and not in_place:
+        whole = found.whole(row.memory.id)
+        made = superseding(row, whole, patch, setting, dialect, bureau.new_id)
+    else:
+        made = (change_of(row, patch, dialect),)
+    notes.update(patch.warnings)
+    return tuple(each for each in made if each is not None)
+
+
+def new_vectors(
+    bureau: Planner, found: ReadRows, settings: Mapping[str, FieldEdit], notes: Counter[str]
+) -> dict[str, Any]:
+    """The vector of each new text that is another one than the old; one call to the embedder."""
+    from memtui.engine.core.content_rules import noise_rule
+
+    dialect, dims = bureau.store.dialect, bureau.store.dims
+    new = {
+        each: str(setting.values["text"])
+        for each, setting in settings.items()
+        if each in found.rows and setting.values.get("text") not in (None, found.rows[each].memory.raw_text)
+    }
+    if not new or dims is None or dialect.columns.vector is None:
+        return {}
+    old = [
+        (found.rows[each].memory.raw_text, _vector(found.whole(each), dialect.columns.vector)) for each in new
+    ]
+    vectors = embed(bureau.embedder, list(new.values()), old, dims)
+    notes.update(vectors.warnings)
+    for text in new.values():
+        if rule := noise_rule(text):
+            notes[f"the agent's noise filter would drop this text ({rule})"] += 1
+    return dict(zip(new, vectors.new, strict=True))
+
+
+def _vector(row: pa.Table, column: str) -> Any:
+    import numpy as np
+
+    value = row.column(column).combine_chunks()
+    return None if value.null_count else np.asarray(value.flatten().to_numpy(zero_copy_only=False))
+
+
+def _title(given: Mapping[str, Any]) -> str:
+    """What is set, in a few words; never a text, which would be on show in every list."""
+    parts = [
+        f"new {name}"
+        if name in ("text", "l0_abstract", "l1_overview", "l2_content")
+        else f"{name} to {value}"
+        for name, value in given.items()
+    ]
+    return ", ".join(parts)
+
+
+def notes_of(notes: Counter[str]) -> tuple[str, ...]:
+    """What was noted while planning, as sentences; said once, with how often."""
+    sentences = (
+        (note[0].upper() + note[1:] + ("" if note.endswith(".") else "."), n) for note, n in notes.items()
+    )
+    return tuple(f"{times} times: {sentence}" if times > 1 else sentence for sentence, times in sentences)

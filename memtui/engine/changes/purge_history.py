@@ -1,0 +1,243 @@
+"""The past of memories that stay: what older versions of the table, its index and the journal still hold of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.changes.apply import Applier, ConflictError
+from memtui.engine.changes.change_set import CLEAN, CONTENTS_REMOVED, Change, ChangeSet, Outcome
+from memtui.engine.changes.forgetting import SCHEMA, hashed, write_receipt
+from memtui.engine.changes.journal import RowImages
+from memtui.engine.changes.plan import Planner, read
+from memtui.engine.changes.text_copies import find_copies
+from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.secrets import find_secrets
+from memtui.engine.store import sql
+
+if TYPE_CHECKING:
+    from memtui.engine.changes.journal import Journal
+    from memtui.engine.store.snapshot import Snapshot
+    from memtui.engine.store.writer import Writer
+
+
+_COUNTED = 200
+"""Memories whose entries of the journal are counted for the preview; each is a look of its own."""
+
+_SHORTEST = 12
+"""Shorter texts stand in many memories; finding one says nothing."""
+
+_TOKEN = re.compile(r"\w{8,}")
+"""A run of characters that the index keeps as one word, long enough to be rare."""
+
+
+def plan_past(
+    bureau: Planner, ids: Sequence[str], journal: Journal | None, mirrors: Sequence[Path] = ()
+) -> ChangeSet:
+    """Take the past of memories, and leave them as they are now: for secrets that were masked.
+
+    The whole table loses its older versions, and the journal what it holds of these memories: their changes
+    so far can no longer be taken back. Copies in other files are listed and stay.
+    """
+    found = read(bureau, ids)
+    entries, older = _journalled(list(found.rows)[:_COUNTED], journal)
+    folder = bureau.store.folder
+    copies = find_copies(folder, older, mirrors) if folder is not None and older else []
+    warnings = ["The whole table loses its older versions."]
+    if entries:
+        what = "it" if len(found.rows) == 1 else "them"
+        count = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+        warnings.append(f"What {count} of the journal told of {what} goes: that can no longer be taken back.")
+    if copies:
+        warnings.append(f"{len(copies)} copies in other files stay: see where.")
+    count = f"{len(found.rows):,} {'memory' if len(found.rows) == 1 else 'memories'}"
+    return ChangeSet(
+        action=CLEAN,
+        title=f"{count}: history removed",
+        changes=tuple(
+            Change(
+                each,
+                "edit",
+                {"history": "kept"},
+                {"history": "removed"},
+                title=row.memory.title,
+                scope=row.memory.scope,
+            )
+            for each, row in found.rows.items()
+        ),
+        version=found.version,
+        conflicts=tuple(found.conflicts),
+        warnings=tuple(warnings),
+        copies=tuple({**each.as_json(), "goes": False} for each in copies),
+        shrinks=True,
+    )
+
+
+def apply_past(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: str) -> Outcome:
+    """Shrink the table to its newest version, empty the journal of these memories, look for what is left.
+
+    The entry is written last: a program that is killed before has removed more or less of the past, and it can be
+    done again.
+    """
+    bench.access.require(confirmed=confirmed)
+    if change_set.conflicts:
+        raise ConflictError(change_set.conflicts)
+    writer, journal, ids = bench.writer, bench.journal, change_set.ids
+    with bench.gatekeeper.hold():
+        before = writer.newest()
+        older = _older(writer, ids)
+        alone, twins = _shared(writer.at(before), ids, older)
+        version = writer.shrink()
+        if alone and writer.traces([], alone).files:
+            version = writer.shrink(unverified=True)
+        journal.redact(ids)
+        entry = journal.intend(
+            time_ms=bench.now(),
+            action=CLEAN,
+            title=change_set.title,
+            changes=change_set.changes,
+            images=RowImages(None, None, None),
+            version_before=before,
+            done=version,
+        )
+    receipt = _receipt(change_set, bench, entry, older, alone, twins, store)
+    path = write_receipt(journal.path.parent / "receipts", receipt, CLEAN)
+    left = [] if receipt["clean"] else ["Something of their past is still found; the receipt says where."]
+    return Outcome(
+        entry,
+        CLEAN,
+        change_set.changes,
+        warnings=(*change_set.warnings, *left),
+        copies=change_set.copies,
+        version_before=before,
+        version_after=version,
+        receipt={**receipt, "file": str(path)},
+    )
+
+
+def _journalled(ids: Sequence[str], journal: Journal | None) -> tuple[set[int], dict[str, str]]:
+    """The entries that tell of these memories, and the text of each before its first change there."""
+    entries: set[int] = set()
+    older: dict[str, str] = {}
+    for each in ids if journal is not None else ():
+        for entry, row in journal.of_memory(each):  # type: ignore[union-attr]
+            entries.add(entry.entry)
+            if isinstance(row.before.get("text"), str):
+                older[each] = row.before["text"]
+    return entries, older
+
+
+def _strings(pin: Snapshot, ids: Sequence[str]) -> dict[str, list[str]]:
+    """Text and metadata of each memory, as stored, at one version."""
+    columns = [name for name in (pin.dialect.columns.text, pin.dialect.columns.metadata) if name]
+    rows = pin.rows_by_id(ids, columns)
+    found: dict[str, list[str]] = {}
+    for row in rows.to_pylist():
+        found.setdefault(str(row[pin.dialect.columns.id]), []).extend(row[name] or "" for name in columns)
+    return found
+
+
+def _older(writer: Writer, ids: Sequence[str]) -> dict[str, str]:
+    """What older versions hold of these memories, and whose: each secret, and each text that is another one now."""
+    versions = writer.versions()
+    now = _strings(writer.at(versions[-1]), ids)
+    older: dict[str, str] = {}
+    for number in versions[:-1]:
+        for memory, strings in _strings(writer.at(number), ids).items():
+            present = "\n".join(now.get(memory, ()))
+            for text in strings:
+                secrets = [text[secret.start : secret.end] for secret in find_secrets(text)]
+                wholes = strings[:1] if len(strings[0]) >= _SHORTEST else []
+                older |= dict.fromkeys(secrets, memory)
+                older |= {each: memory for each in wholes if each not in present}
+    return older
+
+
+def _shared(
+    pin: Snapshot, ids: Sequence[str], older: Mapping[str, str]
+) -> tuple[list[str], dict[str, list[str]]]:
+    """The older texts that no memory has now, and by memory the others that say them."""
+    now = "\n".join(each for strings in _strings(pin, ids).values() for each in strings)
+    alone: list[str] = []
+    twins: dict[str, list[str]] = {}
+    column, own = pin.dialect.columns.id, set(ids)
+    for text in older:
+        condition = sql.contains(pin.dialect.columns.text, text)
+        found = [
+            each for batch in pin.scan([column], where=condition) for each in batch.column(column).to_pylist()
+        ]
+        others = [str(each) for each in found if each not in own]
+        if others:
+            twins.setdefault(older[text], []).extend(others)
+        elif text not in now:
+            alone.append(text)
+    return alone, twins
+
+
+def _receipt(
+    change_set: ChangeSet,
+    bench: Applier,
+    entry: int,
+    older: Mapping[str, str],
+    alone: Sequence[str],
+    twins: Mapping[str, list[str]],
+    store: str,
+) -> dict[str, Any]:
+    """Where the older texts were looked for afterwards, and what was found; hashes, no text."""
+    writer, ids = bench.writer, change_set.ids
+    pin = writer.at(writer.newest())
+    now = _strings(pin, ids)
+    present = sorted(
+        {memory for text, memory in older.items() if any(text in each for each in now.get(memory, ()))}
+    )
+    traces = writer.traces([], alone)
+    left = [number for number in writer.versions()[:-1] if _holds(_strings(writer.at(number), ids), older)]
+    indexed = sorted(
+        {memory for text, memory in older.items() if text in alone and _by_index(pin, text, memory, now)}
+    )
+    return {
+        "schema": SCHEMA,
+        "entry": entry,
+        "time_ms": bench.now(),
+        "store": store,
+        "mode": "history removed, the memory stays"
+        if len(ids) == 1
+        else "history removed, the memories stay",
+        "memories": [
+            {"id": each, "text_sha256": hashed("\n".join(now.get(each, ())[:1])), "why": "stays"}
+            for each in ids
+        ],
+        "clean": not (present or indexed or left or traces.files),
+        "found": {
+            "newest_version": present,
+            "index": indexed,
+            "versions": left,
+            "files": list(traces.files),
+        },
+        "searched": {"versions": traces.versions_searched, "files": traces.files_searched},
+        "same_text": {each: sorted(set(others)) for each, others in twins.items()},
+        "mirror_lines_removed": 0,
+        "copies_left": [
+            {key: each[key] for key in ("id", "path", "line", "kind")} for each in change_set.copies
+        ],
+        "journal": CONTENTS_REMOVED,
+    }
+
+
+def _holds(strings: Mapping[str, Sequence[str]], older: Mapping[str, str]) -> bool:
+    return any(text in each for text, memory in older.items() for each in strings.get(memory, ()))
+
+
+def _by_index(pin: Snapshot, text: str, memory: str, now: Mapping[str, Sequence[str]]) -> bool:
+    """Whether the full-text index still leads from a word that only the older text had to the memory."""
+    present = " ".join(now.get(memory, ())[:1]).lower()
+    words = [word for word in _TOKEN.findall(text.lower()) if word not in present]
+    if not words:
+        return False
+    try:
+        found = pin.fts_search(max(words, key=len), k=50, columns=(pin.dialect.columns.id,))
+    except MemtuiError:  # there is no index
+        return False
+    return memory in found.column(pin.dialect.columns.id).to_pylist()

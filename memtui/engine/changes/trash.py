@@ -1,0 +1,114 @@
+"""The trash: what was deleted or archived, and how it comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.changes.change_set import Change, ChangeSet, Conflict
+from memtui.engine.changes.plan import Planner, plan_edit, read
+from memtui.engine.changes.reverse import plan_shift
+from memtui.engine.core.text import one_line
+from memtui.engine.store.row_values import ID, places
+
+if TYPE_CHECKING:
+    from memtui.engine.changes.journal import Journal
+    from memtui.engine.core.memory import Memory
+    from memtui.engine.store.writer import Writer
+
+
+@dataclass(frozen=True, slots=True)
+class TrashedMemory:
+    """A memory in the trash."""
+
+    id: str
+    title: str
+    scope: str | None
+    how: str
+    """deleted or archived."""
+    when_ms: int
+    entry: int | None
+    """The journal entry that discarded it; None for one that the agent archived."""
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {
+            "id": self.id,
+            "text": self.title,
+            "scope": self.scope,
+            "how": self.how,
+            "when_ms": self.when_ms,
+            "entry": self.entry,
+        }
+
+
+def deleted(journal: Journal, writer: Writer) -> list[TrashedMemory]:
+    """What was deleted through memtui and can come back, the last first."""
+    found: dict[str, TrashedMemory] = {}
+    for entry in journal.entries(states=("applied",)):
+        for row in journal.rows(entry.entry):
+            if row.op == "delete" and row.before and row.id not in found:
+                title = one_line(str(row.before.get("text") or ""))
+                scope = row.before.get("scope")
+                found[row.id] = TrashedMemory(row.id, title, scope, "deleted", entry.time_ms, entry.entry)
+    if not found:
+        return []
+    writer.newest()
+    there = places(writer.rows(list(found), [ID]))
+    return [each for each in found.values() if each.id not in there]
+
+
+def archived(memories: Sequence[Memory], journal: Journal) -> list[TrashedMemory]:
+    """Archived memories as the trash shows them: when and by which entry, where memtui did it."""
+    found = []
+    for memory in memories:
+        number = _discarded_by(journal, memory.id, "edit")
+        when = memory.invalidated_at_ms or 0 if number is None else journal.entry(number).time_ms
+        found.append(TrashedMemory(memory.id, memory.title, memory.scope, "archived", when, number))
+    return found
+
+
+def plan_restore(bureau: Planner, ids: Sequence[str], journal: Journal, writer: Writer) -> ChangeSet:
+    """Bring back memories: archived ones to how they were before, deleted ones from the journal, byte for byte.
+
+    A memory that the agent archived, and not memtui, becomes confirmed. One that is neither is a conflict.
+    """
+    found = read(bureau, ids)
+    changes: list[Change] = []
+    conflicts: list[Conflict] = []
+    by_entry: dict[int, list[str]] = {}
+    confirm: list[str] = []
+    for each in dict.fromkeys(ids):
+        row = found.rows.get(each)
+        entry = _discarded_by(journal, each, "delete" if row is None else "edit")
+        if row is not None and row.memory.state != "archived":
+            conflicts.append(Conflict(each, "there again", "It is there, and not archived."))
+        elif entry is not None:
+            by_entry.setdefault(entry, []).append(each)
+        elif row is not None:
+            confirm.append(each)
+        else:
+            sentence = "It is neither archived nor among what was deleted through memtui."
+            conflicts.append(Conflict(each, "gone", sentence))
+    parts = [
+        plan_shift(journal.entry(entry), journal, writer, "before", only=named)
+        for entry, named in by_entry.items()
+    ]
+    if confirm:
+        parts.append(plan_edit(bureau, confirm, {"state": "confirmed"}))
+    for part in parts:
+        changes += part.changes
+        conflicts += part.conflicts
+    count = f"{len(changes):,} {'memory' if len(changes) == 1 else 'memories'}"
+    return ChangeSet("restore", f"{count} restored", tuple(changes), found.version, tuple(conflicts))
+
+
+def _discarded_by(journal: Journal, memory: str, op: str) -> int | None:
+    """The number of the last applied entry that deleted or archived the memory, its contents still kept."""
+    for entry, row in journal.of_memory(memory):
+        if entry.state != "applied" or row.op != op or not row.before:
+            continue
+        if op == "delete" or row.after.get("state") == "archived":
+            return entry.entry
+    return None

@@ -1,0 +1,207 @@
+"""Whether a store may be written to, and how other writers are kept out meanwhile."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal
+
+from memtui.engine.changes.owner_lock import FileLock
+from memtui.engine.core.errors import RefusedError
+
+if TYPE_CHECKING:
+    from memtui.engine.dialects.base import Dialect
+    from memtui.engine.discovery.types import FoundStore
+
+
+# One memtui at a time: an operating-system lock beside the journal, let go by the system when we die.
+#
+# It keeps two copies of memtui from writing to one store at once, also where the store has no lock of its
+# own, and it tells a change that is being made from one whose program was killed in the middle.
+
+PATIENCE_S = 30.0
+
+_LOOK_S = 0.02
+
+
+class ProcessLock:
+    """Held inside a `with` block; waits up to `patience_s` for another memtui. Raises RefusedError after that."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        patience_s: float = PATIENCE_S,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._path, self._patience_s = path, patience_s
+        self._clock, self._sleep = clock, sleep
+        self._handle = -1
+
+    def __enter__(self) -> ProcessLock:
+        begun = self._clock()
+        while not self.take():
+            if self._clock() - begun >= self._patience_s:
+                raise RefusedError(
+                    "Another memtui is writing to this store.",
+                    fix="Try again when it is done; nothing was changed.",
+                )
+            self._sleep(_LOOK_S)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def take(self) -> bool:
+        """Take it if it is free; whether it is ours now."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        if _locked(handle):
+            self._handle = handle
+            return True
+        os.close(handle)
+        return False
+
+    def release(self) -> None:
+        """Let go."""
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+
+def _locked(handle: int) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+REDIS_VARIABLE = "MEMORY_LANCEDB_REDIS_URL"
+
+_WRITABLE = ("pro", "memtui", "builtin-g1", "builtin-g2", "builtin-g3")
+
+_UNSEEN = "No configuration here names this store: if an agent uses it, restart that agent."
+
+
+@dataclass(frozen=True, slots=True)
+class WriteAccess:
+    """What may be done to a store.
+
+    "confirm": only once a person says that the agent is stopped, or will be restarted. `lock` is the kind of
+    lock that is taken; "none" where the store's own program has none.
+    """
+
+    verdict: Literal["ok", "confirm", "read-only"]
+    lock: Literal["file", "none"]
+    reason: str
+    """One sentence: why so."""
+    warning: str = ""
+    """To be said with every change."""
+
+    def require(self, *, confirmed: bool) -> None:
+        """Raise RefusedError unless a change may be made."""
+        if self.verdict == "read-only":
+            raise RefusedError(self.reason, fix="The store stays open for reading; nothing was changed.")
+        if self.verdict == "confirm" and not confirmed:
+            raise RefusedError(
+                self.reason, fix="When the agent is stopped, repeat with --yes; nothing was changed."
+            )
+
+
+def access_to(
+    dialect: Dialect, folder: Path | None, found: FoundStore | None, environ: Mapping[str, str]
+) -> WriteAccess:
+    """The rules for a store of this dialect in `folder` (None: remote), as discovery knows it or not."""
+    if dialect.name not in _WRITABLE:
+        return WriteAccess(
+            "read-only", "none", f"memtui reads tables of {dialect.title}, but does not write them."
+        )
+    locks = dialect.name in ("pro", "memtui")
+    if locks and folder is None:
+        return WriteAccess(
+            "read-only", "none", "A store that is not on this machine has no lock that can be taken."
+        )
+    kind: Literal["file", "none"] = "file" if locks else "none"
+    if dialect.name == "memtui":
+        return WriteAccess("ok", kind, "memtui made this store.")
+    if found is None:
+        if locks and environ.get(REDIS_VARIABLE, "").strip():
+            return WriteAccess(
+                "read-only", kind, f"{REDIS_VARIABLE} is set: the agent may lock with Redis, memtui cannot."
+            )
+        return WriteAccess("ok", kind, _UNSEEN, warning=_UNSEEN)
+    if found.gate.verdict == "read-only" or found.lock.kind in ("redis", "unknown"):
+        return WriteAccess("read-only", kind, found.gate.reason)
+    if found.gate.verdict == "stop-agent":
+        return WriteAccess("confirm", kind, found.gate.reason, warning=found.gate.reason)
+    return WriteAccess("ok", kind, found.gate.reason)
+
+
+class LockHold:
+    """What is held while one change is made. `check` raises when it was taken away."""
+
+    def __init__(self, lock: FileLock | None) -> None:
+        self._lock = lock
+
+    def check(self) -> None:
+        """Raise LockLostError when another program took the store's lock."""
+        if self._lock is not None:
+            self._lock.check()
+
+
+class WriteGate:
+    """Takes what must be taken before a change: the lock between memtuis, then the store's own."""
+
+    def __init__(
+        self,
+        access: WriteAccess,
+        folder: Path | None,
+        journal: Path,
+        *,
+        make_lock: Callable[..., FileLock] = FileLock,
+    ) -> None:
+        self._access = access
+        self._busy = journal.with_suffix(".busy")
+        self._note = journal.with_suffix(".lock")
+        self._lock: FileLock | None = None
+        if access.lock == "file" and folder is not None:
+            self._lock = make_lock(folder, note=self._note)
+        self._folder, self._make_lock = folder, make_lock
+
+    def break_abandoned(self) -> None:
+        """A person has looked: a lock that a dead program left may be removed from now on."""
+        if self._lock is not None and self._folder is not None:
+            self._lock = self._make_lock(self._folder, note=self._note, remove_abandoned=True)
+
+    @contextmanager
+    def hold(self) -> Iterator[LockHold]:
+        """Both locks, for the time of one change."""
+        with ProcessLock(self._busy), self._lock or nullcontext() as lock:
+            yield LockHold(lock)
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Whether no other memtui is writing right now; kept so inside the block. Nothing of the store is touched."""
+        busy = ProcessLock(self._busy)
+        mine = busy.take()
+        try:
+            yield mine
+        finally:
+            busy.release()

@@ -1,0 +1,1 @@
+"""What every part of the engine uses: memories, errors, progress, text, secrets."""

@@ -1,0 +1,129 @@
+"""The one place where hostile text becomes harmless for a screen.
+
+A memory may hold anything: escape sequences, bidi overrides, NUL. Everything that is shown passes
+through `clean` once, when a row becomes a `Memory`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import UTC, datetime
+from difflib import SequenceMatcher
+from typing import Literal
+
+from memtui.engine.core.errors import UsageError
+
+# Explicit directional formatting and isolates, which can reorder what a reader sees (Trojan Source).
+_BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
+
+# Invisible fillers that hide or join words; ZWJ and variation selectors stay, emoji need them.
+_INVISIBLE = "\u00ad\u180e\u200b\u2060-\u2064\ufeff\ufff9-\ufffb\U000e0001-\U000e007f"
+
+# A joiner that joins no emoji draws nothing, but makes whoever counts cells lose the next one.
+_IDLE_JOINER = re.compile("\u200d(?![\u2190-\u2bff\U0001f000-\U0001faff])")
+
+_HOSTILE = re.compile(f"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff{_BIDI}{_INVISIBLE}]")
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)  # Control Pictures block: ESC becomes one visible cell
+    if code == 0x7F:
+        return "\u2421"
+    if code in (0x2028, 0x2029):
+        return "\n"
+    if code < 0xA0 or 0xD800 <= code <= 0xDFFF:
+        return "\ufffd"
+    return ""
+
+
+def clean(text: str) -> str:
+    """Return `text` safe to draw, keeping its line breaks.
+
+    C0 and C1 controls become visible pictures, tabs four spaces, CRLF and CR a line feed, lone
+    surrogates U+FFFD; bidi controls, invisible fillers and idle joiners are removed. Idempotent.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
+    return _IDLE_JOINER.sub("", _HOSTILE.sub(_picture, text))
+
+
+def one_line(text: str) -> str:
+    """`clean` text on one line: every run of white space becomes one space."""
+    return " ".join(clean(text).split())
+
+
+# What differs between two texts, word by word.
+
+Part = tuple[Literal["same", "gone", "new"], str]
+
+_WORDS = re.compile(r"\s+|[\w]+|[^\w\s]")
+
+MOST_WORDS = 2_000
+"""Longer texts are compared as a whole: the time grows with the square."""
+
+
+def word_diff(before: str, after: str) -> tuple[Part, ...]:
+    """The parts of both texts in order; "gone" stands in `before` only, "new" in `after` only."""
+    a, b = _WORDS.findall(before), _WORDS.findall(after)
+    if len(a) > MOST_WORDS or len(b) > MOST_WORDS:
+        if before == after:
+            return (("same", before),)
+        return tuple(part for part in (("gone", before), ("new", after)) if part[1])
+    parts: list[Part] = []
+    for tag, a0, a1, b0, b1 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes():
+        if tag == "equal":
+            parts.append(("same", "".join(a[a0:a1])))
+            continue
+        if a1 > a0:
+            parts.append(("gone", "".join(a[a0:a1])))
+        if b1 > b0:
+            parts.append(("new", "".join(b[b0:b1])))
+    return tuple(parts)
+
+
+# Moments as words for sentences: a UTC day, a span of days.
+
+DAY_MS = 86_400_000
+
+_AGE = re.compile(r"(\d+(?:\.\d+)?)(m|h|d|w|mo|y)")
+
+_UNITS = {"m": 60_000, "h": 3_600_000, "d": DAY_MS, "w": 7 * DAY_MS, "mo": 30 * DAY_MS, "y": 365 * DAY_MS}
+
+
+def day(ms: float) -> str:
+    """The UTC day of `ms`: "2026-09-01"; "an unknown day" for what is no date."""
+    if not math.isfinite(ms) or ms <= 0:
+        return "an unknown day"
+    try:
+        return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%d")
+    except (OverflowError, OSError, ValueError):
+        return "a day beyond the calendar"
+
+
+def days_between(from_ms: float, to_ms: float) -> str:
+    """From one moment to a later one: "today", "in 1 day", "in 12 days"; "3 days ago" to an earlier one."""
+    days = math.floor(to_ms / DAY_MS) - math.floor(from_ms / DAY_MS)
+    if days == 0:
+        return "today"
+    count = f"{abs(days):,} day{'' if abs(days) == 1 else 's'}"
+    return f"in {count}" if days > 0 else f"{count} ago"
+
+
+def moment_since(text: str, now_ms: int) -> int:
+    """The moment in ms that "7d", "12h", "2026-09-01" or a number of ms means; UsageError for anything else."""
+    written = text.strip().lower()
+    if (match := _AGE.fullmatch(written)) is not None:
+        return int(now_ms - float(match[1]) * _UNITS[match[2]])
+    if written.isdigit() and len(written) > 8:
+        return int(written)
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"{text!r} is neither a length of time nor a day.", fix="Write it as 7d, 12h or 2026-09-01."
+        ) from None

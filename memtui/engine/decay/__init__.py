@@ -1,0 +1,1 @@
+"""Formulas of decay, tiers and validity."""

@@ -1,0 +1,180 @@
+"""Why not, for recipes with stages of their own: the gates are those that their traces name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.access import GLOBAL
+from memtui.engine.explain import sentences
+from memtui.engine.explain.candidate_changes import (
+    FOUND,
+    CandidateChange,
+    added_words,
+    clock_moves,
+    let_through,
+    of_knob,
+)
+from memtui.engine.explain.effective_settings import parameters
+from memtui.engine.explain.ladder import expired, inactive
+from memtui.engine.explain.verdict import GateResult
+from memtui.engine.recall.recipes.memtui.searches import ARCHIVED
+
+if TYPE_CHECKING:
+    from memtui.engine.explain.ranks import VectorRank, WordRank
+    from memtui.engine.recall.record import StageRecord, Trace
+    from memtui.engine.recall.rows import CandidateRow
+
+
+OF_THE_MEMORY = frozenset({"scope", "category", "inactive", "expired", "state", "suppressed"})
+"""Gates that no larger limit opens."""
+
+_FINDING = ("memtui.pool", "memtui.following", "memtui.previousWeight", "memtui.nextWeight")
+"""Settings of memtui's own recipe that decide what becomes a candidate; the others only weigh candidates."""
+
+ENGINE_RECIPE = "mem-engine"
+
+OWN_RECIPE, OWN_GUARDS = "memtui", frozenset({"inactive", "expired", "state"})
+
+EVERY_GATE = FOUND | {"scope", "category"}
+
+
+def climb_other(
+    trace: Trace, row: CandidateRow, by_vector: VectorRank, by_words: WordRank
+) -> tuple[GateResult, ...]:
+    """Its id, its scope, whether a search found it, then one gate for each stage that can drop a candidate."""
+    index = next((at for at, each in enumerate(trace.pool.rows) if each.id == row.id), None)
+    rungs = [
+        GateResult(
+            "unknown_id", True, row.id, None, sentences.sentence("unknown_id", True, row.id, None, {})
+        ),
+        _scope(trace, row),
+        *_own_guards(trace, row),
+        _pool(trace, index, by_vector, by_words),
+    ]
+    failed = any(rung.passed is False for rung in rungs)
+    said = {rung.gate for rung in rungs}
+    for record in trace.records:
+        rung = _stage(record, index, failed)
+        if rung is not None and rung.gate not in said:
+            rungs.append(rung)
+            failed = failed or rung.passed is False
+    return tuple(rungs)
+
+
+def _scope(trace: Trace, row: CandidateRow) -> GateResult:
+    """By the scopes asked for; a recipe with a scope policy of its own takes them as its own words."""
+    scopes = trace.filters.get("scopes")
+    if trace.recipe == ENGINE_RECIPE and trace.asker is not None:
+        scopes = trace.asker.scopes or ()
+    passed = scopes is None or row.scope in scopes or (not row.scope and GLOBAL in scopes)
+    limit = None if scopes is None else list(scopes)
+    return GateResult(
+        "scope", passed, row.scope, limit, sentences.sentence("scope", passed, row.scope, limit, {})
+    )
+
+
+def _own_guards(trace: Trace, row: CandidateRow) -> Iterator[GateResult]:
+    """What memtui's own recipe asks of every memory, whatever the question: in force, not expired, not archived."""
+    if trace.recipe != OWN_RECIPE:
+        return
+    for gate, look in (("inactive", inactive), ("expired", expired)):
+        passed, value, limit, facts = look(row, trace.now_ms)
+        yield GateResult(
+            gate, passed, value, limit, sentences.sentence(gate, passed, value, limit, facts), facts=facts
+        )
+    state = row.metadata.state
+    words = (
+        "It is archived; this recipe leaves such memories out." if state == ARCHIVED else f"It is {state}."
+    )
+    yield GateResult("state", state != ARCHIVED, state, None, words)
+
+
+def _pool(trace: Trace, index: int | None, by_vector: VectorRank, by_words: WordRank) -> GateResult:
+    hits = max(len(trace.pool.vector), len(trace.pool.bm25))
+    lanes: dict[str, dict[str, Any]] = {}
+    for name, rank, hits_of in (
+        ("vector", by_vector, trace.pool.vector),
+        ("bm25", by_words, trace.pool.bm25),
+    ):
+        hit = None if index is None else hits_of.get(index)
+        place, why = (rank.rank if hit is None else hit.rank), rank.why
+        if hit is None and name == "bm25" and trace.recipe == ENGINE_RECIPE:
+            place, why = None, "the search of its tier, which needs no index, did not deliver it"
+        lanes[name] = {"rank": place, "of": rank.of, "why": why, "met": index is not None}
+    facts = {
+        "lanes": lanes,
+        "question_words": list(by_words.asked),
+        "shared_words": list(by_words.shared),
+        "fetched": hits,
+    }
+    ranks = [int(each["rank"]) for each in lanes.values() if each["rank"] is not None]
+    value, passed = (min(ranks) if ranks else None), index is not None
+    words = sentences.sentence("candidate_pool", passed, value, hits, facts)
+    return GateResult("candidate_pool", passed, value, hits, words, facts=facts)
+
+
+def _stage(record: StageRecord, index: int | None, failed: bool) -> GateResult | None:
+    gate = record.outcome.dropped.get(index) if index is not None else None
+    if gate is not None and gate.reason == "limit" and index in record.rank_before:
+        place, most = record.rank_before[index], len(record.outcome.flow.order)
+        words = sentences.sentence("limit", False, place, most, {})
+        return GateResult("limit", False, place, most, words, hypothetical=failed)
+    if gate is not None:
+        numbers = "" if gate.value is None else f" at {gate.value:.4g}"
+        limit = "" if gate.limit is None else f", the limit is {gate.limit:.4g}"
+        words = f"It was dropped by {record.title}: {gate.reason.replace('_', ' ')}{numbers}{limit}."
+        return GateResult(gate.reason, False, gate.value, gate.limit, words, hypothetical=failed)
+    if record.kind not in ("filter", "order"):
+        return None
+    if index is None or index not in record.rank_after:
+        return GateResult(record.name, None, sentence=sentences.UNKNOWN, hypothetical=failed)
+    return GateResult(record.name, True, sentence=f"It passed {record.title}.", hypothetical=failed)
+
+
+def other_moves(trace: Trace, row: CandidateRow) -> list[CandidateChange]:
+    """Every parameter of the recipe, the memory's scope, no category, a word of the memory, what lets it through."""
+    moves = [*_parameters(trace), *_filters(trace, row), *added_words(trace, row)]
+    if trace.recipe == OWN_RECIPE:
+        moves += clock_moves(row, trace.now_ms, OWN_GUARDS)
+        moves += let_through(row, trace.now_ms, OWN_GUARDS)
+    return moves
+
+
+def other_powerless(trace: Trace) -> dict[str, str]:
+    """Parameters that do nothing in this recall, with the reason."""
+    return {each.knob.path: each.inert for each in parameters(trace) if each.inert}
+
+
+def _parameters(trace: Trace) -> Iterator[CandidateChange]:
+    opens = _gates_of(trace) - OF_THE_MEMORY
+    for each in parameters(trace):
+        path = each.knob.path
+        if not each.inert and path != "source":
+            weighs = path.startswith("memtui.") and path not in _FINDING
+            yield from of_knob(each.knob, each.value, opens - {"candidate_pool"} if weighs else opens)
+
+
+def _filters(trace: Trace, row: CandidateRow) -> Iterator[CandidateChange]:
+    scopes, category = trace.filters.get("scopes"), trace.filters.get("category")
+    changes: list[tuple[str, object, object]] = []
+    if scopes is not None and row.scope is not None and row.scope not in scopes:
+        changes.append(("scopes", list(scopes), [*scopes, row.scope]))
+    if category is not None:
+        changes.append(("category", category, None))
+    for path, before, after in changes:
+        yield CandidateChange(
+            path,
+            before,
+            _gates_of(trace),
+            1,
+            lambda k, after=after: after,  # type: ignore[misc]
+            lambda k: 1.0,
+            lambda value, path=path: {path: value},  # type: ignore[misc]
+        )
+
+
+def _gates_of(trace: Trace) -> frozenset[str]:
+    """Every gate that this recall knows: what such a move opens is seen by trying."""
+    reasons = {gate.reason for record in trace.records for gate in record.outcome.dropped.values()}
+    return EVERY_GATE | reasons | {record.name for record in trace.records}

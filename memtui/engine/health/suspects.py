@@ -1,0 +1,136 @@
+"""Memories that deserve a look: noise, secrets, orders to a model; with the rule, and what speaks against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.core.content_rules import false_positive, injection, noise_rule
+from memtui.engine.core.errors import UsageError
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.secrets import find_secrets, mask
+from memtui.engine.core.text import one_line
+
+if TYPE_CHECKING:
+    from memtui.engine.catalog.catalog import Catalog, Mask
+    from memtui.engine.store.table import Store
+
+
+KINDS = ("noise", "secret", "injection")
+
+_SHOWN = 120
+
+_AROUND = 40
+"""Characters shown on each side of what was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """One reason to look at a memory. `excerpt` never shows a secret."""
+
+    id: str
+    kind: str
+    rule: str
+    """The noise rule, the kind of secret, or how it gives orders."""
+    excerpt: str
+    doubt: str = ""
+    """Why it may be a mistake of the rule; empty when nothing speaks against it."""
+    scope: str | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {
+            "id": self.id,
+            "kind": self.kind,
+            "rule": self.rule,
+            "false_positive": self.doubt or None,
+            "scope": self.scope,
+            "excerpt": self.excerpt,
+        }
+
+
+def sweep(
+    store: Store,
+    catalog: Catalog,
+    kinds: Collection[str] = KINDS,
+    *,
+    chosen: Mask | None = None,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> tuple[Suspect, ...]:
+    """Look at every text (of `chosen` rows where that is given); suspects in the order of the catalog, newest first.
+
+    Raises UsageError for an unknown kind.
+    """
+    unknown = sorted(set(kinds) - set(KINDS))
+    if unknown:
+        raise UsageError(f"Nothing is scanned for {unknown[0]!r}.", fix=f"Scan for {', '.join(KINDS)}.")
+    from memtui.engine.catalog.select import positions_of
+
+    pin = store.pin(catalog.version)
+    column = pin.dialect.columns.text
+    found: list[tuple[int, list[_Reason]]] = []
+    looks = [_LOOKS[kind] for kind in KINDS if kind in kinds]
+    for n, batch in enumerate(pin.read_through([column])):
+        if cancel:
+            cancel.check()
+        at = positions_of(catalog, batch.column("_rowid").to_numpy())
+        for place, text in zip(at.tolist(), batch.column(column).to_pylist(), strict=True):
+            if text and (chosen is None or chosen[place]):
+                reasons = [reason for look in looks for reason in look(text)]
+                if reasons:
+                    found.append((place, reasons))
+        if on_progress:
+            on_progress(Progress("Scanning", min(catalog.n, (n + 1) * batch.num_rows), catalog.n))
+    found.sort(key=lambda each: each[0])
+    ids = catalog.ids.texts([place for place, _ in found])
+    suspects = []
+    for (place, reasons), each in zip(found, ids, strict=True):
+        scope = catalog.scopes[catalog.scope_codes[place]]
+        suspects += [
+            Suspect(each or "", reason.kind, reason.rule, reason.excerpt, reason.doubt, scope)
+            for reason in reasons
+        ]
+    return tuple(suspects)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reason:
+    kind: str
+    rule: str
+    excerpt: str
+    doubt: str = ""
+
+
+def _noise(text: str) -> Iterator[_Reason]:
+    rule = noise_rule(text)
+    if rule is not None:
+        yield _Reason("noise", rule, _excerpt(text), false_positive(text) or "")
+
+
+def _secrets(text: str) -> Iterator[_Reason]:
+    secrets = find_secrets(text)
+    for kind in dict.fromkeys(each.kind for each in secrets):
+        first = next(each for each in secrets if each.kind == kind)
+        around = text[max(0, first.start - _AROUND) : first.start], text[first.end : first.end + _AROUND]
+        yield _Reason("secret", kind, one_line(f"{mask(around[0])[0]}••••{mask(around[1])[0]}"))
+
+
+def _injection(text: str) -> Iterator[_Reason]:
+    found = injection(text)
+    if found is not None:
+        doubt = "it stands in quotation marks only" if found.quoted else ""
+        yield _Reason("injection", found.rule, _excerpt(text), doubt)
+
+
+_LOOKS: dict[str, Callable[[str], Iterator[_Reason]]] = {
+    "noise": _noise,
+    "secret": _secrets,
+    "injection": _injection,
+}
+
+
+def _excerpt(text: str) -> str:
+    line = one_line(mask(text[: 4 * _SHOWN])[0])
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

@@ -1,1 +1,0 @@
-"""Explaining a recall: why not, what if, which is better, what the agent would see."""

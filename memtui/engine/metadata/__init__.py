@@ -1,0 +1,1 @@
+"""The JSON that a row carries: read, patched and classified."""

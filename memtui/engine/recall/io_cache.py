@@ -1,0 +1,332 @@
+"""What a recall asks of the outside (searches, embedder, reranker), and what it was told: never asked twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+import numpy as np
+
+from memtui.engine.core.errors import MemtuiError, RerankError, UsageError
+from memtui.engine.recall import store_search
+from memtui.engine.recall.candidates import Floats, SimilarityCache
+from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.rows import CandidateRow, rows_of
+from memtui.engine.recall.store_search import SearchResult
+from memtui.engine.recall.trace import StageSummary
+
+if TYPE_CHECKING:
+    from memtui.engine.recall.recipes.pro.settings import RetrievalSettings
+    from memtui.engine.store.snapshot import Snapshot
+
+
+# One recall, fully decided: what every stage of a recipe may look at.
+
+
+@dataclass(frozen=True)
+class RerankAnswer:
+    """What the remote reranker said: (position, score) pairs in its order, or why there are none."""
+
+    scores: Sequence[tuple[int, float]] | None
+    note: str = ""
+
+
+# Asking the remote reranker within its time budget (spec/retrieval 4.5).
+
+_FALLBACK = "so the cosine blend"
+
+
+def ask_reranker(
+    outside: IoCache,
+    retrieval: RetrievalSettings,
+    query: str,
+    documents: Sequence[str],
+    top_n: int,
+    timeout_ms: float | None,
+) -> tuple[RerankAnswer, StageSummary | None]:
+    """The reranker's scores, or why there are none; and the call as an operation when one was made.
+
+    `timeout_ms` overrides the configured budget; 0 or less skips the call, as the peer does.
+    """
+    if not retrieval.rerank_api_key:
+        return RerankAnswer(None, f"no API key, {_FALLBACK}"), None
+    budget = retrieval.rerank_timeout_ms if timeout_ms is None else timeout_ms
+    if budget <= 0:
+        return RerankAnswer(None, f"timeout: no time left to ask, {_FALLBACK}"), None
+    if not documents:
+        return RerankAnswer(()), None
+    start = outside.clock()
+    answer = outside.rerank(retrieval, query, documents, top_n, budget)
+    ms = (outside.clock() - start) * 1000
+    n_out = len(answer.scores or ())
+    return answer, StageSummary(
+        "rerank_request", "ask reranker", "operation", len(documents), n_out, ms, note=answer.note
+    )
+
+
+def request_scores(
+    retrieval: RetrievalSettings, query: str, documents: Sequence[str], top_n: int, budget_ms: float
+) -> RerankAnswer:
+    """One request over HTTP; a failure is an answer without scores."""
+    from memtui.engine.providers.reranker import RerankSettings, rerank
+
+    key = retrieval.rerank_api_key if isinstance(retrieval.rerank_api_key, str) else ""
+    settings = RerankSettings(
+        provider=retrieval.rerank_provider,
+        endpoint=retrieval.rerank_endpoint,
+        model=retrieval.rerank_model,
+        api_key=key,
+        timeout_ms=budget_ms,
+    )
+    try:
+        return RerankAnswer(rerank(settings, query, list(documents), top_n, timeout_ms=budget_ms))
+    except RerankError as error:
+        return RerankAnswer(None, f"{error.reason}: {error.message} {_FALLBACK}")
+
+
+Embed = Callable[[str], "np.ndarray[Any, np.dtype[np.float32]]"]
+
+T = TypeVar("T")
+
+
+ROWS_KEPT = 8192
+"""Rows read by id that are remembered: some megabytes."""
+
+
+class NotCached(Exception):  # noqa: N818 - an outcome: the answer is not at hand
+    """A recall that may ask nothing needs an answer that it was never given; `what` names it."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(what)
+        self.what = what
+
+
+class IoCache:
+    """One version of a table, an embedder and a reranker, with a memory.
+
+    A trace keeps the one it was made with, so that the same question under other parameters needs no I/O.
+    `edits` are rows to read in place of the stored ones (None: as if the row were gone): what a change of a
+    memory would do, without writing it. Answers are kept until the last trace that holds them goes.
+    """
+
+    def __init__(
+        self,
+        pin: Snapshot,
+        embed: Embed | None = None,
+        *,
+        no_embedder: str = "",
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.pin = pin
+        self.embed_text = embed
+        self.no_embedder = no_embedder
+        self.clock = clock
+        self.edits: Mapping[str, CandidateRow | None] = {}
+        self._live = True
+        self._told: dict[Hashable, Any] = {}
+        self.kin: dict[int, SimilarityCache] = {}
+
+    def offline(self) -> IoCache:
+        """The same memory; a question that was never asked raises `NotAsked`."""
+        return self._variant(live=False)
+
+    def live(self) -> IoCache:
+        """The same memory, which asks what it was never told."""
+        return self if self._live else self._variant(live=True)
+
+    def with_edits(self, edits: Mapping[str, CandidateRow | None]) -> IoCache:
+        """The same memory, reading `edits` (by id) in place of the stored rows."""
+        return self._variant(edits=edits)
+
+    def _variant(
+        self, *, live: bool | None = None, edits: Mapping[str, CandidateRow | None] | None = None
+    ) -> IoCache:
+        other = IoCache(self.pin, self.embed_text, no_embedder=self.no_embedder, clock=self.clock)
+        other.edits = self.edits if edits is None else edits
+        other._live = self._live if live is None else live
+        other._told, other.kin = self._told, self.kin
+        return other
+
+    def asked(self, key: Hashable, what: str, ask: Callable[[], T]) -> T:
+        """The answer to `key`: remembered, else asked for now; `what` says it in words."""
+        if key not in self._told:
+            if not self._live:
+                raise NotCached(what)
+            self._told[key] = ask()
+        return cast(T, self._told[key])
+
+    def made(self, key: Hashable, make: Callable[[], T]) -> T:
+        """What `make` works out without asking anybody, made once for each `key`."""
+        if key not in self._told:
+            self._told[key] = make()
+        return cast(T, self._told[key])
+
+    def read(self, row: CandidateRow) -> CandidateRow | None:
+        """The row as this recall reads it: the edit in its place, None when the edit takes it away."""
+        return self.edits.get(row.id, row) if self.edits else row
+
+    def embed(self, text: str) -> Floats:
+        """The question as a vector, float64 [dims]. Call only where there is an embedder."""
+        assert self.embed_text is not None
+        embed = self.embed_text
+        return self.asked(
+            ("embed", text), "the question has to be embedded", lambda: np.asarray(embed(text), np.float64)
+        )
+
+    def nearest(
+        self,
+        query: Floats,
+        *,
+        k: int,
+        where: str | None,
+        metric: Literal["cosine", "l2"] = "cosine",
+        exact: bool = False,
+    ) -> SearchResult:
+        """See `search.nearest`; `exact` is `search.nearest_exact`."""
+        key = ("vector", query.tobytes(), where, metric, exact)
+        if exact:
+            return self.asked(
+                key,
+                "all vectors have to be read",
+                lambda: store_search.nearest_exact(self.pin, query, where=where),
+            )
+        return self._search(
+            key, "vectors", k, lambda: store_search.nearest(self.pin, query, k=k, where=where, metric=metric)
+        )
+
+    def by_words(self, text: str, *, k: int, where: str | None, agent: bool = False) -> SearchResult:
+        """See `search.by_words`; with `agent` `search.by_agent_words`.
+
+        Asked for as many as any search of the plugin takes: the engine's order of equal rows depends on how many
+        are asked for, and a recall from memory has to come out as one that is made anew.
+        """
+        most = max(k, store_search.FETCH_CAP)
+
+        def ask() -> SearchResult:
+            if agent:
+                return store_search.by_agent_words(self.pin, text, k=most, where=where)
+            return store_search.by_words(self.pin, text, k=most, where=where)
+
+        return self._search(("words", text, where, most, agent), "words", k, ask)
+
+    def by_substring(self, text: str, *, where: str | None) -> SearchResult:
+        """See `search.by_substring`."""
+        return self.asked(
+            ("substring", text, where),
+            "the text has to be looked for as a substring",
+            lambda: store_search.by_substring(self.pin, text, where=where),
+        )
+
+    def rows_by_id(self, ids: Sequence[str]) -> dict[str, CandidateRow]:
+        """The rows with these ids; a duplicated id gives the last one. Rows are kept with the table's version."""
+        kept: dict[str, CandidateRow] = self.pin.derived(("rows by id",), dict)
+        found = {memory_id: row for memory_id in ids if (row := kept.get(memory_id)) is not None}
+        missing = tuple(memory_id for memory_id in ids if memory_id not in found)
+        if missing:
+            columns = store_search.read_columns(self.pin.dialect)
+            read = self.asked(
+                ("rows", missing),
+                "rows have to be read",
+                lambda: rows_of(self.pin.rows_by_id(missing, columns), self.pin.dialect),
+            )
+            if len(kept) > ROWS_KEPT:
+                kept.clear()
+            fresh = {row.id: row for row in read}
+            kept.update(fresh)
+            found |= fresh
+        return {memory_id: found[memory_id] for memory_id in ids if memory_id in found}
+
+    def rerank(
+        self, retrieval: RetrievalSettings, query: str, documents: Sequence[str], top_n: int, budget_ms: float
+    ) -> RerankAnswer:
+        """The remote reranker's answer; see `ask_reranker.request_scores`."""
+        r = retrieval
+        key = (r.rerank_provider, r.rerank_endpoint, r.rerank_model, str(r.rerank_api_key))
+        return self.asked(
+            ("rerank", key, query, tuple(documents), top_n, budget_ms),
+            "the reranker has to be asked again",
+            lambda: request_scores(retrieval, query, documents, top_n, budget_ms),
+        )
+
+    def _search(self, key: Hashable, by: str, k: int, ask: Callable[[], SearchResult]) -> SearchResult:
+        known = self._told.get(key)
+        if known is None or not known.covers(k):
+            if not self._live:
+                raise NotCached(f"the table has to be searched by {by}")
+            known = self._told[key] = ask()
+        if known.asked == k:
+            return cast(SearchResult, known)
+        inputs = known.inputs[:k]
+        return replace(known, rows=known.rows[:k], numbers=known.numbers[:k], inputs=inputs, asked=k)
+
+
+# The question as a vector: given, embedded, or not to be had.
+
+
+@dataclass(frozen=True)
+class QuestionVector:
+    """The vector, float64 [dims], or None and why; the embedding as an operation when it was asked for."""
+
+    vector: Floats | None
+    warnings: list[str] = field(default_factory=list)
+    operation: StageSummary | None = None
+    failed: str = ""
+    """What the embedder said when it was asked and failed, whole; empty otherwise."""
+
+
+def question_vector(request: RecallRequest, outside: IoCache, *, needed: bool) -> QuestionVector:
+    """The vector that the request gives, else the embedder's.
+
+    Where neither is to be had the keyword lane works alone, which the warning says; with `needed` that is an
+    error, unless the request brings recorded vector hits. An embedder that was asked and failed is told in
+    `failed`: what follows from it is the recipe's own rule.
+    """
+    if request.query_vector is not None:
+        return QuestionVector(_given(request.query_vector))
+    if outside.embed_text is None:
+        why = outside.no_embedder or "there is no embedder for this store"
+        if needed and not (request.lanes or {}).get("vector"):
+            raise MemtuiError(
+                f"This recall asks by meaning only, and its question has no vector. {_sentence(why)}",
+                fix="Choose a recipe that also asks by words, or give a question vector.",
+            )
+        return QuestionVector(None, [f"keyword only: {why}"])
+    start = outside.clock()
+    try:
+        vector = outside.embed(request.query)
+        check_dims(vector, outside.pin.dims)
+    except MemtuiError as error:
+        ms = (outside.clock() - start) * 1000
+        said = " ".join(part.strip() for part in (error.message, error.details, error.fix) if part.strip())
+        asked = StageSummary("embed_query", "embed", "operation", 1, 0, ms, note=f"asked and failed: {said}")
+        return QuestionVector(None, [f"keyword only: {said}"], asked, said)
+    ms = (outside.clock() - start) * 1000
+    return QuestionVector(vector, [], StageSummary("embed_query", "embed", "operation", 1, 1, ms))
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text[:1].upper()}{text[1:]}."
+
+
+def _given(given: Sequence[float]) -> Floats:
+    try:
+        vector = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        vector = np.array([[]])
+    if vector.ndim != 1 or not np.isfinite(vector).all():
+        raise UsageError(
+            "The question vector is not a flat list of finite numbers.", fix="Give one flat list of floats."
+        )
+    return vector
+
+
+def check_dims(vector: Floats | None, dims: int | None) -> None:
+    """Raise UsageError when the question's vector does not fit the table's."""
+    if vector is not None and dims is not None and len(vector) != dims:
+        raise UsageError(
+            f"The question vector has {len(vector)} dimensions, the table's vectors {dims}.",
+            fix="Use the embedding model that made the store's vectors.",
+        )

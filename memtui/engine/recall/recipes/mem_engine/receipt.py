@@ -1,0 +1,199 @@
+"""Receipts of a recall: ids, scores and counts, never a memory's text."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from memtui.engine.recall.recipes.mem_engine.selection import REASONS
+from memtui.engine.recall.recipes.mem_engine.trust import TIER_OF
+
+SCHEMA = "openclaw-mem-engine.recall.receipt.v1"
+
+COMMENT = "openclaw-mem-engine:autoRecall"
+
+USUAL_ITEMS, MOST_ITEMS = 3, 10
+
+MOST_TIERS, MOST_LABELS = 6, 4
+
+DIGITS = 6
+
+Verbosity = Literal["low", "high"]
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptRules:
+    """The `receipts` block as resolved; an unknown verbosity is low."""
+
+    enabled: bool = True
+    verbosity: Verbosity = "low"
+    max_items: int = USUAL_ITEMS
+
+
+def receipt_rules(block: Mapping[str, Any]) -> ReceiptRules:
+    """Resolve a `receipts` block: items from 1 to 10."""
+    items = block.get("maxItems", USUAL_ITEMS)
+    known = isinstance(items, int | float) and not isinstance(items, bool) and math.isfinite(items)
+    return ReceiptRules(
+        enabled=block.get("enabled", True) is not False,
+        verbosity="high" if block.get("verbosity") == "high" else "low",
+        max_items=min(MOST_ITEMS, max(1, math.floor(items))) if known else USUAL_ITEMS,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """One memory that is returned, as a receipt needs it."""
+
+    id: str
+    label: str
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptTier:
+    """A tier that was searched."""
+
+    name: str
+    labels: Sequence[str]
+    candidates: float
+    selected: float
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiptInput:
+    """What a receipt tells: everything but how much of it."""
+
+    scope: str
+    scope_mode: str
+    skip_reason: str | None = None
+    rejected: Sequence[str] = ()
+    tiers: Sequence[ReceiptTier] = ()
+    fts: Sequence[tuple[str, float]] = ()
+    vector: Sequence[tuple[str, float, float]] = ()
+    """(id, score, distance)."""
+    fused: Sequence[Fused] = ()
+    injected: float = 0
+    selection_mode: str | None = None
+    quota: Mapping[str, int] | None = None
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    """fallback, budget, coldLane, workingSet where there is one."""
+
+
+NO_WORKING_SET: Mapping[str, Any] = {
+    "enabled": False,
+    "generated": False,
+    "id": None,
+    "chars": 0,
+    "sections": {"goal": False, "constraints": 0, "decisions": 0, "nextActions": 0, "openQuestions": 0},
+    "consumedCount": 0,
+    "suppressedRecallCount": 0,
+    "persisted": False,
+}
+"""What the hook tells of the working set when it makes none; memtui never does."""
+
+
+def lifecycle(story: ReceiptInput, rules: ReceiptRules) -> dict[str, Any]:
+    """The receipt of one recall: the best hits of each search, tiers, and why these ids."""
+    quota = {"quota": dict(story.quota)} if story.quota is not None else {}
+    mode = {"selectionMode": story.selection_mode} if story.selection_mode else {}
+    tiers = list(story.tiers)[:MOST_TIERS]
+    return {
+        "schema": SCHEMA,
+        "verbosity": rules.verbosity,
+        "skipped": story.skip_reason is not None,
+        "skipReason": story.skip_reason,
+        "rejected": [reason for reason in REASONS if reason in story.rejected],
+        "scope": story.scope,
+        "scopeMode": story.scope_mode,
+        **mode,
+        **quota,
+        "tiersSearched": [tier.name for tier in tiers],
+        "tierCounts": [
+            {
+                "tier": tier.name,
+                "labels": list(tier.labels)[:MOST_LABELS] if rules.verbosity == "high" else [],
+                "candidates": _count(tier.candidates),
+                "selected": _count(tier.selected),
+            }
+            for tier in tiers
+        ],
+        "ftsTop": [
+            {"id": each, "score": _round(score)}
+            for each, score in _best([(i, s) for i, s in story.fts])[: rules.max_items]
+        ],
+        "vecTop": _vector_top(story, rules),
+        "fusedTop": [each.id for each in story.fused][: rules.max_items],
+        "whySummary": _summary(story),
+        "whyTheseIds": _reasons(story)[: rules.max_items],
+        "finalCount": len(story.fused),
+        "injectedCount": _count(story.injected),
+        **story.parts,
+    }
+
+
+def comment(receipt: Mapping[str, Any]) -> str:
+    """The part of a receipt that is put into the prompt at verbosity high, as an HTML comment."""
+    keys = (
+        "schema", "verbosity", "skipped", "skipReason", "selectionMode", "quota", "tiersSearched", "fusedTop",
+        "whySummary", "whyTheseIds", "why", "injectedCount", "fallback", "workingSet",
+    )  # fmt: skip
+    whole = {**receipt, "why": {**receipt["whySummary"], "ids": receipt["whyTheseIds"]}}
+    compact = {key: whole[key] for key in keys if key in whole}
+    return f"<!-- {COMMENT} {json.dumps(compact, ensure_ascii=False, separators=(',', ':'))} -->"
+
+
+def _vector_top(story: ReceiptInput, rules: ReceiptRules) -> list[dict[str, Any]]:
+    distances: dict[str, tuple[float, float]] = {}
+    for each, score, distance in story.vector:
+        if each not in distances or score > distances[each][0]:
+            distances[each] = (score, distance)
+    best = _best([(each, score) for each, (score, _) in distances.items()])[: rules.max_items]
+    return [
+        {"id": each, "score": _round(score), "distance": _round(distances[each][1])} for each, score in best
+    ]
+
+
+def _best(hits: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
+    best: dict[str, float] = {}
+    for each, score in hits:
+        best[each] = max(score, best.get(each, -math.inf))
+    return sorted(best.items(), key=lambda pair: (-pair[1], pair[0]))
+
+
+def _summary(story: ReceiptInput) -> dict[str, Any]:
+    by_tier = dict.fromkeys(("must", "nice", "unknown", "ignore"), 0)
+    for each in story.fused:
+        by_tier[TIER_OF.get(each.label, "unknown")] += 1
+    primary = sum(1 for each in story.fused if each.scope == story.scope)
+    return {
+        "byTier": by_tier,
+        "fromPrimaryScope": primary,
+        "fromFallbackScope": len(story.fused) - primary,
+    }
+
+
+def _reasons(story: ReceiptInput) -> list[dict[str, Any]]:
+    fts, vector = {each for each, _ in story.fts}, {each for each, *_ in story.vector}
+    return [
+        {
+            "id": each.id,
+            "tier": TIER_OF.get(each.label, "unknown"),
+            "scope": each.scope,
+            "origin": "primary" if each.scope == story.scope else "fallback",
+            "signals": [name for name, ids in (("fts", fts), ("vec", vector)) if each.id in ids],
+        }
+        for each in story.fused
+    ]
+
+
+def _count(value: float) -> int:
+    return max(0, math.floor(value)) if math.isfinite(value) else 0
+
+
+def _round(value: float) -> float | int:
+    rounded = round(value, DIGITS)
+    return int(rounded) if rounded == int(rounded) else rounded

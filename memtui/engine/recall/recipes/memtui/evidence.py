@@ -1,0 +1,105 @@
+"""What is known of each candidate before any weight: cosine, words met, speaker, date; arrays over the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
+from memtui.engine.recall.recipes.memtui.late_interaction import WordScores
+from memtui.engine.recall.recipes.memtui.question import CleanQuestion, DateSpan
+from memtui.engine.recall.recipes.memtui.settings import OwnSettings
+from memtui.engine.recall.recipes.memtui.survey import Around
+
+MILLISECONDS_A_DAY = 86_400_000
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The question and everything that it names; what the stages share."""
+
+    question: str
+    clean: CleanQuestion
+    identifiers: tuple[str, ...]
+    spans: tuple[DateSpan, ...]
+    newest_wanted: str
+    """The words by which the question asks for what is new; empty when it does not."""
+    vector: Floats | None
+    settings: OwnSettings
+    limit: int
+    newest_ms: float
+    """The time that ages are counted from: the newest memory's, not later than now."""
+    met: WordScores | None
+    """One row a candidate; None when the bundled model cannot be read."""
+    met_ms: float
+    """How long the comparison took."""
+    by_identifier: Mapping[int, Hit]
+    following: Mapping[int, Hit]
+    """Those that were said after the best ones."""
+    speakers: Sequence[str]
+    """Of each candidate, empty where unknown."""
+    around: Sequence[Around]
+    """Ids of the memories before and after each candidate."""
+
+    @property
+    def speaker(self) -> str:
+        """The only known speaker that the question names; empty when there is none, or more than one."""
+        return self.clean.named[0] if len(self.clean.named) == 1 else ""
+
+
+@dataclass(frozen=True)
+class NormalizedScores:
+    """Numbers laid out from 0 (the pool's lowest) to 1 (its highest); absent ones are 0."""
+
+    raw: Floats
+    low: float
+    high: float
+
+    @cached_property
+    def value(self) -> Floats:
+        """(raw - low) / (high - low); 0 for all when they are equal."""
+        width = self.high - self.low
+        return np.nan_to_num((self.raw - self.low) / width) if width > 0 else np.zeros(len(self.raw))
+
+
+def stretch(raw: Floats) -> NormalizedScores:
+    """Stretch by the lowest and highest of the numbers that are there (NaN is absent)."""
+    known = raw[~np.isnan(raw)]
+    return (
+        NormalizedScores(raw, float(known.min()), float(known.max()))
+        if known.size
+        else NormalizedScores(raw, 0.0, 0.0)
+    )
+
+
+def cosines(pool: CandidatePool, question: Floats | None) -> Floats:
+    """The cosine of the question with each candidate's stored vector; NaN where there is no usable one.
+
+    Candidates of recorded lanes without a question vector keep the score that was recorded.
+    """
+    out = np.full(pool.n, np.nan)
+    if question is None:
+        for index, hit in pool.vector.items():
+            out[index] = hit.score
+        return out
+    norm = float(np.linalg.norm(question))
+    usable = [
+        at for at, row in enumerate(pool.rows) if row.wide is not None and len(row.wide) == len(question)
+    ]
+    if not usable or norm == 0:
+        return out
+    matrix = np.stack([pool.rows[at].wide for at in usable])  # type: ignore[misc]
+    lengths = np.linalg.norm(matrix, axis=1)
+    fits = (lengths > 0) & np.isfinite(lengths)
+    places = np.array(usable)[fits]
+    out[places] = (matrix[fits] @ question) / (lengths[fits] * norm)
+    return out
+
+
+# The stages of the recipe `memtui` in order, and running them over a pool.
+
+
+FOLLOWING = "following"

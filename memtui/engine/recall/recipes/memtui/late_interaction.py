@@ -1,0 +1,149 @@
+"""Late interaction: how well each word of a question is met by the best word of a memory.
+
+m = sum over question pieces t of w_t * max over memory pieces u of cos(t, u), divided by the sum of w_t;
+w_t is the length of the piece's stored vector (pieces that are rare in the language are longer) times the rarity
+of its word in the scope. Pieces that the model does not know are left out. A memory without known pieces is met
+by nothing: 0. What the memory before in the same session meets counts for this one too, at a share: an answer
+seldom repeats the words of the question it answers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memtui.engine.providers.static_embedder import StaticEmbedder, TokenVectors
+from memtui.engine.recall.candidates import Floats
+
+if TYPE_CHECKING:
+    from memtui.engine.store.snapshot import Snapshot
+
+
+Pieces = np.ndarray[Any, np.dtype[np.int32]]
+
+Matrix = np.ndarray[tuple[int, int], np.dtype[np.float64]]
+
+_WORD = re.compile(r"\w+")
+
+KEPT = 65_536
+"""Texts whose word pieces are remembered: about 40 MB with the texts of a dialogue."""
+
+
+class PieceCache:
+    """The word pieces of the texts of one version of a table, remembered by text."""
+
+    def __init__(self, model: StaticEmbedder) -> None:
+        self.model = model
+        self._known: dict[str, Pieces] = {}
+
+    def pieces(self, texts: Sequence[str]) -> list[Pieces]:
+        """The pieces of each text; texts never seen are tokenised together."""
+        found = {text: pieces for text in texts if (pieces := self._known.get(text)) is not None}
+        fresh = [text for text in dict.fromkeys(texts) if text not in found]
+        if fresh:
+            made = dict(zip(fresh, self.model.piece_ids(fresh), strict=True))
+            if len(self._known) > KEPT:
+                self._known.clear()
+            self._known.update(made)
+            found |= made
+        return [found[text] for text in texts]
+
+
+def piece_cache(pin: Snapshot, model: StaticEmbedder) -> PieceCache:
+    """The cache of this version of the table."""
+    return pin.derived(("pieces", model.name), lambda: PieceCache(model))
+
+
+@dataclass(frozen=True)
+class WordScores:
+    """How well memories meet a question: of each piece of the question the best cosine."""
+
+    question: TokenVectors
+    lengths: tuple[float, ...]
+    """Of the stored vector of each piece of the question."""
+    rarity: tuple[float, ...]
+    """Of the word of each piece in the scope."""
+    weights: tuple[float, ...]
+    """Their products; the score is the mean of the cosines with these weights."""
+    cosines: Matrix
+    """[n, pieces of the question]."""
+    before: Matrix
+    """The same of the memory before each one; NaN where there is none."""
+
+    def score(self, context_weight: float) -> Floats:
+        """m of each memory, with `context_weight` times what the memory before meets where that is more; [n]."""
+        total = sum(self.weights)
+        if not total > 0:
+            return np.zeros(len(self.cosines))
+        met = np.fmax(self.cosines, context_weight * self.before)
+        score: Floats = met @ np.array(self.weights) / total
+        return score
+
+
+def late_interaction(
+    model: StaticEmbedder,
+    question: str,
+    memories: Sequence[Pieces],
+    before: Sequence[Pieces] = (),
+    *,
+    rarity: Callable[[str], float] = lambda word: 1.0,
+) -> WordScores:
+    """Compare a question with memories given as word pieces (`PieceCache.pieces`).
+
+    `before` are those of the memory before each one, empty where there is none; or nothing at all.
+    `rarity` rates a word (lower case); where it leaves no piece any weight, all words count as equally rare.
+    """
+    asked = model.token_vectors(question)
+    lengths = np.linalg.norm(asked.matrix.astype(np.float64), axis=1)
+    rated = np.array([rarity(word) if word else 0.0 for word in words_at(question, asked.spans)])
+    if not (lengths * rated).any():
+        rated = np.ones(len(lengths))
+    weights = lengths * rated
+    every = best_cosines(model, asked, [*memories, *before])
+    cosines, lent = every[: len(memories)], np.full((len(memories), len(asked.tokens)), np.nan)
+    filled = [at for at, pieces in enumerate(before) if len(pieces)]
+    lent[filled] = every[len(memories) :][filled]
+    plain = [tuple(each.tolist()) for each in (lengths, rated, weights)]
+    return WordScores(asked, plain[0], plain[1], plain[2], cosines, lent)
+
+
+def words_at(text: str, spans: Sequence[tuple[int, int]]) -> list[str]:
+    """The word (lower case) that each span lies in; empty for punctuation."""
+    words = [(found.start(), found.end(), found[0].lower()) for found in _WORD.finditer(text)]
+    return [next((word for a, b, word in words if a <= start and end <= b), "") for start, end in spans]
+
+
+def best_cosines(model: StaticEmbedder, asked: TokenVectors, memories: Sequence[Pieces]) -> Matrix:
+    """For each memory and each piece of the question the highest cosine with a piece of the memory; 0 with none.
+
+    Every different piece of the memories is compared once: a hundred memories share most of their words.
+    """
+    best = np.zeros((len(memories), len(asked.tokens)))
+    filled = [at for at, pieces in enumerate(memories) if len(pieces)]
+    if not filled or not asked.tokens:
+        return best
+    flat = np.concatenate([memories[at] for at in filled])
+    different, place = np.unique(flat, return_inverse=True)
+    table = np.minimum(unit(asked.matrix) @ unit(model.piece_vectors(different)).T, 1.0)
+    lengths = [len(memories[at]) for at in filled]
+    starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
+    best[filled] = np.maximum.reduceat(table[:, place], starts, axis=1).T
+    return best
+
+
+def unit(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Rows of length 1; a zero row stays zero."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", matrix, matrix))[:, None]
+    unit_rows: np.ndarray[Any, np.dtype[np.float32]]
+    unit_rows = np.divide(matrix, lengths, out=np.zeros_like(matrix), where=lengths > 0)
+    return unit_rows
+
+
+def bare_text(text: str, speaker: str) -> str:
+    """A memory's text without its leading `Speaker:`."""
+    head = f"{speaker}:"
+    return text[len(head) :].lstrip() if speaker and text.startswith(head) else text

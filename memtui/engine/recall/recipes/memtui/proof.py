@@ -1,0 +1,200 @@
+"""The proof of the recipe `memtui`: its arithmetic a second time, from the recorded inputs and from the rows.
+
+Nothing here is shared with the stages on purpose. The weights are held against the configuration in the trace,
+the extremes against what all candidates recorded, and what was read of a row against the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.recall.proof_rules import StepsProof
+from memtui.engine.recall.trace import Candidate, Proof, Step
+
+if TYPE_CHECKING:
+    from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.rows import CandidateRow
+
+
+DAY_MS = 86_400_000
+
+CLOSE = 1e-9
+
+MOST_FAILURES = 20
+
+SEARCHES = ("vector_ranked", "bm25_ranked", "identifier_ranked", "following")
+
+Inputs = Mapping[str, Any]
+
+_WEIGHTS = {
+    "vector_weight": "vectorWeight",
+    "bm25_weight": "bm25Weight",
+    "identifier_weight": "identifierWeight",
+    "late_weight": "lateWeight",
+    "context_weight": "contextWeight",
+    "speaker_weight": "speakerWeight",
+    "date_weight": "dateWeight",
+    "previous_weight": "previousWeight",
+    "next_weight": "nextWeight",
+    "recency_weight": "recencyWeight",
+    "half_life_days": "recencyHalfLifeDays",
+}
+"""Input of a step to the setting that it must equal."""
+
+
+def prove_own(trace: Trace) -> Proof:
+    """Recompute a trace of the recipe `memtui`."""
+    check = MemtuiRun(trace)
+    steps = StepsProof(trace, check.expected, searches=SEARCHES)
+    steps.run()
+    failures = [*steps.failures, *check.failures, *check.stages()]
+    return Proof(not failures, steps.max_error, steps.checked, tuple(failures[:MOST_FAILURES]))
+
+
+def _part(value: float | None, low: float, high: float) -> float:
+    """Where a number stands between two others; what is absent stands at the bottom."""
+    return 0.0 if value is None or not high > low else (value - low) / (high - low)
+
+
+def _fused(_: float, i: Inputs) -> float:
+    top = i["highest_bm25"]
+    words = (i.get("bm25") or 0.0) / top if top > 0 else 0.0
+    meaning = _part(i.get("cosine"), i["lowest_cosine"], i["highest_cosine"])
+    letter = i.get("identifier_weight", 0.0) * (i.get("identifiers") or 0.0)
+    return float(i["vector_weight"] * meaning + i["bm25_weight"] * words + letter)
+
+
+def _late(before: float, i: Inputs) -> float:
+    return float(before + i["late_weight"] * _part(i["met"], i["lowest_met"], i["highest_met"]))
+
+
+def _beside(before: float, i: Inputs) -> float:
+    earlier = i["previous_weight"] * (i.get("previous_score") or 0.0)
+    return float(before + earlier + i["next_weight"] * (i.get("next_score") or 0.0))
+
+
+_SCORES: dict[str, Callable[[float, Inputs], float]] = {
+    "cosine": lambda _, i: 1 - i["distance"],
+    "bm25": lambda _, i: i["raw_bm25"],
+    "recorded": lambda _, i: i["recorded"],
+    "follows": lambda _, i: i["score_before"],
+    "stretched_sum": _fused,
+    "late_interaction": _late,
+    "speaker_named": lambda before, i: before + i["speaker_weight"],
+    "date_named": lambda before, i: before + i["date_weight"],
+    "neighbours": _beside,
+    "newer": lambda before, i: before + i["recency_weight"] * 0.5 ** (i["age_days"] / i["half_life_days"]),
+    "unchanged": lambda before, _: before,
+}
+
+
+class MemtuiRun:
+    """What only this recipe's steps must satisfy."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.failures: list[str] = []
+        self.settings: Mapping[str, Any] = trace.config["memtui"]
+        self.params = {stage.name: stage.params for stage in trace.stages}
+        self.rows = {row.id: row for row in trace.pool.rows}
+        self.before_neighbours = {
+            candidate.id: step.before
+            for candidate in trace.candidates
+            for step in candidate.steps
+            if step.stage == "neighbours" and step.rank_before is not None
+        }
+
+    def expected(self, candidate: Candidate, step: Step) -> float:
+        """The score after a step; what is wrong with its inputs is a failure of its own."""
+        inputs, row = step.inputs, self.rows[candidate.id]
+        for name, key in _WEIGHTS.items():
+            if name in inputs and inputs[name] != self.settings[key]:
+                self._fail(candidate, step, f"{name} is {inputs[name]}, the setting is {self.settings[key]}")
+        check = _CHECKS.get(step.stage)
+        if check is not None and (why := check(self, row, step)):
+            self._fail(candidate, step, why)
+        if step.rule == "held":
+            return self._held(row)
+        return _SCORES[step.rule](step.before or 0.0, inputs)
+
+    def _fail(self, candidate: Candidate, step: Step, why: str) -> None:
+        self.failures.append(f"{candidate.id}, {step.stage}: {why}")
+
+    def _held(self, row: CandidateRow) -> float:
+        wanted = self.params["identifier_ranked"]["identifiers"]
+        return sum(token.casefold() in row.text.casefold() for token in wanted) / len(wanted)
+
+    def late(self, row: CandidateRow, step: Step) -> str:
+        """m is the mean of the cosines, weighted by the question's pieces."""
+        params, cosines = self.params[step.stage], step.inputs["cosines"]
+        if (before := step.inputs.get("before")) is not None:
+            share = step.inputs["context_weight"]
+            cosines = [max(own, share * lent) for own, lent in zip(cosines, before, strict=True)]
+        weights = [length * rare for length, rare in zip(params["lengths"], params["rarity"], strict=True)]
+        total = sum(weights)
+        m = sum(w * c for w, c in zip(weights, cosines, strict=True)) / total if total > 0 else 0.0
+        return "" if abs(m - step.inputs["met"]) <= CLOSE else f"the words give {m}"
+
+    def speaker(self, row: CandidateRow, step: Step) -> str:
+        """One speaker is named, and the row has it; or the rule does not apply."""
+        named = self.params[step.stage]["named"]
+        said = str(row.metadata.values.get("speaker") or "").strip()
+        if (step.inputs.get("speaker") or "") != said:
+            return f"the row's speaker is {said or 'nobody known'}"
+        applies = len(named) == 1 and said == named[0]
+        return "" if applies == (step.rule == "speaker_named") else f"said by {said or 'nobody known'}"
+
+    def date(self, row: CandidateRow, step: Step) -> str:
+        """The row's time lies within a span; or the rule does not apply."""
+        spans = self.params[step.stage]["spans"]
+        if step.inputs.get("timestamp_ms") != row.timestamp_ms:
+            return f"the row's time is {row.timestamp_ms}"
+        within = any(start <= row.timestamp_ms < end for start, end, _ in spans)
+        return "" if within == (step.rule == "date_named") else f"its time is {row.timestamp_ms}"
+
+    def neighbours(self, row: CandidateRow, step: Step) -> str:
+        """The scores of the memories beside it are those they had."""
+        for name in ("previous", "next"):
+            other = step.inputs.get(name)
+            had = None if other is None else self.before_neighbours.get(other)
+            if step.inputs.get(f"{name}_score") != had:
+                return f"the {name} memory had {had}"
+        return ""
+
+    def recency(self, row: CandidateRow, step: Step) -> str:
+        """The age counts from the newest memory."""
+        age = step.inputs.get("age_days")
+        counted = max(0.0, self.params[step.stage]["newest_ms"] - row.timestamp_ms) / DAY_MS
+        return "" if age is None or abs(age - counted) <= CLOSE else f"its age is {counted}"
+
+    def stages(self) -> list[str]:
+        """Extremes, the limit and the spans, over all candidates."""
+        failures = []
+        for stage, value, low, high in (
+            ("fused", "cosine", "lowest_cosine", "highest_cosine"),
+            ("late_interaction", "met", "lowest_met", "highest_met"),
+            ("fused", "bm25", "", "highest_bm25"),
+        ):
+            steps = [s for c in self.trace.candidates for s in c.steps if s.stage == stage]
+            known = [s.inputs[value] for s in steps if value in s.inputs]
+            for bound, extreme in ((low, min), (high, max)):
+                wrong = known and bound and any(s.inputs[bound] != extreme(known) for s in steps)
+                if wrong:
+                    failures.append(f"{stage}: {bound} is not that of the candidates")
+        for start, end, phrase in self.params.get("date", {}).get("spans", ()):
+            days = (end - start) / DAY_MS
+            if start % DAY_MS or not (days == 12 or 28 + 6 <= days <= 31 + 6):
+                failures.append(f"date: {phrase} spans {days} days")
+        if len(self.trace.results) > self.trace.limit:
+            failures.append(f"limit: {len(self.trace.results)} came back")
+        return failures
+
+
+_CHECKS: dict[str, Callable[[MemtuiRun, CandidateRow, Step], str]] = {
+    "late_interaction": MemtuiRun.late,
+    "speaker": MemtuiRun.speaker,
+    "date": MemtuiRun.date,
+    "neighbours": MemtuiRun.neighbours,
+    "recency": MemtuiRun.recency,
+}

@@ -1,0 +1,341 @@
+"""One recall by the recipe `memtui`: survey, searches, evidence, stages, trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.javascript import trim
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.providers.static_embedder import bundled
+from memtui.engine.recall.candidates import CandidatePool, Floats
+from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
+from memtui.engine.recall.lanes import Lane, blank, ranked
+from memtui.engine.recall.recipes.memtui import searches, stages
+from memtui.engine.recall.recipes.memtui.evidence import FOLLOWING, Evidence
+from memtui.engine.recall.recipes.memtui.gather import CandidateGatherer
+from memtui.engine.recall.recipes.memtui.proof import prove_own
+from memtui.engine.recall.recipes.memtui.question import clean_question, identifiers
+from memtui.engine.recall.recipes.memtui.settings import BLOCK, resolve_own
+from memtui.engine.recall.recipes.memtui.survey import Survey, nothing, survey
+from memtui.engine.recall.record import StageRecord, Trace
+from memtui.engine.recall.request import RecallRequest, filters_of
+from memtui.engine.recall.rows import CandidateRow
+from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.stages.gates import limit_cut
+from memtui.engine.recall.trace import StageKind, StageSummary
+
+if TYPE_CHECKING:
+    from memtui.engine.core.memory import Memory
+
+
+# The stages of the recipe `memtui` in order, and running them over a pool.
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A stage: its name and title, what it does, when it runs, and whether it starts from the searches."""
+
+    name: str
+    title: str
+    kind: StageKind
+    run: Callable[[Ranking, CandidatePool, Evidence], Outcome]
+    when: Callable[[Evidence], bool] = lambda asked: True
+    fresh: bool = False
+
+
+SEARCHES = {
+    "vector_ranked": "vector",
+    "bm25_ranked": "bm25",
+    "identifier_ranked": "to the letter",
+    FOLLOWING: "said next",
+}
+"""The searches by name, with their titles."""
+
+COMPARED = "late_interaction"
+
+SCORES = (
+    Stage("fused", "fusion", "score", stages.fused, fresh=True),
+    Stage(COMPARED, "word by word", "score", stages.late_interaction, lambda a: a.met is not None),
+    Stage("speaker", "speaker", "score", stages.speaker, lambda a: bool(a.clean.named)),
+    Stage("date", "date", "score", stages.date, lambda a: bool(a.spans)),
+)
+"""What a memory earns by itself."""
+
+NEIGHBOURS = Stage(
+    "neighbours", "same session", "score", stages.neighbours, lambda a: any(map(any, a.around))
+)
+"""What it earns by the memories beside it."""
+
+REST = (
+    NEIGHBOURS,
+    Stage("recency", "newer", "score", stages.recency, lambda a: bool(a.newest_wanted)),
+    Stage("min_score", "min score", "filter", stages.min_score, lambda a: a.settings.min_score > 0),
+    Stage("limit", "limit", "filter", lambda flow, pool, a: limit_cut(flow, pool, limit=a.limit)),
+)
+
+
+def through(
+    todo: Sequence[Stage],
+    pool: CandidatePool,
+    asked: Evidence,
+    *,
+    clock: Callable[[], float],
+    cancel: CancelToken,
+) -> list[StageRecord]:
+    """Run the stages that apply, each on what the one before left; the records in order."""
+    flow, records = blank(pool), []
+    for stage in todo:
+        if not stage.when(asked):
+            continue
+        cancel.check()
+        before = blank(pool) if stage.fresh else flow
+        start = clock()
+        outcome = stage.run(before, pool, asked)
+        flow = outcome.flow
+        n_in = len(flow.order) if stage.fresh else len(before.order)
+        ms = (clock() - start) * 1000 + (asked.met_ms if stage.name == COMPARED else 0.0)
+        records.append(StageRecord(stage.name, stage.title, stage.kind, before, outcome, n_in, ms))
+    return records
+
+
+NAME = "memtui"
+
+DEFAULT_LIMIT = 10
+
+MOST = 1000
+"""Results that can be asked for."""
+
+OnStage = Callable[[StageSummary], None]
+
+
+def recall_own(
+    request: RecallRequest,
+    outside: IoCache,
+    *,
+    now_ms: int,
+    bundled_vectors: bool,
+    on_stage: OnStage | None = None,
+    cancel: CancelToken | None = None,
+) -> Trace:
+    """Answer `request` by the recipe `memtui`; `bundled_vectors`: the store's vectors are the bundled model's.
+
+    Raises UsageError for an empty question, a limit below 1 and a question vector that does not fit the table,
+    ConfigError for a setting, MemtuiError when neither meaning nor words can be searched.
+    """
+    return MemtuiRun(request, outside, now_ms, bundled_vectors, on_stage, cancel).trace()
+
+
+class MemtuiRun:
+    """The state of one recall while it is made."""
+
+    def __init__(
+        self,
+        request: RecallRequest,
+        outside: IoCache,
+        now_ms: int,
+        bundled_vectors: bool,
+        on_stage: OnStage | None,
+        cancel: CancelToken | None,
+    ) -> None:
+        if not trim(request.query) and not request.lanes:
+            raise UsageError("The question is empty.", fix="Type what the agent would ask.")
+        self.limit = DEFAULT_LIMIT if request.limit is None else request.limit
+        if not 1 <= self.limit <= MOST:
+            raise UsageError(f"A limit of {self.limit} makes no sense.", fix=f"Ask for 1 to {MOST} memories.")
+        self.request, self.outside, self.pin = request, outside, outside.pin
+        self.now_ms = now_ms if request.now_ms is None else request.now_ms
+        self.on_stage = on_stage or (lambda summary: None)
+        self.cancel = cancel or CancelToken()
+        self.settings, self.findings = resolve_own(
+            request.config, bundled=bundled_vectors, question=request.query
+        )
+        pool = max(self.settings.pool, self.limit)
+        self.search = searches.MemtuiSearch(outside, request.scopes, request.category, pool, self.now_ms)
+        self.warnings: list[str] = []
+        self.operations: list[StageSummary] = []
+        self.lane_ms: dict[str, float] = {}
+        self.started = outside.clock()
+
+    def trace(self) -> Trace:
+        """Survey the scope, search, gather the evidence, run the stages."""
+        gathering = self._gather()
+        pool, records = self._run(gathering)
+        has_vectors = gathering.vector is not None or "vector" in (self.request.lanes or {})
+        return Trace(
+            query=self.request.query,
+            recipe=NAME,
+            mode="hybrid" if has_vectors else "keyword",
+            source=None,
+            config={BLOCK: self.settings.as_block()},
+            now_ms=self.now_ms,
+            limit=self.limit,
+            filters=filters_of(self.request),
+            bm25_query=self.request.query,
+            pool=pool,
+            records=tuple(records),
+            operations=tuple(self.operations),
+            warnings=tuple(dict.fromkeys(self.warnings)),
+            findings=self.findings + self._twice(gathering.known.twice),
+            total_ms=(self.outside.clock() - self.started) * 1000,
+            load_memories=self._memories,
+            table_version=self.pin.version,
+            request=self.request,
+            query_vector=gathering.vector,
+            cleaned=gathering.clean.text,
+            outside=self.outside.live(),
+            prover=prove_own,
+        )
+
+    @staticmethod
+    def _twice(rows: int) -> tuple[str, ...]:
+        """What is to be known of metadata that was encoded twice."""
+        if not rows:
+            return ()
+        count = "1 row" if rows == 1 else f"{rows:,} rows"
+        return (
+            f"metadata is encoded twice in {count}: read here as what it holds, by the plugin not at all.",
+        )
+
+    def _gather(self) -> CandidateGatherer:
+        request, known = self.request, self._survey()
+        clean = clean_question(request.query, share=known.share, speakers=known.speakers)
+        vector = self._vector(clean.text)
+        names = () if request.lanes else identifiers(request.query)
+        found = {
+            "vector_ranked": self._lane("vector", lambda: self._by_meaning(vector)),
+            "bm25_ranked": self._lane("bm25", lambda: searches.by_words(self.search, request.query)),
+        }
+        if names:
+            found["identifier_ranked"] = self._lane("", lambda: searches.by_identifier(self.search, names))
+        if all(lane.via == "" for lane in found.values()):
+            raise MemtuiError(
+                "Nothing could be searched: " + "; ".join(dict.fromkeys(self.warnings)) + ".",
+                fix="Configure an embedder, give a question vector, or build a full-text index.",
+            )
+        return CandidateGatherer(
+            question=request.query,
+            clean=clean,
+            identifiers=names,
+            vector=vector,
+            known=known,
+            settings=self.settings,
+            limit=self.limit,
+            search=self.search,
+            lanes=found,
+            model=bundled(),
+        )
+
+    def _run(self, gathering: CandidateGatherer) -> tuple[CandidatePool, list[StageRecord]]:
+        """The score stages over what was found, then everything over that and the neighbours it draws in."""
+        clock, cancel, start = self.outside.clock, self.cancel, self.outside.clock()
+        rows, pool, asked, warning, first = self._scored(gathering)
+        wider = gathering.with_following(pool, asked, first[-1])
+        if wider is not gathering:
+            gathering, self.lane_ms[FOLLOWING] = wider, (clock() - start) * 1000
+            rows, pool, asked, warning, first = self._scored(gathering)
+        entering = gathering.entering(pool, asked, first[-1])
+        if entering:
+            pool = gathering.pool([*rows, *entering])
+            asked, warning = gathering.asked(pool)
+        if warning:
+            self.warnings.append(warning)
+        records = [self._searched(gathering, name, pool) for name in gathering.lanes]
+        todo = (*SCORES, *REST)
+        records += through(todo, pool, asked, clock=clock, cancel=cancel)
+        for record in records:
+            self.on_stage(record.summary())
+        return pool, records
+
+    def _scored(
+        self, gathering: CandidateGatherer
+    ) -> tuple[list[CandidateRow], CandidatePool, Evidence, str, list[StageRecord]]:
+        """What was found with what each memory earns by itself; and why words were not compared, if so."""
+        rows = gathering.rows()
+        pool = gathering.pool(rows)
+        asked, warning = gathering.asked(pool)
+        return (
+            rows,
+            pool,
+            asked,
+            warning,
+            through(SCORES, pool, asked, clock=self.outside.clock, cancel=self.cancel),
+        )
+
+    def _survey(self) -> Survey:
+        """What the scope has in common; nothing where every scope is denied."""
+        if self.search.denied:
+            return nothing()
+        where = self.search.scope_where
+        start = self.outside.clock()
+        known = self.outside.asked(
+            ("survey", where),
+            "the scope has to be surveyed",
+            lambda: survey(self.pin, where, check=self.cancel.check),
+        )
+        ms = (self.outside.clock() - start) * 1000
+        self._operation(StageSummary("survey", "survey", "operation", self.pin.rows, known.sampled, ms))
+        return known
+
+    def _operation(self, summary: StageSummary) -> None:
+        self.operations.append(summary)
+        self.on_stage(summary)
+
+    def _vector(self, clean: str) -> Floats | None:
+        """The given vector, else that of the clean question; None when this recall has no vectors."""
+        if self.request.lanes:
+            return None
+        if self.pin.dims is None:
+            self.warnings.append("keyword only: the table has no vectors")
+            return None
+        answer = question_vector(replace(self.request, query=clean), self.outside, needed=False)
+        self.warnings += answer.warnings
+        if answer.operation is not None:
+            self._operation(answer.operation)
+        check_dims(answer.vector, self.pin.dims)
+        return answer.vector
+
+    def _by_meaning(self, vector: Floats | None) -> Lane:
+        return Lane() if vector is None else searches.by_meaning(self.search, vector)
+
+    def _lane(self, name: str, run: Callable[[], Lane]) -> Lane:
+        """One search; recorded hits replace it, a failure is a warning."""
+        self.cancel.check()
+        start = self.outside.clock()
+        recorded = self.request.lanes
+        try:
+            if not recorded:
+                lane = run()
+            elif name in recorded:
+                lane = searches.recorded(self.search, recorded[name], lane=name)
+            else:
+                lane = Lane()
+        except UsageError:
+            raise
+        except MemtuiError as error:
+            lane = Lane(warning=f"a search failed: {error}")
+        if lane.warning:
+            self.warnings.append(lane.warning)
+        self.lane_ms[name] = (self.outside.clock() - start) * 1000
+        return lane
+
+    def _searched(self, gathering: CandidateGatherer, name: str, pool: CandidatePool) -> StageRecord:
+        """A search as a stage."""
+        lane = gathering.lanes[name]
+        place = {row.id: at for at, row in enumerate(pool.rows)}
+        gates = {place[gone.row.id]: Drop(gone.reason, gone.score, gone.limit) for gone in lane.dropped}
+        params: dict[str, Any] = {"via": lane.via}
+        if name == "identifier_ranked":
+            params["identifiers"] = list(gathering.identifiers)
+        outcome = ranked(gathering.hits(name, pool.rows), pool, gates, lane.warning, params)
+        ms = self.lane_ms[
+            {"vector_ranked": "vector", "bm25_ranked": "bm25", "identifier_ranked": ""}.get(name, name)
+        ]
+        title = SEARCHES[name]
+        return StageRecord(name, title, "search", blank(pool), outcome, self.pin.rows, ms)
+
+    def _memories(self, pool: CandidatePool) -> dict[str, Memory]:
+        table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))
+        return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.now_ms)}

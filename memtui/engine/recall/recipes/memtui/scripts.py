@@ -1,0 +1,82 @@
+"""Which of a question's words the bundled model can tell apart, judged by its own vocabulary.
+
+A model has learned a script where its vocabulary has whole words of it. English has some twenty thousand of them;
+of a script that it never learned it has single letters: these meet the same letters in every text, and say nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memtui.engine.providers.static_embedder import StaticEmbedder
+
+
+ENOUGH = 500
+"""Words of two letters and more that make a script a learned one."""
+
+UNSPACED = ("CJK", "HIRAGANA", "KATAKANA", "THAI", "LAO", "KHMER", "MYANMAR")
+"""Scripts that put no space between words; two letters count as a word."""
+
+_RUN = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a question is written in scripts that the model never learned."""
+
+    uncovered: float
+    """The share of its words, 0 to 1."""
+    scripts: tuple[str, ...]
+    """Those scripts, by the first word of Unicode's names: CJK, HANGUL, ARABIC, ..."""
+
+
+NOTHING = Coverage(0.0, ())
+
+
+def coverage(text: str, model: StaticEmbedder) -> Coverage:
+    """The share of the words of `text` in scripts that `model` never learned; numbers and signs do not count."""
+    learned = learned_scripts(model)
+    weights: dict[str, float] = {}
+    for run in _RUN.findall(text):
+        for script, letters in _by_script(run).items():
+            spaced = script not in UNSPACED
+            weights[script] = weights.get(script, 0.0) + (letters / len(run) if spaced else letters / 2)
+    total = sum(weights.values())
+    unknown = {script: weight for script, weight in weights.items() if script not in learned}
+    if not unknown or not total:
+        return NOTHING
+    return Coverage(sum(unknown.values()) / total, tuple(sorted(unknown)))
+
+
+def learned_scripts(model: StaticEmbedder) -> frozenset[str]:
+    """The scripts of which the vocabulary of `model` has enough whole words."""
+    return _learned(model.vocabulary())
+
+
+@lru_cache(maxsize=2)
+def _learned(words: tuple[str, ...]) -> frozenset[str]:
+    counts: dict[str, int] = {}
+    for word in words:
+        if len(word) > 1 and word.isalpha():
+            script = script_of(word[0])
+            counts[script] = counts.get(script, 0) + 1
+    return frozenset(script for script, count in counts.items() if count >= ENOUGH)
+
+
+def _by_script(run: str) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for letter in run:
+        script = script_of(letter)
+        counts[script] = counts.get(script, 0) + 1
+    return counts
+
+
+@lru_cache(8192)
+def script_of(letter: str) -> str:
+    """The script of a letter: the first word of its Unicode name; LATIN for a letter without one."""
+    return unicodedata.name(letter, "LATIN").replace("FULLWIDTH ", "").replace("-", " ").split()[0]

@@ -1,0 +1,135 @@
+"""The settings of the recipe `memtui`: what each signal is worth, and how many candidates it looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field
+
+from memtui.engine.core.errors import ConfigError, EmbeddingError
+from memtui.engine.recall.recipes.memtui.scripts import NOTHING, Coverage, coverage
+from memtui.engine.recall.recipes.pro.settings import SettingsBlock, resolve_block
+
+BLOCK = "memtui"
+"""The block's name in a configuration."""
+
+
+class OwnSettings(SettingsBlock):
+    """Weights add up, they do not share out: a memory that every signal speaks for has the sum of all.
+
+    The defaults are those for vectors of the bundled model; `GIVEN` are those for a transformer's.
+    """
+
+    vector_weight: float = Field(default=0.3, ge=0, le=10)
+    """Of the cosine between the vectors, stretched from the pool's lowest to its highest."""
+    late_weight: float = Field(default=0.8, ge=0, le=10)
+    """Of the late interaction (how well each word of the question is met), stretched the same way."""
+    rarity: float = Field(default=1.0, ge=0, le=3)
+    """How far a question's word counts by its rarity in the scope: the exponent of `Survey.rarity`, 0 not at all."""
+    context_weight: float = Field(default=0.8, ge=0, le=1)
+    """What a word of the question counts that only the memory before meets, in the same session."""
+    bm25_weight: float = Field(default=0.2, ge=0, le=10)
+    """Of the keyword score as a share of the best one; more for a long question, see `for_question`."""
+    identifier_weight: float = Field(default=1.0, ge=0, le=10)
+    """Of the share of the question's identifiers that stand in the memory to the letter."""
+    speaker_weight: float = Field(default=0.5, ge=0, le=10)
+    """For what was said by the only speaker that the question names."""
+    date_weight: float = Field(default=0.6, ge=0, le=10)
+    """For a time within a span that the question names."""
+    previous_weight: float = Field(default=0.15, ge=0, le=1)
+    """Of the score of the memory before, in the same session."""
+    next_weight: float = Field(default=0.1, ge=0, le=1)
+    """Of the score of the memory after, in the same session."""
+    following: int = Field(default=20, ge=0, le=200)
+    """The memories said after the best ones become candidates too, after so many of them; 0 for none."""
+    recency: Literal["asked", "on", "off"] = "asked"
+    """Whether newer memories gain: when the question asks for what is new, always, never."""
+    recency_weight: float = Field(default=0.3, ge=0, le=10)
+    recency_half_life_days: float = Field(default=30, gt=0)
+    pool: int = Field(default=100, ge=1, le=1000)
+    """Candidates from each search."""
+    min_score: float = Field(default=0, ge=0)
+    """Memories below are not returned; 0 returns the best there are."""
+
+    def as_block(self) -> dict[str, Any]:
+        """The resolved block under its key names."""
+        block: dict[str, Any] = self.model_dump(by_alias=True)
+        return block
+
+
+GIVEN: Mapping[str, float] = {"speakerWeight": 0.4, "dateWeight": 0.8, "nextWeight": 0.05, "pool": 50}
+"""What differs where the vectors are another model's (fitted with MiniLM's)."""
+
+
+SHORT, LONG = 12, 40
+"""Words of a question: up to the first the keywords have their least weight, from the second on their most."""
+
+KEYWORDS = (0.2, 0.4)
+"""The least and the most; fitted on `tests/quality/tuning`."""
+
+UNCOVERED = {"bm25Weight": 1.0, "lateWeight": 0.3, "vectorWeight": 0.1}
+"""The weights for a question in a script that the bundled model never learned: keywords lead."""
+
+FULL = 0.5
+"""From this share of such words on these weights count whole; below in proportion."""
+
+
+def for_question(question: str, covered: Coverage, *, bundled: bool) -> dict[str, float]:
+    """The weights that hang on the question, over the defaults.
+
+    Where the vectors are another model's, what the bundled one never learned is no reason to distrust them: then
+    only the word by word comparison, which is always the bundled model's, counts less.
+    """
+    least, most = KEYWORDS
+    length = min(1.0, max(0.0, (len(question.split()) - SHORT) / (LONG - SHORT)))
+    plain = {"bm25Weight": least + length * (most - least), "lateWeight": 0.8, "vectorWeight": 0.3}
+    share = min(1.0, covered.uncovered / FULL)
+    changed = UNCOVERED if bundled else {"lateWeight": UNCOVERED["lateWeight"]}
+    return {key: round(value + share * (changed.get(key, value) - value), 4) for key, value in plain.items()}
+
+
+def covered_by_model(question: str) -> Coverage:
+    """How much of a question is of scripts that the bundled model never learned; nothing where it cannot be read."""
+    if question.isascii():
+        return NOTHING  # Latin, without a look at the vocabulary
+    from memtui.engine.providers.static_embedder import bundled
+
+    try:
+        return coverage(question, bundled())
+    except EmbeddingError:
+        return NOTHING
+
+
+def resolve_own(
+    config: Mapping[str, Any] | None, *, bundled: bool, question: str = ""
+) -> tuple[OwnSettings, tuple[str, ...]]:
+    """The settings of `config` ({"memtui": {...}}) over those for `question`, and findings about what has no effect.
+
+    Raises ConfigError with the path of the first key that is unknown or ill-typed.
+    """
+    config = config or {}
+    unknown = [key for key in config if key not in (BLOCK, "retrieval", "decay")]
+    if unknown:
+        raise ConfigError(f"{unknown[0]} is not a known block.", path=unknown[0], fix=f"Use {BLOCK}.")
+    findings = tuple(
+        f"{key} has no effect: those are the plugin's settings, this recipe reads the block {BLOCK}."
+        for key in ("retrieval", "decay")
+        if config.get(key)
+    )
+    covered = covered_by_model(question)
+    base = {**({} if bundled else GIVEN), **for_question(question, covered, bundled=bundled)}
+    settings: OwnSettings = resolve_block(BLOCK, OwnSettings, config.get(BLOCK, {}), base)
+    return settings, (*findings, *_gate(covered, settings))
+
+
+def _gate(covered: Coverage, settings: OwnSettings) -> tuple[str, ...]:
+    """What to say of a question that the bundled model cannot tell apart."""
+    if not covered.uncovered:
+        return ()
+    scripts = ", ".join(script.capitalize() if script != "CJK" else script for script in covered.scripts)
+    return (
+        f"{covered.uncovered:.0%} of the question's words are {scripts}, which the bundled model never learned: "
+        f"keywords count {settings.bm25_weight:g}, word by word {settings.late_weight:g}, "
+        f"meaning {settings.vector_weight:g}.",
+    )

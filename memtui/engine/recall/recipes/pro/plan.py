@@ -1,0 +1,125 @@
+"""A request resolved: its recipe, settings and limits, before anything is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.core.errors import UsageError
+from memtui.engine.core.javascript import trim
+from memtui.engine.metadata.categories import matches
+from memtui.engine.recall import lanes
+from memtui.engine.recall.context import WINDOW_FACTOR
+from memtui.engine.recall.recipes import memory_lancedb
+from memtui.engine.recall.recipes.pro import settings
+from memtui.engine.recall.recipes.pro.question import expand, skip_rule, tag_tokens
+from memtui.engine.recall.recipes.pro.recipe import BUILTIN, Recipe
+from memtui.engine.recall.recipes.registry import recipe_named
+from memtui.engine.recall.request import SOURCES, UNSET, RecallRequest
+from memtui.engine.recall.rows import CandidateRow
+
+if TYPE_CHECKING:
+    from memtui.engine.recall.context import Route
+    from memtui.engine.recall.recipes.pro.settings import DecaySettings, RetrievalSettings
+
+
+GATE_MIN_LENGTH = 15
+"""What the host passes to the adaptive gate (autoRecallMinLength's schema default)."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be asked and how; `route` is decided later, when it is known what can be searched."""
+
+    request: RecallRequest
+    recipe: Recipe
+    retrieval: RetrievalSettings
+    decay: DecaySettings | None
+    source: str | None
+    limit: int
+    """Results wanted, clamped."""
+    lane_limit: int
+    """Hits wanted of each lane, clamped."""
+    now_ms: int
+    tags: tuple[str, ...]
+    guarded: bool
+    """Whether the caller's own filters (adaptive gate, governance) apply."""
+    gate_rule: str | None
+    """The rule by which the adaptive gate skips the question; None where it passes or is not asked."""
+
+    @property
+    def plain(self) -> bool:
+        """The built-in program: one vector search, a floor, a limit; none of the plugin's settings."""
+        return self.recipe is BUILTIN
+
+    def matches(self, row: CandidateRow) -> bool:
+        """The category filter."""
+        category = self.request.category
+        return category is None or matches(row.category, category, row.metadata.values)
+
+    def bm25_query(self, route: Route) -> str | None:
+        """The text of the keyword lane; None when it does not run."""
+        if route == "vector":
+            return None
+        asked_on_purpose = self.source in ("manual", "cli")
+        if route in ("hybrid", "keyword") and self.retrieval.query_expansion and asked_on_purpose:
+            return expand(self.request.query)
+        return self.request.query
+
+    def config_block(self) -> dict[str, Any]:
+        """The settings as resolved, under the program's own key names, secrets masked."""
+        if self.plain:
+            return {"minScore": memory_lancedb.MIN_SCORE, "limit": self.limit}
+        return {
+            "retrieval": self.retrieval.as_block(),
+            "decay": self.decay.as_block() if self.decay else None,
+        }
+
+    def notes(self) -> list[str]:
+        """What was asked and is not done as it was asked."""
+        asked = self.request.limit
+        if asked is None or asked == self.limit:
+            return []
+        return [f"a limit of {asked} is taken as {self.limit}"]
+
+    def findings(self) -> tuple[str, ...]:
+        """Settings without effect, limits that reject nothing."""
+        return () if self.plain else settings.findings(self.retrieval, self.decay)
+
+
+def make_plan(
+    request: RecallRequest,
+    *,
+    now_ms: int,
+    base_retrieval: Mapping[str, Any] | None = None,
+    base_decay: Mapping[str, Any] | None = None,
+) -> Plan:
+    """Resolve `request` over the store's own settings; raises UsageError for what cannot be asked."""
+    recipe = recipe_named(request.recipe)
+    source = recipe.source if request.source is UNSET else request.source
+    if source is not None and source not in SOURCES:
+        raise UsageError(f"There is no source {source!r}.", fix=f"Known sources: {', '.join(SOURCES)}.")
+    if not trim(request.query) and not request.lanes:
+        raise UsageError("The question is empty.", fix="Type what the agent would ask.")
+    retrieval, decay = settings.resolve(
+        request.config, base_retrieval=base_retrieval, base_decay=base_decay, decay_on=recipe.decay_on
+    )
+    plain = recipe is BUILTIN
+    wanted = recipe.limit if request.limit is None else request.limit
+    limit = max(1, wanted) if plain else lanes.clamp_limit(wanted)
+    pool_size = max(retrieval.candidate_pool_size, WINDOW_FACTOR * limit)
+    guarded = recipe.guarded and request.source is UNSET
+    return Plan(
+        request=request,
+        recipe=recipe,
+        retrieval=retrieval,
+        decay=decay,
+        source=source,
+        limit=limit,
+        lane_limit=limit if plain else lanes.clamp_limit(pool_size),
+        now_ms=now_ms if request.now_ms is None else request.now_ms,
+        tags=() if plain else tuple(tag_tokens(request.query, retrieval.tag_prefixes)),
+        guarded=guarded,
+        gate_rule=skip_rule(request.query, GATE_MIN_LENGTH) if guarded else None,
+    )

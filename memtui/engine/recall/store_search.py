@@ -1,0 +1,163 @@
+"""What a recall asks the table for, and the answers: rows with the engine's own numbers, nothing judged yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from memtui.engine.core.javascript import trim, utf16_len
+from memtui.engine.recall.candidates import Floats
+from memtui.engine.recall.rows import CandidateRow, CandidateRows, RowsById, rows_of
+from memtui.engine.store import sql
+
+if TYPE_CHECKING:
+    from memtui.engine.dialects.base import Dialect
+    from memtui.engine.store.snapshot import Snapshot
+    from memtui.engine.store.table import Store
+
+    Table = Snapshot | Store
+
+
+FETCH_FACTOR, FETCH_CAP = 20, 200
+"""Rows to ask the store for, because inactive ones are skipped afterwards (spec/retrieval 2.2)."""
+
+FIELD_WEIGHTS = (("text", 1.0), ("l2_content", 0.96), ("l0_abstract", 0.98), ("l1_overview", 0.92))
+
+SUBSTRING_BASE, SUBSTRING_PER_CHAR, SUBSTRING_CAP = 0.72, 0.02, 0.95
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What one search answered: rows in its order, and of each the number it was ranked by.
+
+    Cosine distance or squared L2 (vector search), raw BM25 (words), the score itself (substring).
+    `asked` is how many rows were asked for; fewer rows are all there are.
+    """
+
+    rows: Sequence[CandidateRow]
+    numbers: Sequence[float]
+    asked: int
+    inputs: Sequence[dict[str, Any]] = ()
+    """For a substring hit: the field that holds the text, and its length. For words: what each one adds."""
+
+    def covers(self, asked: int) -> bool:
+        """Whether this answer also answers the same search for `asked` rows."""
+        return self.asked >= asked or len(self.numbers) < self.asked
+
+
+def fetch_size(limit: int) -> int:
+    """How many rows a lane of `limit` hits asks the store for."""
+    return min(limit * FETCH_FACTOR, FETCH_CAP)
+
+
+def read_columns(dialect: Dialect) -> list[str]:
+    """The columns recall reads."""
+    c = dialect.columns
+    names = (c.id, c.text, c.vector, c.category, c.scope, c.importance, c.timestamp, c.created, c.metadata)
+    return [name for name in dict.fromkeys(names) if name]
+
+
+def scope_filter(dialect: Dialect, scopes: Sequence[str] | None) -> str | None:
+    """The scope filter as SQL, None without one."""
+    column = dialect.columns.scope
+    return None if scopes is None or column is None else sql.is_in(column, list(scopes))
+
+
+def nearest(
+    table: Table, query: Floats, *, k: int, where: str | None, metric: Literal["cosine", "l2"] = "cosine"
+) -> SearchResult:
+    """The `k` nearest rows by the engine's search, nearest first, with their distances."""
+    found = table.vector_search(
+        query.astype(np.float32).tolist(),
+        k=k,
+        metric=metric,
+        where=where,
+        columns=read_columns(table.dialect),
+    )
+    return SearchResult(CandidateRows(found, table.dialect), found.column("_distance").to_pylist(), k)
+
+
+def nearest_exact(table: Table, query: Floats, *, where: str | None) -> SearchResult:
+    """All rows by cosine distance in double precision (disableNativeCosine); a zero norm counts as cosine 0."""
+    import pyarrow as pa
+
+    batches = list(table.scan(read_columns(table.dialect), where=where))
+    if not batches:
+        return SearchResult((), (), 0)
+    whole = pa.Table.from_batches(batches)
+    vectors = whole.column(str(table.dialect.columns.vector)).combine_chunks()
+    usable = np.flatnonzero(vectors.is_valid().to_numpy(zero_copy_only=False))
+    matrix = np.asarray(vectors.take(pa.array(usable)).flatten(), np.float64).reshape(-1, len(query))
+    lengths = np.linalg.norm(matrix, axis=1) * float(np.linalg.norm(query))
+    dots = matrix @ query
+    distances = 1.0 - np.divide(dots, lengths, out=np.zeros_like(dots), where=lengths > 0)
+    order = np.argsort(distances, kind="stable")
+    rows = CandidateRows(whole.take(pa.array(usable[order])), table.dialect)
+    return SearchResult(rows, distances[order].tolist(), len(order))
+
+
+def by_agent_words(pin: Snapshot, text: str, *, k: int, where: str | None) -> SearchResult:
+    """`by_words` as the engine of the table's own program answers it; `inputs` names what each word adds."""
+    ranked = pin.agent_search(text, k=k, where=where)
+    if ranked is None:
+        return by_words(pin, text, k=k, where=where)
+    rows = RowsById(pin, ranked.row_ids.tolist(), read_columns(pin.dialect))
+    accounts = [{"words": ranked.account(row)} for row in range(len(rows))]
+    return SearchResult(rows, ranked.scores.tolist(), k, accounts)
+
+
+def by_words(table: Table, text: str, *, k: int, where: str | None) -> SearchResult:
+    """The `k` best rows for the words of `text` by the full-text index; raises MemtuiError where there is none.
+
+    Which of equal rows come first, and which stand at the cut, depends on `k`.
+    """
+    found = table.fts_search(text, k=k, where=where, columns=read_columns(table.dialect))
+    return SearchResult(CandidateRows(found, table.dialect), found.column("_score").to_pylist(), k)
+
+
+def by_substring(table: Table, text: str, *, where: str | None) -> SearchResult:
+    """Every row that holds the whole trimmed text, best field first, newer before older (spec/retrieval 2.4)."""
+    needle = trim(text).lower()
+    if not needle:
+        return SearchResult((), (), 0)
+    base = min(SUBSTRING_CAP, SUBSTRING_BASE + SUBSTRING_PER_CHAR * utf16_len(needle))
+    found: list[tuple[float, CandidateRow, dict[str, Any]]] = []
+    for batch in table.scan(read_columns(table.dialect), where=where):
+        for row in _holding(batch, needle, table.dialect):
+            best = _best_field(row, needle, base)
+            if best is not None:
+                found.append((best[0], row, best[1]))
+    found.sort(key=lambda hit: (-hit[0], -hit[1].timestamp_ms))
+    return SearchResult(
+        [row for _, row, _ in found], [s for s, _, _ in found], len(found) + 1, [i for *_, i in found]
+    )
+
+
+def _holding(batch: Any, needle: str, dialect: Dialect) -> list[CandidateRow]:
+    """The rows of a batch whose text or stored metadata may hold `needle`."""
+    import pyarrow as pa
+
+    everywhere = needle.startswith("-")  # an overview that is not stored reads as "- " and the abstract
+    names = batch.schema.names
+    texts = batch.column(dialect.columns.text).to_pylist()
+    stored = dialect.columns.metadata
+    metadata = batch.column(stored).to_pylist() if stored in names else [None] * len(texts)
+    places = [
+        at
+        for at, (text, raw) in enumerate(zip(texts, metadata, strict=True))
+        if everywhere or needle in (text or "").lower() or (raw and ("\\" in raw or needle in raw.lower()))
+    ]
+    table = pa.Table.from_batches([batch])
+    return rows_of(table.take(pa.array(places, pa.int64())), dialect) if places else []
+
+
+def _best_field(row: CandidateRow, needle: str, base: float) -> tuple[float, dict[str, Any]] | None:
+    best: tuple[float, dict[str, Any]] | None = None
+    for name, weight in FIELD_WEIGHTS:
+        value = row.text if name == "text" else getattr(row.metadata, name)
+        if needle in value.lower() and (best is None or base * weight > best[0]):
+            best = base * weight, {"field": name, "characters": utf16_len(needle), "weight": weight}
+    return best

@@ -1,0 +1,1 @@
+"""Writing memories out: the request, the rows, what is lost."""

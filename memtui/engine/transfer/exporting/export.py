@@ -1,0 +1,279 @@
+"""Taking memories out: by filter or marked rows, in one fixed order, a window at a time, secrets masked."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.transfer.exporting.request import (
+    EXPORT_FORMATS,
+    FOLDERS,
+    Exported,
+    ExportRequest,
+    ExportWriter,
+    Header,
+    RowWindow,
+)
+from memtui.engine.transfer.exporting.rows import count_left_out, left_out, windows, with_left_out
+from memtui.engine.transfer.record import LossTable
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from memtui.engine.catalog.catalog import Catalog
+    from memtui.engine.store.table import Store
+
+
+def export(
+    request: ExportRequest,
+    store: Store,
+    catalog: Catalog,
+    *,
+    now_ms: int,
+    model: str | None = None,
+    dry_run: bool = False,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Exported:
+    """Write the memories in the order of time (the plugin's form: newest first) and of ids within a moment.
+
+    The file (or folder) appears whole or not at all. `dry_run` counts without writing. Raises UsageError for
+    an unknown format or a filter that does not parse, RefusedError when something is there already,
+    MemtuiError when there is no room.
+    """
+    if request.format not in EXPORT_FORMATS:
+        raise UsageError(
+            f"There is no format {request.format!r} to export to.", fix=f"Choose {', '.join(EXPORT_FORMATS)}."
+        )
+    positions = chosen(request, store, catalog, now_ms)
+    gone = left_out(store, request.format, request.fields)
+    header = Header(store, len(positions), request.vectors, model, now_ms, _filters(request), gone)
+    _check_place(request, dry_run)
+    ledger, lost = LossTable(), Counter[str]()
+    masked = 0
+    rows = windows(store, catalog, positions, request)
+    if dry_run:
+        for window in _told(rows, len(positions), on_progress, cancel):
+            masked += sum(window.masked)
+            _losses(request, header, window, ledger)
+            count_left_out(window, header, request.format, lost)
+        losses = with_left_out(ledger.lines(), lost)
+        return Exported(len(positions), masked, losses, request.path, warnings=_warnings(masked))
+    with _appearing(request) as place:
+        writer = _writer(request, header, place)
+        for window in _told(rows, len(positions), on_progress, cancel):
+            masked += sum(window.masked)
+            _losses(request, header, window, ledger)
+            count_left_out(window, header, request.format, lost)
+            try:
+                writer.write(window, ledger)
+            except OSError as error:
+                raise _no_room(request.path, error) from error
+        writer.close()
+        size, files = _measure(place)
+    losses = with_left_out(ledger.lines(), lost)
+    return Exported(len(positions), masked, losses, request.path, size, files, _warnings(masked))
+
+
+def chosen(request: ExportRequest, store: Store, catalog: Catalog, now_ms: int) -> NDArray[np.int64]:
+    """Places in the catalog of the rows to export, in the order of the export."""
+    import numpy as np
+
+    from memtui.engine.catalog.select import in_scopes
+    from memtui.engine.catalog.views import filter_mask
+
+    if request.ids:
+        places: list[int] = []
+        for each in request.ids:
+            found = catalog.find(each)
+            if not len(found):
+                raise UsageError(f"There is no memory {each}.", fix="Mark it again; nothing was written.")
+            places.extend(found.tolist())
+        positions = np.array(list(dict.fromkeys(places)), dtype=np.int64)
+    else:
+        mask = filter_mask(store, catalog, request.filter, now_ms=now_ms)
+        keep = np.ones(catalog.n, dtype=np.bool_) if mask is None else mask
+        if request.scopes is not None:
+            keep = keep & in_scopes(catalog, request.scopes)
+        positions = np.flatnonzero(keep)
+    ids = catalog.ids
+    order = np.lexsort(
+        (catalog.row_ids[positions], ids.low[positions], ids.high[positions], catalog.timestamp[positions])
+    )
+    ordered: NDArray[np.int64] = positions[order]
+    return ordered[::-1] if request.format == "json" else ordered
+
+
+def _losses(request: ExportRequest, header: Header, window: RowWindow, ledger: LossTable) -> None:
+    from memtui.engine.transfer.exporting.losses import count_losses
+
+    count_losses(request, header, window, ledger)
+
+
+def _told(
+    rows: Iterator[RowWindow], total: int, on_progress: OnProgress | None, cancel: CancelToken | None
+) -> Iterator[RowWindow]:
+    done = 0
+    for window in rows:
+        if cancel is not None:
+            cancel.check()
+        yield window
+        done += len(window)
+        if on_progress:
+            on_progress(Progress("exporting", done, total))
+
+
+def _filters(request: ExportRequest) -> dict[str, str]:
+    found = {"filter": request.filter} if request.filter else {}
+    return {**found, "ids": str(len(request.ids))} if request.ids else found
+
+
+def _warnings(masked: int) -> tuple[str, ...]:
+    if not masked:
+        return ()
+    rows = "memory holds" if masked == 1 else "memories hold"
+    return (f"{masked:,} {rows} what looks like a secret; it is masked in the export.",)
+
+
+# ---------------------------------------------------------------------- the place
+
+
+def _check_place(request: ExportRequest, dry_run: bool) -> None:
+    path = request.path
+    if request.format in FOLDERS:
+        if path.exists() and not path.is_dir():
+            raise RefusedError(f"{path} is a file.", fix="Name a folder; nothing was written.")
+        return
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder.", fix="Name a file; nothing was written.")
+    if path.exists() and not request.overwrite and not dry_run:
+        raise RefusedError(
+            f"{path} is there already.", fix="Choose another name, or repeat with --yes to replace it."
+        )
+
+
+@contextmanager
+def _appearing(request: ExportRequest) -> Iterator[Path]:
+    """Where to write: a file beside the wanted one, renamed at the end; a folder is filled file by file."""
+    path = request.path
+    try:
+        if request.format in FOLDERS:
+            path.mkdir(parents=True, exist_ok=True)
+            yield path
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        os.close(handle)
+    except OSError as error:
+        raise _no_room(path, error) from error
+    part = Path(name)
+    try:
+        yield part
+        os.chmod(part, 0o600 if not path.exists() else path.stat().st_mode & 0o777)
+        part.replace(path)
+    except OSError as error:
+        raise _no_room(path, error) from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _no_room(path: Path, error: OSError) -> MemtuiError:
+    return MemtuiError(
+        f"{path} cannot be written: {(error.strerror or str(error)).lower()}.",
+        fix="Choose another place, or make room; nothing was kept.",
+        details=str(error),
+    )
+
+
+def _measure(place: Path) -> tuple[int, int]:
+    if place.is_file():
+        return place.stat().st_size, 1
+    files = [each for each in place.rglob("*.md") if each.is_file()]
+    return sum(each.stat().st_size for each in files), len(files)
+
+
+def _writer(request: ExportRequest, header: Header, place: Path) -> ExportWriter:
+    from importlib import import_module
+
+    module = import_module(f"memtui.engine.transfer.writers.{request.format}")
+    made: ExportWriter = module.open_writer(place, header)
+    return made
+
+
+# How large an export will be: a sample of its rows written for real, and scaled.
+
+SAMPLE = 256
+
+
+def estimated_bytes(
+    request: ExportRequest, store: Store, catalog: Catalog, *, now_ms: int, model: str | None = None
+) -> int:
+    """About how many bytes the export takes; exact where it has no more rows than the sample."""
+    positions = chosen(request, store, catalog, now_ms)
+    step = max(1, -(-len(positions) // SAMPLE))
+    ids = tuple(each for each in catalog.ids.texts(positions[::step]) if each)
+    if not ids:
+        return 0
+    with tempfile.TemporaryDirectory(prefix="memtui-size-") as folder:
+        sample = replace(request, path=Path(folder) / "sample", ids=ids, filter="", scopes=None)
+        written = export(sample, store, catalog, now_ms=now_ms, model=model)
+    return round(written.size_bytes * len(positions) / max(1, written.rows))
+
+
+# What was exported lately: where it went, for a person who looks for it. Texts are never in it.
+
+MOST = 50
+
+
+@dataclass(frozen=True, slots=True)
+class PastExport:
+    """One export that was written."""
+
+    time_ms: int
+    path: str
+    format: str
+    rows: int
+
+
+class Exports:
+    """The last exports of one store, in the small file `path`."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def all(self) -> list[PastExport]:
+        """The last one first; what cannot be read is none."""
+        try:
+            lines = self._path.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError):
+            return []
+        found = []
+        for line in lines:
+            try:
+                found.append(PastExport(**json.loads(line)))
+            except (ValueError, TypeError):
+                continue
+        return found[::-1]
+
+    def add(self, written: PastExport) -> None:
+        """Remember one more; a note that cannot be kept is no reason to fail."""
+        kept = [*self.all()[: MOST - 1][::-1], written]
+        text = "".join(json.dumps(asdict(each)) + "\n" for each in kept)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            handle, part = tempfile.mkstemp(dir=self._path.parent, suffix=".part")
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(part, self._path)
+        except OSError:
+            return

@@ -1,0 +1,160 @@
+"""Taking memories out: by filter or marked rows, in one fixed order, a window at a time, secrets masked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+from memtui.engine.transfer.record import FieldLoss, LossTable
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from memtui.engine.core.memory import Memory
+    from memtui.engine.store.table import Store
+
+
+# The rows of an export, a window at a time: in their order, secrets masked or texts left out as asked.
+
+
+@dataclass(slots=True)
+class RowWindow:
+    """Some rows in the order of the export, as an Arrow table, as plain rows, and as memories."""
+
+    table: pa.Table = field(repr=False)
+    vector: str | None
+    """The vector's column, where vectors are asked for."""
+    masked: list[bool]
+    """The rows in which a secret was masked."""
+    _rows: list[dict[str, Any]] | None = field(default=None, repr=False)
+    _read: list[Memory] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    @property
+    def plain(self) -> pa.Table:
+        """The table without vectors."""
+        return self.table if self.vector is None else self.table.drop_columns([self.vector])
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows without vectors; read once."""
+        if self._rows is None:
+            self._rows = self.plain.to_pylist()
+        return self._rows
+
+    @property
+    def vectors(self) -> list[bytes | None] | None:
+        """Float32 bytes of each row's vector, None for a NULL; None where none are asked for."""
+        return None if self.vector is None else _vector_bytes(self.table, self.vector)
+
+    def memories(self, header: Header) -> list[Memory]:
+        """The rows as memories; read once."""
+        if self._read is None:
+            self._read = header.store.dialect.to_memories(self.table, header.now_ms)
+        return self._read
+
+
+def _vector_bytes(table: pa.Table, vector: str) -> list[bytes | None]:
+    """Float32 bytes of each row's vector, None for a NULL."""
+    import numpy as np
+
+    array = table.column(vector).combine_chunks()
+    dims = array.type.list_size
+    there = array.is_valid().to_pylist()
+    if array.null_count:
+        array = array.fill_null([0.0] * dims)
+    flat = np.ascontiguousarray(array.flatten().to_numpy(zero_copy_only=False), dtype="<f4")
+    data, width = flat.tobytes(), 4 * dims
+    return [data[width * at : width * (at + 1)] if valid else None for at, valid in enumerate(there)]
+
+
+EXPORT_FORMATS = ("jsonl", "json", "csv", "parquet", "markdown", "obsidian")
+
+EXPORT_TITLES = {
+    "jsonl": "JSON lines, with everything",
+    "json": "memory-lancedb-pro's own export",
+    "csv": "a table for spreadsheets",
+    "parquet": "a table with everything, for other programs",
+    "markdown": "MEMORY.md and daily files",
+    "obsidian": "notes for an Obsidian vault",
+}
+
+FOLDERS = ("markdown", "obsidian")
+"""Formats that are a folder of files."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """An export. `filter` and `ids` narrow it; both empty means every memory."""
+
+    path: Path
+    format: str
+    filter: str = ""
+    ids: tuple[str, ...] = ()
+    scopes: tuple[str | None, ...] | None = None
+    vectors: bool = False
+    mask: bool = True
+    """Mask secrets in texts and metadata."""
+    redact: bool = False
+    """Leave the texts out: each becomes its length. For sharing what a store is like, not what is in it."""
+    fields: tuple[str, ...] = ()
+    """Fields to write beside id and text, of `export_fields.fields_of`; empty: all of them."""
+    overwrite: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written, or would be."""
+
+    rows: int
+    masked: int
+    """Rows in which a secret was masked."""
+    loss: tuple[FieldLoss, ...]
+    path: Path
+    size_bytes: int = 0
+    files: int = 1
+    warnings: tuple[str, ...] = ()
+
+    def as_json(self, format_name: str) -> dict[str, Any]:
+        """The document of the command-line contract."""
+        return {
+            "schema": "memtui.export.v1",
+            "format": format_name,
+            "path": str(self.path),
+            "rows": self.rows,
+            "masked": self.masked,
+            "files": self.files,
+            "bytes": self.size_bytes,
+            "loss": [loss.as_json() for loss in self.loss],
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a writer knows before the first row."""
+
+    store: Store
+    rows: int
+    vectors: bool
+    model: str | None
+    now_ms: int
+    filters: dict[str, str]
+    left_out: frozenset[str] = frozenset()
+    """Fields that are not wanted."""
+
+
+class ExportWriter(Protocol):
+    """One format: told of the start, of windows of rows, and of the end."""
+
+    def write(self, window: RowWindow, ledger: LossTable) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def open_text(place: Path) -> IO[str]:
+    """A text file for writing, UTF-8, line feeds only."""
+    return place.open("w", encoding="utf-8", errors="replace", newline="\n", buffering=1 << 20)

@@ -1,0 +1,1 @@
+"""From records to rows: the plan, the write, the resume."""

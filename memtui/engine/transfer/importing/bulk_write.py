@@ -1,0 +1,217 @@
+"""Adding more rows than fit into a change set: one stream, one commit, one entry that can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.changes.applied_state import AppliedState, whereabouts
+from memtui.engine.changes.journal import RowImages
+from memtui.engine.core.errors import MemtuiError, RefusedError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from memtui.engine.changes.facade import Curator
+    from memtui.engine.store.writer import Writer
+    from memtui.engine.transfer.importing.import_plan import ImportPlan, ImportResult
+    from memtui.engine.transfer.importing.planner import ImportPlanner
+
+
+# The rows that a plan writes, with their vectors, in batches of the table's own schema.
+
+
+def new_rows(
+    plan: ImportPlan,
+    numbers: NDArray[np.int64],
+    vectors: NDArray[np.float32] | None,
+    schema: pa.Schema,
+    ids: Mapping[int, str],
+) -> Iterator[pa.RecordBatch]:
+    """The rows of these records (ascending) with the table's columns.
+
+    A row that brought no vector takes it from `vectors`, float32 [records, dims]. `ids` are new ids for
+    records whose own is taken.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    columns = plan.dialect.columns
+    first = 0
+    for batch in plan.spool.batches():
+        start, stop = np.searchsorted(numbers, (first, first + batch.num_rows)).tolist()
+        here = numbers[start:stop] - first
+        if len(here):
+            part = batch if len(here) == batch.num_rows else batch.take(pa.array(here))
+            arrays = [part.column(part.schema.get_field_index(name)) for name in schema.names]
+            at_vector = schema.get_field_index(columns.vector) if columns.vector else -1
+            if at_vector >= 0:
+                arrays[at_vector] = _filled(
+                    arrays[at_vector], vectors, here + first, schema.field(at_vector).type
+                )
+            if ids:
+                renamed = {at: ids[n] for at, n in enumerate((here + first).tolist()) if n in ids}
+                at_id = schema.get_field_index(columns.id)
+                values = arrays[at_id].to_pylist()
+                arrays[at_id] = pa.array(
+                    [renamed.get(at, each) for at, each in enumerate(values)], arrays[at_id].type
+                )
+            yield pa.record_batch(arrays, schema=schema)
+        first += batch.num_rows
+    if len(numbers) and int(np.max(numbers)) >= first:
+        raise MemtuiError("The rows of the plan are no longer there.", fix="Plan the import again.")
+
+
+def _filled(
+    array: Any, vectors: NDArray[np.float32] | None, numbers: NDArray[np.int64], kind: pa.DataType
+) -> Any:
+    """An Arrow array of vectors without a NULL in it."""
+    import numpy as np
+    import pyarrow as pa
+
+    valid = array.is_valid().to_numpy(zero_copy_only=False)
+    if valid.all():
+        return array
+    dims = kind.list_size
+    flat = np.zeros((len(array), dims), dtype=np.float32)
+    if valid.any():
+        flat[valid] = array.flatten().to_numpy(zero_copy_only=False).reshape(-1, dims)
+    if vectors is not None:
+        flat[~valid] = vectors[numbers[~valid]]
+    return pa.FixedSizeListArray.from_arrays(
+        pa.array(flat.ravel(), pa.float32()).cast(kind.value_type), type=kind
+    )
+
+
+def add_all(
+    plan: ImportPlan,
+    adds: NDArray[np.int64],
+    vectors: NDArray[np.float32] | None,
+    ids: Mapping[int, str],
+    shop: ImportPlanner,
+    curator: Curator,
+    *,
+    confirmed: bool,
+) -> ImportResult:
+    """Write the records `adds` as new rows.
+
+    The journal keeps id, text and scope of each, enough to find it again and to see whether somebody changed
+    it since; the rows themselves go from the spool into the table without passing through memory.
+    """
+    from memtui.engine.transfer.importing.import_plan import ACTION, ImportResult, title
+
+    bench = curator.bench
+    bench.access.require(confirmed=confirmed)
+    writer, journal = bench.writer, bench.journal
+    schema = shop.store.schema
+    with bench.gatekeeper.hold() as hold:
+        before = writer.newest()
+        if writer.schema != schema:
+            raise RefusedError(
+                f"{writer.where} has other columns than when this was planned.", fix="Plan the import again."
+            )
+        if before != plan.version:
+            _nothing_there(writer, _image(plan, adds, ids, schema).read_all().column("id"))
+        rows = writer.count()
+        hold.check()
+        entry = journal.intend(
+            time_ms=bench.now(),
+            action=ACTION,
+            title=title(plan, len(adds), 0),
+            changes=(),
+            images=RowImages(None, None, None),
+            version_before=before,
+            count=len(adds),
+            added=_image(plan, adds, ids, schema),
+        )
+        after = _committed(writer, plan, adds, vectors, ids, schema, curator, entry)
+        if after == before + 1:
+            _verify(writer, rows + len(adds))
+        journal.applied(entry, after)
+        hold.check()
+    journal.tidy()
+    shop.store.refresh()
+    warnings = (*plan.warnings, *((bench.access.warning,) if bench.access.warning else ()))
+    return ImportResult(entry, len(adds), 0, warnings)
+
+
+def _image(
+    plan: ImportPlan, adds: NDArray[np.int64], ids: Mapping[int, str], schema: pa.Schema
+) -> pa.RecordBatchReader:
+    """Id, text and scope of the rows, a batch at a time."""
+    import pyarrow as pa
+
+    columns = plan.dialect.columns
+    names = [name for name in (columns.id, columns.text, columns.scope) if name]
+    kept = pa.schema([schema.field(name) for name in names])
+    return pa.RecordBatchReader.from_batches(kept, new_rows(plan, adds, None, kept, ids))
+
+
+def _nothing_there(writer: Writer, ids: pa.ChunkedArray) -> None:
+    """Raise when another program has added one of the rows since the plan was made."""
+
+    if any_present(writer, ids):
+        raise RefusedError(
+            f"Some of these memories have come into {writer.where} meanwhile.",
+            fix="Plan the import again; nothing was written.",
+        )
+
+
+def _committed(
+    writer: Writer,
+    plan: ImportPlan,
+    adds: NDArray[np.int64],
+    vectors: NDArray[np.float32] | None,
+    ids: Mapping[int, str],
+    schema: pa.Schema,
+    curator: Curator,
+    entry: int,
+) -> int:
+    import pyarrow as pa
+
+    journal = curator.bench.journal
+    batches: Iterator[pa.RecordBatch] = new_rows(plan, adds, vectors, schema, ids)
+    stream: Any = pa.RecordBatchReader.from_batches(schema, batches)
+    try:
+        return writer.commit(None, stream, ())
+    except MemtuiError:
+        try:
+            version = writer.newest()
+            found = whereabouts(journal.images(entry), writer)
+        except MemtuiError:
+            journal.mark(entry, "interrupted")
+            raise
+        if found is AppliedState.WHOLE:
+            return version
+        if found is AppliedState.NOTHING:
+            journal.drop(entry)
+        else:
+            journal.mark(entry, "interrupted")
+        raise
+
+
+def _verify(writer: Writer, rows: int) -> None:
+    if writer.count() != rows:
+        raise MemtuiError(
+            f"{writer.where} has {writer.count():,} rows after the import, not {rows:,}.",
+            fix="Look at the journal: memtui journal; it can take the import back.",
+        )
+
+
+# Whether some of many ids are in a table now: one pass over its id column, whatever the table's size.
+
+
+def any_present(writer: Writer, ids: Any) -> bool:
+    """Whether the table, at the version the writer stands at, has a row with one of `ids` (an Arrow column)."""
+    import pyarrow.compute as pc
+
+    wanted = ids.combine_chunks()
+    pin = writer.at(writer.newest())
+    column = writer.dialect.columns.id
+    return any(
+        bool(pc.any(pc.is_in(batch.column(column), value_set=wanted)).as_py())
+        for batch in pin.scan([column])
+        if batch.num_rows
+    )

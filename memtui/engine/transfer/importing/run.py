@@ -1,0 +1,190 @@
+"""Running a plan: vectors first, then one commit and one entry of the journal; or nothing at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memtui.engine.changes.change_set import Change, ChangeSet
+from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.transfer.importing.bulk_write import new_rows
+from memtui.engine.transfer.importing.embedding_cost import is_offline
+from memtui.engine.transfer.importing.import_plan import ACTION, ImportPlan, ImportResult, title
+from memtui.engine.transfer.importing.planner import ImportPlanner, embed_into
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from memtui.engine.changes.facade import Curator
+
+
+SMALL = 2_000
+"""Up to so many rows an import is an ordinary change set; more are written as one stream."""
+
+
+def run_plan(
+    plan: ImportPlan,
+    shop: ImportPlanner,
+    curator: Curator,
+    *,
+    confirmed: bool = False,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> ImportResult:
+    """Write what the plan says. Vectors are made before any lock is taken, and kept when a service fails.
+
+    Raises RefusedError when the store may not be written, the source changed since, or parts of it cannot be
+    read and nobody agreed (`confirmed`) that they are left out; Cancelled before anything is written.
+    """
+    _check(plan, confirmed)
+    if not curator.writable:
+        curator.access.require(confirmed=confirmed)
+        raise RefusedError(
+            f"{shop.store.name} is open for reading only.", fix="Open it for writing; nothing was changed."
+        )
+    taken = plan.taken()
+    if not len(taken):
+        return ImportResult(None, 0, 0, tuple(plan.warnings))
+    vectors = _vectors(plan, shop, on_progress, cancel)
+    if cancel is not None:
+        cancel.check()
+    if on_progress:
+        on_progress(Progress("writing", 0, len(taken)))
+    adds, ids, replaced = split(plan)
+    if len(adds) > SMALL and not replaced:
+        from memtui.engine.transfer.importing.bulk_write import add_all
+
+        done = add_all(plan, adds, vectors, ids, shop, curator, confirmed=confirmed)
+    else:
+        done = _as_change_set(plan, adds, vectors, ids, replaced, shop, curator, confirmed=confirmed)
+    if on_progress:
+        on_progress(Progress("writing", len(taken), len(taken)))
+    forget_vectors(shop)
+    with curator.bench.gatekeeper.hold():
+        curator.bench.writer.fold_words()
+    shop.store.refresh()
+    return done
+
+
+def split(plan: ImportPlan) -> tuple[NDArray[np.int64], dict[int, str], dict[int, str]]:
+    """(records to add, new ids for those whose own is taken, record to the id of the present row it replaces)."""
+    import numpy as np
+
+    found = plan.evidence
+    adds, replaced = plan.decisions()
+    texts = plan.present.texts(list(replaced))
+    names = {number: row[0] for number, row in zip(replaced.values(), texts, strict=True)}
+    added = np.zeros(plan.total, dtype=np.bool_)
+    added[adds] = True
+    clashes = [n for n in plan.numbers("conflict").tolist() if added[n] and plan.choice(n) == "both"]
+    other = {n for n in clashes if found.same_id[n] >= 0 or found.twice[n] >= 0}
+    if not plan.rules.has("exact"):
+        other |= set(np.flatnonzero(added & (found.twice >= 0) & added[found.twice]).tolist())
+    return adds, {n: _other_id(plan, n) for n in sorted(other)}, names
+
+
+def _other_id(plan: ImportPlan, number: int) -> str:
+    """A row id for a record whose own is taken: the same in every run of the same plan."""
+    import hashlib
+    import uuid
+
+    key = f"{plan.sources[0].format.name}\0{number}\0{plan.texts([number])[0]}"
+    return str(uuid.UUID(bytes=hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()[:16], version=4))
+
+
+def _check(plan: ImportPlan, confirmed: bool) -> None:
+    if plan.draft.broken and not confirmed:
+        raise RefusedError(
+            f"{plan.draft.broken:,} parts of {plan.sources[0].path.name} cannot be read.",
+            fix="Look at them, then repeat with --yes to leave them out; nothing was imported.",
+        )
+    for source in plan.sources:
+        if not plan.states[source.path].still(source.path):
+            raise RefusedError(
+                f"{source.path.name} is no longer what was read for the plan.",
+                fix="Plan it again; nothing was imported.",
+            )
+
+
+def _vectors(
+    plan: ImportPlan, shop: ImportPlanner, on_progress: OnProgress | None, cancel: CancelToken | None
+) -> NDArray[np.float32] | None:
+    """Vectors for the rows that brought none, at their numbers, in a file; None when none is needed."""
+    import numpy as np
+
+    bare = plan.to_embed()
+    vectors = plan.vectors
+    if vectors is not None:  # the search for near copies made those of the new ones, not of the conflicts
+        bare = bare[~vectors[bare].any(axis=1)]
+    if not len(bare) or plan.request.without_embedding:
+        return vectors
+    if plan.cost.problem:
+        raise MemtuiError(
+            f"{len(bare):,} memories have no vector that this store can use. {plan.cost.problem}",
+            fix="Configure the store's embedding model, or store them without a vector for now (--without-vectors).",
+        )
+    assert shop.store.dims is not None
+    if vectors is None:
+        vectors = np.memmap(
+            plan.folder / "vectors.f32", dtype=np.float32, mode="w+", shape=(plan.total, shop.store.dims)
+        )
+    embed_into(plan, shop, bare, vectors, on_progress, cancel)
+    return vectors
+
+
+def forget_vectors(shop: ImportPlanner) -> None:
+    """What a service made is in the store now: it need not be kept."""
+    from memtui.engine.providers.embedder import NoEmbedder
+    from memtui.engine.transfer.vector_cache import VectorCache
+
+    if shop.store.dims and not isinstance(shop.embedder, NoEmbedder) and not is_offline(shop.embedder):
+        VectorCache(shop.cache, shop.embedder, shop.store.dims).remove()
+
+
+def _as_change_set(
+    plan: ImportPlan,
+    adds: NDArray[np.int64],
+    vectors: NDArray[np.float32] | None,
+    ids: Mapping[int, str],
+    replaced: Mapping[int, str],
+    shop: ImportPlanner,
+    curator: Curator,
+    *,
+    confirmed: bool,
+) -> ImportResult:
+    """An import as an ordinary change set: every row with its image, to be undone and redone."""
+    import pyarrow as pa
+
+    schema = shop.store.schema
+    batches = list(new_rows(plan, adds, vectors, schema, ids))
+    table = pa.Table.from_batches(batches, schema=schema)
+    changes = list(_additions(plan, table))
+    warnings = list(plan.warnings)
+    if replaced:
+        texts = dict(zip(replaced.values(), plan.texts(list(replaced)), strict=True))
+        edits = curator.texts(texts)
+        changes += edits.changes
+        warnings += edits.warnings
+        if edits.conflicts:
+            raise RefusedError(
+                f"{edits.conflicts[0].id}: {edits.conflicts[0].sentence}",
+                fix="Decide that conflict another way; nothing was imported.",
+            )
+    change_set = ChangeSet(ACTION, title(plan, len(adds), len(replaced)), tuple(changes), plan.version)
+    outcome = curator.apply(replace(change_set, warnings=tuple(warnings)), confirmed=confirmed)
+    return ImportResult(outcome.entry, len(adds), len(replaced), outcome.warnings)
+
+
+def _additions(plan: ImportPlan, table: pa.Table) -> Iterator[Change]:
+    columns = plan.dialect.columns
+    shown = [name for name in table.schema.names if name not in (columns.id, columns.vector)]
+    values = table.select([columns.id, *shown]).to_pylist()
+    for at, row in enumerate(values):
+        memory = str(row.pop(columns.id))
+        text = " ".join(str(row.get(columns.text) or "").split())
+        scope = row.get(columns.scope) if columns.scope else None
+        yield Change(memory, "add", {}, row, title=text, scope=scope, row=table.slice(at, 1))

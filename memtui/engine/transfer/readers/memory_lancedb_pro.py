@@ -1,0 +1,95 @@
+"""memory-lancedb-pro's own files: its export, its daily backup (JSON lines), and bare lists of its rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
+from memtui.engine.transfer.sources.fields import (
+    others,
+    put_id,
+    put_importance,
+    put_time,
+    put_vector,
+    text_of,
+    word,
+)
+from memtui.engine.transfer.sources.json_stream import JsonReader, items_of, json_lines, open_json
+from memtui.engine.transfer.sources.options import ReadOptions
+from memtui.engine.transfer.sources.text import storable
+
+KNOWN = frozenset(
+    ("id", "text", "category", "scope", "importance", "timestamp", "metadata", "vector", "score")
+)
+
+_LIMIT = 1000
+
+
+def read_export(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """An export document `{"memories": [...]}`; a bare array of the same rows is taken too."""
+    with open_json(path, options.meter) as reader:
+        if reader.peek() == "[":
+            yield from _rows(reader, options)
+        else:
+            rows = 0
+            for key in reader.members():
+                if key != "memories" or reader.peek() != "[":
+                    reader.value()
+                    continue
+                for each in _rows(reader, options):
+                    rows += 1
+                    yield each
+            if rows == _LIMIT:
+                yield SourceRemark(
+                    f"The file has exactly {_LIMIT:,} memories, where the plugin's export stops without a word: "
+                    "compare with the store."
+                )
+        reader.finish()
+
+
+def read_lines(path: Path, options: ReadOptions) -> Iterator[Read]:
+    """One row a line, as the plugin's daily backup has it."""
+    for line in json_lines(path, options.meter):
+        yield line if isinstance(line, Rejected) else pro_record(line.value, line.where, options)
+
+
+def _rows(reader: JsonReader, options: ReadOptions) -> Iterator[Read]:
+    for item in items_of(reader):
+        yield pro_record(item.value, item.where, options)
+
+
+def pro_record(row: Any, where: str, options: ReadOptions) -> Record | Rejected:
+    """One row with the plugin's keys as a record; the metadata string stays exactly as it is."""
+    if not isinstance(row, dict):
+        return Rejected(where, "it is no object with a text")
+    found = text_of(row.get("text"), where)
+    if isinstance(found, Rejected):
+        return found
+    text, note = found
+    record = Record(text=text, where=where, source=None)
+    if note:
+        record.lost("text", note)
+    put_id(record, row.get("id"), stable=True)
+    record.category = word(row.get("category"))
+    record.scope = word(row.get("scope"))
+    put_importance(record, row.get("importance"))
+    put_time(record, "timestamp_ms", row.get("timestamp"), options.now_ms)
+    if record.timestamp_ms is None and "timestamp" in row and row["timestamp"] in (None, 0):
+        record.time_unknown = True  # and stays so: it is not the time of the import
+    put_vector(record, row.get("vector"))
+    _put_metadata(record, row.get("metadata"))
+    record.rest |= others(row, KNOWN)
+    return record
+
+
+def _put_metadata(record: Record, value: Any) -> None:
+    if isinstance(value, str):
+        record.metadata = storable(value)[0]
+    elif isinstance(value, dict):
+        record.metadata = storable(json.dumps(value, ensure_ascii=False))[0]
+    elif value is not None:
+        record.rest["metadata_as_given"] = value
+        record.lost("metadata", "not an object: kept as it is under one key")

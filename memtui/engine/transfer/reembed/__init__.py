@@ -1,0 +1,1 @@
+"""Vectors of another model: rehearsed, built, verified, switched."""

@@ -1,0 +1,116 @@
+"""Re-embedding a store with another model: what the screen and the command line call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.progress import CancelToken, OnProgress
+from memtui.engine.providers.embedder import NoEmbedder
+
+if TYPE_CHECKING:
+    from memtui.engine.cases.case import Case
+    from memtui.engine.changes.facade import Curator
+    from memtui.engine.providers.embedder import Embedder
+    from memtui.engine.recall.recipes.pro.run import RecallContext
+    from memtui.engine.store.table import Store
+    from memtui.engine.transfer.reembed.build import Estimate, Reembedded
+    from memtui.engine.transfer.reembed.rehearse import Rehearsal
+    from memtui.engine.transfer.reembed.switch import Switched
+
+
+_ODD = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReembedJob:
+    """The steps of a re-embedding, in their order: estimate, rehearse, make, switch, back."""
+
+    store: Store
+    embedder: Embedder | NoEmbedder
+    """That of the store as it is."""
+    curator: Callable[[], Curator]
+    now: Callable[[], int]
+    timer: Callable[[], float]
+    work: Path
+
+    def destination(self, model: str) -> Path:
+        """Where the second table goes unless somebody names another place: beside the store."""
+        folder = self.store.folder
+        if folder is None:
+            raise RefusedError(
+                f"{self.store.name} is not on this machine.", fix="Name a folder for the copy."
+            )
+        return folder.with_name(f"{folder.name}.reembed-{_ODD.sub('-', model)}")
+
+    def estimate(self, new: Embedder, *, ask: bool = True, cancel: CancelToken | None = None) -> Estimate:
+        """What it takes; see `reembed.estimate`."""
+        from memtui.engine.transfer.reembed.build import estimate
+
+        return estimate(self.store, new, self.timer, ask=ask, cancel=cancel)
+
+    def rehearse(
+        self,
+        new: Embedder,
+        cases: Sequence[Case],
+        *,
+        recipe: str,
+        bench: RecallContext,
+        sample: int | None = None,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Rehearsal:
+        """The saved questions over a sample, this store's model against `new`; see `rehearsal.rehearse`."""
+        from memtui.engine.transfer.reembed.rehearse import SAMPLE, rehearse
+
+        if isinstance(self.embedder, NoEmbedder):
+            raise RefusedError(self.embedder.reason, fix=self.embedder.fix)
+        return rehearse(
+            self.store,
+            bench,
+            self.embedder,
+            new,
+            cases,
+            work=self.work,
+            timer=self.timer,
+            recipe=recipe,
+            sample=sample or SAMPLE,
+            on_progress=on_progress,
+            cancel=cancel,
+        )
+
+    def make(
+        self,
+        new: Embedder,
+        destination: Path,
+        on_progress: OnProgress | None = None,
+        cancel: CancelToken | None = None,
+    ) -> Reembedded:
+        """Make and verify the second table; see `reembed.reembed`. The store is only read."""
+        from memtui.engine.transfer.reembed.build import reembed
+
+        return reembed(self.store, new, destination, work=self.work, on_progress=on_progress, cancel=cancel)
+
+    def switch(self, made: Path, *, confirmed: bool) -> Switched:
+        """Put the second table in the place of the store's own; see `switch.switch`. Open the store anew then."""
+        from memtui.engine.transfer.reembed.switch import note_of, switch
+
+        note = note_of(self.work, self.store.uri)
+        return switch(self.store, made, self.curator(), note, now_ms=self.now(), confirmed=confirmed)
+
+    @property
+    def last_switch(self) -> Switched | None:
+        """The switch that can be taken back."""
+        from memtui.engine.transfer.reembed.switch import last_switch, note_of
+
+        return last_switch(note_of(self.work, self.store.uri))
+
+    def back(self, *, confirmed: bool) -> Switched:
+        """Take the last switch back; see `switch.back`. Open the store anew then."""
+        from memtui.engine.transfer.reembed.switch import back, note_of
+
+        return back(note_of(self.work, self.store.uri), now_ms=self.now(), confirmed=confirmed)

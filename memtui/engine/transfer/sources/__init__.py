@@ -1,0 +1,1 @@
+"""Reading files of unknown origin: paths, archives, encodings, values."""

@@ -1,0 +1,1 @@
+"""The actions of each place, as rows of the table."""

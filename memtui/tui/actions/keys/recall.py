@@ -1,0 +1,213 @@
+"""Keys of Recall and its panels."""
+
+from __future__ import annotations
+
+from memtui.tui.actions.action import ACT, FIND, GO, MOVE, VIEW, Action
+
+_ANSWER = "a question that was answered"
+
+_CHOSEN = "an answer, and a memory of it under the cursor"
+
+TABLE: tuple[Action, ...] = (
+    # Recall
+    Action("recall.ask", "slash", "question", FIND, bar=10),
+    Action("recall.again", "ctrl+r", "run again", ACT, bar=45, shown="^r", needs=_ANSWER),
+    Action(
+        "recall.missing",
+        "m",
+        "missing",
+        VIEW,
+        bar=30,
+        help="what did not come back, and why",
+        needs="an answer for which something was found",
+    ),
+    Action(
+        "recall.why-not",
+        "n",
+        "why not",
+        VIEW,
+        bar=32,
+        help="the gate that stopped a memory, the smallest change",
+    ),
+    Action(
+        "recall.replace",
+        "F",
+        "replace the older",
+        ACT,
+        help="the recalled memory by the newer one that says otherwise: looked at first, or staged",
+        needs="an answer in which two memories disagree",
+    ),
+    Action(
+        "recall.what-if",
+        "w",
+        "what if",
+        VIEW,
+        bar=34,
+        help="settings, clock and version as sliders",
+    ),
+    Action(
+        "recall.more-like",
+        "M",
+        "more like this",
+        ACT,
+        help="the memory's own vector as the question",
+        needs=_CHOSEN,
+    ),
+    Action("recall.settings", "p", "settings", VIEW, bar=35, help="the recipe as it was resolved"),
+    Action("recall.recipe", "e", "recipe", ACT, bar=40, help="which pipeline answers"),
+    Action("recall.scope", "s", "scopes", ACT, help="whose memories are searched"),
+    Action("recall.category", "t", "category", ACT, help="only one kind of memory"),
+    Action("recall.source", "a", "who asks", ACT, help="the caller that the recipe stands for"),
+    Action("recall.limit", "K", "how many", ACT, help="how many memories to return"),
+    Action("recall.more", "plus", "one more", ACT, shown="+"),
+    Action("recall.fewer", "minus", "one fewer", ACT, shown="-"),
+    Action("recall.previous", "left_square_bracket", "previous result", MOVE, shown="[", needs=_ANSWER),
+    Action("recall.next", "right_square_bracket", "next result", MOVE, shown="]", needs=_ANSWER),
+    Action("recall.explain", "x", "explain", VIEW, help="every stage of the selected memory", needs=_CHOSEN),
+    Action(
+        "recall.compare",
+        "C",
+        "compare",
+        VIEW,
+        bar=37,
+        help="with another recipe, other settings, version or time",
+    ),
+    Action(
+        "recall.injected", "I", "what the agent sees", VIEW, help="the block before its prompt", needs=_ANSWER
+    ),
+    Action(
+        "recall.bisect",
+        "B",
+        "bisect",
+        VIEW,
+        help="this memory's rank over the table's versions",
+        needs=_CHOSEN,
+    ),
+    Action("recall.receipts", "S", "receipts", ACT, help="save, replay or open a recall"),
+    Action("recall.history", "H", "history", FIND, help="questions that were asked, to be asked again"),
+    Action("recall.cases", "T", "cases", GO, help="saved questions: run, compared, tuned"),
+    Action(
+        "recall.right",
+        "o",
+        "right",
+        ACT,
+        bar=42,
+        help="this memory belongs in the answer: saved as a case",
+        needs=_CHOSEN,
+    ),
+    Action(
+        "recall.wrong",
+        "f",
+        "wrong",
+        ACT,
+        bar=43,
+        help="this memory does not belong in the answer",
+        needs=_CHOSEN,
+    ),
+    Action("recall.expected", "E", "expected", ACT, help="a memory that should have come back"),
+    Action(
+        "recall.expect-nothing", "0", "expect nothing", ACT, help="nothing should come back for this question"
+    ),
+    Action("recall.browse", "v", "show in Browse", GO, bar=31, help="to mend it there", needs=_CHOSEN),
+    Action("recall.copy", "y", "copy", ACT, bar=50, help="id, text or the whole trace", needs=_CHOSEN),
+    Action(
+        "recall.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen", needs=_ANSWER
+    ),
+    Action("recall.back", "escape", "step back", MOVE),
+    # why not
+    Action("whynot.pick", "slash,n", "another memory", FIND, bar=20, shown="/"),
+    Action("whynot.again", "ctrl+r", "ask again", ACT, shown="^r"),
+    Action(
+        "whynot.remedy",
+        "F",
+        "remedies",
+        ACT,
+        bar=15,
+        help="look for changes of memories that help; the chosen one: looked at first, or staged",
+        needs="a verdict",
+    ),
+    Action("whynot.browse", "v", "show in Browse", GO, bar=30),
+    Action("whynot.copy", "y", "copy", ACT, bar=40, help="the verdict as JSON"),
+    Action("whynot.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen"),
+    Action("whynot.back", "escape", "stop, or back", GO, bar=50, shown="esc"),
+    Action(
+        "changes.open",
+        "enter,space",
+        "try it",
+        ACT,
+        bar=10,
+        shown="enter",
+        help="the change, or stage it",
+    ),
+    # what if
+    Action(
+        "whatif.next-flip",
+        "greater_than_sign",
+        "to the next flip point",
+        ACT,
+        bar=20,
+        shown=">",
+        needs="a higher value at which the answer changes",
+    ),
+    Action(
+        "whatif.previous-flip",
+        "less_than_sign",
+        "to the one before",
+        ACT,
+        bar=21,
+        shown="<",
+        needs="a lower value at which the answer changes",
+    ),
+    Action(
+        "whatif.reset",
+        "0",
+        "all back",
+        ACT,
+        bar=30,
+        help="every setting at its own value",
+        needs="a setting that was turned",
+    ),
+    Action(
+        "whatif.why-not",
+        "n",
+        "why not",
+        VIEW,
+        bar=40,
+        help="the selected memory under these settings",
+        needs="a memory of the answer under the cursor",
+    ),
+    Action(
+        "whatif.copy",
+        "y",
+        "copy",
+        ACT,
+        bar=45,
+        help="the tried settings, to paste into a configuration",
+        needs="a setting that was turned",
+    ),
+    Action("whatif.zoom", "z", "zoom", VIEW, bar=60, help="the focused panel fills the screen"),
+    Action("whatif.back", "escape", "back, with these", GO, bar=50, shown="esc"),
+    Action("settings.open", "enter,space", "set it", ACT, bar=10, shown="enter"),
+    # the question
+    Action("question.run", "enter", "run", ACT, bar=10),
+    Action("question.earlier", "up", "earlier question", FIND, bar=20, shown="↑"),
+    Action("question.later", "down", "later question", FIND, bar=21, shown="↓"),
+    Action("question.leave", "escape", "to the results", MOVE, bar=30, shown="esc"),
+    # the options under the question
+    Action("options.left", "h,left", "previous option", MOVE, shown="h ←"),
+    Action("options.right", "l,right", "next option", MOVE, shown="l →"),
+    Action("options.open", "enter,space", "choose", ACT, bar=10, shown="enter"),
+    # results, dropped memories and stages of a recall
+    Action("rows.down", "j,down", "next", MOVE, shown="j ↓"),
+    Action("rows.up", "k,up", "previous", MOVE, shown="k ↑"),
+    Action("rows.page-down", "pagedown,ctrl+d", "page down", MOVE, shown="pgdn"),
+    Action("rows.page-up", "pageup,ctrl+u", "page up", MOVE, shown="pgup"),
+    Action("rows.first", "g,home", "first", MOVE, shown="g"),
+    Action("rows.last", "G,end", "last", MOVE, shown="G"),
+    Action("rows.open", "enter,space", "open", VIEW, bar=20, shown="enter"),
+    # every stage of one memory
+    Action("ledger.next", "n,right_square_bracket", "next", MOVE, bar=20, shown="n"),
+    Action("ledger.previous", "p,left_square_bracket", "previous", MOVE, bar=25, shown="p"),
+    Action("ledger.copy", "y", "copy", ACT, bar=40, help="this account as JSON"),
+    Action("ledger.close", "escape,q,enter,x", "close", GO, bar=50, shown="esc"),
+)

@@ -1,0 +1,91 @@
+"""Engine calls off the event loop: one running call a slot, stale answers dropped, errors made showable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from textual.dom import DOMNode
+from textual.message import Message
+
+from memtui.engine import Cancelled, CancelToken, MemtuiError
+from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+
+Report = Callable[[Any], None]
+"""Called by the work, on its thread, with whatever should reach the screen as `RunAdvanced`."""
+
+Work = Callable[[CancelToken, Report], Any]
+"""An engine call: looks at the token between two steps, reports progress, returns the answer."""
+
+
+class CallsMixin:
+    """Runs engine calls for one node of the screen.
+
+    The node receives `RunAdvanced`, `RunFinished` and `RunFailed` for the newest call of each slot only;
+    an older call of the same slot is asked to stop and whatever it still says is dropped.
+    """
+
+    def __init__(self, node: DOMNode) -> None:
+        self._node = node
+        self._generations: dict[str, int] = {}
+        self._tokens: dict[str, CancelToken] = {}
+
+    def start(self, slot: str, work: Work) -> int:
+        """Run `work` in a thread and return its generation number."""
+        self.cancel(slot)
+        generation = self._generations[slot] = self._generations.get(slot, 0) + 1
+        token = self._tokens[slot] = CancelToken()
+
+        def post(message: Message) -> None:
+            if self._generations[slot] == generation and not token.cancelled:
+                self._node.post_message(message)
+
+        def run() -> None:
+            try:
+                value = work(token, lambda value: post(RunAdvanced(slot, generation, value)))
+            except Cancelled:
+                return
+            except MemtuiError as error:
+                post(RunFailed(slot, generation, error))
+            except Exception as error:
+                post(RunFailed(slot, generation, _unexpected(error)))
+            else:
+                post(RunFinished(slot, generation, value))
+
+        self._node.run_worker(run, thread=True, group=f"run-{slot}", exit_on_error=False)
+        return generation
+
+    def is_current(self, message: RunAdvanced | RunFinished | RunFailed) -> bool:
+        """Whether a message is of the newest call of its slot: an older one may still be in the queue."""
+        return self._generations.get(message.slot) == message.generation
+
+    def done(self, message: RunFinished | RunFailed) -> bool:
+        """`is_current` for the last message of a call, after which its slot is idle."""
+        if not self.is_current(message):
+            return False
+        self._tokens.pop(message.slot, None)
+        return True
+
+    def busy(self, slot: str, generation: int | None = None) -> bool:
+        """Whether a call of this slot is running: any, or that of one generation."""
+        return slot in self._tokens and generation in (None, self._generations[slot])
+
+    def cancel(self, slot: str) -> None:
+        """Ask the running call of this slot to stop; nothing of it will arrive any more."""
+        token = self._tokens.pop(slot, None)
+        if token is not None:
+            token.cancel()
+
+    def cancel_all(self) -> None:
+        """Ask every running call to stop."""
+        for slot in tuple(self._tokens):
+            self.cancel(slot)
+
+
+def _unexpected(error: Exception) -> MemtuiError:
+    """A failure that the engine did not foresee: named, never hidden."""
+    return MemtuiError(
+        f"{type(error).__name__}: {' '.join(str(error).split())[:300] or 'no message'}",
+        fix="Try again; if it comes back, please report it with these words.",
+        details=str(error),
+    )

@@ -1,0 +1,422 @@
+"""The way of every change from a screen: planned in a thread, looked at, applied, told of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from textual import on
+from textual.message import Message
+from textual.widget import Widget
+
+from memtui.engine import MemtuiError, RefusedError
+from memtui.tui.calls import CallsMixin, Report
+from memtui.tui.host import host
+from memtui.tui.messages import Flash, FlashKind, RunFailed, RunFinished
+from memtui.tui.paint.numbers import full, plural
+from memtui.tui.widgets.screen_bars import FlashLine
+
+if TYPE_CHECKING:
+    from memtui.engine import CancelToken, ChangeSet, Engine, Outcome, RecallEffect
+    from memtui.tui.dialogs.change_preview import PreviewAnswer
+
+
+# What a screen asks of its staging: how a change is planned, written, weighed, and what comes after.
+
+Make = Callable[["Engine"], "ChangeSet | tuple[ChangeSet, Sequence[str]]"]
+"""Plans a change, in a thread; perhaps with sentences to say beside it."""
+
+Force = Callable[["Engine", Collection[str]], "ChangeSet"]
+"""Plans it again, over these memories also where another program changed them."""
+
+Write = Callable[["Engine", "ChangeSet", bool], "Outcome"]
+"""Writes the agreed plan, in a thread; the flag says that a person agreed to what has to be agreed to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeRequest:
+    """One change, from its plan to what is called when it is written."""
+
+    engine: Engine
+    make: Make
+    force: Force | None
+    write: Write
+    then: Callable[[Outcome], None] | None
+    edit: Callable[[], None] | None = None
+    failed: Callable[[MemtuiError], None] | None = None
+    collected: bool = False
+    """It is everything that is staged; `amend` edits one memory of it."""
+    amend: Callable[[str], None] | None = None
+
+
+def commit(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
+    """Write a plan at once."""
+    return engine.curate.apply(planned, confirmed=confirmed)
+
+
+def commit_staged(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
+    """Write everything that is staged."""
+    return engine.curate.apply_staged(planned, confirmed=confirmed)
+
+
+def effect_on_recall(engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report) -> RecallEffect:
+    """What the change does to the saved cases and the last questions of this store."""
+    from memtui.engine import CaseBook, History
+    from memtui.paths import questions_file, store_state_dir
+
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    history = History(questions_file())
+    return engine.lab.effect(planned, cases, history, on_progress=report, cancel=cancel)
+
+
+def effect_with_staged(
+    engine: Engine, planned: ChangeSet, cancel: CancelToken, report: Report
+) -> RecallEffect:
+    """The same of a plan that stands on top of what is staged: of both together."""
+    return effect_on_recall(engine, engine.curate.stage.with_(planned), cancel, report)
+
+
+def words_on_top(engine: Engine, planned: ChangeSet) -> str:
+    """That the plan is about memories with staged changes; empty when it is not."""
+    waiting = engine.curate.stage.ops
+    count = sum(each.id in waiting for each in planned.changes) if planned.undoes is None else 0
+    said = "has a staged change" if count == 1 else "have staged changes"
+    return (
+        f"{plural(count, 'memory', 'memories')} {said}: this comes on top, applied with it." if count else ""
+    )
+
+
+def may_wait(asked: ChangeRequest, planned: ChangeSet, on_top: bool) -> Literal["", "offered", "only"]:
+    """Whether a plan may be staged with others, or, `on_top` of what is staged, can only be."""
+    if asked.write is not commit or planned.undoes is not None:
+        return ""
+    if on_top:
+        return "only"
+    return "" if planned.shrinks or planned.purges else "offered"
+
+
+PLAN, APPLY, STAGE = "plan", "apply", "stage"
+
+SLOW_S = 0.4
+"""A plan that is there sooner needs no word that it is being made."""
+
+_DONE = {"undo": "taken back", "redo": "made again", "restore": "brought back"}
+
+_DONE |= {"merge": "merged", "forget": "forgotten", "clean": "without a past now"}
+
+
+class ChangeRequests(Widget):
+    """One for each screen (`Frame.staging`), without anything to see: `stage` a change and it does the rest.
+
+    A refusal, an empty plan and a failure end in words on the flash line. After a change is written the session
+    is read anew and `then` is called.
+    """
+
+    DEFAULT_CSS = "ChangeRequests { display: none; }"
+
+    class Waits(Message):
+        """A change was staged: what it was chosen for has been seen to."""
+
+    def __init__(self, undo: str = "") -> None:
+        super().__init__()
+        self._runner = CallsMixin(self)
+        self._asked: ChangeRequest | None = None
+        self._undo = undo
+
+    # what a screen calls
+
+    @property
+    def forbidden(self) -> str:
+        """Why nothing can be changed now, with what to do; empty when it can."""
+        engine = host(self).session.engine
+        if engine is None:
+            return "No store is open."
+        if self._runner.busy(APPLY):
+            return "A change is being written."
+        reason = engine.read_only_because
+        if not reason:
+            return ""
+        locked = engine.curate.access.verdict == "read-only"
+        return reason if locked else f"{reason} Start memtui with --rw to change it."
+
+    def able(self) -> bool:
+        """Whether something can be changed now; else why not is said."""
+        if why := self.forbidden:
+            self._say(f"Nothing was changed. {why}", "error")
+        return not why
+
+    def stage(
+        self,
+        make: Make,
+        *,
+        force: Force | None = None,
+        write: Write = commit,
+        then: Callable[[Outcome], None] | None = None,
+        edit: Callable[[], None] | None = None,
+        failed: Callable[[MemtuiError], None] | None = None,
+    ) -> None:
+        """Plan a change with `make`, show it, write it with `write` when the person agrees, then call `then`.
+
+        `force` plans over what other programs changed (undo, redo). `edit` reopens what the plan was made from,
+        when the preview is closed; `failed` takes an error in place of the flash line.
+        """
+        engine = host(self).session.engine
+        if not self.able() or engine is None:
+            return
+        self._asked = ChangeRequest(engine, make, force, write, then, edit, failed)
+        self._plan(make)
+
+    def staged(
+        self,
+        *,
+        then: Callable[[Outcome], None] | None = None,
+        amend: Callable[[str], None] | None = None,
+    ) -> None:
+        """Show what is staged, to drop rows of it, edit one (`amend`, where there is such a thing), or apply it."""
+        engine = host(self).session.engine
+        if not self.able() or engine is None:
+            return
+        planned = engine.curate.stage.planned
+        if planned is None:
+            cap = host(self).keys.cap("change.stage")
+            self._say(f"Nothing is staged. {cap} in the look at a change keeps it with others.", "note")
+            return
+        self._asked = ChangeRequest(
+            engine,
+            lambda engine: engine.curate.stage.regardless(()),
+            lambda engine, ids: engine.curate.stage.regardless(ids),
+            commit_staged,
+            then,
+            None,
+            None,
+            True,
+            amend,
+        )
+        self._show(planned, ())
+
+    def undo(self, entry: int | None = None) -> None:
+        """Take back an entry of the journal, the last one when none is named."""
+        self.stage(
+            lambda engine: engine.curate.undo(entry),
+            force=lambda engine, ids: engine.curate.undo(entry, forced=ids),
+        )
+
+    def redo(self, entry: int | None = None) -> None:
+        """Make again what was taken back, the last one when none is named."""
+        self.stage(
+            lambda engine: engine.curate.redo(entry),
+            force=lambda engine, ids: engine.curate.redo(entry, forced=ids),
+        )
+
+    def stop(self) -> bool:
+        """Give up a plan that is being made; False when there was none."""
+        if not self._runner.busy(PLAN):
+            return False
+        self._runner.cancel(PLAN)
+        self._say("Stopped; nothing was changed.", "note")
+        return True
+
+    # planning
+
+    def on_unmount(self) -> None:
+        self._runner.cancel_all()
+
+    def _say(self, text: str, kind: FlashKind = "done") -> None:
+        self.post_message(Flash(text, kind))
+
+    def _plan(self, make: Make) -> None:
+        asked = self._asked
+        assert asked is not None
+        number = self._runner.start(PLAN, lambda token, report: make(asked.engine))
+        self.set_timer(
+            SLOW_S, lambda: self._slow(PLAN, number, "working out the change; {browse.clear-filter} stops it")
+        )
+
+    def _slow(self, slot: str, number: int, text: str) -> None:
+        if self._runner.busy(slot, number):
+            self._say(text, "note")
+
+    @on(RunFinished)
+    def _finished(self, message: RunFinished) -> None:
+        message.stop()
+        if not self._runner.done(message) or self._asked is None:
+            return
+        if message.slot == APPLY:
+            self._written(message.value)
+        elif message.slot == STAGE:
+            self._kept(message.value)
+        elif self._asked.engine is host(self).session.engine:
+            planned, notes = message.value if isinstance(message.value, tuple) else (message.value, ())
+            self._planned(planned, notes)
+
+    @on(RunFailed)
+    def _failed(self, message: RunFailed) -> None:
+        from memtui.engine import ConflictError
+
+        message.stop()
+        if not self._runner.done(message):
+            return
+        asked, error = self._asked, message.error
+        if message.slot == APPLY and isinstance(error, ConflictError) and asked is not None:
+            self._show(replace(self._agreed, conflicts=error.conflicts), ())
+        elif asked is not None and asked.failed is not None:
+            asked.failed(error)
+        else:
+            self._say(str(error), "error")
+
+    def _planned(self, planned: ChangeSet, notes: Sequence[str]) -> None:
+        self.screen.query_one(FlashLine).dismiss()
+        if planned.changes or planned.conflicts or planned.purges:
+            self._show(planned, notes)
+        elif planned.undoes is not None or (self._asked is not None and self._asked.write is not commit):
+            self._write(planned, confirmed=False)  # only the journal has to learn of it
+        else:
+            self._say("It is so already; nothing was changed.", "note")
+
+    # agreeing and writing
+
+    def _show(self, planned: ChangeSet, notes: Sequence[str]) -> None:
+        from memtui.tui.dialogs.change_preview import ChangePreview, StagedSet, only_past
+
+        asked = self._asked
+        assert asked is not None
+        access = asked.engine.curate.access
+        stop = access.reason if access.verdict == "confirm" else ""
+        engine = asked.engine
+        said = [note for note in (*notes, access.warning) if note]
+        effect = None if planned.conflicts or only_past(planned) else partial(effect_on_recall, engine)
+        if asked.collected:
+            preview: ChangePreview = StagedSet(
+                planned,
+                notes=said,
+                stop_agent=stop,
+                effect=effect,
+                dropped=self._left,
+                amends=asked.amend is not None,
+                way_out="keep it staged",
+            )
+            self.app.push_screen(preview, self._answered)
+            return
+        on_top = words_on_top(engine, planned)
+        if on_top and planned.shrinks:
+            self._say("They have staged changes: apply or drop those before their history goes.", "error")
+            return
+        if on_top:
+            said.insert(0, on_top)
+            effect = effect and partial(effect_with_staged, engine)
+        preview = ChangePreview(
+            planned,
+            notes=said,
+            stop_agent=stop,
+            forcible=asked.force is not None,
+            effect=effect,
+            staging=may_wait(asked, planned, bool(on_top)),
+            way_out="back to the editor" if asked.edit is not None else "change nothing",
+        )
+        self.app.push_screen(preview, self._answered)
+
+    def _answered(self, answer: PreviewAnswer | None) -> None:
+        asked = self._asked
+        if asked is None:
+            return
+        if answer is None and asked.collected:
+            count = len(asked.engine.curate.stage)
+            self._say(
+                f"{plural(count, 'change')} stay staged." if count else "Nothing is staged now.", "note"
+            )
+        elif answer is None and asked.edit is not None:
+            asked.edit()
+        elif answer is None:
+            self._say("Nothing was changed.", "note")
+        elif answer.what == "force":
+            self._plan(self._again(asked, [each.id for each in answer.change_set.conflicts]))
+        elif answer.what == "stage":
+            planned = answer.change_set
+            self._runner.start(STAGE, lambda token, report: asked.engine.curate.stage.add(planned))
+        elif answer.what == "amend" and asked.amend is not None:
+            asked.amend(answer.row)
+        else:
+            agreed = answer.change_set
+            self._write(agreed, confirmed=answer.confirmed or agreed.destroys)
+
+    # what waits with others
+
+    def _left(self, planned: ChangeSet) -> None:
+        """Rows of what is staged were dropped."""
+        asked = self._asked
+        assert asked is not None
+        kept = set(planned.ids)
+        waiting = asked.engine.curate.stage
+        waiting.drop([each for each in waiting.ops if each not in kept])
+        host(self).take("staged", len(waiting))
+
+    def _kept(self, planned: ChangeSet) -> None:
+        """A change was staged."""
+        asked = self._asked
+        assert asked is not None
+        count = len(asked.engine.curate.stage)
+        host(self).take("staged", count)
+        self.post_message(self.Waits())
+        cap = host(self).keys.cap("browse.staged")
+        self._say(
+            f"{plural(count, 'change')} staged, nothing written; {cap} in Browse shows and applies them"
+        )
+
+    @staticmethod
+    def _again(asked: ChangeRequest, over: Sequence[str]) -> Make:
+        """The plan made anew on the newest version: what was changed there meanwhile is changed by it."""
+        force = asked.force
+        if force is not None:
+            return lambda engine: force(engine, over)
+
+        def make(engine: Engine) -> Any:
+            engine.curate.catch_up()
+            return asked.make(engine)
+
+        return make
+
+    def _write(self, planned: ChangeSet, *, confirmed: bool) -> None:
+        asked = self._asked
+        assert asked is not None
+        self._agreed = planned
+        number = self._runner.start(
+            APPLY, lambda token, report: asked.write(asked.engine, planned, confirmed)
+        )
+        self.set_timer(SLOW_S, lambda: self._slow(APPLY, number, "writing the change"))
+
+    def _written(self, outcome: Outcome) -> None:
+        asked = self._asked
+        assert asked is not None
+        if outcome.entry is None and outcome.conflicts:
+            why = RefusedError(
+                outcome.conflicts[0].sentence, fix="Press {app.reload} to see what is there now."
+            )
+            self._say(str(why), "error")
+            return
+        if asked.then is not None:
+            asked.then(outcome)
+        if asked.collected:
+            host(self).take("staged", 0)
+        host(self).take("changed", self._told(outcome))
+
+    def _told(self, outcome: Outcome) -> str:
+        """The flash line of a written change: what, its entry, how it is taken back, what is new to know."""
+        if outcome.entry is None:
+            return "Nothing had to be written; the journal knows it now."
+        archived = outcome.action == "forget" and all(each.op == "edit" for each in outcome.changes)
+        verb = "archived" if archived else _DONE.get(outcome.action, "changed")
+        done = f"{plural(outcome.changed, 'memory', 'memories')} {verb}"
+        if outcome.final:
+            return f"{done} (entry {full(outcome.entry)}); this cannot be taken back"
+        undone = outcome.action == "undo"
+        id = self._undo or "browse.undo"
+        cap = host(self).keys.cap(id.replace("undo", "redo") if undone else id)
+        where = "" if self._undo else " in Browse"
+        back = f"{cap}{where} {'makes it again' if undone else 'takes it back'}"
+        new = [each for each in outcome.warnings if each not in self._agreed.warnings]
+        known = host(self).session.engine
+        heard = known.curate.access.warning if known is not None else ""
+        told = [each for each in new if each != heard]
+        return f"{done} (entry {full(outcome.entry)}); {back}" + (f"   {told[0]}" if told else "")

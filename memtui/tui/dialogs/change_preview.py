@@ -1,0 +1,357 @@
+"""What a change will do, row by row, before it is made; and what stands in its way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from textual import events, on
+from textual.app import ComposeResult
+
+from memtui.engine import ChangeSet, MemtuiError, Progress, one_line
+from memtui.patches.textual_painting import QuickModal
+from memtui.tui.actions.table import bindings
+from memtui.tui.calls import CallsMixin, Report
+from memtui.tui.dialogs.change_preview_view import effect_lines, plan_rows
+from memtui.tui.host import host
+from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+from memtui.tui.paint.numbers import full, plural
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.row_list import Row, RowList
+from memtui.tui.widgets.text_lines import DialogKeys, Way
+
+if TYPE_CHECKING:
+    from memtui.engine import CancelToken, RecallEffect
+
+
+Effect = Callable[[ChangeSet, "CancelToken", Report], "RecallEffect"]
+"""Works out, in a thread, what a change set does to recall."""
+
+MANY = 20
+"""From so many deletions the count has to be typed: one key is pressed too easily."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewAnswer:
+    """What the person says to a preview.
+
+    "apply" `change_set`; `confirmed`: the person agreed to what needs it (a deletion, a stopped agent). "force":
+    plan again, over what others changed. "stage": keep it with what is staged. "amend": edit the staged `row`.
+    """
+
+    what: Literal["apply", "force", "stage", "amend"]
+    change_set: ChangeSet
+    confirmed: bool = False
+    row: str = ""
+
+
+def only_past(plan: ChangeSet) -> bool:
+    """Whether nothing goes but the history of memories that stay."""
+    return plan.shrinks and not deletions(plan)
+
+
+def deletions(plan: ChangeSet) -> int:
+    """How many memories go for good with it; 0 for a change that destroys nothing."""
+    gone = sum(each.op == "delete" for each in plan.changes) + len(plan.purges)
+    return gone if plan.destroys else 0
+
+
+class PreviewRows(RowList, inherit_bindings=False):
+    """The changes; with several, one of them is under the cursor."""
+
+    BINDINGS = bindings("preview")
+
+    def __init__(self, plan: ChangeSet, notes: Sequence[str]) -> None:
+        super().__init__()
+        self.plan, self.notes = plan, tuple(notes)
+
+    def paint(self, width: int) -> Sequence[Row]:
+        return plan_rows(self.plan, self.notes, width, host(self).glyphs)
+
+
+class EffectRows(RowList, inherit_bindings=False):
+    """What the change does to recall, line by line; `tab` goes to it where it has to be scrolled."""
+
+    BINDINGS = bindings("preview")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.value: RecallEffect | Progress | MemtuiError | None = None
+
+    def paint(self, width: int) -> Sequence[Row]:
+        if self.value is None:
+            return []
+        return [Row((line,)) for line in effect_lines(self.value, width, host(self).glyphs)]
+
+    def say(self, value: RecallEffect | Progress | MemtuiError, room: int, width: int) -> None:
+        """Show `value` in as many of `room` lines as it needs."""
+        self.value = value
+        lines = len(effect_lines(value, width, host(self).glyphs))
+        self.styles.height = max(1, min(lines, room))
+        self.display = True
+        self.repaint()
+
+
+class ChangePreview(QuickModal[PreviewAnswer | None]):
+    """Shows a change set; returns the answer, None when nothing is to be changed.
+
+    `stop_agent`: why the agent has to be stopped first, empty when it need not be. `forcible`: the rows that
+    others changed may be overwritten. `effect` works out what it does to recall, while it is looked at.
+    `staging`: it may be "offered" to keep it with what is staged, or that may be the "only" way to take it.
+    `way_out`: what closing it means, with its key.
+    """
+
+    DEFAULT_CSS = """
+    ChangePreview { align: center middle; }
+    ChangePreview Panel { width: 110; max-width: 96%; height: 90%; border: round $frame-focus; }
+    ChangePreview EffectRows { display: none; margin: 1 0 0 0; }
+    ChangePreview.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
+    """
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
+    BINDINGS = bindings("change")
+
+    def __init__(
+        self,
+        plan: ChangeSet,
+        *,
+        notes: Sequence[str] = (),
+        stop_agent: str = "",
+        forcible: bool = False,
+        effect: Effect | None = None,
+        staging: Literal["", "offered", "only"] = "",
+        way_out: str = "change nothing",
+    ) -> None:
+        super().__init__()
+        self.plan = plan
+        self._said, self._stop_agent, self._way_out = tuple(notes), stop_agent, way_out
+        self._forcible = forcible or any(each.reason == "changed" for each in plan.conflicts)
+        self._typed = ""
+        self._staging = staging
+        self._effect, self._runner = effect, CallsMixin(self)
+        self._rows = PreviewRows(plan, self._notes())
+
+    def compose(self) -> ComposeResult:
+        with Panel(title=one_line(self.plan.title)):
+            yield self._rows
+            yield EffectRows()
+            yield DialogKeys()
+
+    def on_mount(self) -> None:
+        self._say_ways()
+        self._rows.focus()
+        self._ask_effect()
+
+    def on_unmount(self) -> None:
+        self._runner.cancel_all()
+
+    def _notes(self) -> tuple[str, ...]:
+        return tuple(note for note in dict.fromkeys((self._stop_agent, *self._said)) if note)
+
+    # what may be done now
+
+    @property
+    def _clean(self) -> bool:
+        return not self.plan.conflicts and bool(self.plan.changes or self.plan.purges)
+
+    @property
+    def _count(self) -> str:
+        """What has to be typed; empty where a key will do."""
+        gone = deletions(self.plan)
+        return str(gone) if gone >= MANY and self._staging != "only" else ""
+
+    def _say_ways(self) -> None:
+        plan, gone = self.plan, deletions(self.plan)
+        agent = "the agent is stopped: " if self._stop_agent else ""
+        ways: list[Way] = []
+        if plan.conflicts:
+            ways += [("change.leave-out", "leave them out")] if plan.changes else []
+            ways += [("change.force", "overwrite")] if self._forcible else []
+        elif not self._clean:
+            ways.append(("", "nothing is left to apply"))
+        elif self._staging == "only":
+            pass
+        elif self._count:
+            ways.append(("", f"{agent}type {full(gone)} to delete  {self._typed}_"))
+            ways += [("change.apply", "deletes them")] if self._typed == self._count else []
+        elif agent:
+            ways.append(("change.stopped", f"{agent}{'delete' if gone else 'apply'}"))
+        elif only_past(plan):
+            ways.append(("change.agree", "remove the history"))
+        elif gone:
+            ways.append(("change.agree", f"delete {plural(gone, 'memory', 'memories')}"))
+        else:
+            ways.append(("change.apply", "apply"))
+        if self._staging and self._clean:
+            ways.append(("change.stage", "stage"))
+        if self._can_drop:
+            ways.append(("change.drop", "drop this row"))
+        self.query_one(DialogKeys).say(*ways, *self.more_ways(), ("change.close", self._way_out))
+
+    def more_ways(self) -> list[Way]:
+        """What else can be done with this kind of preview."""
+        return []
+
+    @property
+    def _can_drop(self) -> bool:
+        return not self.plan.conflicts and len(self.plan.changes) > 1 and bool(self._rows.key)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        plan, stop = self.plan, bool(self._stop_agent)
+        gone = bool(deletions(plan)) or only_past(plan)
+        typed = not self._count or self._typed == self._count
+        ready = self._clean and self._staging != "only"
+        able = {
+            "apply": ready and ((not gone and not stop) or (bool(self._count) and typed)),
+            "agree": ready and gone and not self._count and not stop,
+            "stopped": ready and stop and not self._count,
+            "stage": self._clean and bool(self._staging),
+            "leave_out": bool(plan.conflicts) and bool(plan.changes),
+            "force": bool(plan.conflicts) and self._forcible,
+            "drop": self._can_drop,
+        }
+        return True if able.get(action, True) else None
+
+    def on_key(self, event: events.Key) -> None:
+        if not self._count or not self._clean:
+            return
+        if event.key == "backspace":
+            self._typed = self._typed[:-1]
+        elif event.character is not None and event.character.isdecimal() and event.character.isascii():
+            self._typed = (self._typed + event.character)[-len(self._count) :]
+        else:
+            return
+        event.stop()
+        self._say_ways()
+        self.refresh_bindings()
+
+    def on_row_list_highlighted(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        self._say_ways()
+        self.refresh_bindings()
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        event.stop()
+
+    # what it does to recall: worked out beside, and waited for by nobody
+
+    def _ask_effect(self) -> None:
+        effect, plan = self._effect, self.plan
+        self.query_one(EffectRows).display = False
+        if effect is not None and self._clean:
+            self._runner.start("effect", lambda cancel, report: effect(plan, cancel, report))
+
+    def _say_effect(self, value: RecallEffect | Progress | MemtuiError) -> None:
+        panel, rows = self.query_one(Panel), self.query_one(EffectRows)
+        width, height = panel.content_size if panel.content_size.width else self.size
+        needed = sum(len(row.lines) for row in self._rows.paint(width))
+        rows.say(value, max(height // 2, height - needed - 3), width)
+
+    def on_resize(self, event: events.Resize) -> None:
+        value = self.query_one(EffectRows).value
+        if value is not None:
+            self.call_after_refresh(self._say_effect, value)
+
+    @on(RunAdvanced)
+    def _advanced(self, message: RunAdvanced) -> None:
+        message.stop()
+        if self._runner.is_current(message):
+            self._say_effect(message.value)
+
+    @on(RunFinished)
+    def _finished(self, message: RunFinished) -> None:
+        message.stop()
+        if self._runner.done(message) and message.value.asked:
+            self._say_effect(message.value)
+
+    @on(RunFailed)
+    def _failed(self, message: RunFailed) -> None:
+        message.stop()
+        if self._runner.done(message):
+            self._say_effect(message.error)
+
+    # doing it
+
+    def action_apply(self) -> None:
+        self.dismiss(PreviewAnswer("apply", self.plan, confirmed=bool(deletions(self.plan))))
+
+    def action_agree(self) -> None:
+        self.dismiss(PreviewAnswer("apply", self.plan, confirmed=True))
+
+    def action_stopped(self) -> None:
+        self.dismiss(PreviewAnswer("apply", self.plan, confirmed=True))
+
+    def action_stage(self) -> None:
+        self.dismiss(PreviewAnswer("stage", self.plan))
+
+    def action_leave_out(self) -> None:
+        self._take(self.plan.without([each.id for each in self.plan.conflicts]))
+
+    def action_drop(self) -> None:
+        self._take(self.plan.without([self._rows.key]))
+
+    def _take(self, plan: ChangeSet) -> None:
+        self.plan, self._typed = plan, ""
+        self.query_one(Panel).headline(what=one_line(plan.title))
+        self._rows.plan = plan
+        self._rows.repaint()
+        self._say_ways()
+        self.refresh_bindings()
+        self._ask_effect()
+
+    def action_force(self) -> None:
+        self.dismiss(PreviewAnswer("force", self.plan))
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+
+# The staged changes: every row with its diff; drop one, edit one, drop all, or apply them as one change.
+
+
+class StagedSet(ChangePreview):
+    """A preview of what is staged; `dropped` hears of every row that is left out, whatever the answer will be.
+
+    `amends`: a row can be edited.
+    """
+
+    BINDINGS = bindings("staged")
+
+    def __init__(
+        self, plan: ChangeSet, *, dropped: Callable[[ChangeSet], None], amends: bool = False, **more: Any
+    ) -> None:
+        super().__init__(plan, **more)
+        self._dropped, self._amends = dropped, amends
+
+    @property
+    def _row(self) -> str:
+        """The memory under the cursor; of a single one, that."""
+        alone = len({each.group or each.id for each in self.plan.changes}) == 1
+        return self._rows.key or (self.plan.changes[0].id if alone else "")
+
+    @property
+    def _can_amend(self) -> bool:
+        op = next((each.op for each in self.plan.changes if each.id == self._row), "delete")
+        return self._amends and not self.plan.conflicts and op != "delete"
+
+    def more_ways(self) -> list[Way]:
+        amend = [("staged.amend", "edit this row")] if self._can_amend else []
+        return [*amend, ("staged.clear", "drop all")]
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "amend":
+            return True if self._can_amend else None
+        return super().check_action(action, parameters)
+
+    def _take(self, plan: ChangeSet) -> None:
+        self._dropped(plan)
+        if plan.changes:
+            super()._take(plan)
+        else:
+            self.dismiss(None)
+
+    def action_amend(self) -> None:
+        self.dismiss(PreviewAnswer("amend", self.plan, row=self._row))
+
+    def action_clear(self) -> None:
+        self._take(self.plan.without(self.plan.ids))

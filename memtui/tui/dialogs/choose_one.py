@@ -1,0 +1,276 @@
+"""A small chooser: a few named options, taken with Enter, a letter, or the mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from rich.cells import cell_len
+from textual import events
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.geometry import Region
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+
+from memtui.engine import one_line
+from memtui.patches.textual_painting import QuickModal
+from memtui.tui.actions.table import bindings
+from memtui.tui.host import host
+from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.numbers import full
+from memtui.tui.theme.tokens import scope_style
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.row_list import Row, RowList
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One choice: the value handed back, its name, a hint, and the letter that takes it at once.
+
+    The letter may be the id of an action, whose letter in force it then is; see `Keymap.letters`.
+    """
+
+    value: str
+    label: str
+    hint: str = ""
+    letter: str = ""
+
+
+class OptionRows(Widget, can_focus=True):
+    """The options, one a line."""
+
+    DEFAULT_CSS = """
+    OptionRows { height: auto; background: $background; }
+    """
+    index: reactive[int] = reactive(0)
+
+    def __init__(self, options: Sequence[Option], index: int) -> None:
+        super().__init__()
+        self.options = tuple(options)
+        self.letters = ("",) * len(self.options)
+        """What takes each of them at once, with the keys in force."""
+        self.set_reactive(OptionRows.index, index)
+
+    def get_content_height(self, container: object, viewport: object, width: int) -> int:
+        return len(self.options)
+
+    def on_mount(self) -> None:
+        wanted = [(option.letter, option.label) for option in self.options]
+        self.letters = host(self).keys.letters(wanted, "pick")
+
+    def watch_index(self) -> None:
+        """Keep the cursor in sight where there are more options than lines."""
+        if isinstance(self.parent, Panel):
+            self.parent.scroll_to_region(Region(0, self.index, 1, 1), animate=False, force=True)
+
+    def render(self) -> Content:
+        glyphs = host(self).glyphs
+        width = max(20, self.size.width)
+        label_width = min(
+            max((cell_len(one_line(each.label)) for each in self.options), default=8) + 2, width - 6
+        )
+        lines = []
+        for i, option in enumerate(self.options):
+            here = i == self.index
+            hint = crop(one_line(option.hint), max(1, width - label_width - 6), glyphs.ellipsis)
+            line = Content.assemble(
+                (glyphs.cursor if here else " ", "$primary"),
+                " ",
+                (self.letters[i] or " ", "bold $key"),
+                "  ",
+                (fit(one_line(option.label), label_width, glyphs.ellipsis), "$foreground"),
+                (fit(hint, max(0, width - label_width - 5)), "$dim"),
+            )
+            line = line.stylize(Style.from_meta({"option": i}))
+            lines.append(line.stylize_before("bold on $cursor") if here else line)
+        return Content("\n").join(lines)
+
+
+class ChooseOne(QuickModal[str | None]):
+    """Shows the options and returns the value taken, None when closed."""
+
+    DEFAULT_CSS = """
+    ChooseOne Panel { width: 56; max-width: 100%; height: auto; border: round $frame-focus; padding: 0 1; }
+    ChooseOne Panel { max-height: 100%; overflow-y: auto; scrollbar-size-vertical: 1; }
+    .-narrow ChooseOne Panel { padding: 0; }
+    """
+    BINDINGS = bindings("pick")
+
+    def __init__(self, title: str, options: Sequence[Option], current: str = "") -> None:
+        super().__init__()
+        self._title, self._options = title, tuple(options)
+        values = [option.value for option in self._options]
+        self._start = values.index(current) if current in values else 0
+
+    def compose(self) -> ComposeResult:
+        with Panel(title=self._title):
+            yield OptionRows(self._options, self._start)
+
+    def on_mount(self) -> None:
+        self.query_one(Panel).headline(where="{pick.take} take   {pick.close} close")
+        self.query_one(OptionRows).focus()
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.query_one(OptionRows).watch_index)
+
+    def on_key(self, event: events.Key) -> None:
+        for option, letter in zip(self._options, self.query_one(OptionRows).letters, strict=True):
+            if letter and event.character == letter:
+                event.stop()
+                self.dismiss(option.value)
+                return
+
+    def on_click(self, event: events.Click) -> None:
+        row = event.style.meta.get("option")
+        if isinstance(row, int):
+            self.dismiss(self._options[row].value)
+
+    def _move(self, by: int) -> None:
+        rows = self.query_one(OptionRows)
+        rows.index = max(0, min(len(self._options) - 1, rows.index + by))
+
+    def action_down(self) -> None:
+        self._move(1)
+
+    def action_up(self) -> None:
+        self._move(-1)
+
+    def action_take(self) -> None:
+        self.dismiss(self._options[self.query_one(OptionRows).index].value)
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+
+# Whose recall it is and what it searches: an agent's scopes, scopes that are named, or all of them.
+
+ALL = "\0all"
+"""The key of the row that takes the filter away; no stored scope is this."""
+
+AGENT = "\0agent:"
+"""Before the name of an agent: the key of its row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What was chosen. `scopes` None leaves them to the agent that asks, or is no filter with `everyone`."""
+
+    scopes: tuple[str, ...] | None = None
+    agent: str = ""
+    everyone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """An agent that may ask: its key (empty for the store's own), its name, what it reads, how many memories."""
+
+    key: str
+    name: str
+    reads: str
+    rows: int
+
+
+class ScopeRows(RowList):
+    """Every scope with its number of memories, the chosen ones marked."""
+
+    BINDINGS = bindings("choice")
+
+    def __init__(
+        self, scopes: Sequence[tuple[str, int]], now: Searched, readers: Sequence[Reader] = ()
+    ) -> None:
+        super().__init__()
+        known, chosen = {scope for scope, _ in scopes}, now.scopes or ()
+        self._scopes = [*scopes, *((scope, 0) for scope in chosen if scope not in known)]
+        self._readers = tuple(readers)
+        self._now = now
+        self.chosen = list(chosen)
+
+    def paint(self, width: int) -> Sequence[Row]:
+        glyphs = host(self).glyphs
+        total = sum(count for _, count in self._scopes)
+        rows = []
+        for reader in self._readers:
+            mine = not self.chosen and not self._now.everyone and self._now.agent in (reader.key, reader.name)
+            words = one_line(f"as {reader.name}: {reader.reads or 'everything'}")
+            rows.append(self._row(AGENT + reader.key, words, reader.rows, mine, "$foreground", width))
+        unfiltered = "all scopes, which no agent sees" if self._readers else "all scopes, no filter"
+        nothing = not self.chosen and (self._now.everyone or not self._readers)
+        rows.append(self._row(ALL, unfiltered, total, nothing, "$foreground", width))
+        for scope, count in self._scopes:
+            rows.append(
+                self._row(
+                    scope,
+                    one_line(scope) or glyphs.dot,
+                    count,
+                    scope in self.chosen,
+                    scope_style(scope),
+                    width,
+                )
+            )
+        return rows
+
+    def _row(self, key: str, name: str, count: int, marked: bool, style: str, width: int) -> Row:
+        glyphs = host(self).glyphs
+        mark = (f" {glyphs.mark} ", "bold $mark") if marked else "   "
+        return Row(
+            (Content.assemble(mark, (fit(name, width - 14), style), (right(full(count), 10), "$dim"), " "),),
+            key,
+        )
+
+    def action_mark(self) -> None:
+        """Mark the scope under the cursor, or take its mark away; the first row takes all away."""
+        if self.key == ALL:
+            self.chosen.clear()
+            self._now = replace(self._now, scopes=None, everyone=True)
+        elif self.key.startswith(AGENT):
+            self.chosen.clear()
+            self._now = Searched(agent=self.key.removeprefix(AGENT))
+        elif self.key in self.chosen:
+            self.chosen.remove(self.key)
+        elif self.key:
+            self.chosen.append(self.key)
+        self.repaint()
+
+    def action_take(self) -> None:
+        """Take what is marked; with nothing marked, the scope under the cursor."""
+        if self.key == ALL or self.key.startswith(AGENT):
+            self.action_mark()
+        elif not self.chosen and self.key:
+            self.chosen.append(self.key)
+        if self.chosen:
+            self.screen.dismiss(Searched(tuple(self.chosen), self._now.agent))
+        else:
+            self.screen.dismiss(self._now)
+
+
+class ScopePick(QuickModal[Searched | None]):
+    """Returns what was chosen, None when closed."""
+
+    DEFAULT_CSS = """
+    ScopePick { align: center middle; }
+    ScopePick Panel { width: 60; max-width: 100%; height: 22; max-height: 90%; border: round $frame-focus; }
+    """
+    BINDINGS = bindings("choice", only=("close",))
+
+    def __init__(
+        self, scopes: Sequence[tuple[str, int]], now: Searched, readers: Sequence[Reader] = ()
+    ) -> None:
+        super().__init__()
+        self._rows = ScopeRows(scopes, now, readers)
+
+    def compose(self) -> ComposeResult:
+        with Panel(title="Who asks, in which scopes"):
+            yield self._rows
+
+    def on_mount(self) -> None:
+        self.query_one(Panel).headline(where="{choice.mark} mark   {choice.take} take   {choice.close} close")
+        self._rows.focus()
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        event.stop()
+        self._rows.action_mark()
+
+    def action_close(self) -> None:
+        self.dismiss(None)

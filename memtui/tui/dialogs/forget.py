@@ -1,0 +1,101 @@
+"""Forgetting memories: how far, what goes, and afterwards where they were looked for and not found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine import Outcome
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
+from memtui.tui.paint.numbers import full, plural
+
+if TYPE_CHECKING:
+    from memtui.tui.base_screen import BaseScreen
+
+
+ARCHIVE, DELETE, SHRINK, PAST = "archive", "delete", "shrink", "past"
+
+
+def ways(able_to_archive: bool) -> list[Option]:
+    """How far a forget can go; tables without a state cannot archive."""
+    archive = [Option(ARCHIVE, "archive", "kept, but not recalled", "a")] if able_to_archive else []
+    return [
+        *archive,
+        Option(DELETE, "delete", "undo brings it back", "d"),
+        Option(SHRINK, "delete every trace", "history shrunk, no undo", "t"),
+        Option(PAST, "only its past", "stays; older texts go, no undo", "p"),
+    ]
+
+
+def forget(screen: BaseScreen, ids: Sequence[str], done: Callable[[Outcome], None], *, named: bool) -> None:
+    """Ask how far, then plan, show and do it; `named`: one by one, so that pinned memories go as well."""
+    engine = screen.session.engine
+    if not screen.staging.able() or engine is None:
+        return
+    archives = any(field.name == "state" for field in engine.editable)
+
+    def written(outcome: Outcome) -> None:
+        done(outcome)
+        if outcome.receipt is not None:
+            screen.app.push_screen(receipt_sheet(outcome.receipt, outcome.warnings))
+
+    def taken(way: str | None) -> None:
+        if way is not None:
+            screen.staging.stage(
+                lambda engine: (
+                    engine.curate.past(ids)
+                    if way == PAST
+                    else engine.curate.forget(
+                        ids, hard=way != ARCHIVE, shrink=way == SHRINK, spare_pinned=not named
+                    )
+                ),
+                then=written,
+            )
+
+    screen.app.push_screen(
+        ChooseOne(f"Forget {plural(len(ids), 'memory', 'memories')}", ways(archives)), taken
+    )
+
+
+def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
+    """What was verified after a forget, and where its receipt is."""
+    found, searched = receipt["found"], receipt["searched"]
+    gone = plural(len(receipt["memories"]), "memory", "memories")
+    stays = any(each["why"] == "stays" for each in receipt["memories"])
+    what = f"{gone}: {receipt['mode']}" if stays else f"{gone} forgotten ({receipt['mode']})"
+    intro = [
+        f"{what}. The receipt holds ids and hashes, no text:",
+        str(receipt["file"]),
+    ]
+    older = found["versions"]
+    lines = [
+        SheetLine("newest version", _nowhere(found["newest_version"]), "read back by id"),
+        SheetLine("text index", _nowhere(found["index"]), "asked for its words"),
+        SheetLine(
+            "older versions", _nowhere(older), f"of {plural(searched['versions'], 'version')} searched"
+        ),
+    ]
+    if found["files"] is not None:
+        lines.append(
+            SheetLine(
+                "files", _nowhere(found["files"]), f"bytes of {plural(searched['files'], 'file')} searched"
+            )
+        )
+    lines.append(
+        SheetLine("mirror lines", full(receipt["mirror_lines_removed"]), "removed from Markdown mirrors")
+    )
+    lines.append(SheetLine("journal", str(receipt["journal"])))
+    left = [
+        SheetLine(str(each["id"])[:8], f"{each['path']} line {each['line']} ({each['kind']})")
+        for each in receipt["copies_left"]
+    ]
+    twins = [SheetLine(each[:8], ", ".join(others)) for each, others in receipt["same_text"].items()]
+    sections = [Section("LOOKED FOR AFTERWARDS", tuple(lines))]
+    sections += [Section("COPIES THAT STAY IN OTHER FILES", tuple(left))] if left else []
+    sections += [Section("OTHER MEMORIES WITH THE SAME TEXT", tuple(twins))] if twins else []
+    return Sheet("History removed" if stays else "Forgotten", intro, warnings, sections)
+
+
+def _nowhere(places: Sequence[Any]) -> str:
+    return f"found in {len(places)}" if places else "not found"

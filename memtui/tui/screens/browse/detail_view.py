@@ -1,0 +1,375 @@
+"""A memory in full, as lines: everything that is known of it, and everything that its row holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, tzinfo
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+from textual.style import Style
+
+from memtui.engine import Memory, clean, dump_json, one_line
+from memtui.tui.actions.action import Action
+from memtui.tui.actions.table import BY_ID
+from memtui.tui.dialogs.change_preview_view import difference, value_words
+from memtui.tui.paint.bars import padded_bar
+from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import age, ago, date, full, score
+from memtui.tui.theme.tokens import as_stored, brightness, category_style, scope_style, tier_style
+
+if TYPE_CHECKING:
+    from memtui.engine.changes import (
+        EntryRow,
+        JournalEntry,
+        Story,
+    )
+    from memtui.engine.witness import (
+        Got,
+    )
+
+
+# The story of a memory as lines: its versions one after the other, and what memtui changed in it.
+
+ENTRIES = 12
+"""Entries that are told; the journal has them all."""
+
+
+def version_lines(story: Story, width: int, glyphs: Glyphs, zone: tzinfo | None) -> Iterator[Content]:
+    """From the oldest version to the newest, each with the words that differ from the one before."""
+    before: Memory | None = None
+    for memory in story.versions:
+        here = memory.id == story.memory
+        day = date(memory.timestamp_ms, zone)[:10]
+        name = Content.styled(one_line(memory.id)[:8], "bold $foreground" if here else "underline $primary")
+        if not here:
+            name = name.stylize(Style.from_meta({"memory": memory.id}))
+        mark = glyphs.forth if here else glyphs.dot
+        tail = "  this one" if here else "" if memory.active else "  replaced"
+        yield Content.assemble(
+            (f"{mark} ", "bold $primary" if here else "$dim"), (f"{day}  ", "$dim"), name, (tail, "$dim")
+        )
+        text = (
+            Content.styled(memory.text.strip(), "$dim")
+            if before is None
+            else difference(before.text, memory.text)
+        )
+        if before is not None and before.text == memory.text:
+            text = Content.styled("the same text", "$dim")
+        yield from (Content.assemble("  ", line) for line in text.wrap(max(8, width - 2)))
+        before = memory
+
+
+def change_lines(story: Story, width: int, now_ms: int, glyphs: Glyphs) -> Iterator[Content]:
+    """The entries of the journal that changed it, the last first, with the fields."""
+    for entry, row in story.changes[:ENTRIES]:
+        undone = "  undone" if entry.state == "undone" else ""
+        head = f"{full(entry.entry)}  {entry.action}  {ago(entry.time_ms, now_ms)}"
+        yield Content.assemble((crop(head, width, glyphs.ellipsis), "$foreground"), (undone, "$stale"))
+        yield from _fields(entry, row, width, glyphs)
+    left = len(story.changes) - ENTRIES
+    if left > 0:
+        yield Content.styled(f"and {full(left)} more in the journal", "$dim")
+
+
+def _fields(entry: JournalEntry, row: EntryRow, width: int, glyphs: Glyphs) -> Iterator[Content]:
+    if row.op != "edit":
+        yield Content.styled("  made" if row.op == "add" else "  deleted", "$dim")
+        return
+    for name in dict.fromkeys((*row.before, *row.after)):
+        room = max(6, (width - len(name) - 7) // 2)
+        yield Content.assemble(
+            (f"  {one_line(name)} ", "$dim"),
+            (crop(value_words(row.before.get(name), name), room, glyphs.ellipsis), "$delta-down"),
+            (f" {glyphs.forth} ", "$dim"),
+            (crop(value_words(row.after.get(name), name), room, glyphs.ellipsis), "$delta-up"),
+        ).truncate(max(1, width))
+
+
+LABEL = 12
+"""Cells for the labels on the left."""
+
+GOT_TURNS = 6
+"""Turns that are told one by one, the last ones; Audit has them all."""
+
+LONGEST_VALUE = 4_000
+"""Characters of one metadata value that are drawn; copying gives all of it."""
+
+
+def detail_lines(
+    memory: Memory,
+    width: int,
+    *,
+    now_ms: int,
+    glyphs: Glyphs,
+    zone: tzinfo | None = UTC,
+    story: Story | None = None,
+    got: Got | None = None,
+    keys: Mapping[str, Action] = BY_ID,
+) -> list[Content]:
+    """The memory as lines of at most `width` cells, in reading order; times in `zone` (None: local time).
+
+    `keys` are those in force, for the links.
+    """
+    width = max(16, width)
+    sections = (
+        _body(memory, width),
+        _warnings(memory, width, now_ms, glyphs),
+        _facts(memory, width, glyphs),
+        _times(memory, width, now_ms, zone),
+        _links(memory, width, glyphs, keys),
+        _got(memory, got, width, now_ms, glyphs, zone),
+        _story(story, width, now_ms, glyphs, zone),
+        _layers(memory, width),
+        _metadata(memory, width),
+        _columns(memory, width),
+    )
+    lines: list[Content] = []
+    for section in sections:
+        found = list(section)
+        if found:
+            lines += [Content(), *found] if lines else found
+    return lines
+
+
+def summary(memory: Memory, now_ms: int, glyphs: Glyphs) -> Content:
+    """The memory in one line, for a panel too low for the whole."""
+    parts: list[Content] = []
+    if memory.tier:
+        tier_mark = f"{glyphs.tier(memory.tier)} {one_line(memory.tier)}"
+        parts.append(Content.styled(tier_mark, tier_style(memory.tier)))
+    parts.append(Content.styled(one_line(memory.scope or "no scope"), scope_style(memory.scope)))
+    if memory.importance is not None:
+        parts.append(Content.styled(f"imp {score(memory.importance)}", "$dim"))
+    parts.append(Content.styled(ago(memory.timestamp_ms, now_ms), "$dim"))
+    if memory.access_count is not None:
+        parts.append(Content.styled(f"used {full(memory.access_count)}", "$dim"))
+    return Content("  ").join(parts)
+
+
+def title(memory: Memory) -> str:
+    """The short name of a memory: the first group of its id."""
+    name = one_line(memory.id)
+    return name.split("-", 1)[0] if len(name) == 36 and name.count("-") == 4 else name[:12]
+
+
+def _wrapped(text: str, width: int, style: str = "") -> Iterator[Content]:
+    content = Content.styled(text, style) if style else Content(text)
+    yield from content.wrap(width)
+
+
+def _row(label: str, value: Content | str, width: int, style: str = "$foreground") -> Iterator[Content]:
+    """A labelled value; a long one goes on under itself."""
+    value = Content.styled(value, style) if isinstance(value, str) else value
+    for i, part in enumerate(value.wrap(max(4, width - LABEL)) or [Content()]):
+        yield Content.assemble((fit(label if i == 0 else "", LABEL), "$dim"), part)
+
+
+def _head(text: str) -> Content:
+    return Content.styled(text, "bold $heading")
+
+
+def _body(memory: Memory, width: int) -> Iterator[Content]:
+    text = memory.text.strip("\n")
+    if not text.strip():
+        yield Content.styled("(no text)", "$dim")
+    else:
+        yield from _wrapped(text, width, "bold $foreground" if memory.tier == "core" else "$foreground")
+
+
+def _warnings(memory: Memory, width: int, now_ms: int, glyphs: Glyphs) -> Iterator[Content]:
+    said: list[tuple[str, str]] = []
+    if memory.superseded_by:
+        said.append(("superseded: a newer memory has taken its place", "$delta-down"))
+    elif memory.invalidated_at_ms is not None:
+        said.append((f"invalidated {ago(memory.invalidated_at_ms, now_ms)}", "$delta-down"))
+    elif not memory.active:
+        said.append(("not valid yet, or no longer", "$delta-down"))
+    if memory.expired:
+        said.append((f"expired {ago(memory.valid_until_ms, now_ms)}", "$delta-down"))
+    if memory.state == "archived":
+        said.append(("archived: recall leaves it out", "$stale"))
+    if memory.state == "pending":
+        said.append(("pending: not confirmed yet", "$stale"))
+    if memory.suppressed:
+        said.append(("suppressed: held back from auto-recall for now", "$stale"))
+    if not memory.metadata_valid:
+        said.append(("its metadata is not a JSON object: defaults are used", "$danger"))
+    for text, style in said:
+        yield from _wrapped(f"{glyphs.warn} {text}", width, style)
+
+
+def _facts(memory: Memory, width: int, glyphs: Glyphs) -> Iterator[Content]:
+    if memory.tier:
+        tier = f"{glyphs.tier(memory.tier)} {one_line(memory.tier)}"
+        yield from _row("tier", Content.styled(tier, tier_style(memory.tier)), width)
+    scope = memory.scope
+    shown = "(none)" if scope is None else as_stored(scope)
+    yield from _row("scope", Content.styled(shown, scope_style(scope)), width)
+    category = Content.styled(one_line(memory.category or "(none)"), category_style(memory.category))
+    if memory.memory_category and memory.memory_category != memory.category:
+        smart = Content.styled(one_line(memory.memory_category), category_style(memory.memory_category))
+        category = Content.assemble(category, ("  (", "$dim"), smart, (")", "$dim"))
+    yield from _row("category", category, width)
+    bar = max(4, min(14, width - LABEL - 6))
+    for label, value in (("importance", memory.importance), ("confidence", memory.confidence)):
+        if value is not None:
+            strip = Content.styled(padded_bar(value, bar, glyphs), brightness(value))
+            yield from _row(label, Content.assemble((fit(score(value), 5), "$foreground"), strip), width)
+    for label, text in (("state", memory.state), ("layer", memory.layer), ("source", memory.source)):
+        if text:
+            yield from _row(label, one_line(text), width)
+
+
+def _times(memory: Memory, width: int, now_ms: int, zone: tzinfo | None) -> Iterator[Content]:
+    def moment(ms: float | None) -> Content:
+        day, since = date(ms, zone), f"  {ago(ms, now_ms)}"
+        if len(day) + len(since) > width - LABEL:
+            day = day[:10]
+        if len(day) + len(since) > width - LABEL:
+            since = f"  {age(ms, now_ms)}"
+        return Content.assemble((day, "$foreground"), (since, "$dim"))
+
+    if memory.timestamp_ms:
+        yield from _row("created", moment(memory.timestamp_ms), width)
+    else:
+        yield from _row("created", "unknown", width, "$dim")
+    if memory.access_count is not None:
+        times = "time" if memory.access_count == 1 else "times"
+        yield from _row("used", f"{full(memory.access_count)} {times}", width)
+        last = moment(memory.last_used_ms) if memory.last_used_ms else Content.styled("never", "$dim")
+        yield from _row("last used", last, width)
+    if memory.valid_from_ms and memory.valid_from_ms != memory.timestamp_ms:
+        yield from _row("valid from", moment(memory.valid_from_ms), width)
+    if memory.valid_until_ms is not None:
+        yield from _row("valid until", moment(memory.valid_until_ms), width)
+    if memory.invalidated_at_ms is not None:
+        yield from _row("invalidated", moment(memory.invalidated_at_ms), width)
+
+
+def _links(memory: Memory, width: int, glyphs: Glyphs, keys: Mapping[str, Action]) -> Iterator[Content]:
+    rows: list[tuple[str, Content]] = []
+    for label, key, mark, target in (
+        ("supersedes", keys["detail.older"].cap, glyphs.back, memory.supersedes),
+        ("replaced by", keys["detail.newer"].cap, glyphs.forth, memory.superseded_by),
+    ):
+        if target:
+            link = Content.styled(f"{mark} {one_line(target)}", "underline $primary")
+            link = link.stylize(Style.from_meta({"memory": target}))
+            rows.append((label, Content.assemble(link, (f"  {key}", "bold $key"))))
+    if memory.fact_key:
+        rows.append(("fact key", Content.styled(one_line(memory.fact_key), "$foreground")))
+    if memory.source_session:
+        rows.append(("session", Content.styled(one_line(memory.source_session), "$foreground")))
+    if rows:
+        yield _head("LINKS")
+        for label, value in rows:
+            yield from _row(label, value, width)
+
+
+def _got(
+    memory: Memory, got: Got | None, width: int, now_ms: int, glyphs: Glyphs, zone: tzinfo | None
+) -> Iterator[Content]:
+    if got is None:
+        return
+    yield _head("GOT IT")
+    if not got.turns:
+        yield from _row("turns", "not recorded", width, "$dim")
+    else:
+        yield from _row("turns", f"{full(len(got.turns))}, at least", width)
+        last = got.last_seen
+        seen = f"{one_line(last.agent)}, {ago(last.time_ms, now_ms)}" if last is not None else "not recorded"
+        yield from _row("last seen by", seen, width, "$foreground" if last is not None else "$dim")
+    for turn in reversed(got.turns[-GOT_TURNS:]):
+        who = (
+            f"{one_line(turn.agent)}, {one_line(turn.session)[:8]} turn {turn.n}"
+            if turn.agent
+            else "the store"
+        )
+        yield Content.styled(
+            crop(f"  {date(turn.time_ms, zone)}  {who}", width, glyphs.ellipsis), "$foreground"
+        )
+    if got.captured_in:
+        said = f"{one_line(got.captured_by)}, session {one_line(got.captured_in)[:8]}"
+        yield from _row("captured", said, width)
+    elif memory.source_session:
+        yield from _row("captured", "in a session whose files are not here", width, "$dim")
+    else:
+        yield from _row("captured", "from no session that is recorded", width, "$dim")
+
+
+def _story(
+    story: Story | None, width: int, now_ms: int, glyphs: Glyphs, zone: tzinfo | None
+) -> Iterator[Content]:
+    if story is None:
+        return
+    if story.versions:
+        yield _head("VERSIONS")
+        yield from version_lines(story, width, glyphs, zone)
+    if story.changes:
+        if story.versions:
+            yield Content()
+        yield _head("CHANGED BY MEMTUI")
+        yield from change_lines(story, width, now_ms, glyphs)
+
+
+def _layers(memory: Memory, width: int) -> Iterator[Content]:
+    seen = {" ".join(memory.text.split())}
+    for heading, text in (
+        ("ABSTRACT", memory.l0_abstract),
+        ("OVERVIEW", memory.l1_overview),
+        ("CONTENT", memory.l2_content),
+    ):
+        flat = " ".join(text.split()).removeprefix("- ")
+        if flat and flat not in seen:
+            seen.add(flat)
+            yield _head(heading)
+            yield from _wrapped(clean(text).strip("\n"), width)
+
+
+def _metadata(memory: Memory, width: int) -> Iterator[Content]:
+    if memory.metadata is None:
+        return
+    yield _head("METADATA")
+    if not memory.metadata_valid:
+        yield from _wrapped(clean(memory.metadata)[:LONGEST_VALUE], width, "$stale")
+        return
+    if not memory.metadata_values:
+        yield Content.styled("empty", "$dim")
+    text = " ".join(memory.text.split())
+    for key, value in memory.metadata_values.items():
+        shown = value_text(value)
+        same = len(shown) > 24 and " ".join(shown.split()) == text
+        yield from _field(one_line(key) or '""', "(the text above)" if same else shown, width, dim=same)
+
+
+def _columns(memory: Memory, width: int) -> Iterator[Content]:
+    if memory.extra:
+        yield _head("OTHER COLUMNS")
+        for key, value in memory.extra.items():
+            yield from _field(one_line(str(key)), value_text(value), width)
+
+
+def _field(key: str, value: str, width: int, *, dim: bool = False) -> Iterator[Content]:
+    """A key of any length: beside its value where both fit, above it where they do not."""
+    if len(key) < LABEL + 8 and len(key) + 2 + len(value) <= width and "\n" not in value:
+        gap = max(1, LABEL + 8 - len(key)) if len(value) <= width - LABEL - 8 else 2
+        yield Content.assemble((key, "$dim"), " " * gap, (value, "$dim" if dim else "$foreground"))
+        return
+    yield from _wrapped(key, width, "$dim")
+    for line in Content.styled(value, "$dim" if dim else "$foreground").wrap(max(4, width - 2)):
+        yield Content.assemble("  ", line)
+
+
+def value_text(value: Any) -> str:
+    """A stored value as text for people: strings as they are, everything else as JSON."""
+    if isinstance(value, str):
+        text = value if value.strip() else f'"{value}"'
+    else:
+        try:
+            text = dump_json(value, ensure_ascii=False)
+        except (TypeError, ValueError):
+            text = str(value)
+    text = clean(text)
+    return text if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}… ({len(text):,} characters)"

@@ -1,0 +1,137 @@
+"""The memories nearest to one: a bar for each cosine, and what can be done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.message import Message
+
+from memtui.engine import one_line
+from memtui.patches.textual_painting import QuickModal
+from memtui.tui.actions.table import bindings
+from memtui.tui.host import host
+from memtui.tui.paint.bars import padded_bar
+from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import score
+from memtui.tui.theme.tokens import brightness, scope_style, tier_style
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.row_list import Row, RowList
+
+if TYPE_CHECKING:
+    from memtui.engine.catalog import (
+        Neighbour,
+    )
+
+
+BAR = 8
+
+SCOPE = 18
+"""Cells of the scope, where there is room for it."""
+
+WIDE = 70
+
+
+def near_rows(found: Sequence[Neighbour], said: str, width: int, glyphs: Glyphs) -> list[Row]:
+    """One line for each neighbour, or why there are none."""
+    if not found:
+        return [Row((line,)) for line in Content.styled(one_line(said), "$dim").wrap(max(12, width - 2))]
+    rows = []
+    for each in found:
+        memory = each.memory
+        alive = memory.active and memory.state != "archived"
+        line = Content.assemble(
+            " ",
+            (padded_bar(each.similarity, BAR, glyphs), brightness(each.similarity)),
+            (f" {score(each.similarity):>4} ", "$foreground"),
+            (
+                glyphs.tier(memory.tier) if alive else glyphs.cross,
+                tier_style(memory.tier) if alive else "$dim",
+            ),
+            " ",
+        )
+        tail = Content()
+        if width >= WIDE:
+            scope = fit(one_line(memory.scope or "(none)"), SCOPE, glyphs.ellipsis)
+            tail = Content.styled(f" {scope}", scope_style(memory.scope))
+        room = max(1, width - line.cell_length - tail.cell_length - 1)
+        text = (
+            fit(memory.title, room, glyphs.ellipsis)
+            if tail.plain
+            else crop(memory.title, room, glyphs.ellipsis)
+        )
+        rows.append(
+            Row((Content.assemble(line, (text, "$foreground" if alive else "$dim"), tail),), memory.id)
+        )
+    return rows
+
+
+class NearRows(RowList):
+    """Paints neighbours; posts `Opened` and `MergeWanted`."""
+
+    BINDINGS = bindings("near")
+    IDLE_CURSOR = False
+
+    @dataclass
+    class MergeWanted(Message):
+        """Merge this memory with the one that it is near to."""
+
+        id: str
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._found: tuple[Neighbour, ...] = ()
+        self._said = ""
+
+    def show(self, found: Sequence[Neighbour], said: str = "") -> None:
+        """Show these; `said` is why there are none."""
+        self._found, self._said = tuple(found), said
+        self.repaint(found[0].memory.id if found else "")
+
+    def paint(self, width: int) -> Sequence[Row]:
+        return near_rows(self._found, self._said, width, host(self).glyphs)
+
+    def action_merge(self) -> None:
+        if self.key:
+            self.post_message(self.MergeWanted(self.key))
+
+
+Wanted = tuple[Literal["show", "merge"], str]
+
+
+class NeighboursDialog(QuickModal[Wanted | None]):
+    """The neighbours where the screen has no room for their panel; returns what is to be done with which."""
+
+    DEFAULT_CSS = """
+    NeighboursDialog Panel { width: 110; max-width: 96%; height: 9; border: round $frame-focus; }
+    NeighboursDialog.-narrow Panel { width: 100%; max-width: 100%; }
+    """
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
+    BINDINGS = bindings("overlay")
+
+    def __init__(self, name: str, found: Sequence[Neighbour], said: str) -> None:
+        super().__init__()
+        self._name, self._found, self._said = name, tuple(found), said
+
+    def compose(self) -> ComposeResult:
+        with Panel(title=f"Nearest to {self._name}"):
+            yield NearRows()
+
+    def on_mount(self) -> None:
+        rows = self.query_one(NearRows)
+        rows.show(self._found, self._said)
+        rows.focus()
+        self.query_one(Panel).headline(where="{near.open} show   {near.merge} merge   {overlay.close} close")
+
+    def on_near_rows_merge_wanted(self, message: NearRows.MergeWanted) -> None:
+        self.dismiss(("merge", message.id))
+
+    def on_row_list_opened(self, message: RowList.Opened) -> None:
+        self.dismiss(("show", message.key))
+
+    def action_close(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,140 @@
+"""What the Cases screen knows: one frozen value, and the pure functions that make the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+from memtui.engine.cases import (
+    DEFAULT_K,
+    CaseSetup,
+)
+
+if TYPE_CHECKING:
+    from memtui.engine import Memory, MemtuiError, Progress
+    from memtui.engine.cases import (
+        Case,
+        CaseAnswer,
+        CaseReport,
+        TuningResult,
+    )
+
+
+Shown = Literal["measures", "case"]
+
+Work = Literal["", "reading", "running", "tuning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A setup and what it is called on the screen."""
+
+    title: str
+    setup: CaseSetup
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """The cases as they are saved, with the memories that they name and that are still there."""
+
+    cases: tuple[Case, ...] = ()
+    memories: Mapping[str, Memory] = field(default_factory=dict)
+    demo: bool = False
+    """Whether the store is the demo store, which has questions of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class CasesState:
+    """`report` may be older than the cases and the setups; `stale` says so."""
+
+    a: Named
+    b: Named | None = None
+    k: int = DEFAULT_K
+    work: Work = "reading"
+    progress: Progress | None = None
+    book: Book | None = None
+    error: MemtuiError | None = None
+    report: CaseReport | None = None
+    ran: tuple[Named, Named | None, int] | None = None
+    """What `report` answers."""
+    tuning: TuningResult | None = None
+    selected: str = ""
+    shown: Shown = "measures"
+    removed: Case | None = None
+
+    @property
+    def stale(self) -> bool:
+        """Whether the report is about other setups than those that are chosen."""
+        return self.ran is not None and self.ran != (self.a, self.b, self.k)
+
+    @property
+    def case(self) -> Case | None:
+        """The case under the cursor."""
+        cases = self.book.cases if self.book is not None else ()
+        return next((case for case in cases if case.id == self.selected), None)
+
+
+def read(state: CasesState, book: Book) -> CasesState:
+    """The cases are there; one that has come is looked at."""
+    ids = [case.id for case in book.cases]
+    before = {case.id for case in state.book.cases} if state.book is not None else set(ids)
+    come = [id for id in ids if id not in before]
+    selected = state.selected if state.selected in ids else (ids[-1] if ids else "")
+    if len(come) == 1:
+        selected = come[0]
+    return replace(state, book=book, work="", error=None, selected=selected)
+
+
+def fail(state: CasesState, error: MemtuiError) -> CasesState:
+    """The cases cannot be read."""
+    return replace(state, work="", error=error, progress=None)
+
+
+def start(state: CasesState, work: Work) -> CasesState:
+    """Something that takes a while begins."""
+    return replace(state, work=work, progress=None)
+
+
+def stop(state: CasesState) -> CasesState:
+    """It ended without a result."""
+    return replace(state, work="", progress=None)
+
+
+def finish(state: CasesState, report: CaseReport) -> CasesState:
+    """Every case was asked."""
+    return replace(
+        state, work="", progress=None, report=report, ran=(state.a, state.b, state.k), shown="measures"
+    )
+
+
+def tuned(state: CasesState, tuning: TuningResult) -> CasesState:
+    """The search for settings ended."""
+    return replace(state, work="", progress=None, tuning=tuning, shown="measures")
+
+
+def select(state: CasesState, id: str) -> CasesState:
+    """Another case is looked at."""
+    return replace(state, selected=id)
+
+
+def turn(state: CasesState) -> CasesState:
+    """The other lower panel."""
+    return replace(state, shown="case" if state.shown == "measures" else "measures")
+
+
+def answers(state: CasesState, case: Case) -> tuple[CaseAnswer | None, CaseAnswer | None]:
+    """What A and B gave for a case, if it was asked."""
+    report = state.report
+    reports = (report, report.other if report is not None else None)
+    found = [
+        next((each for each in r.answers if each.case.id == case.id), None) if r is not None else None
+        for r in reports
+    ]
+    return found[0], found[1]
+
+
+def missing(state: CasesState, case: Case) -> tuple[str, ...]:
+    """The memories that a case names and that are gone from the store."""
+    known = state.book.memories if state.book is not None else {}
+    return tuple(id for id in (*case.expected, *case.rejected) if id not in known)

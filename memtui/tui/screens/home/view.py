@@ -1,0 +1,430 @@
+"""The lines of the Home panels, from the numbers of the engine: only what was really counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.content import Content
+from textual.message import Message
+
+from memtui.engine import CancelToken, one_line
+from memtui.tui.actions.keymap import Keymap
+from memtui.tui.messages import AskRecall, ShowEntry, ShowInBrowse, ShowMemory
+from memtui.tui.paint.bars import bar, resample, spark
+from memtui.tui.paint.braille import line_chart
+from memtui.tui.paint.cells import crop, fit, right, tilde
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import DAY, age, ago, date, full, plural, short, size
+from memtui.tui.screens.home.link_list import LinkRow
+from memtui.tui.theme.tokens import category_code, category_style, scope_style, tier_rank, tier_style
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine, Finding, JournalEntry, Memory, Stats, StoreInfo
+    from memtui.engine.cases import (
+        Case,
+        CaseAnswer,
+    )
+
+
+LABEL = 11
+
+COUNT = 8
+
+
+def store_rows(
+    info: StoreInfo, stats: Stats | None, width: int, height: int, now_ms: int, glyphs: Glyphs
+) -> list[LinkRow]:
+    """What the store is and how big; the counts are links."""
+    rows = [
+        LinkRow(_pair("memories", Content.styled(full(info.rows), "bold"), width), partial(ShowInBrowse, ""))
+    ]
+    if stats is not None:
+        trend = spark(resample(stats.daily[-28:], 14), glyphs)
+        week = Content.styled(f"+{full(stats.added_7d)}", "$foreground")
+        if any(stats.daily[-28:]):
+            week = Content.assemble(week, "  ", (trend, "$primary"))
+        rows.append(LinkRow(_pair("this week", week, width), partial(ShowInBrowse, "age<7d")))
+        if stats.newest_ms:
+            rows.append(LinkRow(_pair("newest", ago(stats.newest_ms, now_ms), width)))
+    vectors = f"{info.dims:,} dimensions" if info.dims else "none"
+    facts = [
+        ("vectors", vectors),
+        ("full text", one_line(info.fts)),
+        ("questions", one_line(info.embedder)),
+        ("on disk", f"{size(info.size_bytes)}, version {info.version}"),
+        ("kind", one_line(info.dialect_title)),
+        ("table", one_line(info.table)),
+        ("place", one_line(tilde(info.uri))),
+    ]
+    told = [LinkRow(line) for label, text in facts for line in _told(label, text, width)]
+    if len(rows) + len(told) > height:
+        told = [LinkRow(_pair(label, text, width)) for label, text in facts]
+    return [*rows, *told][: max(1, height)]
+
+
+def _pair(label: str, value: Content | str, width: int) -> Content:
+    if isinstance(value, str):
+        value = Content.styled(crop(value, max(4, width - LABEL)), "$foreground")
+    return Content.assemble((fit(label, LABEL), "$dim"), value)
+
+
+def _told(label: str, text: str, width: int) -> list[Content]:
+    """A labelled value in as many lines as it needs."""
+    parts = Content(text).wrap(max(4, width - LABEL)) or [Content()]
+    return [_pair(label if i == 0 else "", part.plain, width) for i, part in enumerate(parts)]
+
+
+def tier_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
+    """Tiers with their share, what the last week added to each, then the states that are not the usual one."""
+    total = max(1, stats.rows)
+    weekly = {tier: sum(daily[-7:]) for tier, daily in stats.daily_by_tier}
+    rows = []
+    for tier, count in sorted(stats.tiers, key=lambda pair: tier_rank(pair[0])):
+        added = f"+{short(weekly.get(tier, 0))}"
+        name = f"{glyphs.tier(tier)} {one_line(tier)}"
+        strip = max(0, width - 13 - COUNT - 2 - 7)
+        line = Content.assemble(
+            (fit(name, 13), tier_style(tier)),
+            (right(full(count), COUNT), "$foreground"),
+            "  ",
+            (bar(count / total, strip, glyphs).ljust(strip), f"{tier_style(tier)} 70%"),
+            (right(added, 7), "$dim"),
+        )
+        rows.append(LinkRow(line, partial(ShowInBrowse, _term("tier", tier))))
+    if not rows:
+        rows.append(LinkRow(Content.styled("this kind of store has no tiers", "$dim")))
+    states = [(state, count) for state, count in stats.states if count]
+    if states and height >= len(rows) + 2 + len(states):
+        rows += [LinkRow(Content()), LinkRow(Content.styled("STATE", "bold $heading"))]
+    for state, count in states:
+        line = Content.assemble(
+            (fit(f"  {one_line(state)}", 13), "$dim"), (right(full(count), COUNT), "$foreground")
+        )
+        rows.append(LinkRow(line, partial(ShowInBrowse, _term("state", state))))
+    if stats.pending:
+        rows.append(LinkRow(Content.styled(crop(one_line(stats.pending), width), "$stale")))
+    return rows[: max(1, height)]
+
+
+def scope_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
+    """Scopes by size, the rest of them in one line."""
+    top = max((count for _, count in stats.scopes), default=1) or 1
+    shown = stats.scopes if len(stats.scopes) <= height else stats.scopes[: max(1, height - 1)]
+    name_width = min(24, max(10, width * 19 // 40))
+    strip = max(0, width - name_width - COUNT - 1)
+    rows = []
+    for scope, count in shown:
+        style = scope_style(scope)
+        line = Content.assemble(
+            (fit(one_line(scope or "(none)") or '" "', name_width - 1), style),
+            " ",
+            (bar(count / top, strip, glyphs).ljust(strip), f"{style} 60%"),
+            " ",
+            (right(full(count), COUNT), "$foreground"),
+        )
+        rows.append(LinkRow(line, partial(ShowInBrowse, "", (scope,))))
+    rest = stats.scopes[len(shown) :]
+    if rest:
+        text = f"{len(rest):,} more"
+        total = full(sum(n for _, n in rest)).rjust(max(1, width - cell_len(text)))
+        rows.append(LinkRow(Content.styled(text + total, "$dim"), partial(ShowInBrowse, "")))
+    return rows
+
+
+def category_rows(stats: Stats, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
+    """Stored categories by size."""
+    top = max((count for _, count in stats.categories), default=1) or 1
+    strip = max(0, width - 14 - COUNT - 1)
+    rows = []
+    for category, count in stats.categories[: max(1, height)]:
+        style = category_style(category)
+        line = Content.assemble(
+            (fit(one_line(category or "(none)"), 14), style),
+            (bar(count / top, strip, glyphs).ljust(strip), f"{style} 60%"),
+            " ",
+            (right(full(count), COUNT), "$foreground"),
+        )
+        rows.append(LinkRow(line, partial(ShowInBrowse, _term("cat", category))))
+    return rows
+
+
+_SEVERITY = {"error": "bold $danger", "warning": "$stale", "info": "$dim"}
+
+
+def attention_rows(
+    info: StoreInfo, stats: Stats | None, width: int, height: int, glyphs: Glyphs
+) -> list[LinkRow]:
+    """Findings with their remedy where there is room, then what the store's opening had to say."""
+    if stats is None:
+        return [LinkRow(Content.styled("counting", "$dim"))]
+    rows: list[LinkRow] = []
+    for wordy in (2, 1, 0):
+        rows = [row for finding in stats.findings for row in _finding(finding, width, wordy, glyphs)]
+        rows += [row for warning in info.warnings for row in _warning(warning, width, wordy, glyphs)]
+        if len(rows) <= height:
+            break
+    if not rows:
+        return [LinkRow(Content.assemble((f"{glyphs.mark} ", "$ok"), "nothing to mend"))]
+    if len(rows) > height:
+        rows = [
+            *rows[: max(1, height - 1)],
+            LinkRow(Content.styled(f"  {len(rows) - height + 1} more", "$dim")),
+        ]
+    return rows
+
+
+def _finding(finding: Finding, width: int, wordy: int, glyphs: Glyphs) -> list[LinkRow]:
+    """A finding in one line (0), in as many as it needs (1), with its remedy below (2)."""
+    mark = glyphs.dot if finding.severity == "info" else glyphs.warn
+    style = "$dim" if finding.severity == "info" else "$foreground"
+    go = partial(ShowInBrowse, finding.filter) if finding.filter else None
+    text = f"{full(finding.count)} {one_line(finding.title)}"
+    lines = _hanging(mark, _SEVERITY.get(finding.severity, "$dim"), text, style, width, wordy)
+    if wordy == 2 and finding.remedy:
+        lines += _hanging(" ", "", one_line(finding.remedy), "$dim", width, wordy)
+    return [LinkRow(line, go if i == 0 else None) for i, line in enumerate(lines)]
+
+
+def _warning(warning: str, width: int, wordy: int, glyphs: Glyphs) -> list[LinkRow]:
+    lines = _hanging(glyphs.warn, "$stale", one_line(warning), "$stale", width, wordy)
+    return [LinkRow(line) for line in lines]
+
+
+def _hanging(mark: str, mark_style: str, text: str, style: str, width: int, wordy: int) -> list[Content]:
+    """A mark, and text that goes on under itself, or is cropped to one line."""
+    room = max(4, width - 2)
+    parts = Content(text).wrap(room) if wordy else [Content(crop(text, room))]
+    return [
+        Content.assemble((f"{mark if i == 0 else ' '} ", mark_style), (part.plain, style))
+        for i, part in enumerate(parts)
+    ]
+
+
+def newest_rows(
+    memories: Sequence[Memory], width: int, height: int, now_ms: int, glyphs: Glyphs
+) -> list[LinkRow]:
+    """The newest memories, one a line."""
+    if not memories:
+        return [LinkRow(Content.styled("nothing yet", "$dim"))]
+    scope_width = 16 if width >= 70 else 0
+    rows = []
+    for memory in memories[: max(1, height)]:
+        text_width = max(8, width - 4 - 1 - 1 - 1 - 4 - 1 - (scope_width + 1 if scope_width else 0) - 1)
+        parts: list[tuple[str, str]] = [
+            (right(age(memory.timestamp_ms, now_ms), 4), "$dim"),
+            (" ", ""),
+            (glyphs.tier(memory.tier), tier_style(memory.tier)),
+            (" ", ""),
+            (fit(category_code(memory.category), 4, ""), category_style(memory.category)),
+            (" ", ""),
+        ]
+        if scope_width:
+            parts += [(fit(one_line(memory.scope or "-"), scope_width), scope_style(memory.scope)), (" ", "")]
+        parts.append((crop(memory.title, text_width, glyphs.ellipsis), "$foreground"))
+        rows.append(LinkRow(Content.assemble(*parts), partial(ShowMemory, memory.id)))
+    return rows
+
+
+def _term(field: str, value: str | None) -> str:
+    """The filter term for one stored value."""
+    from memtui.engine.query import (
+        literal,  # not before the first frame
+    )
+
+    return f"{field}:{literal(value or '')}"
+
+
+# The growth chart: how many of today's memories there were on each of the last days, by tier.
+
+AXIS = 1
+"""Rows below the chart: the time axis."""
+
+GROWTH_LABEL = 6
+"""Cells at the right for the last value of each line."""
+
+_STYLES = {
+    "all": "$foreground",
+    "core": "$tier-core",
+    "working": "$tier-working",
+    "peripheral": "$tier-peripheral",
+}
+
+
+def running(total: int, daily: Sequence[int]) -> list[int]:
+    """Daily additions as a running count that ends at `total`."""
+    return list(accumulate(daily, initial=total - sum(daily)))[1:]
+
+
+def series(stats: Stats) -> list[tuple[str, list[int]]]:
+    """The lines to draw, by name: all memories, then each tier that has any."""
+    lines = [("all", running(stats.rows, stats.daily))]
+    counts = dict(stats.tiers)
+    for tier, daily in stats.daily_by_tier:
+        if counts.get(tier):
+            lines.append((tier, running(counts[tier], daily)))
+    return lines
+
+
+def growth_lines(stats: Stats, width: int, height: int, now_ms: int, glyphs: Glyphs) -> list[Content]:
+    """The chart with its axis and the last values at the right, `height` lines of `width` cells."""
+    lines = series(stats)
+    chart_width, chart_height = width - GROWTH_LABEL, height - AXIS
+    if chart_width < 8 or chart_height < 2:
+        return [Content.styled(f"{short(stats.rows)} memories", "$dim")]
+    canvas = line_chart([counts for _, counts in lines], chart_width, chart_height, braille=glyphs.braille)
+    top = max((max(counts, default=0) for _, counts in lines), default=0)
+    labels = _labels([(name, counts[-1] if counts else 0) for name, counts in lines], top, chart_height)
+    rows: list[Content] = []
+    for text, owners, label in zip(canvas.rows(), canvas.owners(), labels, strict=True):
+        content = Content(text)
+        for x, owner in enumerate(owners):
+            if owner >= 0:
+                content = content.stylize(_STYLES[lines[owner][0]], x, x + 1)
+        rows.append(Content.assemble(content, (label[0].rjust(GROWTH_LABEL), label[1])))
+    return [*rows, _axis(len(stats.daily), chart_width, now_ms, glyphs)]
+
+
+def _labels(ends: Sequence[tuple[str, int]], top: int, height: int) -> list[tuple[str, str]]:
+    """One label a row, each as near to the end of its line as the others allow."""
+    rows: list[tuple[str, str]] = [("", "")] * height
+    for name, value in ends:
+        wanted = round((1 - (value / top if top else 0)) * (height - 1))
+        free = sorted((row for row in range(height) if not rows[row][0]), key=lambda row: abs(row - wanted))
+        if free and not any(text.strip() == short(value) for text, _ in rows):
+            rows[free[0]] = (short(value), _STYLES[name])
+    return rows
+
+
+def _axis(days: int, width: int, now_ms: int, glyphs: Glyphs) -> Content:
+    start = date(now_ms - (days - 1) * DAY)[5:10]
+    middle = date(now_ms - days // 2 * DAY)[5:10]
+    end = "today"
+    if width < len(start) + len(middle) + len(end) + 4:
+        middle = ""
+    room = width - len(start) - len(middle) - len(end)
+    line = f"{start} {glyphs.rule * (room // 2 - 2)} {middle} " if middle else f"{start} "
+    line += glyphs.rule * max(0, width - len(line) - len(end) - 1) + f" {end}"
+    return Content.styled(line, "$dim")
+
+
+# What the widest Home tells besides: the last changes made through memtui, and how the saved questions
+# stand.
+
+ENTRIES = 60
+"""More than the tallest panel shows."""
+
+ACTION, LATELY_COUNT = 9, 5
+
+
+class CasesWanted(Message):
+    """The saved questions are to be asked: never done unasked, for a provider may be paid for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lately:
+    """The journal and the cases as they were read, and what came back when the cases were last asked here."""
+
+    entries: Sequence[JournalEntry] = ()
+    cases: Sequence[Case] = ()
+    answers: Mapping[str, CaseAnswer] = field(default_factory=dict)
+    """By the id of the case; empty before they are asked."""
+
+
+def ask(engine: Engine, cases: Sequence[Case], cancel: CancelToken) -> Mapping[str, CaseAnswer]:
+    """Ask every case as the store's own recipe answers it; for a worker."""
+    from memtui.engine.cases import (
+        CaseSetup,
+        run_cases,
+    )
+
+    report = run_cases(
+        cases,
+        CaseSetup("home"),
+        lambda asked: engine.recall(asked, None, cancel),
+        engine.memories,
+        cancel=cancel,
+    )
+    return {answer.case.id: answer for answer in report.answers}
+
+
+def journal_rows(
+    entries: Sequence[JournalEntry], width: int, height: int, now_ms: int, glyphs: Glyphs
+) -> list[LinkRow]:
+    """The newest changes: when, what, how many memories; each leads to its entry."""
+    if not entries:
+        return [LinkRow(Content.styled(crop("nothing was changed here yet", width), "$dim"))]
+    rows = []
+    for entry in entries[: max(1, height)]:
+        mark, style = {"undone": (glyphs.back, "$dim"), "interrupted": (glyphs.warn, "bold $danger")}.get(
+            entry.state, (" ", "")
+        )
+        counted = plural(entry.rows, "memory", "memories")
+        title = one_line(entry.title).removeprefix(f"{counted}: ").removeprefix(f"{counted} ")
+        gone = entry.state == "undone"
+        line = Content.assemble(
+            (right(age(entry.time_ms, now_ms), 4), "$dim"),
+            (f" {mark} ", style),
+            (fit(one_line(entry.action), ACTION, glyphs.ellipsis), "$dim" if gone else "bold $foreground"),
+            (right(short(entry.rows), LATELY_COUNT), "$foreground"),
+            "  ",
+            (
+                crop(title, max(4, width - 7 - ACTION - LATELY_COUNT - 2), glyphs.ellipsis),
+                "$dim" if gone else "",
+            ),
+        )
+        rows.append(LinkRow(line, partial(ShowEntry, entry.entry)))
+    return rows
+
+
+def case_rows(
+    lately: Lately, width: int, height: int, glyphs: Glyphs, keys: Keymap, *, asking: bool
+) -> list[LinkRow]:
+    """Every saved question with a mark for whether it is answered as it should be; each leads to Recall."""
+    cases, answers = lately.cases, lately.answers
+    if not cases:
+        said = f"{keys.cap('recall.right')} or {keys.cap('recall.wrong')} on an answer of Recall saves its question"
+        lines = Content.styled(said, "$dim").wrap(max(12, width))
+        return [
+            LinkRow(line, partial(AskRecall, "", False) if not i else None) for i, line in enumerate(lines)
+        ]
+    right_ones = sum(1 for case in cases if good(answers.get(case.id)))
+    said = (
+        "asking"
+        if asking
+        else f"{right_ones} of {len(cases)} right, ask again"
+        if answers
+        else "ask them all"
+    )
+    rows = [
+        LinkRow(Content.styled(crop(said, width), "$primary" if asking else "bold $foreground"), CasesWanted)
+    ]
+    for case in cases[: max(1, height - 1)]:
+        fine = good(answers.get(case.id))
+        mark, style = {True: (glyphs.mark, "$ok"), False: (glyphs.cross, "bold $danger")}.get(
+            fine,  # type: ignore[arg-type]
+            (glyphs.dot, "$dim"),
+        )
+        text = crop(one_line(case.query), max(4, width - 2), glyphs.ellipsis)
+        rows.append(
+            LinkRow(
+                Content.assemble((f"{mark} ", style), (text, "$foreground")),
+                partial(AskRecall, case.query),
+            )
+        )
+    return rows
+
+
+def good(answer: CaseAnswer | None) -> bool | None:
+    """Whether a case is answered as it should be; None where it was not asked, or could not be.
+
+    What is expected is among the first, nothing rejected is, and where nothing is wanted nothing came.
+    """
+    if answer is None or answer.measures is None:
+        return None
+    found = answer.measures
+    return found.hit != 0 and found.silence != 0 and not found.rejected

@@ -1,0 +1,161 @@
+"""The Journal as rows: a timeline by day, and one entry with what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, tzinfo
+
+from textual.content import Content
+
+from memtui.engine import Change, EntryRow, JournalEntry, one_line
+from memtui.tui.actions.keymap import Keymap
+from memtui.tui.dialogs.change_preview_view import SHOWN, change_lines, heading, sentences
+from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import ago, full, plural
+from memtui.tui.screens.journal.state import JournalState, between, why_not_undo
+from memtui.tui.widgets.row_list import Row
+
+STATES = {"applied": "", "undone": "undone", "interrupted": "cut off"}
+
+STATE_CELLS = 8
+
+ACTION_CELLS = 8
+
+
+def moment(ms: int, zone: tzinfo | None) -> datetime:
+    """A time of the journal as people read it."""
+    return datetime.fromtimestamp(ms / 1000, zone)
+
+
+def timeline(
+    state: JournalState, width: int, now_ms: int, zone: tzinfo | None, glyphs: Glyphs, keys: Keymap
+) -> list[Row]:
+    """The entries, newest first, under the day of each; what needs a person first."""
+    rows = [Row(tuple(mishaps(state, width, glyphs, keys)))] if state.found or _abandoned(state) else []
+    day = ""
+    for at, entry in enumerate(state.entries):
+        when = moment(entry.time_ms, zone)
+        here = f"{when:%A} {when.day} {when:%B %Y}"
+        if here != day:
+            day = here
+            title = Content.styled(f" {here}", "bold $heading")
+            rows.append(Row((title,) if not rows else (Content(), title)))
+        rows.append(Row((_entry(entry, width, f"{when:%H:%M}", glyphs),), str(entry.entry)))
+        older = state.entries[at + 1] if at + 1 < len(state.entries) else None
+        if older is not None and (others := between(entry, older)):
+            said = f"        {plural(others, 'other version')} of the table in between"
+            rows.append(Row((Content.styled(crop(said, width - 1, glyphs.ellipsis), "$faint"),)))
+    return rows
+
+
+def _abandoned(state: JournalState) -> bool:
+    return state.lock is not None and state.lock.stale
+
+
+def mishaps(state: JournalState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Content]:
+    """What was cut off or left behind, and the key for each."""
+    said = []
+    for number, found in state.found.items():
+        said.append(
+            f"Entry {number} was cut off in the middle; its change is {found}."
+            f" {keys.cap('journal.finish')} finishes it, {keys.cap('journal.undo')} takes it back."
+        )
+    if state.lock is not None and state.lock.stale:
+        said.append(
+            f"The write lock is {state.lock.phrase}: its program is gone, or stuck."
+            f" When no agent runs, {keys.cap('journal.break-lock')} breaks it."
+        )
+    return [*sentences(said, width, glyphs.warn, "bold $danger"), Content()]
+
+
+def _entry(entry: JournalEntry, width: int, clock: str, glyphs: Glyphs) -> Content:
+    mark, style = {
+        "undone": (glyphs.back, "$dim"),
+        "interrupted": (glyphs.warn, "bold $danger"),
+    }.get(entry.state, (" ", ""))
+    if not mark.strip() and why_not_undo(entry):
+        mark, style = glyphs.cross, "$dim"
+    faded = entry.state == "undone" or bool(why_not_undo(entry))
+    state = STATES.get(entry.state, entry.state)
+    room = width - 1 - 2 - 6 - ACTION_CELLS - 7 - 2 - (STATE_CELLS if state else 1)
+    return Content.assemble(
+        " ",
+        (mark, style),
+        (f" {clock} ", "$dim"),
+        (fit(one_line(entry.action), ACTION_CELLS, glyphs.ellipsis), "$dim" if faded else "bold $foreground"),
+        (right(full(entry.rows), 7), "$foreground"),
+        "  ",
+        (fit(_title(entry), max(8, room), glyphs.ellipsis), "$dim" if faded else "$foreground"),
+        (right(state, STATE_CELLS) if state else "", style or "$dim"),
+    )
+
+
+def _title(entry: JournalEntry) -> str:
+    """What it did; the count of memories stands in its own column."""
+    counted = f"{plural(entry.rows, 'memory', 'memories')}"
+    return one_line(entry.title.removeprefix(f"{counted}: ").removeprefix(f"{counted} "))
+
+
+def detail(
+    state: JournalState, width: int, now_ms: int, zone: tzinfo | None, glyphs: Glyphs, keys: Keymap
+) -> list[Row]:
+    """One entry: when, what, from which version to which, and each memory before and after."""
+    entry = state.entry(state.shown)
+    if entry is None:
+        return [Row((Content.styled(" no entry under the cursor", "$dim"),))]
+    lines = [Content.styled(line, "bold $foreground") for line in _wrapped(one_line(entry.title), width)]
+    when = moment(entry.time_ms, zone)
+    facts = [
+        ("when", f"{when:%Y-%m-%d %H:%M:%S}, {ago(entry.time_ms, now_ms)}"),
+        ("who", "memtui, on this machine"),
+        ("what", f"{entry.action}, {plural(entry.rows, 'memory', 'memories')}"),
+        ("version", f"{full(entry.version_before)} {glyphs.forth} {_after(entry)}"),
+        ("state", keys.words(_state(entry, state.found.get(entry.entry, "")))),
+    ]
+    if entry.undoes is not None:
+        facts.append(("takes back", f"entry {full(entry.undoes)}"))
+    lines.append(Content())
+    lines += [
+        Content.assemble(
+            " ", (fit(name, 12), "$dim"), (crop(text, width - 14, glyphs.ellipsis), "$foreground")
+        )
+        for name, text in facts
+    ]
+    lines.append(Content())
+    rows = [Row((line,)) for line in lines]
+    if state.rows is None:
+        return [*rows, Row((Content.styled(" reading its memories", "$dim"),))]
+    for each in state.rows[:SHOWN]:
+        change = _change(each, state.titles.get(each.id, ""))
+        rows += [Row((line,)) for line in change_lines(change, width, glyphs)]
+    if not state.rows and entry.rows:
+        rows.append(
+            Row(tuple(heading("Its memories are too many to be listed, or forgotten for good.", "$dim")))
+        )
+    if len(state.rows) > SHOWN:
+        rows.append(Row(tuple(heading(f"and {full(len(state.rows) - SHOWN)} more", "$dim"))))
+    return rows
+
+
+def _after(entry: JournalEntry) -> str:
+    return "(not known)" if entry.version_after is None else full(entry.version_after)
+
+
+def _state(entry: JournalEntry, found: str) -> str:
+    if entry.state == "interrupted":
+        return f"cut off: {found or 'not looked at'}. {{journal.finish}} finishes it, {{journal.undo}} takes it back."
+    if entry.state == "undone":
+        return "undone. {journal.redo} makes it again."
+    why = why_not_undo(entry)
+    return f"{entry.state}. {why}" if why else f"{entry.state}. {{journal.undo}} takes it back."
+
+
+def _change(row: EntryRow, title: str) -> Change:
+    """A memory of the journal as the preview shows changes; `title` is its text today, empty where it is gone."""
+    text = row.after.get("text") or row.before.get("text") or title
+    return Change(row.id, row.op, row.before, row.after, title=one_line(str(text)))
+
+
+def _wrapped(text: str, width: int) -> Sequence[str]:
+    return [f" {line.plain}" for line in Content(text).wrap(max(12, width - 3))]

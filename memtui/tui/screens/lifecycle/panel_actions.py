@@ -1,0 +1,337 @@
+"""What keys and rows do on Lifecycle beside changing the view: choose, copy, settle, go elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from memtui.engine import KNOBS, one_line
+from memtui.tui.dialogs.choose_field import choose_change
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.palette_entry import PaletteEntry
+from memtui.tui.host import host
+from memtui.tui.paint.cells import crop
+from memtui.tui.paint.numbers import full
+from memtui.tui.screens.lifecycle import state as reduce
+from memtui.tui.screens.lifecycle.board_view import TITLES, day, outlook, span
+from memtui.tui.screens.lifecycle.curves_view import TITLES as CHART_TITLES
+from memtui.tui.widgets.row_list import How
+
+if TYPE_CHECKING:
+    from memtui.engine import ChangeSet, Engine, MemoryLife, Outcome, Settlement, SweepEffect
+    from memtui.tui.screens.lifecycle.screen import LifecycleScreen
+
+
+MOST_SCOPES = 40
+
+_LETTERS = {"pin": "p", "touch": "t", "raise": "r", "promote": "o"}
+"""A letter of each remedy, none twice."""
+
+EDITS: dict[str, dict[str, object]] = {"endless": {"valid_until": "never"}, "archive": {"state": "archived"}}
+"""What else can be made of a memory, beside what the engine offers against fading."""
+
+_DONE: dict[str, str] = {
+    "keep": "kept",
+    "skip": "skipped",
+    "fix": "fixed",
+    "archive": "archived",
+    "pin": "pinned",
+    "forget": "forgotten",
+    "merge": "merged",
+}
+
+
+class Acting:
+    """The actions of one Lifecycle screen."""
+
+    def __init__(self, screen: LifecycleScreen) -> None:
+        self._screen = screen
+        self._decided: list[tuple[str, Settlement]] = []
+        """What was decided in the review since the screen was opened, the last one last."""
+
+    def turned(self, key: str, steps: int) -> None:
+        """A slider was moved; no steps puts it back."""
+        knob = reduce.knob(key)
+        if knob is None:
+            return
+        state = self._screen.state
+        self._screen.state = reduce.turn(state, knob, steps) if steps else reduce.reset(state, key)
+
+    def opened(self, key: str) -> None:
+        """Enter on a row: tiers and ranges lead into Browse, memories show their numbers."""
+        screen = self._screen
+        kind, _, rest = key.partition(":")
+        if kind in ("core", "working", "peripheral"):
+            screen.show_filter(f"tier:{kind}")
+        elif kind == "filter":
+            screen.show_filter(rest)
+        elif kind == "line":
+            screen.show_filter("is:stale")
+        elif kind == "remedy":
+            screen.state = replace(screen.state, remedy=rest)
+        elif kind == "card":
+            screen.action_browse()
+        elif kind in ("stale", "rises", "sinks", "expires", "move", "loss"):
+            screen.state = replace(reduce.select(screen.state, rest), aside="numbers", panel="numbers")
+
+    def next_remedy(self) -> None:
+        """Draw what the next remedy would do; after the last, none."""
+        state = self._screen.state
+        names = ("", *(each.name for each in state.life.remedies)) if state.life else ("",)
+        self._screen.state = replace(state, remedy=reduce.following(names, state.remedy))
+
+    def choose_scope(self) -> None:
+        """One scope, or all."""
+        screen = self._screen
+        stats = screen.session.stats
+        scopes = stats.scopes[:MOST_SCOPES] if stats is not None else ()
+        options = [Option("all", "all scopes", "every memory", "0")]
+        options += [
+            Option(str(i), one_line(scope or "(none)") or '" "', f"{count:,}")
+            for i, (scope, count) in enumerate(scopes)
+        ]
+
+        def taken(value: str | None) -> None:
+            if value is not None:
+                chosen = None if value == "all" else (scopes[int(value)][0],)
+                screen.state = reduce.asked(screen.state, scopes=chosen)
+
+        screen.app.push_screen(ChooseOne("Scope", options), taken)
+
+    # ------------------------------------------------------------------ writing
+
+    def choose_action(self) -> None:
+        """What can be done for the chosen memory, with what each would do to its curve."""
+        screen, state = self._screen, self._screen.state
+        memory, life = state.selected, state.life
+        if life is None or life.id != memory or not screen.staging.able():
+            return
+
+        def taken(name: str | None) -> None:
+            remedy = next((each for each in life.remedies if each.name == name), None)
+            if remedy is not None:
+                self._edit(memory, dict(remedy.edit))
+            elif name in EDITS:
+                self._edit(memory, EDITS[name])
+            elif name == "forget":
+                self._forget(memory)
+
+        screen.app.push_screen(
+            ChooseOne(crop(one_line(life.title), 44) or memory[:8], ways(life), state.remedy), taken
+        )
+
+    def _edit(self, memory: str, given: dict[str, object], how: Settlement | None = None) -> None:
+        self._screen.staging.stage(
+            lambda engine: engine.curate.edit([memory], given), then=self._when_written(memory, how)
+        )
+
+    def _forget(self, memory: str, how: Settlement | None = None) -> None:
+        self._screen.staging.stage(
+            lambda engine: engine.curate.forget([memory], hard=True), then=self._when_written(memory, how)
+        )
+
+    def _when_written(self, memory: str, how: Settlement | None) -> Callable[[Outcome], None] | None:
+        return None if how is None else lambda outcome: self._settled(memory, how)
+
+    def sweep(self) -> None:
+        """The whole plan as one change, with what it does to the saved questions."""
+        screen = self._screen
+        settings, book = screen.state.board.settings if screen.state.board else None, screen.case_book()
+        elsewhere = screen.state.ask.ahead_days or screen.state.ask.scopes is not None
+
+        def make(engine: Engine) -> tuple[ChangeSet, list[str]]:
+            planned, moves = engine.lifecycle.sweep(engine.curate, settings)
+            notes = ["A sweep is of today and of every scope, whatever is shown."] if elsewhere else []
+            if moves and (cases := book.cases()):
+                notes.append(_effect_words(engine.lifecycle.sweep_effect(cases, moves)))
+            return planned, notes
+
+        screen.staging.stage(make)
+
+    @property
+    def can_reopen(self) -> bool:
+        """Whether the last decision of the review wrote nothing to the store: it can be taken back anywhere."""
+        return (
+            self._screen.state.reviewing and bool(self._decided) and self._decided[-1][1] in ("keep", "skip")
+        )
+
+    def undo(self) -> None:
+        """Take back the last change; in the review the last decision, with what it wrote."""
+        screen = self._screen
+        if not (screen.state.reviewing and self._decided):
+            screen.staging.undo()
+            return
+        memory, _ = self._decided[-1]
+        if self.can_reopen:
+            self._reopened(memory)
+            return
+        screen.staging.stage(
+            lambda engine: engine.curate.undo(),
+            force=lambda engine, ids: engine.curate.undo(forced=ids),
+            then=lambda outcome: self._reopened(memory),
+        )
+
+    def _reopened(self, memory: str) -> None:
+        screen = self._screen
+        self._decided.pop()
+        screen.progress().reopen(memory)
+        screen.state = replace(screen.state, review=None, card=memory)
+        screen.flash("It waits again.", "done")
+
+    # ------------------------------------------------------------------ review
+
+    def settle(self, how: How) -> None:
+        """Decide on the card under the cursor; what writes is planned and looked at first."""
+        screen, state = self._screen, self._screen.state
+        card = next(
+            (each for each in (state.review.cards if state.review else ()) if each.id == state.card), None
+        )
+        if card is None:
+            return
+        memory = card.id
+        if how in ("keep", "skip"):
+            self._settled(memory, "keep" if how == "keep" else "skip")
+        elif not screen.staging.able():
+            return
+        elif how == "fix":
+            self._fix(memory)
+        elif how == "archive":
+            self._edit(memory, {"state": "archived"}, "archive")
+        elif how == "pin":
+            self._edit(memory, {"pinned": "yes"}, "pin")
+        elif how == "forget":
+            self._forget(memory, "forget")
+        else:
+            other = next((reason.other for reason in card.reasons if reason.other), "")
+            if not other:
+                screen.flash("Nothing says what to merge it with: mark both on Browse.", "note")
+                return
+            screen.staging.stage(
+                lambda engine: engine.curate.merge([memory, other]), then=self._when_written(memory, "merge")
+            )
+
+    def _fix(self, memory: str) -> None:
+        """Choose a field and its new value."""
+        screen = self._screen
+        engine, shown = screen.session.engine, screen.state.memory
+        if engine is None:
+            return
+
+        def chosen(field: str, value: str) -> None:
+            self._edit(memory, {field: value}, "fix")
+
+        one = shown if shown is not None and shown.id == memory else None
+        stats = screen.session.stats
+        scopes = [scope for scope, _ in stats.scopes if scope] if stats is not None else []
+        choose_change(screen.app, "Fix", engine.editable, one, scopes, chosen)
+
+    def _settled(self, memory: str, how: Settlement) -> None:
+        """Note the decision, and go to the next card."""
+        screen, state = self._screen, self._screen.state
+        screen.progress().settle(memory, how, screen.now_ms)
+        self._decided.append((memory, how))
+        if state.review is None:
+            return
+        ids = [card.id for card in state.review.cards]
+        at = ids.index(memory) if memory in ids else 0
+        review = state.review.without(memory, settled=how != "skip")
+        left = [card.id for card in review.cards]
+        screen.state = replace(state, review=review, card=left[min(at, len(left) - 1)] if left else "")
+        screen.flash(
+            f"{_DONE[how]}, {full(review.waiting)} waiting; {{lifecycle.undo}} takes it back", "done"
+        )
+
+    # ------------------------------------------------------------------ copying
+
+    def copy(self) -> None:
+        """Id, numbers, plan or settings."""
+        screen, state = self._screen, self._screen.state
+        memory = state.card if state.reviewing else state.selected
+        options = []
+        if memory:
+            options.append(Option("id", "id", memory, "i"))
+        if state.life is not None and not state.reviewing:
+            options.append(Option("numbers", "numbers", "every formula of the memory", "n"))
+        if state.board is not None:
+            options.append(
+                Option("settings", "settings", "the decay and tier blocks, tried values included", "s")
+            )
+            options.append(Option("plan", "plan", "the listed moves as JSON", "p"))
+
+        def taken(value: str | None) -> None:
+            if value is not None:
+                host(screen).copy(self._text(value, memory), value)
+
+        screen.app.push_screen(ChooseOne("Copy", options), taken)
+
+    def _text(self, what: str, memory: str) -> str:
+        state = self._screen.state
+        if what == "numbers" and state.life is not None:
+            lines = [f"{line.symbol} = {line.formula} = {line.value:.12g}" for line in state.life.lines]
+            return "\n".join([*lines, state.life.verdict])
+        if what == "settings" and state.board is not None:
+            return json.dumps(state.board.settings.as_blocks(), indent=2)
+        if what == "plan" and state.board is not None:
+            return json.dumps([move.as_json() for move in state.board.moves], indent=2)
+        return memory
+
+    # ------------------------------------------------------------------ palette
+
+    def entries(self) -> list[PaletteEntry]:
+        """Panels, horizons, charts and settings by name."""
+        screen = self._screen
+        found = [
+            PaletteEntry("PANELS", f"Panel: {TITLES[name]}", partial(screen.action_panel, name))
+            for name in reduce.PANELS
+        ]
+        found += [
+            PaletteEntry("HORIZON", f"Look ahead {span(days)}", partial(self._ahead, days))
+            for days in reduce.HORIZONS
+        ]
+        found += [
+            PaletteEntry("CHARTS", f"Chart: {CHART_TITLES[name]}", partial(self._chart, name))
+            for name in reduce.CHARTS
+        ]
+        found += [
+            PaletteEntry("WHAT IF", f"Try: {each.title}", partial(self._try, each.key), each.meaning)
+            for each in KNOBS
+        ]
+        return found
+
+    def _ahead(self, days: float) -> None:
+        self._screen.state = reduce.asked(self._screen.state, horizon_days=days)
+
+    def _chart(self, name: reduce.Chart) -> None:
+        self._screen.state = replace(self._screen.state, chart=name, aside="history", panel="history")
+
+    def _try(self, key: str) -> None:
+        from memtui.tui.widgets.row_list import KnobRows
+
+        self._screen.action_whatif()
+        self._screen.query_one(KnobRows).choose(key)
+
+
+def ways(life: MemoryLife) -> list[Option]:
+    """What can be done for a memory; where it ends by its own date, nothing helps but another date."""
+    ends = [each.at_ms for each in life.crossings if each.kind == "expires"]
+    return [
+        *(Option("endless", "take the end away", f"else it ends {day(at)}", "e") for at in ends),
+        *(
+            Option(each.name, each.title, outlook(each, life.horizon_days), _LETTERS[each.name])
+            for each in life.remedies
+        ),
+        Option("archive", "archive", "out of automatic recall", "a"),
+        Option("forget", "forget", "deleted; undo brings it back", "x"),
+    ]
+
+
+def _effect_words(effect: SweepEffect) -> str:
+    """What a sweep does to the saved questions, in one sentence."""
+    before, after = effect.before.get("ndcg"), effect.after.get("ndcg")
+    said = f"Saved questions: {len(effect.changed)} of {effect.cases} answered differently"
+    if before is None or after is None:
+        return f"{said}."
+    return f"{said}; nDCG {before:.3f}, then {after:.3f}."

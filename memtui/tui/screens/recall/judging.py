@@ -1,0 +1,230 @@
+"""Judging what came back: right, wrong, expected, nothing expected; each a saved case of the question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from memtui.engine import CancelToken, CaseBook
+from memtui.paths import state_dir, store_state_dir
+from memtui.tui.calls import Report
+from memtui.tui.dialogs.choose_memory import MemoryPick
+from memtui.tui.paint.numbers import plural
+from memtui.tui.screens.recall import state as reduce
+from memtui.tui.widgets.dropped_list import DroppedList
+from memtui.tui.widgets.result_list import ResultList
+
+if TYPE_CHECKING:
+    from memtui.engine import RecallRequest, Trace
+    from memtui.engine.cases import (
+        Case,
+        CaseSetup,
+        Verdict,
+    )
+    from memtui.tui.screens.recall.screen import RecallScreen
+
+
+ChangeRequest = tuple[str, "RecallRequest"]
+"""A title, and a request of which the question does not matter."""
+
+Change = Callable[["Case"], "tuple[Case, str]"]
+
+KNOWN, JUDGED, KEPT = "case-known", "case-judged", "question-kept"
+"""Slots: the case of the question was looked up; it was changed; the question went into the history."""
+
+
+class Marking:
+    """Keeps the case of the question that one Recall screen shows, and changes it."""
+
+    def __init__(self, screen: RecallScreen) -> None:
+        self._screen = screen
+        self.case: Case | None = None
+
+    def book(self) -> CaseBook:
+        """The cases of this store."""
+        info = self._screen.session.info
+        return CaseBook(store_state_dir(info.uri if info is not None else "") / "cases.json")
+
+    # ------------------------------------------------------------------ around an answer
+
+    def answered(self, trace: Trace) -> None:
+        """A question was answered: look up its case, and keep the question."""
+        screen = self._screen
+        engine = screen.session.engine
+        self._take(None)
+        if engine is None:
+            return
+        book = self.book()
+        screen.runner.start(KNOWN, lambda cancel, report: found(book, trace))
+
+        def keep(cancel: CancelToken, report: Report) -> int:
+            from memtui.engine import History
+
+            return engine.lab.remember(trace, History(state_dir() / "questions.sqlite"))
+
+        screen.runner.start(KEPT, keep)
+
+    def done(self, slot: str, value: Case | tuple[Case, str] | int | None) -> bool:
+        """An engine call of this part returned; False when it was none."""
+        if slot == KNOWN:
+            self._take(value if not isinstance(value, tuple | int) else None)
+        elif slot == JUDGED and isinstance(value, tuple):
+            case, said = value
+            self._take(case)
+            self._screen.flash(said)
+        return slot in (KNOWN, JUDGED, KEPT)
+
+    def _take(self, case: Case | None) -> None:
+        self.case = case
+        verdicts = dict.fromkeys(case.rejected, "rejected") if case is not None else {}
+        if case is not None:
+            verdicts |= dict.fromkeys(case.expected, "expected")
+        rows = self._screen.query_one(ResultList)
+        if rows.verdicts != verdicts:
+            rows.verdicts = verdicts
+            rows.repaint()
+
+    # ------------------------------------------------------------------ the cases
+
+    def open_cases(self) -> None:
+        """The cases of this store, asked as the present question is asked."""
+        form = self._screen.state.form
+        request = form.request()
+        title = form.recipe + (", changed" if request.config else "")
+        self.cases_of((title, replace(request, recipe=form.recipe)), None)
+
+    def cases_of(self, a: ChangeRequest, b: ChangeRequest | None) -> None:
+        """The cases of this store, asked in one way or in two."""
+        from memtui.tui.screens.cases.screen import CasesScreen
+        from memtui.tui.screens.cases.state import Named
+
+        screen = self._screen
+        if screen.session.engine is None:
+            screen.flash("The store is not open yet.", "note")
+            return
+        one, other = (
+            None if each is None else Named(each[0], _setup(name, each[1]))
+            for name, each in (("A", a), ("B", b))
+        )
+        assert one is not None  # A is always given
+        screen.app.push_screen(CasesScreen(self.book(), one, other, self.ask))
+
+    def ask(self, case: Case) -> None:
+        """Ask the question of a case, under its filters; whatever was opened over the screen goes."""
+        screen = self._screen
+        while screen.app.screen is not screen:
+            screen.app.pop_screen()
+        screen.state = reduce.edit(
+            screen.state,
+            query=case.query,
+            scopes=case.scopes,
+            agent=case.agent,
+            everyone=case.everyone,
+            category=case.category,
+        )
+        screen.ask_again()
+
+    # ------------------------------------------------------------------ judging
+
+    def judge(self, verdict: Verdict) -> None:
+        """Mark the selected memory; the same mark again takes it away."""
+        selected = self._screen.state.selected
+        if selected:
+            self._judge(selected, verdict)
+
+    def expect(self) -> None:
+        """The dropped memory under the cursor should have come back; else one that the person picks."""
+        screen = self._screen
+        engine = screen.session.engine
+        dropped = screen.query_one(DroppedList)
+        if screen.focused is dropped and dropped.key:
+            self._judge(dropped.key, "expected")
+        elif engine is not None:
+
+            def taken(id: str | None) -> None:
+                if id is not None:
+                    self._judge(id, "expected")
+
+            screen.app.push_screen(MemoryPick(engine, "Which memory should come back?"), taken)
+
+    def expect_nothing(self) -> None:
+        """Nothing should come back for this question."""
+
+        def change(case: Case) -> tuple[Case, str]:
+            return replace(case, expected=(), rejected=()), "case saved: nothing should come back"
+
+        self._change(change)
+
+    def _judge(self, id: str, verdict: Verdict) -> None:
+        def change(case: Case) -> tuple[Case, str]:
+            now = case.verdict(id)
+            if now == ("rejected" if verdict == "wrong" else "expected"):
+                return case.without(id), "mark taken away"
+            marked = case.marked(id, verdict)
+            counts = [plural(len(marked.expected), "memory", "memories") + " expected"]
+            if marked.rejected:
+                counts.append(f"{len(marked.rejected)} wrong")
+            return marked, f"marked {verdict}; the case has {', '.join(counts)}"
+
+        self._change(change, unmarks=True)
+
+    def _change(self, change: Change, *, unmarks: bool = False) -> None:
+        """Change the case; one of which the last mark was taken away goes."""
+        screen = self._screen
+        trace = screen.state.trace
+        if trace is None or trace.request is None:
+            return
+        book, now_ms = self.book(), screen.now_ms
+
+        def work(cancel: CancelToken, report: Report) -> tuple[Case | None, str]:
+            before = found(book, trace)
+            case, said = change(before or fresh(trace, now_ms))
+            if before is not None and not before.silent and case.silent and unmarks:
+                book.remove(case.id)
+                return None, f"{said}; no case of this question is left"
+            book.put(case)
+            return case, said
+
+        screen.runner.start(JUDGED, work)
+
+
+def _setup(name: str, request: RecallRequest) -> CaseSetup:
+    """The way a request asks, without its question and filters."""
+    from memtui.engine.cases import (
+        CaseSetup,
+    )
+
+    return CaseSetup(
+        name, request.recipe, request.config, request.source, request.now_ms, request.table_version
+    )
+
+
+def found(book: CaseBook, trace: Trace) -> Case | None:
+    """The case of the question that `trace` answers."""
+    request = trace.request
+    if request is None:
+        return None
+    who = trace.asker
+    named, everyone = (who.named, who.sees_all) if who is not None else (None, False)
+    return book.find(request.query, named, request.category, request.agent, everyone)
+
+
+def fresh(trace: Trace, now_ms: int) -> Case:
+    """A case of the question, nothing judged yet; a vector that was given with the question stays with it."""
+    from memtui.engine.cases import (
+        new_case,
+    )
+
+    request = trace.request
+    assert request is not None  # asked by the caller
+    vector, who = request.query_vector, trace.asker
+    return new_case(
+        request.query,
+        now_ms=now_ms,
+        scopes=who.named if who is not None else None,
+        category=request.category,
+        agent=request.agent,
+        query_vector=None if vector is None else tuple(float(x) for x in vector),
+        everyone=who is not None and who.sees_all,
+    )

@@ -1,0 +1,235 @@
+"""The dialogs of Recall: options, settings, ledger, copying, and the ways out of an empty panel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine import Facets, ListQuery, MemtuiError, one_line
+from memtui.tui.dialogs.choose_one import ChooseOne, Option, Reader, ScopePick, Searched
+from memtui.tui.dialogs.sheet import Sheet
+from memtui.tui.dialogs.stage_ledger import LedgerPage, StageLedger
+from memtui.tui.host import host
+from memtui.tui.no_store import DEMO, OPEN
+from memtui.tui.screens.recall import state as reduce
+from memtui.tui.screens.recall import view
+from memtui.tui.trace import ledger as pages
+from memtui.tui.trace import options, results, stages
+from memtui.tui.widgets.question_line import QuestionLine
+from memtui.tui.widgets.state_panel import Choice
+
+if TYPE_CHECKING:
+    from memtui.engine import RecipeInfo
+    from memtui.tui.screens.recall.screen import RecallScreen
+
+
+SETTINGS = "settings"
+"""The slot of the engine call that resolves the settings before anything is asked."""
+
+
+class Choosers:
+    """Opens the dialogs of one Recall screen and does what they return."""
+
+    def __init__(self, screen: RecallScreen) -> None:
+        self._screen = screen
+        self._facets: tuple[object, Facets] | None = None
+        self._waiting = ""
+
+    @property
+    def recipe(self) -> RecipeInfo | None:
+        """The recipe that is chosen."""
+        recipes = options.recipes_of(self._screen.session.engine)
+        return options.recipe_named(recipes, self._screen.state.form.recipe)
+
+    @property
+    def recipe_limit(self) -> int:
+        """How many results the chosen recipe returns by itself."""
+        recipe = self.recipe
+        return recipe.limit if recipe is not None else 10
+
+    def open(self, name: str) -> None:
+        """Let the person choose the option called `name`."""
+        screen, form = self._screen, self._screen.state.form
+        if screen.session.engine is None:
+            screen.flash("The store is not open yet.", "note")
+        elif name == "recipe":
+            recipes = options.recipes_of(screen.session.engine)
+            self._pick("Recipe", options.recipe_options(recipes), form.recipe, self._take_recipe)
+        elif name == "limit":
+            current = "" if form.limit is None else str(form.limit)
+            self._pick("How many", options.limit_options(self.recipe), current, self._take_limit)
+        elif name == "source":
+            self._pick("Who asks", options.source_options(self.recipe), form.source or "", self._take_source)
+        elif name == "what-if":
+            screen.explore.what_if()
+        else:
+            self._with_facets(name)
+
+    def _pick(self, title: str, choices: list[Option], current: str, take: Any) -> None:
+        def taken(value: str | None) -> None:
+            if value is not None:
+                take(value)
+
+        self._screen.app.push_screen(ChooseOne(title, choices, current), taken)
+
+    def _take_recipe(self, value: str) -> None:
+        self._screen.choose(recipe=value, limit=None, source=None)
+
+    def _take_limit(self, value: str) -> None:
+        self._screen.choose(limit=int(value) if value else None)
+
+    def _take_source(self, value: str) -> None:
+        self._screen.choose(source=value or None)
+
+    def _take_category(self, value: str) -> None:
+        self._screen.choose(category=None if value == options.ANY else value)
+
+    # ------------------------------------------------------------------ scopes and categories, which must be counted
+
+    def _with_facets(self, name: str) -> None:
+        """Count scopes and categories off the event loop, once for each version of the store."""
+        engine = self._screen.session.engine
+        assert engine is not None  # `open` has looked
+        known = (engine, self._screen.session.revision)
+        if self._facets is not None and self._facets[0] == known:
+            self._choose_facet(name, self._facets[1])
+            return
+        self._waiting = name
+        self._screen.runner.start(
+            "facets", lambda cancel, report: (known, engine.view(ListQuery(), cancel).facets)
+        )
+
+    def facets_known(self, value: tuple[object, Facets]) -> None:
+        """The counting has finished."""
+        self._facets = value
+        self._choose_facet(self._waiting, value[1])
+
+    def _choose_facet(self, name: str, facets: Facets) -> None:
+        form = self._screen.state.form
+        if name == "category":
+            found = options.category_options(facets.categories)
+            self._pick("Category", found, form.category or options.ANY, self._take_category)
+            return
+        scopes = [(scope, count) for scope, count in facets.scopes if scope is not None]
+
+        def taken(chosen: Searched | None) -> None:
+            if chosen is not None:
+                self._screen.choose(scopes=chosen.scopes, agent=chosen.agent, everyone=chosen.everyone)
+
+        now = Searched(form.scopes, form.agent, form.everyone)
+        try:
+            readers = self._readers(facets)
+        except MemtuiError as error:  # the access lists cannot be read: scopes can still be named
+            self._screen.flash(str(error), "error")
+            readers = []
+        self._screen.app.push_screen(ScopePick(scopes, now, readers), taken)
+
+    def _readers(self, facets: Facets) -> list[Reader]:
+        """The agents that may ask with this recipe, each with what it reads; none where the recipe is nobody's."""
+        engine, recipe = self._screen.session.engine, self.recipe
+        if engine is None or recipe is None or not recipe.of_agent:
+            return []
+        counts = dict(facets.scopes)
+        found = []
+        for agent in engine.askers(list(counts)):
+            reads = engine.lab.agent_scopes(agent)
+            rows = sum(counts.values()) if reads is None else sum(counts.get(scope, 0) for scope in reads)
+            own = agent == engine.agents[0]
+            found.append(Reader("" if own else agent, agent, ", ".join(reads or ()), rows))
+        return found
+
+    # ------------------------------------------------------------------ reading
+
+    def settings(self) -> None:
+        """The resolved configuration, read-only, with what a person should know of it."""
+        screen = self._screen
+        trace, form, engine = screen.state.trace, screen.state.form, screen.session.engine
+        if trace is not None and form == screen.state.answered:
+            self.show_settings((trace.config, trace.findings))
+        elif engine is not None:
+            request = form.request()
+            screen.runner.start(SETTINGS, lambda cancel, report: engine.lab.settings(request))
+
+    def show_settings(self, resolved: tuple[Mapping[str, Any], Sequence[str]]) -> None:
+        """Open the sheet."""
+        screen, recipe = self._screen, self.recipe
+        config, findings = resolved
+        intro = [recipe.description] if recipe is not None else []
+        name = one_line(screen.state.form.recipe) or "the recipe"
+        screen.app.push_screen(Sheet(f"Settings of {name}", intro, findings, view.sections(config)))
+
+    def ledger(self) -> None:
+        """Every stage of the selected memory; closing selects the one that was shown last."""
+        screen = self._screen
+        trace, selected = screen.state.trace, screen.state.selected
+        ids = stages.in_order(trace) if trace is not None else []
+        if trace is None or selected not in ids:
+            return
+
+        def page_of(id: str) -> LedgerPage:
+            candidate = results.candidate_of(trace, id)
+            assert candidate is not None  # `ids` are the trace's own
+            told = screen.state.told.get(id)
+            found = pages.page(trace, candidate, host(screen).glyphs, screen.now_ms, told)
+            if not screen.state.stale and screen.state.trace is trace:
+                return found
+            return replace(found, title=f"{one_line(trace.recipe)}, the answer before:  {found.title}")
+
+        def closed(id: str | None) -> None:
+            if id is not None and screen.state.trace is trace:
+                screen.state = reduce.select(screen.state, id)
+
+        screen.app.push_screen(StageLedger(ids, ids.index(selected), page_of), closed)
+
+    def copy(self) -> None:
+        """Copy the id, the text, or the whole trace."""
+        trace, selected = self._screen.state.trace, self._screen.state.selected
+        if trace is None or not selected:
+            return
+        found = [
+            Option("id", "id", selected, "i"),
+            Option("text", "text", "as it is stored", "t"),
+            Option("trace", "whole trace", "JSON, as the command line prints it", "j"),
+        ]
+
+        copy = host(self._screen).copy
+
+        def take(value: str) -> None:
+            memory = trace.memories.get(selected)
+            if value == "id":
+                copy(selected, "id")
+            elif value == "text":
+                copy(memory.raw_text if memory else "", "text")
+            else:
+                copy(json.dumps(trace.as_json(explain=True), ensure_ascii=False, indent=2), "trace")
+
+        self._pick("Copy", found, "id", take)
+
+    # ------------------------------------------------------------------ ways out
+
+    def way_out(self, choice: Choice) -> None:
+        """Do what an empty or failed panel offers."""
+        screen = self._screen
+        if choice.name == "again":
+            screen.action_again()
+        elif choice.name == "dropped":
+            screen.action_missing()
+        elif choice.name == "back":
+            screen.state = reduce.give_up(screen.state)
+        elif choice.name == "home":
+            screen.app.simulate_key(host(screen).keys.by_id["app.go-home"].press)
+        elif choice.name in (OPEN.name, DEMO.name):
+            host(screen).take(choice.name)
+        elif choice.name == "scope":
+            screen.choose(scopes=None, everyone=True)
+        elif choice.name == "category":
+            screen.choose(category=None)
+        elif choice.name == "recipe" and isinstance(choice.value, str):
+            self._take_recipe(choice.value)
+            screen.query_one(QuestionLine).focus()
+        elif choice.name == "recipe":
+            self.open("recipe")
+        else:
+            screen.query_one(QuestionLine).focus()

@@ -1,0 +1,304 @@
+"""The story of each candidate in words, and which word met which: made behind the answer, results first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine import CancelToken, EmbeddingError, one_line
+from memtui.tui.calls import Report
+from memtui.tui.dialogs.sheet import Section, SheetLine
+from memtui.tui.no_store import DEMO, OPEN
+from memtui.tui.paint.numbers import plural
+from memtui.tui.screens.recall.state import CandidateStory, RecallState
+from memtui.tui.session import Session
+from memtui.tui.trace import rule_text, stages
+from memtui.tui.trace.rule_text import figure
+from memtui.tui.widgets.state_panel import Choice, State, failed
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine, RecipeInfo, Trace, WordsMet
+
+
+TOLD = "told"
+"""The slot of this work."""
+
+RADAR = "radar"
+"""The slot of the look for memories that disagree."""
+
+AT_A_TIME = 20
+
+
+def tell(engine: Engine, trace: Trace, cancel: CancelToken, report: Report) -> None:
+    """Report id to `Told` for every candidate of `trace`, some at a time, in the order of the lists."""
+    ids = [candidate.id for candidate in trace.candidates]
+    results = len(trace.returned)
+    for part in (ids[:results], *_parts(ids[results:])):
+        told: dict[str, CandidateStory] = {}
+        for each in part:
+            cancel.check()
+            told[each] = CandidateStory(engine.lab.explain(trace, each).text, _words(trace, each))
+        if told:
+            report(told)
+
+
+def _parts(ids: list[str]) -> Iterator[list[str]]:
+    for at in range(0, len(ids), AT_A_TIME):
+        yield ids[at : at + AT_A_TIME]
+
+
+def _words(trace: Trace, memory_id: str) -> WordsMet | None:
+    try:
+        return trace.words_met(memory_id)
+    except EmbeddingError:
+        return None
+
+
+# What the result panel says when it has no results to show, and the ways out.
+
+
+def results_state(state: RecallState, session: Session, recipes: Sequence[RecipeInfo]) -> State | None:
+    """The words instead of results; None when there are results to show."""
+    if session.engine is None:
+        return _no_store(session)
+    if state.phase == "failed" and state.error is not None:
+        return failed(
+            "This recall failed.",
+            state.error,
+            Choice("again", "try again", "{recall.again}"),
+            Choice("ask", "ask something else", "{recall.ask}"),
+            Choice("recipe", "use another recipe", "{recall.recipe}"),
+            *(
+                [Choice("back", "back to the answer before", "{recall.back}")]
+                if state.trace is not None
+                else []
+            ),
+        )
+    if state.trace is None:
+        return (
+            State("loading", "asking", skeleton=True)
+            if state.phase == "running"
+            else _nothing_asked(session, recipes)
+        )
+    if state.trace.results or state.trace.failure is not None:
+        return None
+    return nothing(state.trace, [recipe.name for recipe in recipes])
+
+
+def _no_store(session: Session) -> State:
+    if session.phase == "failed" and session.error is not None:
+        return failed(
+            "The store could not be opened.", session.error, Choice("home", "go Home", "{app.go-home}")
+        )
+    if session.phase in ("looking", "opening"):
+        return State("loading", "opening the store; the question can be typed already", skeleton=True)
+    return State(
+        "empty", "No store is open.", choices=(Choice("home", "open one from Home", "{app.go-home}"),)
+    )
+
+
+def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo]) -> State:
+    if session.info is not None and not session.info.rows:
+        return State(
+            "empty", "This store holds no memories yet: nothing can come back.", choices=(OPEN, DEMO)
+        )
+    facts = []
+    if session.info is not None:
+        facts.append(("question vectors", one_line(session.info.embedder)))
+        facts.append(("keyword index", one_line(session.info.fts)))
+    choices = [Choice("recipe", one_line(r.name), one_line(r.title), r.name) for r in recipes]
+    return State(
+        "empty",
+        "Ask what the agent would ask, and see why it remembers what it does.",
+        tuple(facts),
+        tuple(choices),
+    )
+
+
+def nothing(trace: Trace, recipes: Sequence[str]) -> State:
+    """Why nothing came back, and the ways out, most promising first."""
+    groups = stages.dropped(trace)
+    facts: list[tuple[str, str]] = []
+    choices: list[Choice] = []
+    gated = next((group for group in groups if group.reason == "adaptive_gate"), None)
+    if gated is not None:
+        head = "The agent would not have asked this."
+        facts.append(("gate", one_line(gated.note) or "skipped"))
+        facts.append(("found", f"{plural(len(gated.candidates), 'memory', 'memories')} would have come back"))
+        if "pro/tool" in recipes:
+            choices.append(Choice("recipe", "ask as the memory_recall tool", "pro/tool", "pro/tool"))
+    elif trace.filters.get("scopes") == []:
+        head = "Nothing came back: no scope may be searched."
+    elif groups:
+        count = len(trace.candidates)
+        who = f"all {count:,} candidates were" if count > 1 else "the only candidate was"
+        head = f"Nothing came back: {who} dropped."
+        skipped = next((s.note for s in trace.stages if s.name == "adaptive_gate" and s.note), "")
+        if skipped:
+            facts.append(("gate", f"the agent would not have asked: {one_line(skipped)}"))
+        facts += [
+            (group.title, f"{len(group.candidates)} {rule_text.gate(group.reason)}") for group in groups
+        ]
+    else:
+        head = "No search found anything."
+    if trace.mode == "keyword":
+        facts.append(("searched", "by keywords only"))
+    if trace.mode == "tag":
+        facts.append(("searched", "by tag only: the question holds a tag word"))
+    if groups:
+        choices.append(Choice("dropped", "see what was dropped", "{recall.missing}"))
+    if trace.filters.get("scopes"):
+        choices.append(Choice("scope", "search all scopes", "drop the scope filter"))
+    if trace.filters.get("category"):
+        choices.append(Choice("category", "search all categories", "drop the category"))
+    choices.append(Choice("ask", "ask something else", "{recall.ask}"))
+    return State("empty", head, tuple(facts), tuple(choices))
+
+
+# What every setting of a recall means, in one line, grouped by the stage that reads it.
+
+_GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
+    (
+        "SEARCH",
+        "retrieval",
+        {
+            "mode": "hybrid asks both lanes, vector only the first",
+            "candidatePoolSize": "hits wanted of each lane; each stops at 20",
+            "queryExpansion": "synonyms for the keyword lane, only for manual and cli",
+            "tagPrefixes": "a word prefix:value in the question searches by tag only",
+            "disableNativeCosine": "scan every row instead of asking the index",
+        },
+    ),
+    (
+        "FUSION",
+        "retrieval",
+        {
+            "vectorWeight": "share of the vector score",
+            "bm25Weight": "share of the keyword score; alone it counts whole",
+            "minScore": "a fused score below this is dropped",
+        },
+    ),
+    (
+        "RERANK",
+        "retrieval",
+        {
+            "rerank": "cross-encoder asks a service, lightweight blends the cosine, none",
+            "rerankProvider": "whose request format",
+            "rerankModel": "which model",
+            "rerankEndpoint": "where it answers",
+            "rerankApiKey": "without one the cosine blend is used",
+            "rerankTimeoutMs": "milliseconds to wait for it",
+        },
+    ),
+    (
+        "AGE, LENGTH",
+        "retrieval",
+        {
+            "recencyWeight": "most that a fresh memory gains",
+            "recencyHalfLifeDays": "days after which .37 of that gain is left",
+            "lengthNormAnchor": "characters up to which length costs nothing",
+            "timeDecayHalfLifeDays": "days after which .37 of the losable half is left",
+            "reinforcementFactor": "how much use stretches that time",
+            "maxHalfLifeMultiplier": "and at most by this",
+        },
+    ),
+    (
+        "CUT",
+        "retrieval",
+        {
+            "hardMinScore": "a final score below this is dropped",
+            "filterNoise": "drop greetings, refusals and boilerplate by their words",
+            "neighborEnrichment": "attach memories with similar words to each result",
+        },
+    ),
+    (
+        "WEIGHTS",
+        "memtui",
+        {
+            "vectorWeight": "of the cosine, stretched over the candidates",
+            "lateWeight": "of how well each word of the question is met",
+            "contextWeight": "of what the memory before meets, same session",
+            "rarity": "how far a rare word of the question counts more",
+            "bm25Weight": "of the keyword score, as a share of the best",
+            "identifierWeight": "of identifiers that stand in the text to the letter",
+            "speakerWeight": "for what the named speaker has said",
+            "dateWeight": "for memories of the time that is named",
+            "following": "best ones whose next memory becomes a candidate",
+            "previousWeight": "of the score of the memory before, same session",
+            "nextWeight": "of the score of the memory after, same session",
+            "recency": "newer ones gain when asked for, always, never",
+            "recencyWeight": "most that the newest gains",
+            "recencyHalfLifeDays": "days after which half of that is left",
+            "pool": "candidates of each search",
+            "minScore": "a score below this is not returned",
+        },
+    ),
+    (
+        "LIFECYCLE DECAY",
+        "decay",
+        {
+            "recencyHalfLifeDays": "days to half, for importance 0",
+            "importanceModulation": "how much importance stretches that",
+            "recencyWeight": "share of recency in the composite",
+            "frequencyWeight": "share of use",
+            "intrinsicWeight": "share of importance and confidence",
+            "searchBoostMin": "the least that decay leaves of a score",
+            "staleThreshold": "composite below this is called stale",
+            "betaCore": "shape of the curve for core memories",
+            "betaWorking": "for working ones",
+            "betaPeripheral": "for peripheral ones",
+            "coreDecayFloor": "a core memory never counts as less",
+            "workingDecayFloor": "a working one",
+            "peripheralDecayFloor": "a peripheral one",
+        },
+    ),
+)
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, int | float):
+        return figure(value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{one_line(str(k))} {_value(v)}" for k, v in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_value(v) for v in value)
+    return one_line(str(value))
+
+
+def sections(config: Mapping[str, Any]) -> list[Section]:
+    """The resolved configuration as sections; keys that nobody described are listed at the end."""
+    out: list[Section] = []
+    told: set[tuple[str, str]] = set()
+    for heading, block, meanings in _GROUPS:
+        values = config.get(block)
+        if not isinstance(values, Mapping):
+            continue
+        lines = tuple(SheetLine(key, _value(values[key]), meanings[key]) for key in meanings if key in values)
+        told |= {(block, key) for key in meanings}
+        if lines:
+            out.append(Section(heading, lines))
+    if config.get("decay", ...) is None:
+        out.append(
+            Section(
+                "LIFECYCLE DECAY", (SheetLine("decay", "off", "this caller runs without a decay engine"),)
+            )
+        )
+    rest = [
+        SheetLine(key, _value(value))
+        for key, value in config.items()
+        if not isinstance(value, Mapping | None)
+    ]
+    for block, values in config.items():
+        if isinstance(values, Mapping):
+            rest += [
+                SheetLine(f"{block}.{key}", _value(v))
+                for key, v in values.items()
+                if (block, key) not in told
+            ]
+    if rest:
+        out.append(Section("OTHER" if out else "SETTINGS", tuple(rest)))
+    return out

@@ -1,0 +1,107 @@
+"""Theme and screen as they were left: for each store, and of the app as a whole for a store never seen."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from memtui.engine import LockState, MemtuiError
+from memtui.tui.appearance import Look
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.ui_state import UiState
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.changes import (
+        Interrupted,
+    )
+    from memtui.tui.app import MemtuiApp
+
+
+class LastSession:
+    """`kept` is the app's own file; without it nothing is read and nothing is kept."""
+
+    def __init__(self, app: MemtuiApp, kept: UiState | None, look: Look) -> None:
+        self._app, self._kept, self._look = app, kept, look
+        self._uri = ""
+
+    def opened(self, uri: str) -> None:
+        """A store was found: its theme, and at the start of the app its screen, unless another was gone to."""
+        app, before = self._app, self._uri
+        if self._kept is None or uri == before:
+            return
+        if before:
+            file, values = app.ui_state(before), self._look.kept(app.theme, app.current_mode)
+            app.run_worker(lambda: file.put(values), thread=True, group="left")
+        self._uri = uri
+        values = app.ui_state(uri).read()
+        if "screen" not in values:
+            return
+        left = self._look.as_left(values)
+        if left.theme in app.themes:
+            app.theme = left.theme
+        if not before and left.screen in app.MODES and app.current_mode == app.DEFAULT_MODE:
+            app.call_next(app.switch_mode, left.screen)
+
+    def end(self) -> None:
+        """The app goes: keep what it was like."""
+        if self._kept is None:
+            return
+        values = self._look.kept(self._app.theme, self._app.current_mode)
+        self._kept.put(values)
+        if self._uri:
+            self._app.ui_state(self._uri).put(values)
+
+
+# What an earlier session left behind: changes that were cut off, a lock of a dead program. Said at start.
+
+LOOK = "look"
+
+
+async def look_for_mishaps(app: MemtuiApp, engine: Engine) -> None:
+    """Look once, off the event loop; say what was found and offer the ways out."""
+
+    def look() -> tuple[list[Interrupted], LockState]:
+        return engine.curate.interrupted(), engine.curate.lock_state()
+
+    try:
+        interrupted, lock = await asyncio.to_thread(look)
+    except MemtuiError as error:
+        app.fail(error)
+        return
+    frame = app.frame
+    if app.session.engine is not engine or frame is None:
+        return
+    if interrupted:
+        _offer(app, frame, interrupted)
+    elif lock.stale:
+        app.say(f"The write lock is {lock.phrase}; see the Journal (6) before you change anything.", "error")
+
+
+def _offer(app: MemtuiApp, frame: BaseScreen, interrupted: list[Interrupted]) -> None:
+    """The newest change that was cut off, with what can be done about it."""
+    from memtui.tui.screens.journal.screen import finish
+
+    first = interrupted[0]
+    number = first.entry.entry
+    more = f" (and {len(interrupted) - 1} more)" if len(interrupted) > 1 else ""
+    app.say(
+        f"Entry {number} was cut off: {first.entry.title}. Its change is {first.found.value}.{more}", "error"
+    )
+    options = [
+        Option("finish", "finish it", "write what is missing", "f"),
+        Option("undo", "take it back", "as it was before", "u"),
+        Option(LOOK, "look at it", "in the Journal", "l"),
+        Option("later", "later", "it stays in the Journal", "n"),
+    ]
+
+    async def answered(value: str | None) -> None:
+        if value == "finish":
+            finish(frame, number)
+        elif value == "undo":
+            frame.staging.undo(number)
+        elif value == LOOK:
+            await app.switch_mode("journal")
+
+    app.push_screen(ChooseOne(f"Entry {number} was cut off in the middle{more}", options, LOOK), answered)

@@ -1,0 +1,278 @@
+"""The life of the app's store: looking, opening, reading, watching for other writers, reloading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from memtui.engine import CancelToken, MemtuiError, Progress, one_line
+from memtui.tui.calls import CallsMixin, Report
+from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+from memtui.tui.paint.numbers import plural
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine, StoreInfo
+    from memtui.tui.app import MemtuiApp
+
+
+# From a target to an engine that knows its rows: everything that happens on the opening thread.
+
+Clock = Callable[[], int]
+
+DEMO = "demo"
+
+
+@dataclass(frozen=True, slots=True)
+class FoundStores:
+    """The store is open; rows can be listed."""
+
+    engine: Engine
+    info: StoreInfo
+
+
+@dataclass(frozen=True, slots=True)
+class NothingFound:
+    """No target was given and discovery knows no store."""
+
+    looked_at: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SeveralFound:
+    """No target was given and discovery knows more than one store; it never guesses."""
+
+    why: str
+    stores: tuple[tuple[str, str, str], ...]
+    """Name, place and what discovery knows of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Tiers, states and counters are known too."""
+
+    info: StoreInfo
+    stats: Any
+
+
+class Opener(Protocol):
+    """Opens a target (None: whatever discovery finds). Raises `MemtuiError`."""
+
+    def __call__(
+        self, target: str | None, now: Clock, report: Callable[[Progress], None], cancel: CancelToken
+    ) -> Engine | NothingFound | SeveralFound:
+        """Open; called on a worker thread."""
+        ...
+
+
+def opener(environ: Mapping[str, str], cwd: Path, **options: Any) -> Opener:
+    """The opener of the real app: a path, a URI, a discovered name, "demo", or the discovered store.
+
+    `options` (settings, table, columns, writable) go to `open_engine`. The demo store is always writable.
+    """
+
+    def open_target(
+        target: str | None, now: Clock, report: Callable[[Progress], None], cancel: CancelToken
+    ) -> Engine | NothingFound | SeveralFound:
+        from memtui.engine import open_engine
+        from memtui.paths import state_dir
+
+        given = {"state": state_dir(environ), **options}
+        if target == DEMO:
+            target = str(_demo_store(environ, now))
+        if target is not None and _is_demo(target, environ):
+            given["writable"] = True
+        elif target is None:
+            unsure = _look(environ, cwd, options.get("settings"))
+            if unsure is not None:
+                return unsure
+        return open_engine(target, now=now, environ=environ, cwd=cwd, **given)
+
+    return open_target
+
+
+def _look(environ: Mapping[str, str], cwd: Path, settings: Any) -> NothingFound | SeveralFound | None:
+    """What to say instead of opening, when discovery does not know exactly one store."""
+    from memtui.engine.discovery import discover, resolve_target
+
+    if settings is not None and settings.store.strip():
+        return None
+    found = discover(environ, cwd=cwd)
+    if not found.stores:
+        return NothingFound(tuple(str(place) for place in found.looked_at))
+    try:
+        resolve_target(None, None, environ, cwd)
+    except MemtuiError as error:
+        if len(found.stores) == 1:
+            raise
+        return SeveralFound(error.message, tuple((each.name, each.path, each.why) for each in found.stores))
+    return None
+
+
+def _demo_store(environ: Mapping[str, str], now: Clock) -> Path:
+    """The folder of the demo store, made on first use."""
+    from memtui.engine.demo import build_demo, demo_folder
+    from memtui.paths import cache_dir
+
+    return build_demo(demo_folder(cache_dir(environ)), now_ms=now())
+
+
+def _is_demo(target: str, environ: Mapping[str, str]) -> bool:
+    """Whether a target is the demo store's folder: it may be opened by its path, too, after a switch of tables."""
+    from memtui.engine.demo import demo_folder
+    from memtui.paths import cache_dir
+
+    return target == str(demo_folder(cache_dir(environ)))
+
+
+def default_now() -> int:
+    """Milliseconds since the epoch."""
+    import time
+
+    return time.time_ns() // 1_000_000
+
+
+WATCH_S = 4.0
+"""Asking a table for its newest version lists one directory; slower would feel stale, faster is waste."""
+
+
+def newer_words(rows: int, cap: str) -> str:
+    """What another writer has changed, in words: so many rows more, or fewer; `cap` is the key that reads it."""
+    what = f"{rows:,} new" if rows > 0 else f"{-rows:,} gone" if rows else "changed"
+    return f"{what}, press {cap}"
+
+
+class StoreOpener:
+    """Opens and reloads the store in a thread, and writes what it learns into the app's session."""
+
+    def __init__(self, app: MemtuiApp, opener: Opener, now: Clock) -> None:
+        self._app, self._opener, self._now = app, opener, now
+        self._runner = CallsMixin(app)
+        self._reloading = False
+        self._said = ""
+
+    def open(self, target: str | None) -> None:
+        """Open `target`; None means whatever discovery finds."""
+
+        before = self._app.session.engine
+
+        def work(token: CancelToken, report: Report) -> Any:
+            if before is not None:
+                before.close()  # not on the event loop: it may have to wait for a change that is being written
+            engine = self._opener(target, self._now, report, token)
+            if isinstance(engine, NothingFound | SeveralFound):
+                return engine
+            engine.load_catalog(report, token)
+            report(FoundStores(engine, engine.info))
+            engine.load_metadata(report, token)
+            return Read(engine.info, engine.stats())
+
+        self._reloading = False
+        app = self._app
+        app.set_session(
+            phase="opening" if target else "looking",
+            target=one_line(target or ""),
+            engine=None,
+            info=None,
+            stats=None,
+            error=None,
+            progress=None,
+            newer="",
+            staged=0,
+            revision=app.session.revision + 1,
+        )
+        self._runner.start("store", work)
+
+    def reload(self, said: str = "") -> None:
+        """Read the newest version of the open store; the old content stays until the new is there.
+
+        `said` is told at the end: what was just changed. Empty: what the reload brought.
+        """
+        engine = self._app.session.engine
+        if engine is None:
+            return
+
+        def work(token: CancelToken, report: Report) -> Any:
+            engine.refresh(report, token)
+            return Read(engine.info, engine.stats())
+
+        self._reloading, self._said = True, said
+        self._app.set_session(phase="reading", error=None)
+        self._runner.start("store", work)
+
+    def watch(self) -> None:
+        """Ask, off the event loop, whether another writer has changed the store."""
+        session = self._app.session
+        engine = session.engine
+        if engine is None or session.phase != "ready" or session.newer or self._runner.busy("watch"):
+            return
+        self._runner.start("watch", lambda token, report: engine.newer())
+
+    def advanced(self, message: RunAdvanced) -> None:
+        """A step of opening or reading."""
+        if not self._runner.is_current(message):
+            return
+        value = message.value
+        if isinstance(value, FoundStores):
+            self._app.set_session(
+                phase="reading",
+                engine=value.engine,
+                info=value.info,
+                progress=None,
+                revision=self._app.session.revision + 1,
+            )
+        elif isinstance(value, Progress):
+            self._app.set_session(progress=value)
+
+    def finished(self, message: RunFinished) -> None:
+        """The end of opening, reading, reloading or watching."""
+        if not self._runner.done(message):
+            return
+        value, app = message.value, self._app
+        if message.slot == "watch":
+            if value is not None:
+                app.set_session(newer=newer_words(value, app.keys.cap("app.reload")))
+        elif isinstance(value, NothingFound):
+            app.set_session(phase="none", looked_at=value.looked_at, choices=(), why="", progress=None)
+        elif isinstance(value, SeveralFound):
+            app.set_session(phase="none", choices=value.stores, why=value.why, progress=None)
+        elif isinstance(value, Read):
+            before = app.session.info if self._reloading else None
+            self._reloading = False
+            app.set_session(
+                phase="ready",
+                info=value.info,
+                stats=value.stats,
+                progress=None,
+                newer="",
+                revision=app.session.revision + 1,
+            )
+            if before is None:
+                app.store_opened()
+            else:
+                app.say(self._said or _difference(value.info.rows - before.rows))
+
+    def failed(self, message: RunFailed) -> None:
+        """Opening failed: every screen says so. Reloading failed: the old content stays, a line says why."""
+        if not self._runner.done(message) or message.slot == "watch":
+            return
+        app = self._app
+        if app.session.engine is None:
+            app.set_session(phase="failed", error=message.error, progress=None)
+        else:
+            app.set_session(phase="ready", progress=None)
+            app.fail(message.error)
+
+    def close(self) -> None:
+        """Stop whatever runs, and let go of the store."""
+        self._runner.cancel_all()
+        if self._app.session.engine is not None:
+            self._app.session.engine.close()
+
+
+def _difference(rows: int) -> str:
+    """What a reload brought, in words."""
+    if rows > 0:
+        return f"reloaded: {plural(rows, 'memory', 'memories')} more"
+    return f"reloaded: {plural(-rows, 'memory', 'memories')} fewer" if rows else "reloaded"

@@ -1,0 +1,254 @@
+"""The guided first run: a few real key presses on the demo store, from a wrong answer to its undo."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
+from textual.content import Content
+from textual.geometry import Size
+from textual.reactive import reactive
+from textual.style import Style
+from textual.timer import Timer
+from textual.widget import Widget
+
+from memtui.tui.host import host
+from memtui.tui.jump import Jump
+from memtui.tui.messages import AskRecall
+
+if TYPE_CHECKING:
+    from memtui.tui.app import MemtuiApp
+    from memtui.ui_state import UiState
+
+
+# What the guided run says and waits for.
+
+QUESTION = "Which port do I use for SSH to the bastion?"
+
+WRONG = "ssh -p 2222"
+"""What the wrong memory says."""
+
+
+@dataclass(frozen=True, slots=True)
+class TourSituation:
+    """What the app looks like at this moment, as far as a step may ask."""
+
+    mode: str
+    dialog: str
+    """Class name of the dialog on top; empty for none."""
+    version: int
+    """Version of the table."""
+    answered: bool
+    """Whether the question has been answered."""
+    wrong: bool
+    """Whether the wrong memory is among the results."""
+
+
+def look(app: App[Any]) -> TourSituation:
+    """What there is to see; screens are asked for what they show, not for how."""
+    stack = app.screen_stack
+    frame = stack[0]
+    info = app.session.info  # type: ignore[attr-defined]
+    trace = getattr(getattr(frame, "state", None), "trace", None) if _mode(frame) == "recall" else None
+    mine = trace is not None and getattr(trace, "query", "") == QUESTION
+    texts = [trace.memories[each.id].text for each in trace.results] if trace is not None and mine else []
+    return TourSituation(
+        mode=_mode(frame),
+        dialog=type(stack[-1]).__name__ if len(stack) > 1 else "",
+        version=info.version if info is not None else 0,
+        answered=mine,
+        wrong=any(WRONG in text for text in texts),
+    )
+
+
+def _mode(frame: object) -> str:
+    return str(getattr(frame, "MODE", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class TourStep:
+    """One thing to do: why, which key, and how to see that it was done since the step began."""
+
+    why: str
+    do: str
+    """`{browse.filter}` stands for the key of that action."""
+    done: Callable[[TourSituation, TourSituation], bool]
+    """Given what there was to see when the step began, and what there is now."""
+    fill: bool = False
+    """Fill the question in when the step begins."""
+
+
+STEPS = (
+    TourStep(
+        "An agent was asked for the SSH port of the bastion. It said 2222, and nobody could log in.",
+        "Press {app.go-recall}: Recall asks the memory what the agent asked.",
+        lambda before, now: now.mode == "recall",
+    ),
+    TourStep(
+        "The question is filled in.",
+        "Press {question.run} to ask it.",
+        lambda before, now: now.answered,
+        fill=True,
+    ),
+    TourStep(
+        "Number 1 is the wrong answer. Below it stands where its score comes from.",
+        "Press {recall.explain} for every stage that brought it there.",
+        lambda before, now: now.dialog == "Ledger",
+    ),
+    TourStep(
+        "It has every word of the question; the right memory has none of them. So mend the wrong one.",
+        "Press {ledger.close}, then {recall.browse}: show it in Browse.",
+        lambda before, now: now.mode == "browse" and not now.dialog,
+    ),
+    TourStep(
+        "This is the memory as it is stored. Put it into the archive; nothing is written yet.",
+        "Press {browse.change}, choose state, then archived.",
+        lambda before, now: now.dialog == "Preview",
+    ),
+    TourStep(
+        "The preview: each row and field, before and after.",
+        "Press {change.apply} to write it.",
+        lambda before, now: now.version > before.version and not now.dialog,
+    ),
+    TourStep(
+        "Did it help?",
+        "Press {app.go-recall}, then {recall.again}: ask again.",
+        lambda before, now: now.answered and not now.wrong,
+    ),
+    TourStep(
+        "It is gone from the answer. It was only a try: take it back, exactly this row and these fields.",
+        "Press {app.go-browse}, then {browse.undo}, then {change.apply}.",
+        lambda before, now: now.version > before.version and not now.dialog,
+    ),
+)
+
+THE_END = TourStep(
+    "That is the loop: ask, see why, mend, undo.",
+    "{app.help} shows the keys, {app.palette} finds every command; with ? in it, how to do a task.",
+    lambda before, now: False,
+)
+
+
+# The lines under the top bar that say what to do next.
+
+
+class TourStrip(Widget):
+    """Why and what to press; a click on the end of it skips the rest."""
+
+    DEFAULT_CSS = """
+    TourStrip {
+        dock: top; height: auto; margin-top: 1; padding: 0 1; background: $cursor-idle; color: $foreground;
+    }
+    """
+    auto_links = False
+
+    place: reactive[str] = reactive("", layout=True)
+    why: reactive[str] = reactive("", layout=True)
+    do: reactive[str] = reactive("", layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return len(self._lines(width))
+
+    def render(self) -> Content:
+        return Content("\n").join(self._lines(self.size.width))
+
+    def _lines(self, width: int) -> list[Content]:
+        glyphs = host(self).glyphs
+        skip = host(self).keys.by_id["app.skip-tour"].cap
+        way_out = Content.assemble((skip, "bold $key"), f" {'close' if self.place == 'done' else 'skip'}")
+        way_out = way_out.stylize(Style.from_meta({"@click": "app.skip_tour"}))
+        text = Content.assemble((f"TOUR {self.place}  ", "bold $primary"), (self.why, "$foreground"))
+        todo = Content.assemble((f"{glyphs.forth} ", "$primary"), (self.do, "bold $key"))
+        room = max(20, width - way_out.cell_length - 3)
+        lines = [*text.wrap(room), *todo.wrap(room)]
+        gap = max(1, width - lines[0].cell_length - way_out.cell_length)
+        return [Content.assemble(lines[0], " " * gap, way_out), *lines[1:]]
+
+
+# The course of the guided run: which step it is at, and where it is shown.
+
+SEEN = "guided"
+"""The name under which it is kept that somebody was."""
+
+LOOK_S = 0.15
+"""How often it is looked whether a step was done; while nobody is guided, never."""
+
+
+class Guide:
+    """Guides through the steps. `kept` remembers that somebody was guided; without it nobody is unasked."""
+
+    def __init__(self, app: MemtuiApp, kept: UiState | None) -> None:
+        self._app, self._kept = app, kept
+        self._timer: Timer | None = None
+        self._at = 0
+        self._before: TourSituation | None = None
+        self._strip: TourStrip | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether somebody is being guided."""
+        return self._timer is not None
+
+    @property
+    def at(self) -> int:
+        """The number of the step, from 0; as many as there are steps: the end."""
+        return self._at
+
+    def offer(self) -> None:
+        """Begin when nobody ever was guided here."""
+        kept, self._kept = self._kept, None
+        if kept is not None and not kept.read().get(SEEN):
+            self._app.run_worker(lambda: kept.put({SEEN: True}), thread=True, group="guided")
+            self.start()
+
+    def start(self) -> None:
+        """Begin, or begin anew."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self._app.set_interval(LOOK_S, self.look)
+        self._begin(0)
+
+    def stop(self) -> None:
+        """Enough."""
+        if self._timer is None:
+            return
+        self._timer.stop()
+        self._timer = None
+        if self._strip is not None and self._strip.is_attached:
+            self._strip.remove()
+        self._strip = None
+        self._app.screen.refresh_bindings()
+
+    def look(self) -> None:
+        """Go on when the step was done, and be seen on whatever is on top."""
+        if not self.running or not self._app.screen_stack:
+            return
+        if self._before is not None and self._step.done(self._before, look(self._app)):
+            self._begin(self._at + 1)
+        self._show()
+
+    def _begin(self, at: int) -> None:
+        self._at, self._before = at, look(self._app)
+        if self._step.fill:
+            self._app.post_message(AskRecall(QUESTION, run=False))
+        self._show()
+
+    @property
+    def _step(self) -> TourStep:
+        return STEPS[self._at] if self._at < len(STEPS) else THE_END
+
+    def _show(self) -> None:
+        screen = self._app.screen
+        if not screen.is_mounted or isinstance(screen, Jump):
+            return  # the labels of a jump stand where things were before
+        there = self._strip is not None and self._strip.is_attached
+        if self._strip is None or not there or self._strip.screen is not screen:
+            if self._strip is not None and there:
+                self._strip.remove()
+            self._strip = TourStrip()
+            screen.mount(self._strip)
+        self._strip.place = f"{self._at + 1} of {len(STEPS)}" if self._at < len(STEPS) else "done"
+        self._strip.why = self._step.why
+        self._strip.do = self._app.keys.words(self._step.do)

@@ -1,0 +1,140 @@
+"""The question line, and the line of options under it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+
+from memtui.engine import one_line
+from memtui.tui.actions.table import bindings
+from memtui.tui.jump import JumpTarget, marked
+from memtui.tui.paint.cells import crop
+from memtui.tui.widgets.text_lines import CleanInput
+
+
+class QuestionLine(CleanInput):
+    """One line of text, whatever is pasted; up and down walk through the questions of this session."""
+
+    DEFAULT_CSS = """
+    QuestionLine {
+        border: none; height: 1; padding: 0 1; width: 1fr; background: $background; color: $foreground;
+        &:focus { border: none; background: $background; }
+        &.-textual-compact { padding: 0 1; }
+        & > .input--placeholder { color: $dim; }
+    }
+    """
+    BINDINGS = bindings("question")
+
+    class Walked(Message):
+        """Up or down was pressed."""
+
+        def __init__(self, by: int) -> None:
+            super().__init__()
+            self.by = by
+
+    class Left(Message):
+        """Escape was pressed."""
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="what would the agent ask?")
+
+    def show(self, text: str) -> None:
+        """Put `text` into the line, the cursor at its end; the same text changes nothing."""
+        if text != self.value:
+            self.value = text
+            self.cursor_position = len(self.value)
+
+    async def action_run(self) -> None:
+        await self.action_submit()
+
+    def action_earlier(self) -> None:
+        self.post_message(self.Walked(-1))
+
+    def action_later(self) -> None:
+        self.post_message(self.Walked(1))
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left())
+
+
+@dataclass(frozen=True, slots=True)
+class OptionChip:
+    """One option: the name it is known by, its label, its value, and whether it differs from the recipe's."""
+
+    name: str
+    label: str
+    value: str
+    changed: bool = False
+
+
+class OptionsLine(Widget, can_focus=True):
+    """The options in a row; Enter or a click opens the chooser of one."""
+
+    DEFAULT_CSS = """
+    OptionsLine { height: 1; width: 1fr; background: $background; padding: 0 1; }
+    """
+    BINDINGS = bindings("options")
+    auto_links = False
+
+    index: reactive[int] = reactive(0)
+    chips: reactive[tuple[OptionChip, ...]] = reactive(())
+    aside: reactive[Content] = reactive(Content())
+    """What stands at the right end: how the answer came about."""
+
+    @dataclass
+    class Opened(Message):
+        """An option is to be chosen."""
+
+        name: str
+
+    def action_left(self) -> None:
+        self.index = max(0, self.index - 1)
+
+    def action_right(self) -> None:
+        self.index = max(0, min(len(self.chips) - 1, self.index + 1))
+
+    def action_open(self) -> None:
+        if self.index < len(self.chips):
+            self.post_message(self.Opened(self.chips[self.index].name))
+
+    def on_click(self, event: events.Click) -> None:
+        at = event.style.meta.get("chip")
+        if isinstance(at, int) and at < len(self.chips):
+            self.index = at
+            self.action_open()
+
+    def jump_spots(self) -> Iterable[JumpTarget]:
+        """Every option in sight."""
+        return marked(self.render(), "chip", partial(setattr, self, "index"))
+
+    def render(self) -> Content:
+        width = self.size.width
+        aside = self.aside
+        room = width - (aside.cell_length + 2 if aside.plain else 0)
+        line = chips_line(self.chips, self.index if self.has_focus else -1, room)
+        return Content.assemble(line, " " * max(0, width - line.cell_length - aside.cell_length), aside)
+
+
+def chips_line(chips: Sequence[OptionChip], focused: int, room: int) -> Content:
+    """The options in at most `room` cells: where it is tight, labels go, then options left as they are."""
+    for labels, all_of_them in ((True, True), (False, True), (False, False)):
+        shown = [(i, c) for i, c in enumerate(chips) if all_of_them or i < 3 or c.changed or i == focused]
+        line = Content("   " if labels else "  ").join([_chip(i, c, i == focused, labels) for i, c in shown])
+        if line.cell_length <= room:
+            return line
+    return line.truncate(max(0, room), ellipsis=True) if chips else Content()
+
+
+def _chip(index: int, chip: OptionChip, focused: bool, labels: bool) -> Content:
+    value = crop(one_line(chip.value), 40) + ("*" if chip.changed else "")
+    style = "bold $foreground on $cursor" if focused else "bold $match" if chip.changed else "$foreground"
+    label = (f"{chip.label} ", "$dim") if labels or len(value) < 3 else ""
+    return Content.assemble(label, (value, style)).stylize(Style.from_meta({"chip": index}))

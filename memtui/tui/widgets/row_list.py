@@ -1,0 +1,369 @@
+"""A list of painted rows with a cursor: each a few lines high, headings among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.style import Style
+from textual.visual import Visual
+
+from memtui.patches.textual_scrollbar import SyncedScroll
+from memtui.tui.actions.table import bindings
+from memtui.tui.host import host
+from memtui.tui.jump import JumpTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row: its lines, and the key that it is known by. Without a key it is a heading."""
+
+    lines: tuple[Content, ...]
+    key: str = ""
+
+
+class RowList(SyncedScroll, can_focus=True):
+    """Draws the rows that `paint` makes; paints anew only when the width or the data changes."""
+
+    DEFAULT_CSS = """
+    RowList {
+        height: 1fr;
+        background: $background;
+        overflow-x: hidden;
+        text-wrap: nowrap;
+        text-overflow: clip;
+    }
+    """
+    auto_links = False
+    IDLE_CURSOR = True
+    """Whether the cursor is painted while another panel has the keyboard."""
+    BINDINGS = bindings("rows")
+
+    @dataclass
+    class Highlighted(Message):
+        """The cursor came to rest on a row."""
+
+        rows: RowList
+        key: str
+
+        @property
+        def control(self) -> RowList:
+            """The list."""
+            return self.rows
+
+    @dataclass
+    class Opened(Message):
+        """Enter or a second click on a row."""
+
+        rows: RowList
+        key: str
+
+        @property
+        def control(self) -> RowList:
+            """The list."""
+            return self.rows
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._rows: list[Row] = []
+        self._lines: list[tuple[int, int]] = []
+        self._tops: list[int] = []
+        self._key = ""
+        self._strips: dict[tuple[int, bool, bool], Strip] = {}
+        self._painted_for: Size | None = None
+        self._barred = False
+
+    def paint(self, width: int) -> Sequence[Row]:
+        """The rows for a line of `width` cells; subclasses give it."""
+        raise NotImplementedError
+
+    @property
+    def key(self) -> str:
+        """The key of the row under the cursor; empty without rows."""
+        return self._key
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """1-based place of the cursor among the rows that can be chosen, and how many there are."""
+        keys = self._keys()
+        return (keys.index(self._key) + 1 if self._key in keys else 0, len(keys))
+
+    def repaint(self, key: str | None = None) -> None:
+        """Paint anew; the cursor goes to `key`, else stays on its row; on no row where that is not there."""
+        if not self.size.width:
+            self._key = self._key if key is None else key
+            self._painted_for = None  # whatever size it comes back with, it has other rows
+            return
+        width = self.container_size.width or self.size.width
+        rows = self._fitting(width)
+        self._rows, self._strips, self._painted_for = rows, {}, self.container_size
+        self._lines = [(i, n) for i, row in enumerate(rows) for n in range(len(row.lines))]
+        self._tops = []
+        top = 0
+        for row in rows:
+            self._tops.append(top)
+            top += len(row.lines)
+        wanted = self._key if key is None else key
+        self._key = wanted if wanted in self._keys() else ""
+        self.virtual_size = Size(width, len(self._lines))
+        self._keep_in_sight()
+        self.refresh()
+        if self.has_focus:
+            self._find_footing()
+
+    def _fitting(self, width: int) -> list[Row]:
+        """The rows beside a scroll bar, or without one; most lists stay on their side of that, so it is tried first."""
+        bar, height = self.styles.scrollbar_size_vertical, self.container_size.height
+        tried: dict[bool, list[Row]] = {}
+        for barred in (self._barred, not self._barred):
+            tried[barred] = list(self.paint(max(1, width - bar) if barred else width))
+            if (sum(len(row.lines) for row in tried[barred]) > height) is barred:
+                break
+        else:
+            barred = True  # without a scroll bar they do not fit
+        self._barred = barred
+        return tried[barred]
+
+    def choose(self, key: str) -> None:
+        """Move the cursor to `key` without telling anybody; to no row where it is not there."""
+        if not self._rows:
+            self._key = key  # not painted yet: it will be looked for then
+        elif key != self._key:
+            self._move_to(key if key in self._keys() else "")
+
+    def _keys(self) -> list[str]:
+        return [row.key for row in self._rows if row.key]
+
+    def _index(self, key: str) -> int:
+        return next((i for i, row in enumerate(self._rows) if key and row.key == key), -1)
+
+    def _move_to(self, key: str) -> None:
+        for changed in (self._index(self._key), self._index(key)):
+            if changed >= 0:
+                self.refresh_lines(self._tops[changed], len(self._rows[changed].lines))
+        self._key = key
+        self._keep_in_sight()
+
+    def _keep_in_sight(self) -> None:
+        """Scroll as little as needed; at the first row also show the headings above it."""
+        index = self._index(self._key)
+        height = self.container_size.height
+        if index < 0 or not height:
+            return
+        keys = self._keys()
+        top = 0 if keys and keys[0] == self._key else self._tops[index]
+        bottom = self._tops[index] + len(self._rows[index].lines)
+        at = self.scroll_offset.y
+        if top < at:
+            self.scroll_to(y=top, animate=False)
+        elif bottom > at + height:
+            self.scroll_to(y=bottom - height, animate=False)
+
+    def on_resize(self, _: events.Resize) -> None:
+        if self._painted_for != self.container_size:  # not only the scroll bar came or went
+            self.repaint()
+
+    def notify_style_update(self) -> None:
+        self._strips = {}
+        super().notify_style_update()
+
+    def render_line(self, y: int) -> Strip:
+        line = y + self.scroll_offset.y
+        width = self.size.width
+        if not 0 <= line < len(self._lines):
+            return Strip.blank(width, self.visual_style.rich_style)
+        index, part = self._lines[line]
+        row = self._rows[index]
+        here = bool(row.key) and row.key == self._key and (self.IDLE_CURSOR or self.has_focus)
+        cached = self._strips.get((line, here, self.has_focus))
+        if cached is not None and cached.cell_length == width:
+            return cached
+        content = row.lines[part]
+        if here:
+            content = content.extend_right(max(0, width - content.cell_length))
+            if part == 0 and content.plain.startswith(" "):  # every row begins with a cell for the cursor
+                content = Content.assemble((host(self).glyphs.cursor, "$primary"), content[1:])
+            content = content.stylize_before("on $cursor" if self.has_focus else "on $cursor-idle")
+        if row.key:
+            content = content.stylize(Style.from_meta({"row": row.key}))
+        strips = Visual.to_strips(self, content, width, 1, self.visual_style, apply_selection=False)
+        strip = strips[0] if strips else Strip.blank(width)
+        strip = strip.adjust_cell_length(width, self.visual_style.rich_style)
+        self._strips[line, here, self.has_focus] = strip
+        return strip
+
+    def on_focus(self) -> None:
+        self._find_footing()
+        self.refresh()
+
+    def _find_footing(self) -> None:
+        """With the keyboard here, some row must be under the cursor."""
+        keys = self._keys()
+        if keys and not self._key:
+            self._go(keys[0])
+
+    def on_blur(self) -> None:
+        self.refresh()
+
+    def on_click(self, event: events.Click) -> None:
+        key = event.style.meta.get("row")
+        if not isinstance(key, str):
+            return
+        if key == self._key:
+            self.post_message(self.Opened(self, key))
+        else:
+            self._go(key)
+
+    def _go(self, key: str) -> None:
+        if key != self._key:
+            self._move_to(key)
+            self.post_message(self.Highlighted(self, key))
+
+    def _step(self, by: int) -> None:
+        keys = self._keys()
+        if keys:
+            at = keys.index(self._key) + by if self._key in keys else 0
+            self._go(keys[max(0, min(len(keys) - 1, at))])
+
+    def jump_spots(self) -> Iterable[JumpTarget]:
+        """Every row that can be chosen."""
+        top = self.scroll_offset.y
+        return (
+            JumpTarget(0, y - top, partial(self._go, row.key))
+            for row, y in zip(self._rows, self._tops, strict=True)
+            if row.key
+        )
+
+    def action_down(self) -> None:
+        if self._keys():
+            self._step(1)
+        else:
+            self.scroll_relative(y=1, animate=False)
+
+    def action_up(self) -> None:
+        if self._keys():
+            self._step(-1)
+        else:
+            self.scroll_relative(y=-1, animate=False)
+
+    def action_page_down(self) -> None:
+        self._page(1)
+
+    def action_page_up(self) -> None:
+        self._page(-1)
+
+    def _page(self, direction: int) -> None:
+        height = max(1, self.container_size.height - 1)
+        if not self._keys():
+            self.scroll_relative(y=direction * height, animate=False)
+            return
+        lines = max((len(row.lines) for row in self._rows), default=1)
+        self._step(direction * max(1, height // lines))
+
+    def action_first(self) -> None:
+        self._step(-len(self._rows))
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        self._step(len(self._rows))
+        if not self._keys():
+            self.scroll_end(animate=False)
+
+    def action_open(self) -> None:
+        if self._key:
+            self.post_message(self.Opened(self, self._key))
+
+
+# A list whose rows are built by a function of its size: panels that only differ in what they paint.
+
+How = Literal["keep", "skip", "fix", "merge", "archive", "pin", "forget"]
+
+Build = Callable[[int, int], Sequence[Row]]
+"""Width and height in cells to the rows, scrolling ones included."""
+
+
+class BuiltRows(RowList):
+    """Paints what `build` gives."""
+
+    def __init__(self, build: Build, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._build = build
+
+    def paint(self, width: int) -> Sequence[Row]:
+        return self._build(width, self.container_size.height)
+
+
+class KnobRows(BuiltRows):
+    """Rows whose value is turned with left and right."""
+
+    BINDINGS = bindings("knobs")
+
+    class Turned(RowList.Highlighted):
+        """The value of the row was turned; `steps` may be negative, 0 puts it back."""
+
+        def __init__(self, rows: RowList, key: str, steps: int) -> None:
+            super().__init__(rows, key)
+            self.steps = steps
+
+    def _turn(self, steps: int) -> None:
+        if self.key:
+            self.post_message(self.Turned(self, self.key, steps))
+
+    def action_less(self) -> None:
+        self._turn(-1)
+
+    def action_more(self) -> None:
+        self._turn(1)
+
+    def action_much_less(self) -> None:
+        self._turn(-5)
+
+    def action_much_more(self) -> None:
+        self._turn(5)
+
+    def action_own(self) -> None:
+        self._turn(0)
+
+
+class ReviewRows(BuiltRows):
+    """The queue of the review."""
+
+    BINDINGS = bindings("review")
+
+    @dataclass
+    class Settled(Message):
+        """What was decided of the row under the cursor."""
+
+        how: How
+
+    def _settle(self, how: How) -> None:
+        if self.key:
+            self.post_message(self.Settled(how))
+
+    def action_keep(self) -> None:
+        self._settle("keep")
+
+    def action_skip(self) -> None:
+        self._settle("skip")
+
+    def action_fix(self) -> None:
+        self._settle("fix")
+
+    def action_merge(self) -> None:
+        self._settle("merge")
+
+    def action_archive(self) -> None:
+        self._settle("archive")
+
+    def action_pin(self) -> None:
+        self._settle("pin")
+
+    def action_forget(self) -> None:
+        self._settle("forget")

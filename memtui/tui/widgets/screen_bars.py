@@ -1,0 +1,224 @@
+"""The first line: which screens there are, which store is open, and whether something is running."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual import events
+from textual.content import Content
+from textual.screen import Screen
+from textual.style import Style
+from textual.timer import Timer
+from textual.widget import Widget
+
+from memtui.engine import one_line
+from memtui.tui.actions.action import Action, cap
+from memtui.tui.host import host
+from memtui.tui.layout import NORMAL_WIDTH
+from memtui.tui.messages import FlashKind
+from memtui.tui.paint.cells import crop
+from memtui.tui.session import Session
+
+SCREENS = (
+    ("home", "1", "Home"),
+    ("browse", "2", "Browse"),
+    ("recall", "3", "Recall"),
+    ("lifecycle", "4", "Lifecycle"),
+    ("transfer", "5", "Transfer"),
+    ("journal", "6", "Journal"),
+    ("capture", "7", "Capture"),
+    ("audit", "8", "Audit"),
+    ("health", "9", "Health"),
+)
+
+
+class TopBar(Widget):
+    """Screen tabs on the left, the store on the right."""
+
+    DEFAULT_CSS = """
+    TopBar { dock: top; height: 1; background: $background; color: $dim; }
+    """
+    auto_links = False
+
+    def __init__(self, mode: str) -> None:
+        super().__init__()
+        self._mode = mode
+
+    def on_mount(self) -> None:
+        self.watch(self.app, "session", self.refresh_session, init=False)
+
+    def refresh_session(self, _: Session) -> None:
+        """The store changed: draw again."""
+        self.refresh()
+
+    def render(self) -> Content:
+        left = self._tabs()
+        right = self._store(self.size.width - left.cell_length - 3)
+        gap = max(1, self.size.width - left.cell_length - right.cell_length - 1)
+        return Content.assemble(left, " " * gap, right)
+
+    def _tabs(self) -> Content:
+        narrow = self.app.size.width < NORMAL_WIDTH
+        parts: list[Content] = [Content.styled(" memtui ", "bold $foreground")]
+        for mode, key, name in SCREENS:
+            click = Style.from_meta({"@click": f"app.go_{mode}"})
+            if mode == "capture" and mode != self._mode:
+                continue  # its tab shows itself where it is open: six names fill the bar
+            if mode == self._mode:
+                tab = Content.styled(f"[{key} {name}]", "bold $primary")
+            else:
+                tab = Content.styled(f" {key} " if narrow else f" {key} {name} ", "$dim").stylize(click)
+            parts.append(tab)
+        return Content("" if narrow else " ").join(parts)
+
+    def _store(self, room: int) -> Content:
+        app = host(self)
+        session, glyphs = app.session, app.glyphs
+        if session.info is not None:
+            info = session.info
+            rights = ("RO", "bold $stale") if info.read_only else ("rw", "$dim")
+            newer = f"  {session.newer}" if session.newer else ""
+            staged = f"  {session.staged:,} staged" if session.staged else ""
+            tail = Content.assemble(
+                f"  v{info.version}  ", rights, (newer, "$stale"), (staged, "bold $stale")
+            )
+            name = Content.styled(
+                crop(one_line(info.name), max(4, room - tail.cell_length - 2)), "$foreground"
+            )
+            words = Content.assemble(name, tail)
+        else:
+            said = {"looking": "looking for stores", "opening": "opening store", "failed": "store not opened"}
+            words = Content.styled(said.get(session.phase, "no store"), "$dim")
+        dot = (
+            (glyphs.busy, "$primary") if session.busy else (glyphs.idle, "$ok" if session.open else "$faint")
+        )
+        return Content.assemble(words, " ", dot)
+
+
+# The last line: up to eight keys of the focused panel, made from the key table.
+
+MOST = 8
+"""More than this is not read; the help overlay has the rest."""
+
+
+class KeyBar(Widget):
+    """The most useful keys that work now, then those that cannot; a click presses the key."""
+
+    DEFAULT_CSS = """
+    KeyBar { dock: bottom; height: 1; background: $background; color: $dim; }
+    """
+    auto_links = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._keys: list[tuple[Action, bool]] = []
+        self._first = ""
+        self._follow: Mapping[str, str] = {}
+
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._changed)
+
+    def _changed(self, screen: Screen[object]) -> None:
+        found: dict[str, tuple[Action, bool]] = {}
+        keymap = host(self).keys
+        for active in screen.active_bindings.values():
+            key = keymap.key(active.binding.id)
+            if key is not None and key.bar:
+                found.setdefault(key.id, (key, active.enabled))
+        keys = sorted(found.values(), key=lambda pair: (not pair[1], pair[0].bar))[:MOST]
+        if keys != self._keys:
+            self._keys = keys
+            self.refresh()
+
+    def begun(self, first: str, follow: Mapping[str, str]) -> None:
+        """The first key of a sequence was pressed; an empty one: it is over."""
+        if (first, follow) != (self._first, self._follow):
+            self._first, self._follow = first, follow
+            self.refresh()
+
+    def on_resize(self, _: events.Resize) -> None:
+        self.refresh()
+
+    def render(self) -> Content:
+        palette_key = host(self).keys.by_id["app.palette"]
+        palette = _item(palette_key, palette_key.cap, "commands" if self.size.width >= 100 else "")
+        room = self.size.width - palette.cell_length - 2
+        line = Content(" ")
+        if self._first:
+            line = Content.assemble(line, (cap(self._first), "bold $primary"), "   ")
+        for item in self._following() if self._first else self._usual():
+            if line.cell_length + item.cell_length + 2 > room:
+                break
+            line = Content.assemble(line, item, "  ")
+        gap = max(0, self.size.width - line.cell_length - palette.cell_length - 1)
+        return Content.assemble(line, " " * gap, palette)
+
+    def _usual(self) -> list[Content]:
+        return [_item(key, key.cap, key.title, enabled) for key, enabled in self._keys]
+
+    def _following(self) -> list[Content]:
+        """What the second key of the sequence can be, where the keyboard is."""
+        live = self.screen.active_bindings
+        found = ((second, live.get(name)) for second, name in self._follow.items())
+        pairs = ((second, active and host(self).keys.key(active.binding.id)) for second, active in found)
+        return [_item(key, cap(second), key.title) for second, key in pairs if key]
+
+
+def _item(key: Action, cap: str, title: str, enabled: bool = True) -> Content:
+    press = Style.from_meta({"@click": f"app.simulate_key('{key.press}')"})
+    text = Content.assemble((cap, "bold $key" if enabled else "$dim"), f" {title}" if title else "")
+    return text.stylize(press) if enabled else text
+
+
+# The line above the key bar: what was just done, or what went wrong.
+
+STAY_S = 6.0
+"""Long enough to read one line; an error stays until Escape or the next message."""
+
+
+class FlashLine(Widget):
+    """One message at a time; lies over the lower edge of the panels, so that nothing moves while it is there.
+
+    A narrow screen has no edges: there it takes a row, for the last row of a list may be the one that is meant.
+    """
+
+    DEFAULT_CSS = """
+    FlashLine { dock: bottom; height: 1; margin-bottom: 1; background: $background; display: none; layer: flash; }
+    FlashLine.-shown { display: block; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.text = ""
+        self.kind: FlashKind = "done"
+        self._timer: Timer | None = None
+
+    def say(self, text: str, kind: FlashKind = "done") -> None:
+        """Show one line of plain text; "{app.reload}" in it stands for the key of that action."""
+        self.text, self.kind = one_line(host(self).keys.words(text)), kind
+        self.add_class("-shown")
+        self.refresh()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = None if kind == "error" else self.set_timer(STAY_S, self.dismiss)
+
+    def dismiss(self) -> bool:
+        """Take the message away; False when there was none."""
+        if not self.has_class("-shown"):
+            return False
+        self.remove_class("-shown")
+        self.text = ""
+        return True
+
+    def on_click(self) -> None:
+        self.dismiss()
+
+    def render(self) -> Content:
+        glyphs = host(self).glyphs
+        mark, style = {
+            "done": (glyphs.mark, "$ok"),
+            "note": (glyphs.dot, "$dim"),
+            "error": (glyphs.warn, "bold $danger"),
+        }[self.kind]
+        text = crop(self.text, max(1, self.size.width - 4), glyphs.ellipsis)
+        return Content.assemble(" ", (mark, style), " ", (text, "$foreground"))

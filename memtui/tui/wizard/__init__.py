@@ -1,0 +1,1 @@
+"""A task in steps: its form, its plan, its run and its report."""
