@@ -111,7 +111,18 @@ def _patient(args: argparse.Namespace, now_ms: int) -> tuple[Patient, Engine | N
         return outside, None
     if writable and args.break_lock:
         engine.curate.break_abandoned_lock()
-    return patient_of(engine, now_ms=now_ms), engine
+    return patient_of(engine, now_ms=now_ms, questions=lambda: _own_questions(engine)), engine
+
+
+def _own_questions(engine: Engine) -> Any:
+    from memtui.engine import CaseBook, History
+    from memtui.engine.health import (
+        own_vectors,
+    )
+    from memtui.paths import questions_file, store_state_dir
+
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    return own_vectors(engine, cases, History(questions_file()))
 
 
 def _asks_deep(kinds: list[str] | None) -> bool:

@@ -440,3 +440,55 @@ def test_a_service_that_is_not_there_and_a_key_that_is_not_set() -> None:
     settings = {**SETTINGS, "embedding.baseURL": "http://127.0.0.1:1/v1"}
     assert "cannot be reached" in run_checks(checks_for(settings, {"KEY": "x"}))[0].sentence
     assert "not set here" in run_checks(checks_for(settings, {}))[0].sentence
+
+
+# ---------------------------------------------------------------------- flight
+
+
+def test_a_plan_is_flown_over_cases_without_writing(tmp_path: Path) -> None:
+    """The agent's own recipe under the plan's settings; a plan too strict says which lower step does better."""
+    from memtui.engine import open_engine
+    from memtui.engine.cases.case import Case
+    from memtui.engine.changes.recall_effect import of_cases
+    from memtui.engine.configuration.flight import fly
+    from tests.conftest import tree_hash
+    from tests.engine import planted_faults as planted
+
+    store = tmp_path / "store"
+    planted.write_store(
+        store,
+        [planted.memory(n, vector=planted.word_vector(planted.text_of(n))) for n in range(30)],
+        dims=planted.DIMS,
+    )
+    config = home(tmp_path, pro(f"dbPath: '{store}', retrieval: {{ rerank: 'none' }}, {FULL}"))
+    file = tmp_path / "strict.json5"
+    file.write_text("{ retrieval: { minScore: 0.99, hardMinScore: 0.995 } }")
+    changes = plan_changes(config, plan_named(str(file), tmp_path))
+    cases = [
+        Case(
+            str(n),
+            planted.text_of(n),
+            expected=(planted.key_of(n),),
+            query_vector=tuple(float(x) for x in planted.word_vector(planted.text_of(n))),
+            everyone=True,
+        )
+        for n in (3, 11)
+    ]
+    engine = open_engine(
+        str(store),
+        now=lambda: NOW_MS,
+        environ={"HOME": str(tmp_path)},
+        cwd=tmp_path,
+        state=tmp_path / "state",
+    )
+    before = tree_hash(tmp_path)
+    found = fly(config, changes, of_cases(cases), engine.bench(), "pro/tool")
+    assert tree_hash(tmp_path) == before
+    assert (found.cases, found.failed) == (2, 0)
+    assert found.right(False) >= 1
+    assert found.right(True) == 0
+    assert found.silent(True) == 2
+    assert found.smaller is not None
+    assert found.smaller.right >= 1
+    same = fly(config, (), of_cases(cases), engine.bench(), "pro/tool")
+    assert not any(each.changed for each in same.questions)

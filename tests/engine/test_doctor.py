@@ -273,3 +273,37 @@ def test_a_damaged_newest_version_is_moved_away_and_the_one_before_opens(tmp_pat
     assert "D35" not in kinds(look(folder))
     shutil.move(moved, finding.seen.files[0])
     assert "D35" in kinds(look(folder))
+
+
+def test_the_index_is_asked_the_persons_own_questions(tmp_path: Path) -> None:
+    """Stored vectors may all be found while what a person asks is lost: both are asked, own questions first."""
+    from memtui.engine import History
+    from memtui.engine.cases.case import Case
+    from memtui.engine.health.indexes import honesty, own_vectors
+
+    folder = tmp_path / "store"
+    PLANTED["D11"][1](folder)
+    rng = np.random.default_rng(7)
+    asked = [tuple(float(x) for x in rng.standard_normal(planted.DIMS)) for _ in range(12)]
+    cases = [Case(str(n), f"question {n}", query_vector=vector) for n, vector in enumerate(asked)]
+    cases.append(Case("none", "a question without a vector"))
+    cases.append(Case("other", "of another model", query_vector=(1.0, 2.0)))
+    engine = open_engine(
+        str(folder), now=lambda: 1, environ={"HOME": str(tmp_path)}, cwd=tmp_path, state=tmp_path / "state"
+    )
+    own = own_vectors(engine, cases, History(tmp_path / "questions.db"))
+    here = patient_of(engine, now_ms=1, questions=lambda: own)
+    found = honesty(engine.store, questions=own)
+    assert found is not None
+    exact = engine.store.pin().table
+    lost = 0
+    for vector in own:
+        best = exact.search(vector).distance_type("cosine").bypass_vector_index().limit(1).to_list()[0]["id"]
+        lost += best not in [
+            row["id"] for row in exact.search(vector).distance_type("cosine").limit(10).to_list()
+        ]
+    assert (found.own, found.questions, found.first_lost) == (True, len(own), lost)
+    assert len(own) >= 12
+    seen = examine(here, kinds={"D11"}).findings[0].seen
+    assert seen.detail["own_questions"] == len(own)
+    assert any("own questions miss their best memory" in line for line in seen.evidence)

@@ -26,10 +26,10 @@ _PRICES: Mapping[str, float] = {
     "jina-embeddings-v5-text-small": 0.05,
     "jina-embeddings-v5-text-nano": 0.05,
 }
-"""Dollars for a million tokens as the providers list them; another model's price is not known."""
+"""Dollars for a million tokens, written down in 2026 and not looked up; another model's price is not known."""
 
 _SECONDS_A_THOUSAND = 45.0
-"""About what a hosted service takes for a thousand short texts; measured on loopback plus usual answer times."""
+"""A guess, not measured: what a hosted service may take for a thousand short texts."""
 
 _OF_VECTORS = (
     "model",
@@ -154,10 +154,10 @@ def _reembed(config: Configuration, below: Mapping[str, SettingChange], store: S
         if grave
         else ""
     )
-    cost = "price not known" if money is None else f"about {money:.2f} dollars"
+    cost = "price not known" if money is None else f"perhaps {money:.2f} dollars"
     return Consequence(
         "reembed",
-        f"{rows:,} vectors are made again: about {max(1, round(minutes))} min, {cost}, with memtui reembed{stop}",
+        f"{rows:,} vectors are made again: perhaps {max(1, round(minutes))} min, {cost}, with memtui reembed{stop}",
         True,
         {"rows": rows, "minutes": round(minutes, 1), "price": money, "tokens": tokens, "dims": dims},
     )

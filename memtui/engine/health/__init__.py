@@ -9,7 +9,7 @@ from memtui.engine.core.lazy import lazy_names
 if TYPE_CHECKING:
     from memtui.engine.health.check import HealthFinding, Patient
     from memtui.engine.health.doctor import Examination, examine, grouped, patient_of, patient_without_table
-    from memtui.engine.health.indexes import IndexReport, advice, report_indexes
+    from memtui.engine.health.indexes import IndexReport, advice, own_vectors, report_indexes
     from memtui.engine.health.maintenance import TableStep, maintain, move_manifest_away
     from memtui.engine.health.near_duplicates import Cluster, Near
     from memtui.engine.health.registry import check_named
@@ -45,6 +45,7 @@ __all__ = [
     "grouped",
     "maintain",
     "move_manifest_away",
+    "own_vectors",
     "patient_of",
     "patient_without_table",
     "plan_remedy",
@@ -76,6 +77,7 @@ __getattr__ = lazy_names(
         "grouped": "memtui.engine.health.doctor",
         "maintain": "memtui.engine.health.maintenance",
         "move_manifest_away": "memtui.engine.health.maintenance",
+        "own_vectors": "memtui.engine.health.indexes",
         "patient_of": "memtui.engine.health.doctor",
         "patient_without_table": "memtui.engine.health.doctor",
         "plan_remedy": "memtui.engine.health.remedies",

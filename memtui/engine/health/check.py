@@ -149,11 +149,13 @@ class Patient:
         cwd: Path | None = None,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
+        questions: Callable[[], Any] | None = None,
     ) -> None:
         self.engine, self.folder, self.now_ms, self.error = engine, folder, now_ms, error
         self.table, self.found, self.environ, self.state = table, found, environ or {}, state
         self.cwd = cwd or Path.cwd()
         self.on_progress, self.cancel = on_progress, cancel
+        self._questions = questions
 
     @property
     def store(self) -> Store | None:
@@ -222,6 +224,11 @@ class Patient:
 
         assert self.store is not None
         return read_vectors(self.store, self.on_progress, self.cancel)
+
+    @cached_property
+    def questions(self) -> Any:
+        """The vectors of the person's own questions, float32 [n, dims]; None where nobody gave any."""
+        return None if self._questions is None else self._questions()
 
     @cached_property
     def policy(self) -> ScopePolicy | None:

@@ -134,8 +134,9 @@ def patient_of(
     now_ms: int,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
+    questions: Callable[[], Any] | None = None,
 ) -> Patient:
-    """An open store, to be looked at."""
+    """An open store, to be looked at; `questions` gives the person's own, as vectors, when they are asked for."""
     store = engine.store
     return Patient(
         engine,
@@ -147,6 +148,7 @@ def patient_of(
         state=engine.state,
         on_progress=on_progress,
         cancel=cancel,
+        questions=questions,
     )
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.store.errors import explained
 
 if TYPE_CHECKING:
+    from memtui.engine.cases.case import Case
     from memtui.engine.core.progress import CancelToken
+    from memtui.engine.engine import Engine
+    from memtui.engine.explain.question_history import History
     from memtui.engine.store.table import Store
     from memtui.engine.store.table_facts import IndexFacts, TableFacts
 
@@ -34,6 +39,8 @@ class Honesty:
     """What the vector index keeps of the exact answers, and the time it saves."""
 
     questions: int
+    own: bool
+    """Whether these are the person's own questions; else stored vectors stood for them."""
     recall: float
     """Share of the exact ten nearest that the indexed search gives back, 0 to 1."""
     first_lost: int
@@ -48,9 +55,9 @@ class Honesty:
 
     def sentence(self) -> str:
         """What it means for a person's questions."""
-        missed = round(100 * self.first_lost / self.questions) if self.questions else 0
+        asked = "own questions" if self.own else "stored vectors asked as questions"
         return (
-            f"{missed} of 100 answers miss their best memory; "
+            f"{self.first_lost} of {self.questions} {asked} miss their best memory; "
             f"without the index a search takes {self.without_ms:.1f} ms instead of {self.with_ms:.1f}"
         )
 
@@ -93,7 +100,7 @@ def honesty(
     questions: Any = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Honesty | None:
-    """Ask the index and the exact search the same: `questions` (float32 [n, dims]), else stored vectors.
+    """Ask the index and the exact search the same: `questions` (float32 [n, dims]) if any, else stored vectors.
 
     None without usable vectors.
     """
@@ -101,7 +108,8 @@ def honesty(
     column, dims = pin.dialect.columns.vector, pin.dims
     if column is None or dims is None:
         return None
-    asked = _stored(store) if questions is None else np.asarray(questions, np.float32)
+    own = questions is not None and len(questions) > 0
+    asked = np.asarray(questions, np.float32) if own else _stored(store)
     if not len(asked):
         return None
     kept = wanted = first = 0
@@ -127,11 +135,42 @@ def honesty(
         first += bool(exact) and exact[0] not in got
     return Honesty(
         len(asked),
+        own,
         kept / wanted if wanted else 1.0,
         first,
         float(np.median(times[True])),
         float(np.median(times[False])),
     )
+
+
+def own_vectors(engine: Engine, cases: Sequence[Case], history: History) -> Any:
+    """The vectors of a person's own questions, saved cases and those asked last: float32 [n, dims].
+
+    Only vectors that were kept when the question was asked, and those that a model in this process makes: no
+    service is asked. Questions without one are left out.
+    """
+    from memtui.engine.providers.static_embedder import StaticEmbedder
+
+    local = engine.embedder if isinstance(engine.embedder, StaticEmbedder) else None
+    last = {
+        each.query: history.vector(each.number)
+        for each in reversed(history.search(store=engine.store.uri, limit=QUESTIONS))
+    }
+    kept = {case.query: case.query_vector for case in cases}
+    found = []
+    for query in dict.fromkeys([*kept, *last]):
+        vector: Sequence[float] | None = kept.get(query) or last.get(query)
+        if vector is None and local is not None:
+            with suppress(MemtuiError):
+                vector = local.embed_query(query).tolist()
+        if (
+            vector is not None
+            and len(vector) == engine.store.dims
+            and np.isfinite(vector).all()
+            and any(vector)
+        ):
+            found.append(vector)
+    return np.asarray(found, np.float32).reshape(-1, engine.store.dims or 1)
 
 
 def _as_agents(query: Any, pin: Any) -> Any:
@@ -173,18 +212,20 @@ def advice(rows: int, *, own: bool) -> str:
 
 
 def report_indexes(
-    store: Store, facts: TableFacts, cancel: CancelToken | None = None
+    store: Store, facts: TableFacts, cancel: CancelToken | None = None, *, questions: Any = None
 ) -> tuple[IndexReport, ...]:
-    """Every index with what it serves, whether it is needed, and what to do about it."""
-    return tuple(_report(store, facts, index, cancel) for index in facts.indexes)
+    """Every index with what it serves, whether it is needed, and what to do about it; `questions` as in `honesty`."""
+    return tuple(_report(store, facts, index, questions, cancel) for index in facts.indexes)
 
 
-def _report(store: Store, facts: TableFacts, index: IndexFacts, cancel: CancelToken | None) -> IndexReport:
+def _report(
+    store: Store, facts: TableFacts, index: IndexFacts, questions: Any, cancel: CancelToken | None
+) -> IndexReport:
     columns = store.dialect.columns
     if index.is_text:
         return _words(store, index)
     if index.is_vector:
-        measured = honesty(store, cancel)
+        measured = honesty(store, cancel, questions=questions)
         return _vectors(store, facts, index, measured)
     if index.columns == (columns.text,):
         return IndexReport(

@@ -14,6 +14,9 @@ OLDEST_FTS = 1
 
 ID_INDEX_ROWS = 50_000
 
+OWN_LEAST = 5
+"""Own questions below which they only bear witness."""
+
 RECALL_LEAST = 0.95
 
 
@@ -97,18 +100,32 @@ def _dishonest(patient: Patient) -> Seen | None:
     from memtui.engine.health.indexes import honesty
 
     found = honesty(store, patient.cancel)
-    if found is None or found.recall >= RECALL_LEAST:
+    if found is None:
         return None
+    asked = patient.questions
+    own = honesty(store, patient.cancel, questions=asked) if asked is not None and len(asked) else None
+    if found.recall >= RECALL_LEAST and (
+        own is None or own.questions < OWN_LEAST or own.recall >= RECALL_LEAST
+    ):
+        return None
+    mine = () if own is None else (own.sentence(), f"recall over your own questions {own.recall:.2f}")
     index = next(index for index in facts.indexes if index.is_vector)
     return Seen(
-        f"the vector index {index.name} ({index.kind}) loses {found.lost_of_100} of 100 nearest memories",
+        f"the vector index {index.name} ({index.kind}) loses "
+        f"{max(found.lost_of_100, 0 if own is None else own.lost_of_100)} of 100 nearest memories",
         1,
         sure=None,
         evidence=(
+            *mine,
             f"{counted(found.questions, 'stored vector')} asked with the index and without: recall {found.recall:.2f}",
             f"with the index {found.with_ms:.1f} ms, without {found.without_ms:.1f} ms",
         ),
-        detail={"recall": round(found.recall, 4), "index": index.name},
+        detail={
+            "recall": round(found.recall, 4),
+            "recall_own": None if own is None else round(own.recall, 4),
+            "own_questions": 0 if own is None else own.questions,
+            "index": index.name,
+        },
     )
 
 

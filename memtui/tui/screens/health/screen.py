@@ -49,8 +49,26 @@ def examined(engine: Engine, deep: bool, cancel: CancelToken, report: Any) -> An
         patient_of,
     )
 
-    patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel, on_progress=report)
+    patient = patient_of(
+        engine,
+        now_ms=engine.now_ms,
+        cancel=cancel,
+        on_progress=report,
+        questions=lambda: own_questions(engine),
+    )
     return examine(patient, passes=("facts", "light", "deep") if deep else ("facts", "light")), deep
+
+
+def own_questions(engine: Engine) -> Any:
+    """The vectors of the saved cases and of the questions asked last; for a worker."""
+    from memtui.engine import CaseBook, History
+    from memtui.engine.health import (
+        own_vectors,
+    )
+    from memtui.paths import questions_file, store_state_dir
+
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    return own_vectors(engine, cases, History(questions_file()))
 
 
 def read_indexes(engine: Engine, cancel: CancelToken) -> Any:
@@ -64,7 +82,10 @@ def read_indexes(engine: Engine, cancel: CancelToken) -> Any:
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
     assert patient.facts is not None
     own = engine.info.dialect == "memtui"
-    return report_indexes(engine.store, patient.facts, cancel), advice(patient.facts.rows, own=own)
+    asked = own_questions(engine) if any(each.is_vector for each in patient.facts.indexes) else None
+    return report_indexes(engine.store, patient.facts, cancel, questions=asked), advice(
+        patient.facts.rows, own=own
+    )
 
 
 def read_versions(engine: Engine, cancel: CancelToken) -> Any:
