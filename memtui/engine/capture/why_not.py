@@ -382,7 +382,7 @@ def _rephrased(text: str, recipe: str) -> list[str]:
     """Wordings that say the same more plainly."""
     from memtui.engine.capture.recipes.memtui.wording import HEDGED
 
-    plain = " ".join(HEDGED.sub(" ", text).split()).strip(" ,?？")
+    plain = " ".join(HEDGED.pattern.sub(" ", text).split()).strip(" ,?？")
     bare = text.rstrip("?？ ")
     short = " ".join(text.replace("*", "").split())[:400].rstrip()
     said = [words for words in dict.fromkeys((text.rstrip(), plain, bare, short)) if words]

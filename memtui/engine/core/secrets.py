@@ -150,7 +150,10 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 def may_hold_secrets(text: str) -> bool:
     """Whether `text` is worth a look; False is certain."""
     lower = text.lower()
-    return any(hint in lower for hint in _HINTS) or _NUMBERED.search(text) is not None
+    for hint in _HINTS:  # a loop: `any` over a generator takes twice the time
+        if hint in lower:
+            return True
+    return _NUMBERED.search(text) is not None
 
 
 def kinds() -> tuple[str, ...]:

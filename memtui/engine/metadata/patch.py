@@ -125,9 +125,11 @@ def capped(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def stringify(values: Mapping[str, Any]) -> str:
     """The metadata text to store: `capped`, written as `JSON.stringify` writes it."""
-    text = json.dumps(_plain(capped(values)), ensure_ascii=False, separators=(",", ":"))
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
+    text = _encode(_plain(capped(values)))
+    return text if text.isascii() else _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
+
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -142,6 +144,8 @@ def _without_absent(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Numbers as JavaScript writes them: whole ones without a point, what is not finite as null."""
+    if value is None or isinstance(value, str | int):
+        return value
     if isinstance(value, float):
         if not math.isfinite(value):
             return None

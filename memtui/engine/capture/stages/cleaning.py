@@ -60,6 +60,9 @@ _LABEL_END = pattern(
 
 _FENCE = "```json"
 
+_MARKED = re.compile("[<@\\[`\n\r\u2028\u2029]|system:|new session", re.IGNORECASE)
+"""Whatever a host puts around a message has one of these: looked for first."""
+
 _BLANKS = re.compile(r"\n{3,}")
 
 _SPACES = f"[{SPACE}]"
@@ -67,7 +70,8 @@ _SPACES = f"[{SPACE}]"
 
 def normalize_capture_text(role: str, text: str) -> str | None:
     """The text of a message without what the host put around it; None for what is never captured."""
-    cleaned = _without_injected(text) if role == "user" else trim(text)
+    wrapped = role == "user" and _MARKED.search(text) is not None
+    cleaned = _without_injected(text) if wrapped else trim(text)
     if not cleaned or cleaned.startswith("/"):
         return None
     if role == "user" and ("<relevant-memories>" in cleaned or "UNTRUSTED DATA" in cleaned):
@@ -95,6 +99,8 @@ def message_texts(message: Any, roles: tuple[str, ...]) -> list[tuple[str, str]]
 
 def strip_envelope(text: str) -> str:
     """The text without wrapper lines of sub-agents, system lines of channels and labelled metadata blocks."""
+    if _MARKED.search(text) is None:
+        return trim(text)
     lines = _without_wrappers(text.split("\n"))
     body = _SYSTEM.sub("", "\n".join(lines))
     return trim(_BLANKS.sub("\n\n", _without_blocks(body)))

@@ -11,7 +11,7 @@ from memtui.engine.capture.recipes.base import CaptureContext
 from memtui.engine.capture.recipes.memtui import rows
 from memtui.engine.capture.recipes.memtui.decide import NEAR, NEAREST, SHOWN, Decider, find_near
 from memtui.engine.capture.recipes.memtui.likeness import all_words, key_of, same, words_of
-from memtui.engine.capture.recipes.memtui.statements import IDENTIFIER
+from memtui.engine.capture.recipes.memtui.statements import identifiers
 from memtui.engine.capture.recipes.memtui.texts import Read, Statement, fate_of, reason_of, without_secrets
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Neighbour, Text
 from memtui.engine.core.content_rules import instruction_like
@@ -356,9 +356,9 @@ class _Run:
 def _unsaid(text: str, sources: Sequence[str]) -> str:
     """What a proposed memory says and its messages do not: a number, an address, or nearly everything."""
     said = " ".join(sources).lower()
-    for match in IDENTIFIER.finditer(text):
-        if match[0].lower().strip(".,;") not in said:
-            return repr(match[0])
+    for found in identifiers(text):
+        if found.lower().strip(".,;") not in said:
+            return repr(found)
     for word in words_of(text):
         if any(char.isdigit() for char in word) and word not in said:
             return repr(word)
@@ -371,4 +371,4 @@ def _unsaid(text: str, sources: Sequence[str]) -> str:
 def _forgotten(text: str, source: str) -> str:
     """A number or address of `source` that a merged text lost."""
     lower = text.lower()
-    return next((m[0] for m in IDENTIFIER.finditer(source) if m[0].lower().strip(".,;") not in lower), "")
+    return next((each for each in identifiers(source) if each.lower().strip(".,;") not in lower), "")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.draft import Draft, Hit, StoredRow
-from memtui.engine.capture.recipes.memtui.likeness import Postings, close, key_of, same, says, share, slot
+from memtui.engine.capture.recipes.memtui.likeness import Postings, key_of, same, says, share, slot
 from memtui.engine.capture.recipes.memtui.rows import new_row, supersede
 from memtui.engine.capture.recipes.memtui.texts import Statement
 from memtui.engine.capture.trace import Candidate, Neighbour
@@ -96,7 +96,9 @@ class Decider:
             reason=statement.reason,
             neighbours=tuple(
                 Neighbour(hit.row.id, hit.score, hit.row.text) for hit in hits[:SHOWN] if hit.score >= NEAR
-            ),
+            )
+            if hits
+            else (),
         )
         if not statement.sure:
             return replace(
@@ -116,18 +118,19 @@ class Decider:
             vector=vector,
         )
         old = self._replaced(statement, hits, number, postings) if self.supersedes else None
+        decision, match = "create", None
         if old is not None:
+            decision, match, why = "supersede", old[0].id, old[1]
             writes = supersede(self.draft, old[0], row, self.now_ms)
-            made = replace(base, decision="supersede", match=old[0].id, reason=old[1], writes=writes)
         else:
             why = (
                 f"{statement.rule}; nothing stored says the same"
                 if statement.rule
                 else "nothing says the same"
             )
-            made = replace(base, decision="create", reason=why, writes=(self.draft.add(row, statement.kind),))
+            writes = (self.draft.add(row, statement.kind),)
         self._note(statement, row, postings)
-        return made
+        return replace(base, decision=decision, match=match, reason=why, writes=writes)
 
     # ------------------------------------------------------------------ what there is already
 
@@ -145,9 +148,9 @@ class Decider:
                 statement.text, hit.row.text, hit.cosine
             ):
                 return hit.row.id, f"a stored one says the same ({hit.score:.3f})"
-        for at in postings.near(statement.text):
+        for at in postings.alike(statement.text):
             text, row = self._made[at]
-            if close(statement.text, text) and same(statement.text, text, _cosine(vector, row.vector)):
+            if same(statement.text, text, _cosine(vector, row.vector)):
                 return row.id, "said before in this conversation"
         return None
 

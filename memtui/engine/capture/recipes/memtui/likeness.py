@@ -278,11 +278,6 @@ def share(left: str, right: str) -> float:
     return len(one & other) / max(1, min(len(one), len(other)))
 
 
-def close(left: str, right: str) -> bool:
-    """Whether two texts differ in two content words at most: all others are not worth comparing."""
-    return len(words_of(left) ^ words_of(right)) <= 2
-
-
 @lru_cache(maxsize=65_536)
 def slot(text: str) -> str | None:
     """What a statement of one value is about ("staging port"), None where several values may hold at once."""
@@ -306,10 +301,12 @@ class Postings:
     def __init__(self, texts: Sequence[str]) -> None:
         self._often = Counter(word for text in texts for word in words_of(text))
         self._at: dict[str, list[int]] = {}
+        self._words: dict[int, frozenset[str]] = {}
 
     def add(self, number: int, text: str) -> None:
         """Text `number` can be found from now on."""
-        for word in words_of(text):
+        words = self._words[number] = words_of(text)
+        for word in words:
             self._at.setdefault(word, []).append(number)
 
     def near(self, text: str, most: int = 24) -> list[int]:
@@ -319,6 +316,22 @@ class Postings:
         for word in rare:
             found.update(dict.fromkeys(reversed(self._at.get(word, [])[-most:])))
         return sorted(found, reverse=True)[:most]
+
+    def alike(self, text: str) -> list[int]:
+        """Numbers of texts that `same` may find the same by their vectors or words, the newest first.
+
+        Names with signs and numbers never differ there, so texts without the rarest one of them need no look;
+        Chinese and Japanese are the same by their keys only.
+        """
+        words = words_of(text)
+        if not words or _CJK.search(text):
+            return []
+        signed = [word for word in words if not word.isalpha()]
+        if not signed:
+            return [at for at in self.near(text) if len(words ^ self._words[at]) <= 2]
+        rarest = min(signed, key=lambda word: (len(self._at.get(word, ())), word))
+        found = self._at.get(rarest, [])[-24:]
+        return [at for at in reversed(found) if len(words ^ self._words[at]) <= 2]
 
 
 def all_words(texts: Iterable[str]) -> frozenset[str]:

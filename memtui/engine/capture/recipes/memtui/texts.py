@@ -9,11 +9,11 @@ from typing import Any
 
 from memtui.engine.capture.recipes.memtui import wording
 from memtui.engine.capture.recipes.memtui.statements import (
-    IDENTIFIER,
     LONGEST,
     SHORTEST,
     Found,
     find,
+    names_something,
     sentences,
 )
 from memtui.engine.capture.stages.cleaning import normalize_capture_text, strip_envelope
@@ -39,12 +39,12 @@ _SPOKEN_SECRET = re.compile(
 )
 
 _HINT = re.compile(
-    r"pass|kennwort|\bpin|contraseña|api[ _-]?key|token|secret|密码|口令|パスワード|暗証番号|\d[ -]?\d{3}[ -]?\d",
+    r"pass|kennwort|\bpin|contraseña|api[ _-]?key|token|secret|密码|口令|パスワード|暗証番号",
     re.IGNORECASE,
 )
-"""What every secret in plain words, and every card, has: looked for first."""
+"""What every secret in plain words has: looked for first."""
 
-_CARD = re.compile(r"(?<![\d-])(?:\d[ -]?){13,19}(?![\d-])")
+_CARD = re.compile(r"\d(?<![\d-]\d)[ -]?(?:\d[ -]?){12,18}(?![\d-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,8 @@ def category_of(text: str, kind: str) -> str:
 def without_secrets(text: str) -> tuple[str, int]:
     """`text` with every secret masked, and how many there were: also those that are told in plain words."""
     masked, count = mask(text)
-    if _HINT.search(masked) is None:
-        return masked, count
-    spoken = [m for m in _SPOKEN_SECRET.finditer(masked) if MARK not in m["value"]]
+    hinted = _HINT.search(masked) is not None
+    spoken = [m for m in _SPOKEN_SECRET.finditer(masked) if MARK not in m["value"]] if hinted else []
     for match in reversed(spoken):
         start, end = match.span("value")
         masked = masked[:start] + MARK + masked[end:]
@@ -236,12 +235,12 @@ def reason_of(gate: str) -> str:
 
 def has_identifier(text: str) -> bool:
     """Whether a text names an address, a number, a path or the like."""
-    return IDENTIFIER.search(text) is not None
+    return names_something(text)
 
 
 def is_hedged(text: str) -> bool:
     """Whether it is said with a maybe."""
-    return wording.HEDGED.search(text) is not None
+    return wording.HEDGED.search(text)
 
 
 def fate_of(text: Text, candidates: Sequence[Candidate]) -> Text:

@@ -24,6 +24,32 @@ class Rule:
     durable: bool = False
 
 
+_RUNS = re.compile(r"\w+")
+
+
+def words_in(sentence: str) -> frozenset[str] | None:
+    """The words of a sentence of ASCII, in lower case; None for any other, whose words are not looked up."""
+    return frozenset(_RUNS.findall(sentence.lower())) if sentence.isascii() else None
+
+
+class Worded:
+    """A pattern of which every match in ASCII holds one of some words: without one it is not tried."""
+
+    def __init__(self, pattern: str, words: str) -> None:
+        self.pattern = re.compile(pattern, re.IGNORECASE)
+        self.words = frozenset(words.split())
+
+    def search(self, sentence: str, words: frozenset[str] | None = None) -> bool:
+        """Whether it stands anywhere in the sentence; `words` are `words_in` it."""
+        if words is not None and words.isdisjoint(self.words):
+            return False
+        return self.pattern.search(sentence) is not None
+
+    def match(self, sentence: str) -> bool:
+        """Whether the sentence begins with it."""
+        return self.pattern.match(sentence) is not None
+
+
 _WORD = r"[^\W\d_][\w'’-]*"
 
 _NAME = r"(?-i:[A-ZÄÖÜÀ-Ý][\w'’-]+)"
@@ -246,33 +272,43 @@ OWN = re.compile(
 )
 """A word that says whose it is."""
 
-LASTING = re.compile(
+LASTING = Worded(
     r"\b(?:since|every|each|daily|weekly|monthly|yearly|once a|twice a|times a|per (?:day|week|month|year)|always|on (?:mon|tues|wednes|thurs|fri|satur|sun)days?"
     r"|until|valid|permanently|(?:in|at the end of) (?:january|february|march|april|may|june|july|august|september|october|november|december)"
     r"|seit|jede[nrsm]?|täglich|wöchentlich|monatlich|jährlich|einmal|zweimal|dreimal|(?:mon|diens|donners|frei|sams|sonn)tags|mittwochs|im (?:januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)"
     r"|cada|desde|siempre|todos los|chaque|depuis|tous les|toujours)\b"
     r"|每|一直|从.{1,10}(?:开始|到现在|起)|[一二三两四五六七八九十\d]+(?:次|月)|星期[一二三四五六日天]|周[一二三四五六日]"
     r"|毎|ずっと|以来|から.{1,10}(?:ます|まで)|一日|[一二三四五六七八九十\d]+(?:月|回)|[月火水木金土日]曜日?は",
-    re.IGNORECASE,
+    "since every each daily weekly monthly yearly monatlich once twice times per always monday mondays tuesday tuesdays "
+    "wednesday wednesdays thursday thursdays friday fridays saturday saturdays sunday sundays until valid "
+    "permanently january february march april may june july august september october november december seit jede "
+    "jeden jeder jedes jedem einmal zweimal dreimal montags dienstags donnerstags freitags samstags sonntags "
+    "mittwochs januar februar mai juni juli oktober dezember cada desde siempre todos chaque depuis tous toujours",
 )
 """A word that says it holds for longer than today."""
 
-PLACED = re.compile(
+PLACED = Worded(
     r"\b(?:hangs?|sits?|stands?|lies|is kept|are kept|is stored|are stored|lives?|is hidden)\b.{0,12}\b(?:behind|under|in|next to|above|at|on|inside|below|beside)\b"
     r"|\b(?:hängt|hängen|steht|stehen|liegt|liegen|lagern?)\b.{0,12}\b(?:hinter|unter|im|in|neben|über|am|an|auf|beim)\b"
     r"|\b(?:cuelga|está guardad[oa]|se guarda)\b|\b(?:se trouve|est rangée?|est accrochée?)\b"
     r"|(?:挂|放|藏|锁|存|收)在.{2,}|(?:に|へ)(?:掛けて|置いて|しまって|隠して|保管して)(?:あり|い)",
-    re.IGNORECASE,
+    "hang hangs sit sits stand stands lies kept stored live lives hidden steht stehen liegt liegen lager lagern "
+    "cuelga guarda trouve",
 )
 """Where something is kept."""
 
-TROUBLE = re.compile(
+TROUBLE = Worded(
     r"\b(?:errors?|fails?|failed|failing|failure|crash(?:ed|es)?|broken|broke|bugs?|doesn'?t|didn'?t|won'?t|can'?t|not working|compiles?|exception|stuck|hangs up|freezes|frozen|slow|weird|wrong|missing|problems?|issues?|questions?|ideas?|timeout|warning"
     r"|let me|give me|said|says|told|wondering|trying|tried|looking|working on|waiting|thinking|guess|wait|about to|think"
     r"|fehler|fehlgeschlagen|scheitert|gescheitert|abgestürzt|kaputt|geht nicht|funktioniert|problem|frage|idee|lass mich|meinte|sagte|gerade dabei|versuche|warte|denke"
     r"|falla|falló|error|problema|pregunta|échoue|échoué|erreur|problème|question)\b"
     r"|失败|报错|错误|坏了|不行|问题|提示|让我|想想|他说|她说|不懂|正在|在等|エラー|失敗|動かない|動きません|壊れ|質問|問題|考えさせ|と言って|待って|試し|しています[。.]?$",
-    re.IGNORECASE,
+    "error errors fail fails failed failing failure crash crashed crashes broken broke bug bugs doesn doesnt didn "
+    "didnt won wont can cant working compile compiles exception stuck hangs freezes frozen slow weird wrong "
+    "missing problem problems issue issues question questions idea ideas timeout warning let give said says told "
+    "wondering trying tried looking waiting thinking guess wait about think fehler fehlgeschlagen scheitert "
+    "gescheitert kaputt geht funktioniert frage idee lass meinte sagte gerade versuche warte denke falla problema "
+    "pregunta erreur",
 )
 """What stands in the way just now: work in progress, not something to remember."""
 
@@ -285,13 +321,15 @@ QUESTION = re.compile(
 )
 """A question, by its mark, its ending or its first word."""
 
-HEDGED = re.compile(
+HEDGED = Worded(
     r"\b(?:maybe|perhaps|might|possibly|not sure|unsure|i guess|i suppose|i think|probably|presumably|could be|i wonder|we could|we should probably"
     r"|considering|thinking (?:about|of)|tentatively"
     r"|vielleicht|eventuell|möglicherweise|vermutlich|wahrscheinlich|glaube|bin (?:mir )?nicht sicher|könnten wir|denke ich|überlege"
     r"|quizás?|tal vez|a lo mejor|creo que|probablemente|no estoy segur[oa]|peut-être|sans doute|je crois|je pense que|probablement)\b"
     r"|也许|或许|可能(?!性)|大概是|应该会吧|不确定|我觉得|说不定|估计|考虑|かもしれ|たぶん|多分|おそらく|もしかし|と思います|と思う|自信がな|検討",
-    re.IGNORECASE,
+    "maybe perhaps might possibly sure unsure guess suppose think probably presumably could wonder considering "
+    "thinking tentatively vielleicht eventuell vermutlich wahrscheinlich glaube sicher denke vez mejor creo "
+    "probablement probablemente estoy doute crois pense",
 )
 """Words by which a person says that it is not certain."""
 
@@ -305,11 +343,12 @@ UNREAL = re.compile(
 )
 """What is only imagined."""
 
-PASSING = re.compile(
+PASSING = Worded(
     r"\b(?:right now|at the moment|just now|in a (?:minute|moment|second|sec|bit)|be right back|brb|so tired|today i|i am so|i'm so|i'm just|i am just|this morning|tonight|a second ago"
     r"|gerade|gleich|kurz|heute|im moment|momentan|eben|ahora mismo|hoy|en este momento|tout de suite|en ce moment|aujourd'hui)\b"
     r"|今天|今晚|刚刚|刚才|马上|这会儿|待会|一会儿|今日は|今夜|ちょっと|さっき|今から.{0,6}(?:行|出)",
-    re.IGNORECASE,
+    "now moment minute second sec bit back brb tired today so just morning tonight ago gerade gleich kurz heute "
+    "momentan eben ahora hoy momento suite aujourd",
 )
 """What holds for the moment only: facts with such a word are not kept."""
 
@@ -348,9 +387,9 @@ STATE = re.compile(
 )
 """How things stand while working."""
 
-COMMON = re.compile(
+COMMON = Worded(
     r"\b(?:capital of|is a (?:type|kind) of|was invented|was discovered|in general|by definition|hauptstadt von|ist eine art|capital de|capitale de)\b|首都|は.{1,12}の首都",
-    re.IGNORECASE,
+    "capital type kind invented discovered general definition hauptstadt art capitale",
 )
 """What everybody knows."""
 
