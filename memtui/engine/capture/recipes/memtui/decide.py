@@ -10,7 +10,7 @@ from memtui.engine.capture.draft import Draft, Hit, StoredRow
 from memtui.engine.capture.recipes.memtui.likeness import Postings, key_of, same, says, share, slot
 from memtui.engine.capture.recipes.memtui.rows import new_row, supersede
 from memtui.engine.capture.recipes.memtui.texts import Statement
-from memtui.engine.capture.trace import Candidate, Neighbour
+from memtui.engine.capture.trace import Candidate, Neighbour, Verdict
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store import sql
 
@@ -118,9 +118,10 @@ class Decider:
             vector=vector,
         )
         old = self._replaced(statement, hits, number, postings) if self.supersedes else None
-        decision, match = "create", None
+        decision: Verdict = "create"
+        replaced: str | None = None
         if old is not None:
-            decision, match, why = "supersede", old[0].id, old[1]
+            decision, replaced, why = "supersede", old[0].id, old[1]
             writes = supersede(self.draft, old[0], row, self.now_ms)
         else:
             why = (
@@ -130,7 +131,7 @@ class Decider:
             )
             writes = (self.draft.add(row, statement.kind),)
         self._note(statement, row, postings)
-        return replace(base, decision=decision, match=match, reason=why, writes=writes)
+        return replace(base, decision=decision, match=replaced, reason=why, writes=writes)
 
     # ------------------------------------------------------------------ what there is already
 
