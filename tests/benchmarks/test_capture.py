@@ -21,7 +21,7 @@ from memtui.engine.store.create import create_empty
 from tests.conftest import NOW_MS, ROOT
 
 pytestmark = pytest.mark.benchmark
-RATIO = 6.0
+RATIO = 5.0
 """Processor time of a capture against embedding and adding the same rows bare; 3 is aimed at."""
 KB_A_MESSAGE = 12.0
 """Memory that one message may take while its conversation is captured: text, candidate, row and vector."""
@@ -127,7 +127,7 @@ def spent(folder: Path, count: int) -> tuple[float, float, int]:
     return ours, time.process_time() - began, len(rows)
 
 
-def test_a_large_conversation_costs_at_most_six_times_its_rows(tmp_path: Path) -> None:
+def test_a_large_conversation_costs_at_most_five_times_its_rows(tmp_path: Path) -> None:
     create_empty(tmp_path / "store", 256)
     run(tmp_path, 300)
     ours, bare, rows = spent(tmp_path, MESSAGES)
