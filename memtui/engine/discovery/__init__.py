@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memtui.engine.discovery.json5_file import read_config
@@ -16,21 +17,6 @@ if TYPE_CHECKING:
     from memtui.engine.discovery.variables import MASK, mask_text
     from memtui.engine.store.create import create_empty
 
-
-_HOME = {
-    "MASK": "variables",
-    "NOTHING_FOUND": "target",
-    "create_empty": "memtui.engine.store.create",
-    "mask_text": "variables",
-    "read_config": "json5_file",
-    "Discovery": "types",
-    "FoundStore": "types",
-    "StoreHealth": "search",
-    "Target": "target",
-    "discover": "search",
-    "inspect": "search",
-    "resolve_target": "target",
-}
 
 __all__ = [
     "MASK",
@@ -48,7 +34,20 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "Discovery": "memtui.engine.discovery.types",
+        "FoundStore": "memtui.engine.discovery.types",
+        "MASK": "memtui.engine.discovery.variables",
+        "NOTHING_FOUND": "memtui.engine.discovery.target",
+        "StoreHealth": "memtui.engine.discovery.search",
+        "Target": "memtui.engine.discovery.target",
+        "create_empty": "memtui.engine.store.create",
+        "discover": "memtui.engine.discovery.search",
+        "inspect": "memtui.engine.discovery.search",
+        "mask_text": "memtui.engine.discovery.variables",
+        "read_config": "memtui.engine.discovery.json5_file",
+        "resolve_target": "memtui.engine.discovery.target",
+    },
+)
