@@ -14,7 +14,7 @@ import pytest
 from mcp.client import Client
 
 from memtui.engine import Engine, open_engine
-from memtui.engine.capture.replay import NEW_ID, TICK_MS, Replay, read_recordings
+from memtui.engine.capture.replay import NEW_ID, TICK_MS, Replay, marked, read_recordings
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.mcp.door import Door
 from memtui.mcp.openclaw import openclaw_tools
@@ -103,7 +103,7 @@ async def test_every_recorded_call_is_answered_alike(name: str, tmp_path: Path, 
         for step in recorded["steps"]:
             result = await client.call_tool(step["name"], step.get("params") or {})
             assert not result.is_error, result.content
-            answer = {"text": result.content[0].text, "details": result.structured_content}
+            answer = marked({"text": result.content[0].text, "details": result.structured_content})
             steps.append({**step, "answer": answer})
             stage.now += TICK_MS
     stage.replay.draft.store.refresh()

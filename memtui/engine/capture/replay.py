@@ -199,7 +199,7 @@ class Replay:
             self.world.embed_ms = float(step.get("embed_delay_ms") or 0)
             played = plugin.step(step)
             self.draft.flush()
-            steps.append({**_inputs(step), "at": clock, **_marked(played)})
+            steps.append({**_inputs(step), "at": clock, **marked(played)})
             clock += TICK_MS
         return {"id": self.recording.get("id"), **self.left(), "steps": steps}
 
@@ -254,12 +254,12 @@ class Replay:
         texts = self.vectors.texts_of(row.vector)
         found: dict[str, Any] = {
             "id": row.id,
-            "text": _marked(row.text),
+            "text": marked(row.text),
             "category": row.category,
             "scope": row.scope,
             "importance": row.importance,
             "timestamp": row.timestamp,
-            "metadata": _marked(row.metadata),
+            "metadata": marked(row.metadata),
         }
         vector = None if row.vector is None else [round(float(each), 6) for each in row.vector]
         return {**found, "vector_of": texts[0] if texts else None, "vector": vector}
@@ -271,7 +271,7 @@ class Replay:
         for path in sorted(root.rglob("*")) if root.is_dir() else ():
             name = path.relative_to(root).as_posix()
             if path.is_file() and (text := path.read_text(encoding="utf-8")) != self.before_files.get(name):
-                found[name] = _marked(text)
+                found[name] = marked(text)
         return found
 
 
@@ -290,15 +290,15 @@ _MARKS = {
 """Fixed sentences in our own words, and the marks that recordings have in place of the plugin's."""
 
 
-def _marked(value: Any) -> Any:
+def marked(value: Any) -> Any:
     """A value of a recording with marks in place of the fixed sentences."""
     if isinstance(value, str):
         for sentence, mark in _MARKS.items():
             value = value.replace(sentence, "{{" + mark + "}}")
         return value
     if isinstance(value, Mapping):
-        return {key: _marked(each) for key, each in value.items()}
-    return [_marked(each) for each in value] if isinstance(value, list | tuple) else value
+        return {key: marked(each) for key, each in value.items()}
+    return [marked(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def _inputs(step: Mapping[str, Any]) -> dict[str, Any]:
