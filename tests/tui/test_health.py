@@ -114,3 +114,25 @@ async def test_the_versions_tell_what_each_changed(tmp_path: Path) -> None:
         await press(pilot, "enter")
         await settle(pilot)
         assert f"+ {planted.key_of(200)[:8]}" in screen_text(app)
+
+
+async def test_all_that_is_safe_is_one_preview_and_then_mended(tmp_path: Path) -> None:
+    engine = ill(tmp_path)
+    store = tmp_path / ".openclaw" / "memory" / "lancedb-pro"
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "9")
+        await settle(pilot)
+        before = tree_hash(store)
+        await press(pilot, "F")
+        await settle(pilot)
+        text = screen_text(app)
+        assert "mend all" in text
+        assert "only D23" in text
+        assert tree_hash(store) == before
+        await press(pilot, "enter")
+        await settle(pilot)
+        await settle(pilot)
+        assert "see the Journal" in screen_text(app)
+        assert "2 memories in a scope that nobody reads" not in screen_text(app)
+    scopes = {row["scope"] for row in planted.open_table(store).search().limit(None).to_list()}
+    assert None not in scopes

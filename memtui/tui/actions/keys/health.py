@@ -16,6 +16,14 @@ TABLE: tuple[Action, ...] = (
         help="its remedy as a preview",
         needs="a finding under the cursor",
     ),
+    Action(
+        "health.safe",
+        "F",
+        "mend all that is safe",
+        ACT,
+        help="every remedy that the agent may run beside, as one preview",
+        needs="the view of the doctor",
+    ),
     Action("health.again", "r", "look again", ACT, bar=20, help="every pass: vectors and texts, too"),
     Action("health.browse", "b", "show in Browse", GO, bar=30, needs="a finding about memories"),
     Action(

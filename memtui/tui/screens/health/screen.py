@@ -133,6 +133,15 @@ def read_config(engine: Engine, plan: str) -> ConfigView:
     return ConfigView(str(config.main), plan, chosen.title, problems, changes, consequences)
 
 
+def plan_safe(engine: Engine, found: Any, cancel: CancelToken) -> tuple[Any, ...]:
+    """The remedies of everything that may be mended beside the agent, planned and not written; for a worker."""
+    from memtui.engine.health import patient_of, plan_remedy
+
+    patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
+    safe = [each for each in found.findings if each.check.how == "safe" and each.check.safe]
+    return tuple(plan for each in safe if (plan := plan_remedy(patient, each)).writes)
+
+
 class HealthScreen(BaseScreen):
     """Doctor, indexes, versions and configuration, each a list with what belongs to its row."""
 
@@ -230,6 +239,8 @@ class HealthScreen(BaseScreen):
             self.state = replace(self.state, difference=value)
         elif message.slot == "config":
             self.state = replace(self.state, config=value)
+        elif message.slot == "safe":
+            self._preview_safe(value)
         elif message.slot == "mend":
             self.flash(value)
             self._look(deep=self.state.deep)
@@ -309,6 +320,7 @@ class HealthScreen(BaseScreen):
         finding = self.state.finding if self.state.view == "doctor" else None
         able = {
             "fix": finding is not None,
+            "safe": self.state.view == "doctor" and self.state.found is not None,
             "browse": finding is not None and bool(finding.seen.ids),
             "plan": self.state.view == "config",
         }
@@ -340,7 +352,7 @@ class HealthScreen(BaseScreen):
             options = (Option("yes", said, finding.check.price), Option("no", "leave it", ""))
             self.app.push_screen(
                 ChooseOne(f"{finding.kind}: {finding.seen.count:,}", options),
-                lambda answer: self._mend(plan) if answer == "yes" else None,
+                lambda answer: self._mend([plan]) if answer == "yes" else None,
             )
         else:
 
@@ -352,7 +364,39 @@ class HealthScreen(BaseScreen):
 
             self.staging.stage(make)
 
-    def _mend(self, plan: Any) -> None:
+    def action_safe(self) -> None:
+        """Everything that may be mended beside the agent, planned in a worker, then shown as one preview."""
+        engine, found = self._engine, self.state.found
+        if engine is not None and found is not None:
+            self.runner.start("safe", lambda cancel, report: plan_safe(engine, found, cancel))
+
+    def _preview_safe(self, plans: tuple[Any, ...]) -> None:
+        if not plans:
+            self.flash("Nothing that was found can be mended beside the agent.", "note")
+            return
+        options = [
+            Option("all", f"mend all {len(plans)}", "an entry of the Journal each"),
+            *(
+                Option(
+                    str(at),
+                    f"only {plan.finding.kind}: "
+                    + (plan.changes.title if plan.changes else "; ".join(each.title for each in plan.steps)),
+                    plan.finding.check.price,
+                )
+                for at, plan in enumerate(plans)
+            ),
+            Option("no", "leave it", ""),
+        ]
+
+        def answered(answer: str | None) -> None:
+            if answer == "all":
+                self._mend(list(plans))
+            elif answer and answer.isdigit():
+                self._mend([plans[int(answer)]])
+
+        self.app.push_screen(ChooseOne("mend all that is safe", tuple(options)), answered)
+
+    def _mend(self, plans: list[Any]) -> None:
         engine = self._engine
         if engine is None:
             return
@@ -365,10 +409,10 @@ class HealthScreen(BaseScreen):
                 carry_out_remedies,
             )
 
-            done = carry_out_remedies(engine, [plan], confirmed=True)
-            receipt = done[0]["receipt"]
-            entry = done[0]["entry"]
-            return f"done: version {receipt['version_after']}; the receipt is entry {entry} of the Journal"
+            done = carry_out_remedies(engine, plans, confirmed=True)
+            entries = ", ".join(str(each["entry"]) for each in done if each["entry"] is not None)
+            engine.refresh()
+            return f"{len(plans)} mended; see the Journal, entry {entries}"
 
         self.runner.start("mend", work)
 
