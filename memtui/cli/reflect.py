@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -48,7 +49,12 @@ def run(args: argparse.Namespace) -> int:
         )
         if not args.json:
             print_text(planned.report + "\n")
-        code = carry_out(engine, planned.change_set, args)
+        change_set = planned.change_set
+        if args.workspace:
+            stay = ", ".join(str(path) for path in planned.files.changed)
+            note = f"undo takes back the memories; these files stay as they are written: {stay}"
+            change_set = replace(change_set, warnings=(*change_set.warnings, note))
+        code = carry_out(engine, change_set, args)
         if code == 0 and args.workspace and not args.dry_run:
             planned.files.flush()
         return code

@@ -225,3 +225,15 @@ def test_every_text_of_a_real_session_has_a_fate_and_can_be_asked_about(
             assert any(rung.passed is False for rung in verdict.ladder)
             seen += 1
     assert seen
+
+
+@pytest.mark.parametrize("recipe", ["pro", "memtui"])
+def test_the_same_transcript_twice_leaves_nothing_twice(fresh: Fresh, recipe: str) -> None:
+    request = CaptureRequest(said(ROTA, "I prefer tea in the wheelhouse."), recipe)
+    first = fresh()
+    made = capture(request, first)
+    assert made.writes
+    first.draft.flush()
+    second = capture(request, fresh())
+    assert not [write for write in second.writes if write.op == "add"]
+    assert all(text.fate == "known" for text in second.texts)
