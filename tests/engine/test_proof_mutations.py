@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -193,3 +195,27 @@ def test_a_number_inside_a_stage_a_little_off_turns_the_badge_red(path: str, cas
             if not seen and not any(part in line for part, _ in HARMLESS):
                 survivors.append(f"{line}  [{literal.value} -> {value}]")
     assert not survivors, "\n" + "\n".join(map(str, survivors))
+
+
+def test_a_changed_rank_or_last_score_of_any_candidate_turns_the_badge_red(cases: list[Case]) -> None:
+    survivors: list[str] = []
+    for case in cases[:6]:
+        trace = case.trace()
+        for candidate in trace.candidates[:8]:
+            changed = [
+                replace(candidate, steps=(*candidate.steps[:at], mutant, *candidate.steps[at + 1 :]))
+                for at, step in enumerate(candidate.steps)
+                for mutant in (
+                    *([replace(step, rank_after=step.rank_after + 1)] if step.rank_after else []),
+                    *([replace(step, after=math.nan)] if step.after is not None else []),
+                )
+            ]
+            if any(step.after is not None for step in candidate.steps) and candidate.score is not None:
+                changed.append(replace(candidate, score=candidate.score + 0.001))
+            for mutant in changed:
+                given = [mutant if each is candidate else each for each in trace.candidates]
+                other = replace(trace)
+                vars(other)["candidates"] = tuple(given)
+                if other.proof.recomputed:
+                    survivors.append(f"{case.name}, {candidate.id}: {candidate.disposition}")
+    assert survivors == []

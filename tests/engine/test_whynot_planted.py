@@ -92,6 +92,16 @@ def test_in_a_healthy_store_the_target_comes_back_and_every_gate_is_passed(tmp_p
         assert [rung.gate for rung in verdict.ladder if not rung.passed] == []
 
 
+def test_a_recall_with_a_source_of_its_own_says_that_the_guards_are_off(tmp_path: Path) -> None:
+    world = healthy(0)
+    engine = open_engine(world.write(tmp_path))
+    plain = engine.recall(world.ask(recipe="pro/agent"))
+    given = engine.recall(world.ask(recipe="pro/agent", source="auto-recall"))
+    assert [each for each in given.findings if each not in plain.findings] == [
+        "a source was given: asked without the gate and the guards of auto-recall"
+    ]
+
+
 @pytest.mark.parametrize("gate", PLANTS)
 def test_the_planted_gate_is_named_and_the_change_mends_it(
     gate: str, tmp_path: Path, server: Loopback

@@ -48,6 +48,13 @@ class _Check:
         self.checked = 0
         self.params = {stage.name: stage.params for stage in trace.stages}
         self.rows = {row.id: row for row in trace.pool.rows}
+        self.ranks_after = {
+            record.name: {
+                trace.pool.rows[index].id: rank
+                for rank, index in enumerate(record.outcome.flow.order.tolist(), 1)
+            }
+            for record in trace.records
+        }
         self.first_with_vector = _first_with_vector(trace)
 
     def fail(self, candidate: Candidate, step: Step, why: str) -> None:
@@ -58,6 +65,8 @@ class _Check:
         row = self.rows[candidate.id]
         for step in candidate.steps:
             self.checked += 1
+            if step.rank_after != self.ranks_after[step.stage].get(candidate.id):
+                self.fail(candidate, step, f"number {step.rank_after} after it, its order says otherwise")
             if step.rank_before is not None and previous is not None and step.before != previous:
                 self.fail(candidate, step, f"starts from {step.before}, the stage before ended at {previous}")
             if step.after is None:
@@ -66,13 +75,18 @@ class _Check:
             expected = self._expected(candidate, step)
             error = abs(expected - step.after) if expected is not None else math.inf
             self.max_error = max(self.max_error, error if math.isfinite(error) else 1.0)
-            if error > TOLERANCE:
+            if not error <= TOLERANCE:  # also where it is no number
                 self.fail(candidate, step, f"{step.rule} gives {expected}, recorded is {step.after}")
             self._stored(candidate, step, row)
             if step.rank_before is not None or step.stage in ("fused", "scored_input", "vector_ranked"):
                 previous = step.after
         if candidate.rank is not None and candidate.score != previous:
             self.failures.append(f"{candidate.id}: final score {candidate.score}, last step {previous}")
+        last = next((step.after for step in reversed(candidate.steps) if step.after is not None), None)
+        if candidate.rank is None and last is not None and candidate.score != last:
+            self.failures.append(
+                f"{candidate.id}: dropped at {candidate.score}, its last step ended at {last}"
+            )
 
     def _expected(self, candidate: Candidate, step: Step) -> float | None:
         """The score after the step by our own formulas; None where its inputs do not even suffice for that."""
@@ -81,7 +95,9 @@ class _Check:
         try:
             own = self._derived(candidate, step, inputs)
             for name, value in own.items():
-                if name in step.inputs and abs(value - step.inputs[name]) > TOLERANCE * max(1.0, abs(value)):
+                if name in step.inputs and not (
+                    abs(value - step.inputs[name]) <= TOLERANCE * max(1.0, abs(value))
+                ):
                     self.fail(candidate, step, f"{name} is {step.inputs[name]}, its own inputs give {value}")
             return proof_formulas.SCORES[step.rule](before, inputs | own)
         except (KeyError, TypeError, ZeroDivisionError, OverflowError):
@@ -142,7 +158,7 @@ class _Check:
     def _cosine(self, candidate: Candidate, step: Step, row: CandidateRow, other: Wide | None) -> None:
         cosine = step.inputs.get("cosine")
         own = None if row.wide is None or other is None else _cosine_of(row.wide, other)
-        if own is None or cosine is None or abs(own - cosine) > TOLERANCE:
+        if own is None or cosine is None or not abs(own - cosine) <= TOLERANCE:
             self.fail(candidate, step, f"the cosine is {cosine}, the vectors give {own}")
 
 

@@ -85,7 +85,13 @@ class Plan:
 
     def findings(self) -> tuple[str, ...]:
         """Settings without effect, limits that reject nothing."""
-        return () if self.plain else settings.findings(self.retrieval, self.decay)
+        if self.plain:
+            return ()
+        unguarded = self.recipe.guarded and not self.guarded
+        said = (
+            ("a source was given: asked without the gate and the guards of auto-recall",) if unguarded else ()
+        )
+        return (*said, *settings.findings(self.retrieval, self.decay))
 
 
 def make_plan(
