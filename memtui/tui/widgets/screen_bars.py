@@ -52,13 +52,14 @@ class TopBar(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        left = self._tabs()
+        left = self._tabs(narrow=self.app.size.width < NORMAL_WIDTH)
+        if left.cell_length + self._store(0).cell_length + 3 > self.size.width:
+            left = self._tabs(narrow=True)  # what is new or staged is never cut for the names of screens
         right = self._store(self.size.width - left.cell_length - 3)
         gap = max(1, self.size.width - left.cell_length - right.cell_length - 1)
         return Content.assemble(left, " " * gap, right)
 
-    def _tabs(self) -> Content:
-        narrow = self.app.size.width < NORMAL_WIDTH
+    def _tabs(self, *, narrow: bool) -> Content:
         parts: list[Content] = [Content.styled(" memtui ", "bold $foreground")]
         for mode, key, name in SCREENS:
             click = Style.from_meta({"@click": f"app.go_{mode}"})
@@ -72,6 +73,7 @@ class TopBar(Widget):
         return Content("" if narrow else " ").join(parts)
 
     def _store(self, room: int) -> Content:
+        """The store's name and state; in less room than it needs only its name is cut."""
         app = host(self)
         session, glyphs = app.session, app.glyphs
         if session.info is not None:
