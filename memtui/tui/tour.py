@@ -95,7 +95,7 @@ STEPS = (
     TourStep(
         "Number 1 is the wrong answer. Below it stands where its score comes from.",
         "Press {recall.explain} for every stage that brought it there.",
-        lambda before, now: now.dialog == "Ledger",
+        lambda before, now: now.dialog == "StageLedger",
     ),
     TourStep(
         "It has every word of the question; the right memory has none of them. So mend the wrong one.",
@@ -105,7 +105,7 @@ STEPS = (
     TourStep(
         "This is the memory as it is stored. Put it into the archive; nothing is written yet.",
         "Press {browse.change}, choose state, then archived.",
-        lambda before, now: now.dialog == "Preview",
+        lambda before, now: now.dialog == "ChangePreview",
     ),
     TourStep(
         "The preview: each row and field, before and after.",

@@ -112,8 +112,9 @@ async def test_a_and_b_are_measured_and_an_honest_sentence_says_whether_they_dif
         assert report.paired is not None
         assert report.other is not None
         text = screen_text(app)
-        assert not report.paired.distinguishable
-        assert "not distinguishable on 12 cases" in text
+        assert report.paired.verdict in text
+        assert report.paired.distinguishable == ("is better" in report.paired.verdict)
+        assert "12 cases" in report.paired.verdict
         assert f"B better in {report.paired.better}, worse in {report.paired.worse}" in text
         for name in ("hit@5", "recall@5", "MRR", "nDCG@5", "wrong scope"):
             assert name in text

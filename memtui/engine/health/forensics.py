@@ -44,6 +44,8 @@ LEAST_POWER = 0.18
 
 SURE = 0.95
 """A row is a suspect when it is so much likelier to be foreign than not."""
+FEW, SURE_OF_FEW = 200, 0.999
+"""Fewer rows than this tell the tail of the sound ones badly: one of them has to be surer."""
 
 THREE_WITNESSES = 0.002
 """Enough where its own directions and the mean of the others say the same."""
@@ -167,7 +169,7 @@ def judge(
     for _ in range(ROUNDS):
         likeness, null = _likeness(features, unit, keep, known)
         odds = _odds(likeness, null, known)
-        foreign = known & (odds > SURE)
+        foreign = known & (odds > (SURE if known.sum() >= FEW else SURE_OF_FEW))
         keep = known & (odds < 0.3)
     if float(np.median(likeness[known])) < LEAST_POWER if known.any() else True:
         return _as_a_whole(unit, texts, likeness)
