@@ -26,7 +26,7 @@ def keys_from(tmp_path: Path, text: str):
 
 
 def test_every_context_has_a_place():
-    assert sorted({key.context for key in TABLE} - set(PLACES)) == [], "name it in memtui/tui/keys/places.py"
+    assert sorted({key.context for key in TABLE} - set(PLACES)) == [], "name it in [where] of actions.toml"
     assert {outer for place in PLACES.values() for outer in place.inside} <= {ANY_SCREEN, *PLACES}
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from memtui.tui.actions.action import Action, cap
+from memtui.tui.actions.data import WHERE
 from memtui.tui.actions.key_names import RESERVED, unusable
 
 # Where the keys of each context work: what the place is called, and what stands around it.
@@ -31,60 +32,8 @@ class KeyPlace:
 
 
 PLACES: dict[str, KeyPlace] = {
-    "app": KeyPlace("Everywhere", ()),
-    "home": KeyPlace("Home", needs="a store"),
-    "links": KeyPlace("Home, a list", ("home", "app")),
-    "state": KeyPlace("Where there is nothing to list", (ANY_SCREEN, "app")),
-    "browse": KeyPlace("Browse", needs="a memory in the list"),
-    "filter": KeyPlace("Browse, the filter", ("browse", "app")),
-    "list": KeyPlace("Browse, memory list", ("browse", "app")),
-    "scopes": KeyPlace("Browse, scopes", ("browse", "app")),
-    "detail": KeyPlace("Browse, one memory", ("browse", "app")),
-    "near": KeyPlace("Browse, the nearest memories", ("rows", "browse", "app")),
-    "mend": KeyPlace("Mend", needs="something to mend under the cursor"),
-    "finds": KeyPlace("Mend, a list", ("mend", "app")),
-    "recall": KeyPlace("Recall", needs="a question that was answered"),
-    "question": KeyPlace("Recall, the question", ("recall", "app")),
-    "options": KeyPlace("Recall, the options", ("recall", "app")),
-    "rows": KeyPlace("A list", (ANY_SCREEN, "ledger", "app")),
-    "ledger": KeyPlace("Recall, every stage of one memory", ()),
-    "compare": KeyPlace("Recall, compare", needs="two answers to compare"),
-    "cases": KeyPlace("Recall, saved cases", needs="a saved case"),
-    "bisect": KeyPlace("Recall, bisect", needs="a finished search"),
-    "injected": KeyPlace("Recall, what the agent sees", ("rows",)),
-    "lifecycle": KeyPlace("Lifecycle", needs="a memory under the cursor"),
-    "knobs": KeyPlace("Lifecycle, what if", ("rows", "lifecycle", "app")),
-    "plot": KeyPlace("Lifecycle, the curves", ("lifecycle", "app")),
-    "review": KeyPlace("Lifecycle, weekly review", ("rows", "lifecycle", "app")),
-    "choice": KeyPlace("Dialog: choose several", ("rows",)),
-    "pick": KeyPlace("Dialog: choose one", ()),
-    "preview": KeyPlace("Dialog: a change before it is made", ("change",)),
-    "change": KeyPlace("Dialog: apply or leave", (), needs="a change that can be written like this"),
-    "staged": KeyPlace("Dialog: staged changes", ("preview", "change")),
-    "find": KeyPlace("Dialog: choose one of many", ("rows",)),
-    "ask": KeyPlace("Dialog: one line of text", ()),
-    "jump": KeyPlace("Jump", ()),
-    "overlay": KeyPlace("Help and other overlays", ("rows",)),
-    "help": KeyPlace("Help", ("overlay", "rows")),
-    "topic": KeyPlace("Help, a topic", ("overlay",)),
-    "palette": KeyPlace("Palette", ()),
-    "whynot": KeyPlace("Why not", needs="a verdict"),
-    "changes": KeyPlace("Why not, the changes", ("whynot", "rows", "app")),
-    "whatif": KeyPlace("What if", needs="a question that was answered"),
-    "settings": KeyPlace("What if, the sliders", ("knobs", "rows", "whatif", "app")),
-    "memories": KeyPlace("Dialog: choose a memory", ()),
-    "edit": KeyPlace("Dialog: edit a memory", ()),
-    "paste": KeyPlace("Dialog: paste a text", ()),
-    "transfer": KeyPlace("Transfer", needs="a step that is ready for it"),
-    "wizard": KeyPlace("Transfer, a list", ("rows", "transfer", "app")),
-    "path": KeyPlace("Transfer, a path", ("transfer", "app")),
-    "journal": KeyPlace("Journal", needs="an entry under the cursor that allows it"),
-    "health": KeyPlace("Health", needs="a finding under the cursor"),
-    "audit": KeyPlace("Audit", needs="a turn under the cursor"),
-    "cells": KeyPlace("Audit, the rights", ("rows", "audit", "app")),
-    "capture": KeyPlace("Capture", needs="a conversation that was read"),
-    "said": KeyPlace("Capture, a list", ("rows", "capture", "app")),
-    "timeline": KeyPlace("Journal, the entries", ("rows", "journal", "app")),
+    name: KeyPlace(row["title"], tuple(row.get("inside", _EVERYWHERE)), row.get("needs", ""))
+    for name, row in WHERE.items()
 }
 
 

@@ -1,4 +1,4 @@
-"""The one table of keys, a file for each screen. Bindings, key bar, help and palette are made from it.
+"""The one table of actions, as actions.toml has it. Bindings, key bar, help and palette are made from it.
 
 An id is `context.action`: the action method is `action_<action>` (dashes become underscores) of the widget
 or screen that takes the context's bindings. Every id is unique; every key is unique within a context.
@@ -11,22 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtui.tui.actions.action import ACT, FIND, GO, MOVE, VIEW, Action
+from memtui.tui.actions.data import ACTIONS
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.actions.keymap_file import load_keymap
-from memtui.tui.actions.keys import (
-    audit,
-    browse,
-    capture,
-    dialogs,
-    everywhere,
-    health,
-    journal,
-    lab,
-    lifecycle,
-    mend,
-    recall,
-    transfer,
-)
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -47,19 +34,18 @@ __all__ = [
     "load_keys",
 ]
 
-TABLE: tuple[Action, ...] = (
-    *everywhere.TABLE,
-    *browse.TABLE,
-    *mend.TABLE,
-    *recall.TABLE,
-    *lab.TABLE,
-    *lifecycle.TABLE,
-    *transfer.TABLE,
-    *journal.TABLE,
-    *audit.TABLE,
-    *capture.TABLE,
-    *health.TABLE,
-    *dialogs.TABLE,
+TABLE: tuple[Action, ...] = tuple(
+    Action(
+        id,
+        ",".join(row["keys"]),
+        row["label"],
+        row["group"],
+        row.get("bar", 0),
+        row.get("shown", ""),
+        row.get("help", ""),
+        row.get("needs", ""),
+    )
+    for id, row in ACTIONS.items()
 )
 
 BY_ID: dict[str, Action] = {key.id: key for key in TABLE}

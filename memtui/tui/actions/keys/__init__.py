@@ -1,1 +1,0 @@
-"""The actions of each place, as rows of the table."""
