@@ -75,7 +75,9 @@ async def test_looking_only_writes_nothing(store):
     async with browsing(store) as (_, pilot):
         await press(pilot, "j", "j", "enter")
     # the log of injections is read off the store at each opening: it is the only thing kept of a look
-    assert {file.name for file in (store.parent / "state").rglob("*") if file.is_file()} <= {"injections.sqlite"}
+    assert {file.name for file in (store.parent / "state").rglob("*") if file.is_file()} <= {
+        "injections.sqlite"
+    }
 
 
 async def test_filters_typed_before_come_back_with_the_arrows(store):
