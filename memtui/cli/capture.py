@@ -93,12 +93,10 @@ def run(args: argparse.Namespace) -> int:
     from memtui.engine.capture import (
         Inbox,
         capture,
+        commit,
+        document,
         prove,
         record,
-    )
-    from memtui.engine.capture.commit import commit
-    from memtui.engine.capture.document import (
-        document,
     )
 
     conversations = read_source(args.sources[0], args.format)
@@ -139,8 +137,6 @@ def _replay(args: argparse.Namespace) -> int:
     from memtui.engine.capture import (
         read_prototypes,
         read_recordings,
-    )
-    from memtui.engine.capture.replay import (
         replay,
     )
 
@@ -323,8 +319,6 @@ def _why_not(args: argparse.Namespace) -> int:
         Again,
         capture,
         place_of,
-    )
-    from memtui.engine.capture.why_not import (
         why_not,
     )
 

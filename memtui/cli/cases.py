@@ -172,7 +172,7 @@ def _from_sessions(args: argparse.Namespace, engine: Engine, book: CaseBook) -> 
     from memtui.engine import (
         moment_since,
     )
-    from memtui.engine.witness.make_cases import make_cases
+    from memtui.engine.witness import make_cases
 
     since = moment_since(args.since, wall_clock())
     made = make_cases(engine, os.environ, Path.cwd(), since_ms=since, agent=args.agent)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -14,16 +15,7 @@ FACES = (
     *("access", "capture", "cases", "catalog", "changes", "configuration", "demo", "discovery", "explain"),
     *("health", "lifecycle", "query", "recall", "transfer", "witness"),
 )
-DEEPER = {
-    "memtui/cli/cases.py": {"memtui.engine.witness.make_cases"},
-    "memtui/cli/capture.py": {
-        f"memtui.engine.capture.{name}" for name in ("commit", "document", "replay", "why_not")
-    },
-    "memtui/tui/screens/capture/screen.py": {"memtui.engine.capture.why_not"},
-    "memtui/mcp/tools/store.py": {"memtui.engine.capture.commit", "memtui.engine.capture.remember"},
-}
-"""A function that is named like its module cannot stand in a face: the module would take its place."""
-USERS = [path for name in ("tui", "cli", "mcp") for path in sorted((ROOT / "memtui" / name).rglob("*.py"))]
+LAZY = "memtui.engine.core.lazy"
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -33,6 +25,28 @@ def imported(path: Path) -> Iterator[str]:
             yield node.module
 
 
+def described(face: Path) -> tuple[dict[str, str], list[str], dict[str, str], list[str]]:
+    """What a face says it offers: to the type checker, in `__all__`, when a name is used, and imported at once."""
+    typed: dict[str, str] = {}
+    at_once: list[str] = []
+    offered: list[str] = []
+    loaded: dict[str, str] = {}
+    for node in ast.parse(face.read_text(encoding="utf-8")).body:
+        match node:
+            case ast.If():
+                for each in node.body:
+                    assert isinstance(each, ast.ImportFrom)
+                    assert each.module is not None
+                    typed.update({alias.name: each.module for alias in each.names})
+            case ast.ImportFrom(module=module) if (module or "").startswith("memtui.") and module != LAZY:
+                at_once += [alias.name for alias in node.names]
+            case ast.Assign(targets=[ast.Name(id="__all__")]):
+                offered = ast.literal_eval(node.value)
+            case ast.Assign(value=ast.Call(args=[_, ast.Dict() as table])):
+                loaded = ast.literal_eval(table)
+    return typed, sorted(offered), loaded, at_once
+
+
 @pytest.mark.parametrize("folder", ["tui", "cli", "mcp"])
 def test_only_faces_are_imported(folder: str) -> None:
     allowed = {"memtui.engine", *(f"memtui.engine.{face}" for face in FACES)}
@@ -40,14 +54,28 @@ def test_only_faces_are_imported(folder: str) -> None:
         path.relative_to(ROOT).as_posix(): sorted(set(imported(path)) - allowed)
         for path in sorted((ROOT / "memtui" / folder).rglob("*.py"))
     }
-    found = {name: modules for name, modules in deeper.items() if set(modules) - DEEPER.get(name, set())}
-    assert found == {}
+    assert {name: modules for name, modules in deeper.items() if modules} == {}
 
 
 @pytest.mark.parametrize("face", FACES)
 def test_a_face_offers_what_is_there(face: str) -> None:
-    from importlib import import_module
-
     module = import_module(f"memtui.engine.{face}")
-    for name in getattr(module, "__all__", ()):
+    for name in module.__all__:
         assert getattr(module, name) is not None or name.isupper()
+
+
+@pytest.mark.parametrize("face", [*FACES, ""])
+def test_the_type_checker_and_the_interpreter_see_the_same_face(face: str) -> None:
+    path = ROOT / "memtui" / "engine" / face / "__init__.py"
+    typed, offered, loaded, at_once = described(path)
+    assert sorted([*typed, *at_once]) == offered
+    assert loaded == typed
+
+
+@pytest.mark.parametrize("face", [*FACES, ""])
+def test_no_name_of_a_face_is_a_module_of_its_package(face: str) -> None:
+    """Importing `changes/undo.py` would put the module in the place of a function `undo` of the face."""
+    folder = ROOT / "memtui" / "engine" / face
+    modules = {path.stem for path in folder.iterdir() if path.suffix == ".py" or path.is_dir()}
+    offered = described(folder / "__init__.py")[1]
+    assert modules & set(offered) == set()

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine, open_engine
-from memtui.engine.capture.commit import commit, last_writes
+from memtui.engine.capture.commits import commit, last_writes
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureRequest
 from memtui.engine.capture.trace import Message

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine.capture.replay import read_prototypes, read_recordings, replay
+from memtui.engine.capture.replays import read_prototypes, read_recordings, replay
 from tests.conformance.capture_compare import differences
 
 FOLDER = (

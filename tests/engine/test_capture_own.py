@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 
 from memtui.engine import Engine, UsageError, open_engine
-from memtui.engine.capture.commit import commit
+from memtui.engine.capture.commits import commit
 from memtui.engine.capture.conversation import parse_conversations, read_conversations
-from memtui.engine.capture.document import document, prove
 from memtui.engine.capture.inbox import Inbox
+from memtui.engine.capture.lost_text import why_not
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.prompts import ModelChat
 from memtui.engine.capture.recipes.base import CaptureRequest
 from memtui.engine.capture.recording import CaptureCase, read_recordings, record, replay, run_case
+from memtui.engine.capture.run_document import document, prove
 from memtui.engine.capture.trace import CaptureTrace, Message
-from memtui.engine.capture.why_not import why_not
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.providers.chat import ChatClient, ChatSettings
 from memtui.engine.store.create import create_empty

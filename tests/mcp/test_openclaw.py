@@ -14,7 +14,7 @@ import pytest
 from mcp.client import Client
 
 from memtui.engine import Engine, open_engine
-from memtui.engine.capture.replay import NEW_ID, TICK_MS, Replay, marked, read_recordings
+from memtui.engine.capture.replays import NEW_ID, TICK_MS, Replay, marked, read_recordings
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.mcp.door import Door
 from memtui.mcp.openclaw import openclaw_tools

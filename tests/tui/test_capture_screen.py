@@ -44,7 +44,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
         writable=True,
         state=tmp_path / "state",
     )
-    from memtui.engine.capture.commit import commit
+    from memtui.engine.capture.commits import commit
     from memtui.engine.capture.pipeline import capture
     from memtui.engine.capture.recipes.base import CaptureRequest
     from memtui.engine.capture.trace import Message

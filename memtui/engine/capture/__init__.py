@@ -8,22 +8,22 @@ from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memtui.engine.capture.chat import Chat
-    from memtui.engine.capture.commit import chosen, plan, reworded
+    from memtui.engine.capture.commits import chosen, commit, plan, reworded
     from memtui.engine.capture.conversation import Conversation, parse_conversations, read_conversations
-    from memtui.engine.capture.document import Again, prove
     from memtui.engine.capture.hooks import play, read_event
     from memtui.engine.capture.inbox import Inbox, Item, shown
     from memtui.engine.capture.jobs import plan_compaction, plan_dream, plan_reflection
     from memtui.engine.capture.live import Live
+    from memtui.engine.capture.lost_text import CaptureVerdict, place_of, why_not
     from memtui.engine.capture.pipeline import capture
     from memtui.engine.capture.prompts import OWN, PRO, ModelChat
     from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
     from memtui.engine.capture.recipes.registry import capture_recipe
     from memtui.engine.capture.recording import record
-    from memtui.engine.capture.remember import outcome_of, refusal_of
-    from memtui.engine.capture.replay import read_prototypes, read_recordings
+    from memtui.engine.capture.replays import read_prototypes, read_recordings, replay
+    from memtui.engine.capture.run_document import Again, document, prove
+    from memtui.engine.capture.statement import outcome_of, refusal_of, remember
     from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
-    from memtui.engine.capture.why_not import CaptureVerdict, place_of
 
 __all__ = [
     "OWN",
@@ -44,6 +44,8 @@ __all__ = [
     "capture",
     "capture_recipe",
     "chosen",
+    "commit",
+    "document",
     "outcome_of",
     "parse_conversations",
     "place_of",
@@ -59,19 +61,22 @@ __all__ = [
     "read_recordings",
     "record",
     "refusal_of",
+    "remember",
+    "replay",
     "reworded",
     "shown",
+    "why_not",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
-        "Again": "memtui.engine.capture.document",
+        "Again": "memtui.engine.capture.run_document",
         "Candidate": "memtui.engine.capture.trace",
         "CaptureContext": "memtui.engine.capture.recipes.base",
         "CaptureRequest": "memtui.engine.capture.recipes.base",
         "CaptureTrace": "memtui.engine.capture.trace",
-        "CaptureVerdict": "memtui.engine.capture.why_not",
+        "CaptureVerdict": "memtui.engine.capture.lost_text",
         "Chat": "memtui.engine.capture.chat",
         "Conversation": "memtui.engine.capture.conversation",
         "Inbox": "memtui.engine.capture.inbox",
@@ -83,23 +88,28 @@ __getattr__ = lazy_names(
         "Text": "memtui.engine.capture.trace",
         "capture": "memtui.engine.capture.pipeline",
         "capture_recipe": "memtui.engine.capture.recipes.registry",
-        "chosen": "memtui.engine.capture.commit",
-        "outcome_of": "memtui.engine.capture.remember",
+        "chosen": "memtui.engine.capture.commits",
+        "commit": "memtui.engine.capture.commits",
+        "document": "memtui.engine.capture.run_document",
+        "outcome_of": "memtui.engine.capture.statement",
         "parse_conversations": "memtui.engine.capture.conversation",
-        "place_of": "memtui.engine.capture.why_not",
-        "plan": "memtui.engine.capture.commit",
+        "place_of": "memtui.engine.capture.lost_text",
+        "plan": "memtui.engine.capture.commits",
         "plan_compaction": "memtui.engine.capture.jobs",
         "plan_dream": "memtui.engine.capture.jobs",
         "plan_reflection": "memtui.engine.capture.jobs",
         "play": "memtui.engine.capture.hooks",
-        "prove": "memtui.engine.capture.document",
+        "prove": "memtui.engine.capture.run_document",
         "read_conversations": "memtui.engine.capture.conversation",
         "read_event": "memtui.engine.capture.hooks",
-        "read_prototypes": "memtui.engine.capture.replay",
-        "read_recordings": "memtui.engine.capture.replay",
+        "read_prototypes": "memtui.engine.capture.replays",
+        "read_recordings": "memtui.engine.capture.replays",
         "record": "memtui.engine.capture.recording",
-        "refusal_of": "memtui.engine.capture.remember",
-        "reworded": "memtui.engine.capture.commit",
+        "refusal_of": "memtui.engine.capture.statement",
+        "remember": "memtui.engine.capture.statement",
+        "replay": "memtui.engine.capture.replays",
+        "reworded": "memtui.engine.capture.commits",
         "shown": "memtui.engine.capture.inbox",
+        "why_not": "memtui.engine.capture.lost_text",
     },
 )

@@ -154,7 +154,7 @@ class Inbox:
 
     def plan_accept(self, item: Item, text: str | None = None) -> ChangeSet:
         """What accepting writes; `text` in place of what is proposed."""
-        from memtui.engine.capture.commit import plan
+        from memtui.engine.capture.commits import plan
 
         engine, wanted = self.engine, (text or item.text).strip()
         if without_secrets(wanted)[1]:

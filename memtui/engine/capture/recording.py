@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.capture.chat import Call, ChatReply
-from memtui.engine.capture.document import Again
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.memtui.likeness import key_of
 from memtui.engine.capture.recipes.memtui.texts import without_secrets
+from memtui.engine.capture.run_document import Again
 from memtui.engine.capture.trace import CaptureTrace, Message
 from memtui.engine.core.errors import MemtuiError
 

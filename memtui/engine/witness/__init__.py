@@ -5,8 +5,9 @@ Names are loaded when first used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memtui.engine.witness.ask_again import request_of_turn, with_today
@@ -23,52 +24,12 @@ if TYPE_CHECKING:
     from memtui.engine.witness.injections import InjectionEvent, InjectionHistory
     from memtui.engine.witness.leaks import CHANNELS, UNSEEN, Leak, LeakReport, LeakTurn, hunt_leaks
     from memtui.engine.witness.live import LiveEvent, read_live
-    from memtui.engine.witness.make_cases import case_of_turn
     from memtui.engine.witness.matching import Injected
     from memtui.engine.witness.proof_pack import collect_proof, find_subject, write_pack
     from memtui.engine.witness.reach import Reach, ReachedTurn, plan_removal, reach_of
     from memtui.engine.witness.replay import ReplayedSession, ReplayedTurn
     from memtui.engine.witness.rights import Rights, read_rights
-
-
-_HOME = {
-    "CHANNELS": "leaks",
-    "Got": "got",
-    "GotIndex": "got",
-    "InjectionEconomy": "economy",
-    "Leak": "leaks",
-    "LeakReport": "leaks",
-    "LeakTurn": "leaks",
-    "LiveEvent": "live",
-    "Reach": "reach",
-    "ReachedTurn": "reach",
-    "Rights": "rights",
-    "UNSEEN": "leaks",
-    "case_of_turn": "make_cases",
-    "collect_proof": "proof_pack",
-    "find_sessions": "find",
-    "find_subject": "proof_pack",
-    "hunt_leaks": "leaks",
-    "plan_removal": "reach",
-    "reach_of": "reach",
-    "read_economy": "economy",
-    "read_got": "got",
-    "read_live": "live",
-    "read_rights": "rights",
-    "request_of_turn": "ask_again",
-    "with_today": "ask_again",
-    "write_pack": "proof_pack",
-    "InjectionEvent": "injections",
-    "InjectionHistory": "injections",
-    "Injected": "matching",
-    "ReplayedSession": "replay",
-    "ReplayedTurn": "replay",
-    "SessionSummary": "audit",
-    "injection_events": "audit",
-    "injection_history": "audit",
-    "list_sessions": "audit",
-    "replay_session": "audit",
-}
+    from memtui.engine.witness.session_cases import case_of_turn, make_cases
 
 __all__ = [
     "CHANNELS",
@@ -97,6 +58,7 @@ __all__ = [
     "injection_events",
     "injection_history",
     "list_sessions",
+    "make_cases",
     "plan_removal",
     "reach_of",
     "read_economy",
@@ -109,8 +71,45 @@ __all__ = [
     "write_pack",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "CHANNELS": "memtui.engine.witness.leaks",
+        "Got": "memtui.engine.witness.got",
+        "GotIndex": "memtui.engine.witness.got",
+        "Injected": "memtui.engine.witness.matching",
+        "InjectionEconomy": "memtui.engine.witness.economy",
+        "InjectionEvent": "memtui.engine.witness.injections",
+        "InjectionHistory": "memtui.engine.witness.injections",
+        "Leak": "memtui.engine.witness.leaks",
+        "LeakReport": "memtui.engine.witness.leaks",
+        "LeakTurn": "memtui.engine.witness.leaks",
+        "LiveEvent": "memtui.engine.witness.live",
+        "Reach": "memtui.engine.witness.reach",
+        "ReachedTurn": "memtui.engine.witness.reach",
+        "ReplayedSession": "memtui.engine.witness.replay",
+        "ReplayedTurn": "memtui.engine.witness.replay",
+        "Rights": "memtui.engine.witness.rights",
+        "SessionSummary": "memtui.engine.witness.audit",
+        "UNSEEN": "memtui.engine.witness.leaks",
+        "case_of_turn": "memtui.engine.witness.session_cases",
+        "collect_proof": "memtui.engine.witness.proof_pack",
+        "find_sessions": "memtui.engine.witness.find",
+        "find_subject": "memtui.engine.witness.proof_pack",
+        "hunt_leaks": "memtui.engine.witness.leaks",
+        "injection_events": "memtui.engine.witness.audit",
+        "injection_history": "memtui.engine.witness.audit",
+        "list_sessions": "memtui.engine.witness.audit",
+        "make_cases": "memtui.engine.witness.session_cases",
+        "plan_removal": "memtui.engine.witness.reach",
+        "reach_of": "memtui.engine.witness.reach",
+        "read_economy": "memtui.engine.witness.economy",
+        "read_got": "memtui.engine.witness.got",
+        "read_live": "memtui.engine.witness.live",
+        "read_rights": "memtui.engine.witness.rights",
+        "replay_session": "memtui.engine.witness.audit",
+        "request_of_turn": "memtui.engine.witness.ask_again",
+        "with_today": "memtui.engine.witness.ask_again",
+        "write_pack": "memtui.engine.witness.proof_pack",
+    },
+)

@@ -8,10 +8,8 @@ from pydantic import Field
 
 from memtui.engine import MemtuiError
 from memtui.engine.capture import (
+    commit,
     outcome_of,
-)
-from memtui.engine.capture.commit import commit
-from memtui.engine.capture.remember import (
     remember,
 )
 from memtui.mcp.door import Door, usage

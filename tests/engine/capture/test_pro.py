@@ -13,7 +13,7 @@ from memtui.engine.capture.draft import Draft, table_of
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.pro.plugin import call_tool
 from memtui.engine.capture.recipes.pro.run import RECIPE
-from memtui.engine.capture.replay import read_recordings, replay
+from memtui.engine.capture.replays import read_recordings, replay
 from memtui.engine.capture.trace import Message
 from memtui.engine.core.errors import UsageError
 from memtui.engine.store.create import create_pro, pro_schema

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from memtui.engine.capture.chat import Replies
-from memtui.engine.capture.document import Again, document
 from memtui.engine.capture.draft import Draft, table_of
+from memtui.engine.capture.lost_text import CaptureVerdict, why_not
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
+from memtui.engine.capture.run_document import Again, document
 from memtui.engine.capture.trace import CaptureTrace, Message
-from memtui.engine.capture.why_not import CaptureVerdict, why_not
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.store.create import create_pro, pro_schema
 from memtui.engine.store.open import open_store

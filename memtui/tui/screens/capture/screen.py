@@ -405,7 +405,7 @@ class CaptureScreen(BaseScreen):
         place, trace, request = state.text, state.trace, state.request
 
         def ask(token: CancelToken, report: Callable[[Any], None]) -> object:
-            from memtui.engine.capture.why_not import why_not
+            from memtui.engine.capture import why_not
 
             return why_not(place, trace, request, engine.capture_context)
 

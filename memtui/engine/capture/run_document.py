@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.chat import Call, ChatError, ChatReply, Purpose
-from memtui.engine.capture.commit import last_writes
+from memtui.engine.capture.commits import last_writes
 from memtui.engine.capture.draft import Write
 from memtui.engine.capture.trace import SCHEMA, CaptureTrace
 
