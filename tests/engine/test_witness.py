@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 import tempfile
+import tracemalloc
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 from memtui.engine import UsageError, open_engine
 from memtui.engine.engine import Engine
 from memtui.engine.witness import injection_history, list_sessions, replay_session
-from memtui.engine.witness.find import find_sessions
+from memtui.engine.witness.find import find_session, find_sessions
 from memtui.engine.witness.injections import read_injections
 from memtui.engine.witness.replay import read_turns
 from tests.conftest import tree_hash
@@ -350,3 +351,33 @@ def test_a_line_is_told_what_became_of_its_memory(
 def test_a_line_edited_before_the_history_begins_names_the_nearest(tmp_path: Path) -> None:
     memory = state_after(tmp_path, lambda t: None, "The jump host answers on port 2200.")
     assert (memory["id"], memory["state"], memory["perhaps"]) == (None, "unknown", "m1")
+
+
+def test_a_transcript_of_any_length_is_read_in_bounded_memory(tmp_path: Path) -> None:
+    """The words of old answers go, what was asked and injected stays; nothing is held for a line once read."""
+    folder = tmp_path / ".openclaw" / "agents" / "main" / "sessions"
+    folder.mkdir(parents=True)
+    words = "one two three four five six seven eight nine ten " * 360
+    asked = block([line("Port 2222 leads to the bastion.")]) + "\n\nwhich port?"
+    with (folder / "long.jsonl").open("w", encoding="utf-8") as out:
+        before = None
+        for n in range(4_000):
+            role, text = (
+                ("user", asked) if n % 4 == 0 else ("toolResult", words) if n % 4 == 1 else ("assistant", words)
+            )
+            message = {"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1_788_858_000_000 + n}
+            entry = {"type": "message", "id": f"e{n}", "parentId": before, "message": message}
+            out.write(json.dumps(entry) + "\n")
+            before = f"e{n}"
+        size = out.tell()
+    file = find_session(find_sessions({"HOME": str(tmp_path)}, tmp_path), "long")
+    tracemalloc.start()
+    turns, warnings = read_turns(file, {})
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(turns) == 1_000
+    assert {turn.question for turn in turns} == {"which port?"}
+    assert all(len(turn.lines) == 1 for turn in turns)
+    assert turns[-1].answer and not turns[0].answer
+    assert any("are not kept whole" in each for each in warnings)
+    assert peak < size * 0.7

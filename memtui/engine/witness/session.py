@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
 LONGEST_ANSWER = 20_000
 """Characters of an answer that are looked at for words of a memory."""
+
+LONGEST_MESSAGE = 262_144
+"""Characters of a user's message that are kept; what was injected opens the message."""
+
+ANSWERS_KEPT = 16_000_000
+"""Characters of all answers of a session that are kept; of a longer session those of the oldest go."""
+
+MESSAGES_KEPT = 32_000_000
+"""Characters of all messages of users that are kept whole; of a longer session the oldest are cut."""
+
+_BEGINNING = 2_000
+"""Characters behind the injected blocks that an old message of a long session keeps."""
 
 RECALL_TOOL = "memory_recall"
 
@@ -82,6 +95,34 @@ class SessionRecord:
     full: bool = False
     """Whether the recorder stopped because its file was full."""
     warnings: list[str] = field(default_factory=list)
+    shortened: int = 0
+    """Answers left out and messages cut, the oldest first, to hold the memory of a long session down."""
+    _whole: dict[str, deque[int]] = field(default_factory=lambda: {"assistant": deque(), "user": deque()})
+    _held: dict[str, int] = field(default_factory=lambda: {"assistant": 0, "user": 0})
+
+    def add(self, entry: Entry) -> None:
+        """Take the next entry; the words of the oldest ones go where there are too many of them."""
+        kind = entry.kind
+        self.entries.append(entry)
+        if kind not in self._whole or not entry.text:
+            return
+        self._whole[kind].append(len(self.entries) - 1)
+        self._held[kind] += len(entry.text)
+        while self._held[kind] > (ANSWERS_KEPT if kind == "assistant" else MESSAGES_KEPT):
+            at = self._whole[kind].popleft()
+            text = self.entries[at].text
+            self._held[kind] -= len(text)
+            kept = "" if kind == "assistant" else _beginning(text)
+            self.shortened += kept != text
+            self.entries[at] = replace(self.entries[at], text=kept)
+
+    def tell_shortened(self) -> None:
+        """Say in the warnings how much was left out."""
+        if self.shortened:
+            self.warnings.append(
+                f"a long session: the words of {self.shortened} old answers and messages are not kept whole, "
+                "so whether they used a memory is not known"
+            )
 
 
 def entry_of(value: Any, fallback_ms: int = 0) -> Entry | None:
@@ -104,7 +145,7 @@ def entry_of(value: Any, fallback_ms: int = 0) -> Entry | None:
     time_ms = moment_of(message.get("timestamp")) or time_ms
     role, content = message.get("role"), message.get("content")
     if role == "user":
-        return Entry(**base, kind="user", time_ms=time_ms, text=text_of(content))
+        return Entry(**base, kind="user", time_ms=time_ms, text=text_of(content)[:LONGEST_MESSAGE])
     if role == "assistant":
         text = text_of(content)[:LONGEST_ANSWER]
         return Entry(**base, kind="assistant", time_ms=time_ms, text=text, calls=_calls(content))
@@ -113,7 +154,7 @@ def entry_of(value: Any, fallback_ms: int = 0) -> Entry | None:
     return Entry(**base, kind="other", time_ms=time_ms)
 
 
-def prompt_of(events: list[Mapping[str, Any]]) -> tuple[list[SubmittedPrompt], bool, int]:
+def prompts_of(events: Iterable[Mapping[str, Any]]) -> tuple[list[SubmittedPrompt], bool, int]:
     """(one prompt for each run that submitted one, whether the recorder was full, foreign events).
 
     A run that submits again (a model fallback) has submitted one prompt. Where one of the run's events was
@@ -177,6 +218,14 @@ def moment_of(value: Any) -> int:
         return int(datetime.fromisoformat(value).timestamp() * 1000)
     except (ValueError, OverflowError, OSError):
         return 0
+
+
+def _beginning(text: str) -> str:
+    """The injected blocks of a message, and the beginning of the rest."""
+    from memtui.engine.witness.prompt_block import split_prompt
+
+    rest = text.find(split_prompt(text).rest)
+    return text[: max(0, rest) + _BEGINNING]
 
 
 def _calls(content: Any) -> tuple[tuple[str, str, str], ...]:

@@ -9,12 +9,13 @@ import sqlite3
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from memtui.engine.core.progress import CancelToken
-from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompt_of
+from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompts_of
 
 FORM = "sqlite"
 
@@ -54,20 +55,22 @@ def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | No
             for value, created in _values(db, _EVENTS, file.id, record.warnings, cancel):
                 entry = entry_of(value, created)
                 if entry is not None:
-                    record.entries.append(entry)
+                    record.add(entry)
             if not set(_ORDERS[:-1]) & set(_columns(db, _EVENTS)):
                 record.entries.sort(key=lambda each: each.time_ms)  # an early layout, keyed by event ids
-            events = [
+            events = (
                 value
                 for value, _ in _values(db, _RECORDED, file.id, record.warnings, cancel)
                 if isinstance(value, Mapping) and isinstance(value.get("type"), str)
-            ]
+            )
+            first = next(events, None)
+            if first is not None:
+                record.prompts, record.full, _ = prompts_of(chain((first,), events))
+                record.recorded = "sqlite"
     except (sqlite3.Error, OSError) as error:
         record.warnings.append(f"{file.path.name} cannot be read: {error}")
         return record
-    if events:
-        record.prompts, record.full, _ = prompt_of(events)
-        record.recorded = "sqlite"
+    record.tell_shortened()
     return record
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from memtui.engine.core.progress import CancelToken
-from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompt_of
+from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompts_of
 
 FORM = "jsonl"
 
@@ -60,15 +60,16 @@ def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | No
     for number, value in _values(file.path, record.warnings, cancel):
         entry = entry_of(value)
         if entry is not None:
-            record.entries.append(entry)
+            record.add(entry)
         elif not isinstance(value, Mapping) or (number > 1 and value.get("type") is None):
             foreign += 1
+    record.tell_shortened()
     if foreign:
         record.warnings.append(f"{_lines(foreign)} of {file.path.name} are no entries of a transcript")
     trajectory = _trajectory(file, environ)
     if trajectory is not None:
-        events = [value for _, value in _values(trajectory, record.warnings, cancel) if _is_event(value)]
-        record.prompts, record.full, _ = prompt_of(events)
+        events = (value for _, value in _values(trajectory, record.warnings, cancel) if _is_event(value))
+        record.prompts, record.full, _ = prompts_of(events)
         record.recorded = "trajectory"
     return record
 
