@@ -52,10 +52,11 @@ def read_manifests(table: Path) -> list[Manifest] | None:
     then be compared version by version.
     """
     out = []
+    known: dict[bytes, tuple[int, Fragment]] = {}
     try:
         files = [each for each in (table / "_versions").iterdir() if each.suffix == ".manifest"]
         for file in files:
-            manifest = _manifest(file, table)
+            manifest = _manifest(file, table, known)
             if manifest is None:
                 return None
             out.append(manifest)
@@ -70,29 +71,29 @@ def read_manifests(table: Path) -> list[Manifest] | None:
     return sorted(out, key=lambda each: each.version)
 
 
-def _manifest(file: Path, table: Path) -> Manifest | None:
+def _manifest(file: Path, table: Path, known: dict[bytes, tuple[int, Fragment]]) -> Manifest | None:
     raw = file.read_bytes()
     if raw[-4:] != _MAGIC or len(raw) < _TAIL + 4:
         return None
     start = struct.unpack("<Q", raw[-_TAIL:-8])[0]
     try:
         size = struct.unpack("<I", raw[start : start + 4])[0]
-        return _parsed(raw[start + 4 : start + 4 + size], table)
+        return _parsed(raw[start + 4 : start + 4 + size], table, known)
     except (ValueError, IndexError, struct.error):
         return None
 
 
-def _parsed(message: bytes, table: Path) -> Manifest | None:
+def _parsed(message: bytes, table: Path, known: dict[bytes, tuple[int, Fragment]]) -> Manifest | None:
+    """A manifest out of its message; `known` holds fragments by their bytes, which most versions share."""
     version, time_ms, transaction, flags = 0, 0, "", 0
     fragments: dict[int, Fragment] = {}
     for field, value in _fields(message):
         if field == 2 and isinstance(value, bytes):
-            parts = dict(_fields(value))
-            number, deletions = parts.get(1, 0), parts.get(3, b"")
-            rows = parts.get(4, 0)
-            if not isinstance(number, int) or not isinstance(rows, int) or not isinstance(deletions, bytes):
+            read = known.get(value) or _fragment(value)
+            if read is None:
                 return None
-            fragments[number] = Fragment(rows, deletions)
+            known[value] = read
+            fragments[read[0]] = read[1]
         elif field == 3 and isinstance(value, int):
             version = value
         elif field == 7 and isinstance(value, bytes):
@@ -107,6 +108,15 @@ def _parsed(message: bytes, table: Path) -> Manifest | None:
     if not version or flags & _STABLE_ROW_IDS:
         return None
     return Manifest(version, time_ms, fragments, _is_rewrite(table, transaction))
+
+
+def _fragment(message: bytes) -> tuple[int, Fragment] | None:
+    """A fragment's number and what a version sees of it."""
+    parts = dict(_fields(message))
+    number, deletions, rows = parts.get(1, 0), parts.get(3, b""), parts.get(4, 0)
+    if not isinstance(number, int) or not isinstance(rows, int) or not isinstance(deletions, bytes):
+        return None
+    return number, Fragment(rows, deletions)
 
 
 def _is_rewrite(table: Path, transaction: str) -> bool:
@@ -124,21 +134,27 @@ def _fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
 
     Raises ValueError or IndexError for what is no such message.
     """
-    at = 0
-    while at < len(message):
-        key, at = _number(message, at)
+    at, end = 0, len(message)
+    while at < end:
+        key = message[at]
+        at += 1
+        if key >= 0x80:
+            key, at = _number(message, at - 1)
         field, kind = key >> 3, key & 7
         if kind == 0:
             number, at = _number(message, at)
             yield field, number
             continue
         if kind == 2:
-            size, at = _number(message, at)
+            size = message[at]
+            at += 1
+            if size >= 0x80:
+                size, at = _number(message, at - 1)
         elif kind in (1, 5):
             size = 8 if kind == 1 else 4
         else:
             raise ValueError(f"wire type {kind}")
-        if at + size > len(message):
+        if at + size > end:
             raise IndexError(at)
         yield field, message[at : at + size]
         at += size
