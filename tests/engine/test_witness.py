@@ -363,9 +363,17 @@ def test_a_transcript_of_any_length_is_read_in_bounded_memory(tmp_path: Path) ->
         before = None
         for n in range(4_000):
             role, text = (
-                ("user", asked) if n % 4 == 0 else ("toolResult", words) if n % 4 == 1 else ("assistant", words)
+                ("user", asked)
+                if n % 4 == 0
+                else ("toolResult", words)
+                if n % 4 == 1
+                else ("assistant", words)
             )
-            message = {"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1_788_858_000_000 + n}
+            message = {
+                "role": role,
+                "content": [{"type": "text", "text": text}],
+                "timestamp": 1_788_858_000_000 + n,
+            }
             entry = {"type": "message", "id": f"e{n}", "parentId": before, "message": message}
             out.write(json.dumps(entry) + "\n")
             before = f"e{n}"
