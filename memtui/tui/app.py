@@ -30,6 +30,7 @@ from memtui.tui.actions.dispatch import KeymapApp
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.actions.table import bindings, load_keys
 from memtui.tui.appearance import Look
+from memtui.tui.base_screen import BaseScreen
 from memtui.tui.messages import (
     AskExport,
     AskRecall,
@@ -110,6 +111,12 @@ class MemtuiApp(KeymapApp):
         if look.theme != self.theme:
             self._problems.append(f"There is no theme {look.theme}; {self.theme} is used.")
         self.animation_level = "none"
+
+    def watch_session(self) -> None:
+        """The screens that are seen hear of it; the others when they are shown again."""
+        for screen in self.screen_stack if self._running else ():
+            if isinstance(screen, BaseScreen):
+                screen.catch_up()
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Every semantic token, so that Textual's own themes work too."""
@@ -263,9 +270,10 @@ class MemtuiApp(KeymapApp):
         await self.switch_mode(mode)
         while len(self.screen_stack) > 1:  # what was opened over the screen is about something else
             await self.pop_screen()
-        receive = getattr(self.screen, "receive", None)
-        if receive is not None:
-            receive(message)
+        screen = self.screen
+        if isinstance(screen, BaseScreen):
+            screen.catch_up()
+            screen.receive(message)
 
     async def action_go_home(self) -> None:
         await self.switch_mode("home")

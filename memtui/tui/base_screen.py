@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.widget import Widget
 
+from memtui.engine import MemtuiError
 from memtui.patches.textual_painting import QuickScreen
-from memtui.tui.calls import CallsMixin
+from memtui.tui.bound_panel import BoundPanel
+from memtui.tui.calls import CallsMixin, Work
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.host import host
 from memtui.tui.layout import MIN_HEIGHT, MIN_WIDTH, NORMAL_WIDTH, SHORT_HEIGHT, WIDE_WIDTH
 from memtui.tui.messages import FlashKind
 from memtui.tui.session import Session
+from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.screen_bars import FlashLine, KeyBar, TopBar
+from memtui.tui.widgets.state_panel import State, StatePanel
 
 
 class TooSmall(Widget):
@@ -36,7 +41,8 @@ class TooSmall(Widget):
 class BaseScreen(QuickScreen):
     """A top-level screen: subclasses give `MODE`, `body` and `session_changed`.
 
-    `self.runner` runs engine calls; their messages arrive at this screen.
+    `self.call` runs an engine call and hands over its answer. A screen that is out of sight hears nothing of the
+    session: it catches up when it is shown again.
     """
 
     MODE = ""
@@ -49,8 +55,12 @@ class BaseScreen(QuickScreen):
     def __init__(self) -> None:
         super().__init__()
         self.runner = CallsMixin(self)
+        self.said: State | None = None
+        """The words in the place of the panels; None where there are panels to see."""
         self._last: Widget | None = None
         """What has the keyboard, or had it until it went out of sight."""
+        self._heard: Session | None = None
+        """The session that `session_changed` was called with last."""
 
     def body(self) -> ComposeResult:
         """The widgets between the bars."""
@@ -58,6 +68,17 @@ class BaseScreen(QuickScreen):
 
     def session_changed(self, session: Session) -> None:
         """The store, or what is known of it, changed; also called once after mounting."""
+
+    def receive(self, message: Any) -> None:
+        """Take the wish of another screen; this one has just been shown."""
+
+    def repaint(self) -> None:
+        """Paint the panels anew from the state, without asking the engine."""
+
+    def focus_first(self) -> None:
+        """Give the keyboard to the words, where there are only words, else to the main list."""
+        if self.said is not None:
+            self.query_one(StatePanel).focus()
 
     def compose(self) -> ComposeResult:
         yield TopBar(self.MODE)
@@ -68,7 +89,22 @@ class BaseScreen(QuickScreen):
         yield KeyBar()
 
     def on_mount(self) -> None:
-        self.watch(self.app, "session", self.session_changed)
+        self.catch_up()
+
+    def on_screen_resume(self) -> None:
+        self.catch_up()
+        for panel in self.query(BoundPanel):
+            panel.catch_up()
+
+    def catch_up(self) -> None:
+        """Hear of the session as it is now, if this screen is seen and knows another one."""
+        session = self.session
+        if self._heard is session or not self.is_attached or not self.is_current:
+            return
+        if bars := self.query(TopBar):
+            self._heard = session
+            bars.first().refresh()
+            self.session_changed(session)
 
     def on_unmount(self) -> None:
         self.runner.cancel_all()
@@ -103,6 +139,33 @@ class BaseScreen(QuickScreen):
     def staging(self) -> ChangeRequests:
         """What plans, shows and makes the changes of this screen."""
         return self.query_one(ChangeRequests)
+
+    def call(
+        self,
+        slot: str,
+        work: Work,
+        then: Callable[[Any], None],
+        *,
+        progress: Callable[[Any], None] | None = None,
+        failed: Callable[[MemtuiError], None] | None = None,
+    ) -> None:
+        """Run an engine call, as `CallsMixin.call`; without `failed` its error is said above the key bar."""
+        self.runner.call(slot, work, then, progress=progress, failed=failed or self.call_failed)
+
+    def call_failed(self, error: MemtuiError) -> None:
+        """Say what went wrong above the key bar."""
+        self.flash(str(error), "error")
+
+    def say(self, said: State | None) -> None:
+        """Show words in the place of the panels or, with None, the panels; the keyboard goes along."""
+        changed = (said is None) != (self.said is None)
+        self.said = said
+        if said is not None:
+            self.query_one(StatePanel).state = said
+        self.query_one(LayoutContainer).rearrange()
+        self.repaint()
+        if changed or self.focused is None:
+            self.call_after_refresh(self.focus_first)
 
     def flash(self, text: str, kind: FlashKind = "done") -> None:
         """Say one line above the key bar."""

@@ -19,10 +19,10 @@ Work = Callable[[CancelToken, Report], Any]
 
 
 class CallsMixin:
-    """Runs engine calls for one node of the screen.
+    """Runs engine calls for one node of the screen, one for each slot.
 
-    The node receives `RunAdvanced`, `RunFinished` and `RunFailed` for the newest call of each slot only;
-    an older call of the same slot is asked to stop and whatever it still says is dropped.
+    `call` hands the answer to a function; `start` posts `RunAdvanced`, `RunFinished` and `RunFailed` to the node.
+    Either way only the newest call of a slot is heard: an older one is asked to stop and what it still says is dropped.
     """
 
     def __init__(self, node: DOMNode) -> None:
@@ -30,11 +30,56 @@ class CallsMixin:
         self._generations: dict[str, int] = {}
         self._tokens: dict[str, CancelToken] = {}
 
-    def start(self, slot: str, work: Work) -> int:
-        """Run `work` in a thread and return its generation number."""
+    def call(
+        self,
+        slot: str,
+        work: Work,
+        then: Callable[[Any], None],
+        *,
+        failed: Callable[[MemtuiError], None],
+        progress: Callable[[Any], None] | None = None,
+    ) -> int:
+        """Run `work` in a thread; `then`, `failed` and `progress` are called on the event loop.
+
+        The slot is idle when `then` or `failed` is called. Returns the generation number.
+        """
+        generation, token = self._begin(slot)
+
+        def deliver(value: Any, take: Callable[[Any], None], last: bool) -> None:
+            if self._tokens.get(slot) is token:
+                if last:
+                    del self._tokens[slot]
+                take(value)
+
+        def run() -> None:
+            try:
+                value = work(token, lambda value: post(value, progress, False))
+            except Cancelled:
+                return
+            except MemtuiError as error:
+                post(error, failed, True)
+            except Exception as error:
+                post(_unexpected(error), failed, True)
+            else:
+                post(value, then, True)
+
+        def post(value: Any, take: Callable[[Any], None] | None, last: bool) -> None:
+            if take is not None and self._tokens.get(slot) is token:
+                self._node.call_later(deliver, value, take, last)
+
+        self._node.run_worker(run, thread=True, group=f"run-{slot}", exit_on_error=False)
+        return generation
+
+    def _begin(self, slot: str) -> tuple[int, CancelToken]:
+        """Ask the running call of this slot to stop, and make room for the next one."""
         self.cancel(slot)
         generation = self._generations[slot] = self._generations.get(slot, 0) + 1
         token = self._tokens[slot] = CancelToken()
+        return generation, token
+
+    def start(self, slot: str, work: Work) -> int:
+        """Run `work` in a thread and return its generation number."""
+        generation, token = self._begin(slot)
 
         def post(message: Message) -> None:
             if self._generations[slot] == generation and not token.cancelled:

@@ -210,6 +210,14 @@ class ChangeRequests(Widget):
             force=lambda engine, ids: engine.curate.redo(entry, forced=ids),
         )
 
+    def finish(self, entry: int) -> None:
+        """Complete an entry of the journal that was cut off."""
+
+        def write(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
+            return engine.curate.finish(entry, confirmed=confirmed)
+
+        self.stage(lambda engine: engine.curate.finishing(entry), write=write)
+
     def stop(self) -> bool:
         """Give up a plan that is being made; False when there was none."""
         if not self._runner.busy(PLAN):

@@ -18,6 +18,7 @@ from textual.worker import WorkerCancelled
 
 from memtui.patches.textual_painting import painted
 from memtui.tui.app import MemtuiApp
+from memtui.tui.bound_panel import BoundPanel
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.startup.open_store import NothingFound, SeveralFound
 from tests.conftest import NOW_MS
@@ -67,6 +68,7 @@ async def settle(pilot: Pilot[None]) -> None:
             while (
                 not painted(app.screen)
                 or getattr(app.screen, "resting", False)
+                or any(panel.resting for panel in app.screen.query(BoundPanel))
                 or not all(listing.settled for listing in app.screen.query(MemoryList))
             ):
                 await asyncio.sleep(0.005)

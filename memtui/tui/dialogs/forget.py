@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine import Outcome
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
+from memtui.tui.host import host
 from memtui.tui.paint.numbers import full, plural
 
 if TYPE_CHECKING:
-    from memtui.tui.base_screen import BaseScreen
+    from memtui.tui.change_request import ChangeRequests
 
 
 ARCHIVE, DELETE, SHRINK, PAST = "archive", "delete", "shrink", "past"
@@ -28,21 +29,23 @@ def ways(able_to_archive: bool) -> list[Option]:
     ]
 
 
-def forget(screen: BaseScreen, ids: Sequence[str], done: Callable[[Outcome], None], *, named: bool) -> None:
+def forget(
+    staging: ChangeRequests, ids: Sequence[str], done: Callable[[Outcome], None], *, named: bool
+) -> None:
     """Ask how far, then plan, show and do it; `named`: one by one, so that pinned memories go as well."""
-    engine = screen.session.engine
-    if not screen.staging.able() or engine is None:
+    engine = host(staging).session.engine
+    if not staging.able() or engine is None:
         return
     archives = any(field.name == "state" for field in engine.editable)
 
     def written(outcome: Outcome) -> None:
         done(outcome)
         if outcome.receipt is not None:
-            screen.app.push_screen(receipt_sheet(outcome.receipt, outcome.warnings))
+            staging.app.push_screen(receipt_sheet(outcome.receipt, outcome.warnings))
 
     def taken(way: str | None) -> None:
         if way is not None:
-            screen.staging.stage(
+            staging.stage(
                 lambda engine: (
                     engine.curate.past(ids)
                     if way == PAST
@@ -53,7 +56,7 @@ def forget(screen: BaseScreen, ids: Sequence[str], done: Callable[[Outcome], Non
                 then=written,
             )
 
-    screen.app.push_screen(
+    staging.app.push_screen(
         ChooseOne(f"Forget {plural(len(ids), 'memory', 'memories')}", ways(archives)), taken
     )
 

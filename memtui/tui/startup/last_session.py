@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine import LockState, MemtuiError
 from memtui.tui.appearance import Look
-from memtui.tui.base_screen import BaseScreen
+from memtui.tui.change_request import ChangeRequests
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.ui_state import UiState
 
@@ -74,15 +74,13 @@ async def look_for_mishaps(app: MemtuiApp, engine: Engine) -> None:
     if app.session.engine is not engine or frame is None:
         return
     if interrupted:
-        _offer(app, frame, interrupted)
+        _offer(app, frame.staging, interrupted)
     elif lock.stale:
         app.say(f"The write lock is {lock.phrase}; see the Journal (6) before you change anything.", "error")
 
 
-def _offer(app: MemtuiApp, frame: BaseScreen, interrupted: list[Interrupted]) -> None:
+def _offer(app: MemtuiApp, staging: ChangeRequests, interrupted: list[Interrupted]) -> None:
     """The newest change that was cut off, with what can be done about it."""
-    from memtui.tui.screens.journal.screen import finish
-
     first = interrupted[0]
     number = first.entry.entry
     more = f" (and {len(interrupted) - 1} more)" if len(interrupted) > 1 else ""
@@ -98,9 +96,9 @@ def _offer(app: MemtuiApp, frame: BaseScreen, interrupted: list[Interrupted]) ->
 
     async def answered(value: str | None) -> None:
         if value == "finish":
-            finish(frame, number)
+            staging.finish(number)
         elif value == "undo":
-            frame.staging.undo(number)
+            staging.undo(number)
         elif value == LOOK:
             await app.switch_mode("journal")
 

@@ -17,7 +17,6 @@ from memtui.tui.host import host
 from memtui.tui.layout import NORMAL_WIDTH
 from memtui.tui.messages import FlashKind
 from memtui.tui.paint.cells import crop
-from memtui.tui.session import Session
 
 SCREENS = (
     ("home", "1", "Home"),
@@ -43,13 +42,6 @@ class TopBar(Widget):
     def __init__(self, mode: str) -> None:
         super().__init__()
         self._mode = mode
-
-    def on_mount(self) -> None:
-        self.watch(self.app, "session", self.refresh_session, init=False)
-
-    def refresh_session(self, _: Session) -> None:
-        """The store changed: draw again."""
-        self.refresh()
 
     def render(self) -> Content:
         left = self._tabs(narrow=self.app.size.width < NORMAL_WIDTH)

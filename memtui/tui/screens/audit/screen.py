@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,13 +10,13 @@ from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 
-from memtui.engine import CancelToken
+from memtui.engine import CancelToken, MemtuiError
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import AskRecall, OpenBisect, RunFailed, RunFinished, ShowMemory, ShowReach
+from memtui.tui.messages import AskRecall, OpenBisect, ShowMemory, ShowReach
 from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.audit import layout, painting, reach_rows, reading, rights_rows
@@ -29,6 +29,7 @@ from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.engine.recall import RecallRequest
     from memtui.engine.witness import ReplayedSession, ReplayedTurn
 
 
@@ -76,7 +77,7 @@ class AuditScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self.state = AuditState()
-        self.said: State | None = State("loading", "reading the sessions", skeleton=True)
+        self.said = State("loading", "reading the sessions", skeleton=True)
         self._engine: Engine | None = None
         self._revision = -1
         self._seen = 0
@@ -96,7 +97,13 @@ class AuditScreen(BaseScreen):
     def on_mount(self) -> None:
         super().on_mount()
         self.query_one("#views").can_focus = False
-        self.set_interval(POLL_S, self._poll)
+        self._polling = self.set_interval(POLL_S, self._poll)
+
+    def on_screen_resume(self) -> None:
+        self._polling.resume()
+
+    def on_screen_suspend(self) -> None:
+        self._polling.pause()
 
     def _arrange(self, width: int, height: int) -> Arrangement:
         state = self.state
@@ -148,14 +155,19 @@ class AuditScreen(BaseScreen):
         if session.engine is None or of_session(session) is not None:
             self._revision, self._engine = -1, None
             self.state = AuditState(view=self.state.view)
-            self._say(of_session(session) or State("loading", "opening the store", skeleton=True))
+            self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
         elif session.revision != self._revision and session.phase == "ready":
             self._revision = session.revision
             fresh = session.engine is not self._engine
             self._engine = session.engine
             if fresh:
                 self._seen = session.engine.info.version
-                self._start("sessions", reading.read_sessions)
+                self._start(
+                    "sessions",
+                    reading.read_sessions,
+                    lambda found: self._have_sessions(*found),
+                    self._no_sessions_read,
+                )
                 if self._wished:
                     self._read_reach(self._wished)
 
@@ -166,86 +178,82 @@ class AuditScreen(BaseScreen):
         if self._engine is not None:
             self._read_reach(wish.id)
 
-    def _start(self, slot: str, work: Callable[[Engine, CancelToken], Any]) -> None:
+    def _start(
+        self,
+        slot: str,
+        work: Callable[[Engine, CancelToken], Any],
+        then: Callable[[Any], None],
+        failed: Callable[[MemtuiError], None] | None = None,
+    ) -> None:
         """Run one reading on the store, where it is open."""
         engine = self._engine
         if engine is not None:
-            self.runner.start(slot, lambda cancel, report: work(engine, cancel))
+            self.call(slot, lambda cancel, report: work(engine, cancel), then, failed=failed)
 
     def _read_turns(self, session: str) -> None:
         if session:
-            self._start("turns", lambda engine, cancel: reading.read_turns(engine, session, cancel))
+            self._start(
+                "turns",
+                lambda engine, cancel: reading.read_turns(engine, session, cancel),
+                self._have_turns,
+            )
 
     def _ask(self, *, as_of: bool) -> None:
         replayed, turn = self.state.replayed, self.state.chosen
         if replayed is None or turn is None:
             return
-        self._start("again", lambda engine, cancel: reading.read_again(engine, replayed, turn, as_of, cancel))
+        self._start(
+            "again",
+            lambda engine, cancel: reading.read_again(engine, replayed, turn, as_of, cancel),
+            lambda found: self._have_asked(*found),
+        )
         self.flash("asking it as of then" if as_of else "asking it today", "note")
 
     def _read_reach(self, memory: str) -> None:
         self.state = replace(self.state, reach=None)
-        self._start("reach", lambda engine, cancel: reading.read_reach(engine, memory, cancel))
-        self._paint()
+        self._start(
+            "reach", lambda engine, cancel: reading.read_reach(engine, memory, cancel), self._have_reach
+        )
+        self.repaint()
 
     def _poll(self) -> None:
         """Look for a new version while the live view is in sight; a paused one keeps its place."""
         seen = self._seen
-        if not self.is_current or self.state.view != "live" or self.state.paused or self.runner.busy("live"):
+        if self.state.view != "live" or self.state.paused or self.runner.busy("live"):
             return
-        self._start("live", lambda engine, cancel: reading.read_new(engine, seen, cancel))
+        self._start("live", lambda engine, cancel: reading.read_new(engine, seen, cancel), self._have_new)
 
-    @on(RunFinished)
-    def _finished(self, message: RunFinished) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
-        value = message.value
-        if message.slot == "sessions":
-            self._have_sessions(*value)
-        elif message.slot == "turns":
-            self._have_turns(value)
-        elif message.slot == "again":
-            self._have_asked(*value)
-        elif message.slot == "rights":
-            self.state = replace(
-                self.state, rights=value, agent=self.state.agent or value.matrix.agents[0].id
-            )
-        elif message.slot == "leaks":
-            self.state = replace(self.state, leaks=value, leak=0)
-        elif message.slot == "reach":
-            self._wished = ""
-            self.state = replace(self.state, reach=value)
-        elif message.slot == "live":
-            self._seen, fresh = value
-            events = (*reversed(fresh), *self.state.live)[:MOST_LIVE]
-            self.state = replace(self.state, live=events)
-            if not fresh:
-                return
-        elif message.slot == "economy":
-            self.state = replace(self.state, economy=value)
-        elif message.slot == "bisect":
-            self.post_message(OpenBisect(*value))
-        elif message.slot == "case":
-            self.flash(value)
-        elif message.slot == "pack":
-            self.flash(f"wrote {value}")
-        self._paint()
+    def _have(self, **known: Any) -> None:
+        """Something that a view shows was read."""
+        self.state = replace(self.state, **known)
+        self.repaint()
+
+    def _have_rights(self, rights: Any) -> None:
+        self._have(rights=rights, agent=self.state.agent or rights.matrix.agents[0].id)
+
+    def _have_reach(self, reach: Any) -> None:
+        self._wished = ""
+        self._have(reach=reach)
+
+    def _have_new(self, found: tuple[int, Sequence[Any]]) -> None:
+        self._seen, fresh = found
+        if fresh:
+            self._have(live=(*reversed(fresh), *self.state.live)[:MOST_LIVE])
 
     def _have_sessions(self, found: tuple[Any, ...], count: int) -> None:
         ordered = sorted(found, key=lambda one: (one.file.agent, -one.ended_ms))
         session = self.state.session or (ordered[0].file.id if ordered else "")
         self.state = replace(self.state, sessions=tuple(ordered), session=session, injections=count)
         if not found and self.state.view == "sessions":
-            self._say(_no_sessions(count))
+            self.say(_no_sessions(count))
         else:
-            self._say(None)
+            self.say(None)
         self._read_turns(session)
 
     def _have_turns(self, replayed: ReplayedSession) -> None:
         first = replayed.turns[0].turn.n if replayed.turns else 0
         kept = self.state.turn if any(each.turn.n == self.state.turn for each in replayed.turns) else first
-        self.state = replace(self.state, replayed=replayed, turn=kept)
+        self._have(replayed=replayed, turn=kept)
 
     def _have_asked(self, session: str, asked: ReplayedTurn, as_of: bool) -> None:
         replayed = self.state.replayed
@@ -254,36 +262,24 @@ class AuditScreen(BaseScreen):
         turns = [asked if each.turn.n == asked.turn.n else each for each in replayed.turns]
         told = next((each for each in asked.turn.warnings if each.startswith("not asked again")), "")
         marks = self.state.asked if as_of or told else self.state.asked | {(session, asked.turn.n)}
-        self.state = replace(self.state, replayed=replace(replayed, turns=turns), asked=marks)
+        self._have(replayed=replace(replayed, turns=turns), asked=marks)
         if told:
             self.flash(told, "error")
         else:
             self.flash("asked as of then" if as_of else "asked today")
 
-    @on(RunFailed)
-    def _failed(self, message: RunFailed) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
-        if message.slot == "sessions":
-            self._say(failed("the sessions could not be read", message.error, RETRY))
-        else:
-            self.flash(str(message.error), "error")
+    def _bisect(self, found: tuple[RecallRequest, str, str]) -> None:
+        self.post_message(OpenBisect(*found))
+
+    def _no_sessions_read(self, error: MemtuiError) -> None:
+        self.say(failed("the sessions could not be read", error, RETRY))
 
     # painting
 
-    def _say(self, said: State | None) -> None:
-        changed = (said is None) != (self.said is None)
-        self.said = said
-        if said is not None:
-            self.query_one(StatePanel).state = said
-        self.query_one(LayoutContainer).rearrange()
-        self._paint()
-        if changed or self.focused is None:
-            focus = self.query_one(StatePanel) if said is not None else self.query_one("#list-rows")
-            self.call_after_refresh(focus.focus)
+    def focus_first(self) -> None:
+        self.query_one(StatePanel if self.said is not None else "#list-rows").focus()
 
-    def _paint(self) -> None:
+    def repaint(self) -> None:
         state = self.state
         keys = {"sessions": state.session, "access": state.agent, "leaks": str(state.leak)}
         self.query_one("#views", BuiltRows).repaint()
@@ -337,18 +333,18 @@ class AuditScreen(BaseScreen):
             if view == "access" and self.state.scopes:
                 column = max(0, min(len(self.state.scopes) - 1, self.state.column + event.steps))
                 self.state = replace(self.state, column=column)
-                self._paint()
+                self.repaint()
             return
         if view == "sessions" and key and key != self.state.session:
             self.state = replace(self.state, session=key, replayed=None, turn=0)
-            self._paint()
+            self.repaint()
             self._read_turns(key)
         elif view == "access" and key and key != self.state.agent:
             self.state = replace(self.state, agent=key)
-            self._paint()
+            self.repaint()
         elif view == "leaks" and key.isdigit() and int(key) != self.state.leak:
             self.state = replace(self.state, leak=int(key))
-            self._paint()
+            self.repaint()
 
     @on(RowList.Highlighted, "#aside-rows")
     def _aside_highlighted(self, event: RowList.Highlighted) -> None:
@@ -368,7 +364,7 @@ class AuditScreen(BaseScreen):
             self._show("sessions")
             self.state = replace(self.state, session=session, replayed=None, turn=int(turn))
             self._read_turns(session)
-            self._paint()
+            self.repaint()
         elif here in order[:2]:
             self.query_one(f"#{order[order.index(here) + 1]}").focus()
 
@@ -381,7 +377,7 @@ class AuditScreen(BaseScreen):
 
     def _go_to(self, turn: int) -> None:
         self.state = replace(self.state, turn=turn)
-        self._paint()
+        self.repaint()
 
     @property
     def _memory(self) -> str:
@@ -421,16 +417,16 @@ class AuditScreen(BaseScreen):
         self.state = replace(self.state, view=view, zoom="")
         if self._engine is not None:
             empty = view == "sessions" and self.state.sessions == ()
-            self._say(_no_sessions(self.state.injections) if empty else None)
+            self.say(_no_sessions(self.state.injections) if empty else None)
             if view == "access" and self.state.rights is None:
-                self._start("rights", reading.read_all_rights)
+                self._start("rights", reading.read_all_rights, self._have_rights)
             if view == "leaks" and self.state.leaks is None:
-                self._start("leaks", reading.read_leaks)
+                self._start("leaks", reading.read_leaks, lambda leaks: self._have(leaks=leaks, leak=0))
             if view == "live":
-                self._start("economy", reading.read_costs)
+                self._start("economy", reading.read_costs, lambda costs: self._have(economy=costs))
             if self.said is None:
                 self.query_one("#list-rows").focus()
-        self._paint()
+        self.repaint()
 
     def action_previous_view(self) -> None:
         self._show(VIEWS[(VIEWS.index(self.state.view) - 1) % len(VIEWS)])
@@ -475,12 +471,16 @@ class AuditScreen(BaseScreen):
             self.flash("no memory of this turn is known", "note")
             return
         agent = replayed.file.agent
-        self._start("bisect", lambda engine, cancel: reading.for_bisect(engine, turn, agent, memory))
+        self._start(
+            "bisect",
+            lambda engine, cancel: reading.for_bisect(engine, turn, agent, memory),
+            self._bisect,
+        )
 
     def action_case(self) -> None:
         turn, replayed = self.state.chosen, self.state.replayed
         if turn is not None and replayed is not None:
-            self._start("case", lambda engine, cancel: reading.keep_case(engine, replayed, turn))
+            self._start("case", lambda engine, cancel: reading.keep_case(engine, replayed, turn), self.flash)
 
     def action_reach(self) -> None:
         memory = self._memory
@@ -516,7 +516,9 @@ class AuditScreen(BaseScreen):
         def named(name: str | None) -> None:
             if name is not None:
                 self._start(
-                    "pack", lambda engine, cancel: reading.write_proof(engine, reach.id, name, cancel)
+                    "pack",
+                    lambda engine, cancel: reading.write_proof(engine, reach.id, name, cancel),
+                    lambda path: self.flash(f"wrote {path}"),
                 )
 
         hint = "One zip: what was stored, who could and did read it, what remains. Secrets are masked."
@@ -524,13 +526,13 @@ class AuditScreen(BaseScreen):
 
     def action_follow(self) -> None:
         self.state = replace(self.state, paused=not self.state.paused)
-        self._paint()
+        self.repaint()
 
     def action_filter(self) -> None:
         def worded(words: str | None) -> None:
             if words is not None:
                 self.state = replace(self.state, words=words)
-                self._paint()
+                self.repaint()
 
         hint = (
             "Words that must all be in a row's kind, scope, id or preview; -word must not be. Escape clears."
@@ -539,12 +541,12 @@ class AuditScreen(BaseScreen):
 
     def action_reveal(self) -> None:
         self.state = replace(self.state, revealed=True)
-        self._paint()
+        self.repaint()
         self.set_timer(REVEAL_S, self._hide)
 
     def _hide(self) -> None:
         self.state = replace(self.state, revealed=False)
-        self._paint()
+        self.repaint()
 
     def action_zoom(self) -> None:
         focused = (
@@ -553,7 +555,7 @@ class AuditScreen(BaseScreen):
         panel = focused if focused in ("list", "aside", "detail") else "list"
         self.state = replace(self.state, zoom="" if self.state.zoom else str(panel))
         self.query_one(LayoutContainer).rearrange()
-        self._paint()
+        self.repaint()
 
     def action_back(self) -> None:
         if self.staging.stop() or self.dismiss_flash():
@@ -562,7 +564,7 @@ class AuditScreen(BaseScreen):
             self.action_zoom()
         elif self.state.view == "live" and self.state.words:
             self.state = replace(self.state, words="")
-            self._paint()
+            self.repaint()
         elif self.said is None:
             self.query_one("#list-rows").focus()
 

@@ -101,7 +101,7 @@ class BrowseChanges(BrowsePanels):
 
     def action_forget(self) -> None:
         if self.staging.able() and (ids := self.chosen_ids()):
-            forget(self, ids, self._changed, named=not self.query_one(MemoryList).marks.ids)
+            forget(self.staging, ids, self._changed, named=not self.query_one(MemoryList).marks.ids)
 
     def action_edit(self) -> None:
         if (memory := self.memory_here) is None or not memory.id:

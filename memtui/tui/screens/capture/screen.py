@@ -16,7 +16,6 @@ from memtui.tui.base_screen import BaseScreen
 from memtui.tui.dialogs.text_prompt import Paste, TextPrompt
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 from memtui.tui.no_store import of_session
 from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.capture import layout, painting, working
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture import (
         CaptureRequest,
         CaptureTrace,
+        InboxItem,
     )
     from memtui.engine.transfer import (
         ChatSettings,
@@ -65,7 +65,7 @@ class CaptureScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self.state = CaptureState()
-        self.said: State | None = State("loading", "looking for conversations", skeleton=True)
+        self.said = State("loading", "looking for conversations", skeleton=True)
         self._engine: Engine | None = None
         self._revision = -1
         self._chat: ChatSettings | None = None
@@ -117,56 +117,48 @@ class CaptureScreen(BaseScreen):
         if session.engine is None or of_session(session) is not None:
             self._revision, self._engine = -1, None
             self.state = CaptureState()
-            self._say(of_session(session) or State("loading", "opening the store", skeleton=True))
+            self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
         elif session.revision != self._revision:
             self._revision, self._engine = session.revision, session.engine
             if not self.state.talks:
-                self.runner.start(FIND, lambda token, report: working.found())
+                self.call(
+                    FIND, lambda token, report: working.found(), self._have_talks, failed=self._no_talks
+                )
             self._read_inbox()
 
     def _read_inbox(self) -> None:
         engine = self._engine
         if engine is not None:
-            self.runner.start(INBOX, lambda token, report: working.waiting(engine))
+            self.call(INBOX, lambda token, report: working.waiting(engine), self._have_inbox)
 
-    @on(RunAdvanced)
-    def _advanced(self, message: RunAdvanced) -> None:
-        message.stop()
-        if self.runner.is_current(message):
-            purpose, text = message.value
-            self.state = replace(self.state, heard=text, waiting=f"{purpose}, {self.state.model}")
-            self._paint()
+    def _advanced(self, value: tuple[str, str]) -> None:
+        purpose, text = value
+        self.state = replace(self.state, heard=text, waiting=f"{purpose}, {self.state.model}")
+        self.repaint()
 
-    @on(RunFinished)
-    def _finished(self, message: RunFinished) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
-        if message.slot == FIND:
-            self.state = replace(self.state, talks=(*self.state.talks, *message.value))
-            self._say(None if self.state.talks else self._nothing())
-        elif message.slot == INBOX:
-            items, done = message.value
-            kept = self.state.item if any(each.id == self.state.item for each in items) else ""
-            first = items[0].id if items else ""
-            self.state = replace(self.state, items=items, done=done, item=kept or first)
-            self._paint()
-        elif message.slot == WHY:
-            self.state = replace(self.state, verdict=message.value)
-            self._paint()
-        elif message.slot == RUN:
-            self._ran(*message.value)
+    def _have_talks(self, found: tuple[Talk, ...]) -> None:
+        self.state = replace(self.state, talks=(*self.state.talks, *found))
+        self.say(None if self.state.talks else self._nothing())
 
-    @on(RunFailed)
-    def _failed(self, message: RunFailed) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
+    def _no_talks(self, error: MemtuiError) -> None:
+        self.call_failed(error)
+        self.say(self._nothing())
+
+    def _have_inbox(self, found: tuple[tuple[InboxItem, ...], int]) -> None:
+        items, done = found
+        kept = self.state.item if any(each.id == self.state.item for each in items) else ""
+        first = items[0].id if items else ""
+        self.state = replace(self.state, items=items, done=done, item=kept or first)
+        self.repaint()
+
+    def _have_verdict(self, verdict: Any) -> None:
+        self.state = replace(self.state, verdict=verdict)
+        self.repaint()
+
+    def call_failed(self, error: MemtuiError) -> None:
         self.state = replace(self.state, waiting="", heard="")
-        self.flash(str(message.error), "error")
-        if message.slot == FIND:
-            self._say(self._nothing())
-        self._paint()
+        super().call_failed(error)
+        self.repaint()
 
     def _ran(self, talk: Talk, request: CaptureRequest, trace: CaptureTrace) -> None:
         kept = sum(bool(each.writes) for each in trace.candidates)
@@ -184,7 +176,7 @@ class CaptureScreen(BaseScreen):
             heard="",
             waiting="",
         )
-        self._say(None)
+        self.say(None)
         self.query_one("#text-rows", BuiltRows).choose(str(first))
         self.query_one("#text-rows").focus()
         if trace.warnings and self.state.model:
@@ -192,16 +184,7 @@ class CaptureScreen(BaseScreen):
 
     # ------------------------------------------------------------------ painting
 
-    def _say(self, said: State | None) -> None:
-        self.said = said
-        if said is not None:
-            self.query_one(StatePanel).state = said
-        self.query_one(LayoutContainer).rearrange()
-        self._paint()
-        if self.focused is None or not self.focused.display:
-            self.call_after_refresh(self._focus_first)
-
-    def _focus_first(self) -> None:
+    def focus_first(self) -> None:
         shown = self.query_one(LayoutContainer).shows
         wanted = "state" if self.said is not None else "inbox" if self.state.view == "inbox" else "talks"
         if wanted == "talks" and not shown("talks"):
@@ -211,7 +194,7 @@ class CaptureScreen(BaseScreen):
         )
         self.query_one(target).focus()
 
-    def _paint(self) -> None:
+    def repaint(self) -> None:
         state = self.state
         for name, key in (
             ("talk", state.talk),
@@ -263,7 +246,7 @@ class CaptureScreen(BaseScreen):
         event.stop()
         if event.key and int(event.key) != self.state.text:
             self.state = replace(self.state, text=int(event.key), verdict=None)
-            self._paint()
+            self.repaint()
 
     @on(RowList.Highlighted, "#talk-rows")
     def _talk_chosen(self, event: RowList.Highlighted) -> None:
@@ -274,7 +257,7 @@ class CaptureScreen(BaseScreen):
     def _item_chosen(self, event: RowList.Highlighted) -> None:
         event.stop()
         self.state = replace(self.state, item=event.key)
-        self._paint()
+        self.repaint()
 
     @on(RowList.Opened)
     def _opened(self, event: RowList.Opened) -> None:
@@ -308,8 +291,13 @@ class CaptureScreen(BaseScreen):
         self.state = replace(
             self.state, talk=key, trace=None, verdict=None, marks={}, waiting="reading the conversation"
         )
-        self._say(None)
-        self.runner.start(RUN, lambda token, report: working.captured(engine, talk, chat, token, report))
+        self.say(None)
+        self.call(
+            RUN,
+            lambda token, report: working.captured(engine, talk, chat, token, report),
+            lambda made: self._ran(*made),
+            progress=self._advanced,
+        )
 
     def _add_text(self, text: str | None) -> None:
         if text is None or not text.strip():
@@ -378,7 +366,7 @@ class CaptureScreen(BaseScreen):
         if self._chat is not None:
             self._chat = None
             self.state = replace(self.state, model="", local=True)
-            self._paint()
+            self.repaint()
             self.flash("Rules again: no model is asked.", "note")
             return
         try:
@@ -392,7 +380,7 @@ class CaptureScreen(BaseScreen):
         self.state = replace(
             self.state, model=f"{self._chat.model} at {self._chat.host}", local=self._chat.local
         )
-        self._paint()
+        self.repaint()
         self.flash(
             f"{self.state.model} is asked from now on; {host(self).keys.cap('capture.again')} runs it.",
             "note",
@@ -409,7 +397,7 @@ class CaptureScreen(BaseScreen):
 
             return why_not(place, trace, request, engine.capture_context)
 
-        self.runner.start(WHY, ask)
+        self.call(WHY, ask, self._have_verdict)
 
     # ------------------------------------------------------------------ deciding
 
@@ -420,7 +408,7 @@ class CaptureScreen(BaseScreen):
         places = tuple(at for at, each in self.state.candidates if each.writes)
         if places:
             self.state = marked(self.state, places, "accepted")
-            self._paint()
+            self.repaint()
         elif self.state.candidates:
             self._reword(self.state.candidates[0][0], self.state.candidates[0][1].abstract)
 
@@ -429,7 +417,7 @@ class CaptureScreen(BaseScreen):
             self._settle_item(accept=False)
             return
         self.state = marked(self.state, tuple(at for at, _ in self.state.candidates), "refused")
-        self._paint()
+        self.repaint()
 
     def action_edit(self) -> None:
         hint = "It is stored in these words."
@@ -461,7 +449,7 @@ class CaptureScreen(BaseScreen):
             self.flash(str(error), "error")
             return
         self.state = replace(self.state, trace=changed, marks={**self.state.marks, at: "accepted"})
-        self._paint()
+        self.repaint()
 
     def action_apply(self) -> None:
         trace, places = self.state.trace, self.state.to_apply()
@@ -486,7 +474,7 @@ class CaptureScreen(BaseScreen):
             if self._engine is not None:
                 Inbox(self._engine).take(whole)
             self.state = replace(self.state, trace=None, marks={})
-            self._say(None)
+            self.say(None)
 
         self.staging.stage(make, then=then)
 
@@ -541,17 +529,17 @@ class CaptureScreen(BaseScreen):
         at = (VIEWS.index(self.state.view) + 1) % len(VIEWS)
         self.state = replace(self.state, view=VIEWS[at], zoom="")
         if self.state.view == "inbox":
-            self._say(None)
+            self.say(None)
             self.query_one("#inbox-rows").focus()
         else:
-            self._say(None if self.state.talks else self._nothing())
-            self.call_after_refresh(self._focus_first)
+            self.say(None if self.state.talks else self._nothing())
+            self.call_after_refresh(self.focus_first)
 
     def action_zoom(self) -> None:
         here = self.focused.parent.id if self.focused is not None and self.focused.parent is not None else ""
         self.state = replace(self.state, zoom="" if self.state.zoom else here or "")
         self.query_one(LayoutContainer).rearrange()
-        self._paint()
+        self.repaint()
 
     def action_back(self) -> None:
         if self.staging.stop() or self.dismiss_flash():
@@ -559,14 +547,14 @@ class CaptureScreen(BaseScreen):
         if self.runner.busy(RUN):
             self.runner.cancel(RUN)
             self.state = replace(self.state, waiting="", heard="")
-            self._say(None)
+            self.say(None)
             self.flash("Stopped; nothing was written.", "note")
         elif self.state.zoom:
             self.action_zoom()
         elif self.state.verdict is not None:
             self.state = replace(self.state, verdict=None)
-            self._paint()
+            self.repaint()
         elif self.state.trace is not None and self.state.view == "conversations":
             self.state = replace(self.state, trace=None, marks={})
-            self._say(None)
-            self.call_after_refresh(self._focus_first)
+            self.say(None)
+            self.call_after_refresh(self.focus_first)

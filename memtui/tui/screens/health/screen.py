@@ -16,7 +16,7 @@ from memtui.tui.base_screen import BaseScreen
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished, ShowInBrowse
+from memtui.tui.messages import ShowInBrowse
 from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.screens.health import layout, painting
 from memtui.tui.screens.health.state import VIEWS, ConfigView, HealthState, View
@@ -27,7 +27,8 @@ from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import State, StatePanel, failed
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, ChangeSet, Engine
+    from memtui.engine import CancelToken, ChangeSet, Engine, Progress
+    from memtui.engine.health import Examination
 
 
 SHOWN_IN_BROWSE = 50
@@ -151,7 +152,7 @@ class HealthScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self.state = HealthState()
-        self.said: State | None = State("loading", "looking at the store", skeleton=True)
+        self.said = State("loading", "looking at the store", skeleton=True)
         self._engine: Engine | None = None
         self._revision = -1
 
@@ -186,7 +187,7 @@ class HealthScreen(BaseScreen):
         if session.engine is None or of_session(session) is not None:
             self._revision, self._engine = -1, None
             self.state = HealthState(view=self.state.view)
-            self._say(of_session(session) or State("loading", "opening the store", skeleton=True))
+            self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
         elif session.revision != self._revision and session.phase == "ready":
             self._revision, self._engine = session.revision, session.engine
             self._look(deep=False)
@@ -195,7 +196,13 @@ class HealthScreen(BaseScreen):
         engine = self._engine
         if engine is not None:
             self.state = replace(self.state, looking="looking")
-            self.runner.start("doctor", lambda cancel, report: examined(engine, deep, cancel, report))
+            self.call(
+                "doctor",
+                lambda cancel, report: examined(engine, deep, cancel, report),
+                self._examined,
+                progress=self._looking,
+                failed=self._not_examined,
+            )
 
     def _read(self) -> None:
         """Read what the view shows, where it was not read yet."""
@@ -203,72 +210,51 @@ class HealthScreen(BaseScreen):
         if engine is None:
             return
         if state.view == "indexes" and state.indexes is None:
-            self.runner.start("indexes", lambda cancel, report: read_indexes(engine, cancel))
-        elif state.view == "versions" and state.versions is None:
-            self.runner.start("versions", lambda cancel, report: read_versions(engine, cancel))
-        elif state.view == "config" and state.config is None:
-            self.runner.start("config", lambda cancel, report: read_config(engine, "A"))
-
-    @on(RunAdvanced)
-    def _progress(self, message: RunAdvanced) -> None:
-        message.stop()
-        if not self.runner.is_current(message):
-            return
-        progress = message.value
-        if message.slot == "doctor":
-            self.state = replace(
-                self.state, looking=f"{progress.what} {progress.done:,} of {progress.total:,}"
+            self.call(
+                "indexes",
+                lambda cancel, report: read_indexes(engine, cancel),
+                lambda found: self._have(indexes=found[0], advice=found[1]),
             )
-            self.query_one("#views", BuiltRows).repaint()
+        elif state.view == "versions" and state.versions is None:
+            self.call(
+                "versions",
+                lambda cancel, report: read_versions(engine, cancel),
+                lambda found: self._have(versions=found),
+            )
+        elif state.view == "config" and state.config is None:
+            self._read_plan(engine, "A")
 
-    @on(RunFinished)
-    def _finished(self, message: RunFinished) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
-        value = message.value
-        if message.slot == "doctor":
-            found, deep = value
-            self.state = replace(self.state, found=found, deep=deep, looking="")
-            self._say(None)
-        elif message.slot == "indexes":
-            self.state = replace(self.state, indexes=value[0], advice=value[1])
-        elif message.slot == "versions":
-            self.state = replace(self.state, versions=value)
-        elif message.slot == "difference":
-            self.state = replace(self.state, difference=value)
-        elif message.slot == "config":
-            self.state = replace(self.state, config=value)
-        elif message.slot == "safe":
-            self._preview_safe(value)
-        elif message.slot == "mend":
-            self.flash(value)
-            self._look(deep=self.state.deep)
-        self._paint()
+    def _read_plan(self, engine: Engine, plan: str) -> None:
+        self.call(
+            "config",
+            lambda cancel, report: read_config(engine, plan),
+            lambda found: self._have(config=found),
+        )
 
-    @on(RunFailed)
-    def _failed(self, message: RunFailed) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
+    def _looking(self, progress: Progress) -> None:
+        self.state = replace(self.state, looking=f"{progress.what} {progress.done:,} of {progress.total:,}")
+        self.query_one("#views", BuiltRows).repaint()
+
+    def _examined(self, found: tuple[Examination, bool]) -> None:
+        self.state = replace(self.state, found=found[0], deep=found[1], looking="")
+        self.say(None)
+
+    def _not_examined(self, error: MemtuiError) -> None:
         self.state = replace(self.state, looking="")
-        if message.slot == "doctor" and self.state.found is None:
-            self._say(failed("the store could not be looked at", message.error, RETRY))
+        if self.state.found is None:
+            self.say(failed("the store could not be looked at", error, RETRY))
         else:
-            self.flash(str(message.error), "error")
+            self.call_failed(error)
 
-    def _say(self, said: State | None) -> None:
-        changed = (said is None) != (self.said is None)
-        self.said = said
-        if said is not None:
-            self.query_one(StatePanel).state = said
-        self.query_one(LayoutContainer).rearrange()
-        self._paint()
-        if changed or self.focused is None:
-            focus = self.query_one(StatePanel) if said is not None else self.query_one("#list-rows")
-            self.call_after_refresh(focus.focus)
+    def _have(self, **known: Any) -> None:
+        """Something of the present view was read."""
+        self.state = replace(self.state, **known)
+        self.repaint()
 
-    def _paint(self) -> None:
+    def focus_first(self) -> None:
+        self.query_one(StatePanel if self.said is not None else "#list-rows").focus()
+
+    def repaint(self) -> None:
         state = self.state
         finding = state.finding
         key = {"doctor": finding.kind if finding else "", "versions": str(state.version or "")}.get(
@@ -300,7 +286,7 @@ class HealthScreen(BaseScreen):
                 self.query_one("#detail-rows", BuiltRows).repaint()
         elif event.key != self.state.cursor:
             self.state = replace(self.state, cursor=event.key)
-            self._paint()
+            self.repaint()
 
     @on(RowList.Opened, "#list-rows")
     def _opened(self, event: RowList.Opened) -> None:
@@ -308,8 +294,10 @@ class HealthScreen(BaseScreen):
         engine, entry = self._engine, self.state.entry
         if self.state.view == "versions" and engine is not None and entry is not None:
             first = entry.first if entry.first is not None else entry.version
-            self.runner.start(
-                "difference", lambda cancel, report: read_difference(engine, first, entry.version)
+            self.call(
+                "difference",
+                lambda cancel, report: read_difference(engine, first, entry.version),
+                lambda found: self._have(difference=found),
             )
         else:
             self.action_other()
@@ -368,7 +356,7 @@ class HealthScreen(BaseScreen):
         """Everything that may be mended beside the agent, planned in a worker, then shown as one preview."""
         engine, found = self._engine, self.state.found
         if engine is not None and found is not None:
-            self.runner.start("safe", lambda cancel, report: plan_safe(engine, found, cancel))
+            self.call("safe", lambda cancel, report: plan_safe(engine, found, cancel), self._preview_safe)
 
     def _preview_safe(self, plans: tuple[Any, ...]) -> None:
         if not plans:
@@ -414,7 +402,12 @@ class HealthScreen(BaseScreen):
             engine.refresh()
             return f"{len(plans)} mended; see the Journal, entry {entries}"
 
-        self.runner.start("mend", work)
+        self.call("mend", work, self._mended)
+
+    def _mended(self, said: str) -> None:
+        self.flash(said)
+        self._look(deep=self.state.deep)
+        self.repaint()
 
     def action_browse(self) -> None:
         finding = self.state.finding
@@ -427,7 +420,7 @@ class HealthScreen(BaseScreen):
         now = config.plan if config is not None else "D"
         following = PLANS[(PLANS.index(now) + 1) % len(PLANS)]
         if engine is not None:
-            self.runner.start("config", lambda cancel, report: read_config(engine, following))
+            self._read_plan(engine, following)
 
     def action_previous_view(self) -> None:
         self._show(VIEWS[(VIEWS.index(self.state.view) - 1) % len(VIEWS)])
@@ -438,7 +431,7 @@ class HealthScreen(BaseScreen):
     def _show(self, view: View) -> None:
         self.state = replace(self.state, view=view, cursor="")
         self._read()
-        self._paint()
+        self.repaint()
 
     def action_other(self) -> None:
         here = self.query_one("#list-rows")
@@ -455,7 +448,7 @@ class HealthScreen(BaseScreen):
         if self.state.looking:
             self.runner.cancel("doctor")
             self.state = replace(self.state, looking="")
-            self._paint()
+            self.repaint()
         elif self.state.zoom:
             self.action_zoom()
         else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.app import ComposeResult
 
-from memtui.engine import ChangeSet, MemtuiError, Outcome, dump_json
+from memtui.engine import MemtuiError, dump_json
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -16,7 +16,7 @@ from memtui.tui.dialogs.change_preview_view import SHOWN
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import RunFailed, RunFinished, ShowEntry, ShowInBrowse
+from memtui.tui.messages import ShowEntry, ShowInBrowse
 from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.journal import view
@@ -76,7 +76,7 @@ class JournalScreen(BaseScreen):
     def __init__(self) -> None:
         super().__init__()
         self.state = JournalState()
-        self.said: State | None = State("loading", "reading the journal", skeleton=True)
+        self.said = State("loading", "reading the journal", skeleton=True)
         self._engine: Engine | None = None
         self._revision = -1
 
@@ -105,31 +105,23 @@ class JournalScreen(BaseScreen):
         if session.engine is None or of_session(session) is not None:
             self._revision, self._engine = -1, None
             self.state = JournalState()
-            self._say(of_session(session) or State("loading", "opening the store", skeleton=True))
+            self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
         elif session.revision != self._revision:
             self._revision, self._engine = session.revision, session.engine
             engine = session.engine
-            self.runner.start(READ, lambda token, report: read(engine))
+            self.call(READ, lambda token, report: read(engine), self._have_entries, failed=self._not_read)
 
     def receive(self, wish: ShowEntry) -> None:
         """Show an entry, at once where the journal was read already."""
         self.state = replace(self.state, shown=wish.number, rows=None)
         if self.state.entries:
-            self._paint()
+            self.repaint()
             self._read_rows()
 
-    def _say(self, said: State | None) -> None:
-        changed = (said is None) != (self.said is None)
-        self.said = said
-        if said is not None:
-            self.query_one(StatePanel).state = said
-        self.query_one(LayoutContainer).rearrange()
-        self._paint()
-        if changed or self.focused is None:
-            focus = self.query_one(StatePanel) if said is not None else self.query_one("#timeline")
-            self.call_after_refresh(focus.focus)
+    def focus_first(self) -> None:
+        self.query_one(StatePanel if self.said is not None else "#timeline").focus()
 
-    def _paint(self) -> None:
+    def repaint(self) -> None:
         self.query_one("#timeline", BuiltRows).repaint(str(self.state.shown or ""))
         self.query_one("#rows", BuiltRows).repaint()
         count = len(self.state.entries)
@@ -140,45 +132,36 @@ class JournalScreen(BaseScreen):
         self.query_one("#entry", Panel).headline(which=f"#{full(entry.entry)}" if entry else "")
         self.refresh_bindings()
 
-    @on(RunFinished)
-    def _finished(self, message: RunFinished) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
-        if message.slot == ROWS:
-            number, rows, titles = message.value
-            if number == self.state.shown:
-                self.state = replace(self.state, rows=rows, titles=titles)
-                self._paint()
-            return
-        entries, found, lock = message.value
+    def _have_entries(self, found: tuple[tuple[JournalEntry, ...], dict[int, str], LockState]) -> None:
+        entries, interrupted, lock = found
         kept = self.state.shown if any(each.entry == self.state.shown for each in entries) else 0
         shown = kept or (entries[0].entry if entries else 0)
-        self.state = replace(self.state, entries=entries, found=found, lock=lock, shown=shown, rows=None)
-        self._say(None if entries or lock.stale else _nothing())
+        self.state = replace(
+            self.state, entries=entries, found=interrupted, lock=lock, shown=shown, rows=None
+        )
+        self.say(None if entries or lock.stale else _nothing())
         self._read_rows()
 
-    @on(RunFailed)
-    def _failed(self, message: RunFailed) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
-        if message.slot == READ:
-            self._say(failed("the journal could not be read", message.error, RETRY))
-        else:
-            self.flash(str(message.error), "error")
+    def _not_read(self, error: MemtuiError) -> None:
+        self.say(failed("the journal could not be read", error, RETRY))
+
+    def _have_rows(self, found: tuple[int, list[EntryRow], dict[str, str]]) -> None:
+        number, rows, titles = found
+        if number == self.state.shown:
+            self.state = replace(self.state, rows=rows, titles=titles)
+            self.repaint()
 
     def _read_rows(self) -> None:
         engine, number = self._engine, self.state.shown
         if engine is not None and number:
-            self.runner.start(ROWS, lambda token, report: read_entry(engine, number))
+            self.call(ROWS, lambda token, report: read_entry(engine, number), self._have_rows)
 
     @on(RowList.Highlighted, "#timeline")
     def _highlighted(self, event: RowList.Highlighted) -> None:
         event.stop()
         if event.key and int(event.key) != self.state.shown:
             self.state = replace(self.state, shown=int(event.key), rows=None)
-            self._paint()
+            self.repaint()
             self._read_rows()
 
     @on(RowList.Opened, "#timeline")
@@ -214,10 +197,31 @@ class JournalScreen(BaseScreen):
         self.staging.redo(self.state.shown)
 
     def action_finish(self) -> None:
-        finish(self, self.state.shown)
+        self.staging.finish(self.state.shown)
 
     def action_break_lock(self) -> None:
-        break_lock(self)
+        """Ask whether no agent runs; then the next change removes the lock that a dead program left."""
+        engine = self.session.engine
+        if engine is None or not self.staging.able():
+            return
+
+        def answered(value: str | None) -> None:
+            if value != "break":
+                return
+            try:
+                engine.curate.break_abandoned_lock()
+            except MemtuiError as error:
+                self.call_failed(error)
+            else:
+                self.flash(
+                    "The next change removes the abandoned lock, if it is still there and still silent."
+                )
+
+        options = [
+            Option("keep", "leave it", letter="l"),
+            Option("break", "no agent runs: break it", letter="b"),
+        ]
+        self.app.push_screen(ChooseOne("The write lock was left behind", options), answered)
 
     def action_browse(self) -> None:
         ids = [each.id for each in self.state.rows or ()][:SHOWN_IN_BROWSE]
@@ -252,35 +256,6 @@ class JournalScreen(BaseScreen):
             self.action_zoom()
         elif self.said is None:
             self.query_one("#timeline").focus()
-
-
-def finish(screen: BaseScreen, number: int) -> None:
-    """Complete an entry that was cut off."""
-
-    def write(engine: Engine, planned: ChangeSet, confirmed: bool) -> Outcome:
-        return engine.curate.finish(number, confirmed=confirmed)
-
-    screen.staging.stage(lambda engine: engine.curate.finishing(number), write=write)
-
-
-def break_lock(screen: BaseScreen) -> None:
-    """Ask whether no agent runs; then the next change removes the lock that a dead program left."""
-    engine = screen.session.engine
-    if engine is None or not screen.staging.able():
-        return
-
-    def answered(value: str | None) -> None:
-        if value != "break":
-            return
-        try:
-            engine.curate.break_abandoned_lock()
-        except MemtuiError as error:
-            screen.flash(str(error), "error")
-        else:
-            screen.flash("The next change removes the abandoned lock, if it is still there and still silent.")
-
-    options = [Option("keep", "leave it", letter="l"), Option("break", "no agent runs: break it", letter="b")]
-    screen.app.push_screen(ChooseOne("The write lock was left behind", options), answered)
 
 
 def _nothing() -> State:

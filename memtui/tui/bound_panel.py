@@ -1,0 +1,104 @@
+"""A panel bound to the state of its screen: it paints its part of it, and only while the screen is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, Generic, TypeVar
+
+from textual.reactive import var
+from textual.timer import Timer
+from textual.widget import Widget
+
+from memtui.engine import MemtuiError
+from memtui.tui.calls import CallsMixin, Work
+from memtui.tui.messages import Flash
+from memtui.tui.widgets.panel import Panel
+
+S = TypeVar("S")
+"""The state of the screen: a frozen value."""
+
+
+def _same(now: tuple[object, ...], shown: tuple[object, ...] | None) -> bool:
+    """Whether nothing of the part differs: plain values by what they are, all others by identity."""
+    return shown is not None and all(
+        one is other or (isinstance(one, str | int | float | tuple) and one == other)
+        for one, other in zip(now, shown, strict=True)
+    )
+
+
+class BoundPanel(Panel, Generic[S]):
+    """A panel that paints `part(state)` by `paint_part`; the screen binds `state` in its `compose`.
+
+    A change behind another screen paints nothing: the panel catches up when its screen is shown again.
+    """
+
+    state: var[Any] = var(None, init=False)
+    """The screen's state, of type `S`; None before the screen is mounted."""
+    SETTLE_S: ClassVar[float] = 0.0
+    """Seconds that the part must have rested before it is painted; 0 paints at once."""
+
+    def __init__(self, *children: Widget, title: str = "", id: str | None = None) -> None:
+        super().__init__(*children, title=title, id=id)
+        self.runner = CallsMixin(self)
+        self._shown: tuple[object, ...] | None = None
+        self._settling: Timer | None = None
+
+    def part(self, state: S) -> tuple[object, ...]:
+        """Return what the panel shows of the state; it is painted again where this differs."""
+        raise NotImplementedError
+
+    def paint_part(self, state: S) -> None:
+        """Show the state."""
+        raise NotImplementedError
+
+    def watch_state(self) -> None:
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Paint the part if it is another than the painted one, and the screen is seen."""
+        if self.state is None or not self.is_mounted or not self.screen.is_current:
+            return
+        if _same(self.part(self.state), self._shown):
+            return
+        if self._settling is not None:
+            self._settling.stop()
+        if self.SETTLE_S:
+            self._settling = self.set_timer(self.SETTLE_S, self._settled)
+        else:
+            self._settled()
+
+    @property
+    def resting(self) -> bool:
+        """Whether a change waits until it has rested for `SETTLE_S`."""
+        return self._settling is not None
+
+    def forget(self) -> None:
+        """Paint again at the next change even if the part is as it was."""
+        self._shown = None
+
+    def _settled(self) -> None:
+        self._settling = None
+        self._shown = self.part(self.state)
+        self.paint_part(self.state)
+
+    def on_mount(self) -> None:
+        self.catch_up()
+
+    def on_unmount(self) -> None:
+        self.runner.cancel_all()
+
+    def call(
+        self,
+        slot: str,
+        work: Work,
+        then: Callable[[Any], None],
+        *,
+        progress: Callable[[Any], None] | None = None,
+        failed: Callable[[MemtuiError], None] | None = None,
+    ) -> None:
+        """Run an engine call for this panel; without `failed` its error is said above the key bar."""
+        self.runner.call(slot, work, then, progress=progress, failed=failed or self.call_failed)
+
+    def call_failed(self, error: MemtuiError) -> None:
+        """Say what went wrong above the key bar."""
+        self.post_message(Flash(str(error), "error"))

@@ -1,0 +1,66 @@
+"""Screens that are out of sight do no work: a value of the session is set, and only the seen screen is called."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import replace
+from types import FrameType
+
+import pytest
+from textual.dom import DOMNode
+from textual.screen import Screen
+
+from memtui.engine import Engine
+from memtui.tui.app import MemtuiApp
+from memtui.tui.startup.preload import MODES
+from tests.tui.driving import running, screen_text, settle
+
+
+class Calls:
+    """Counts the calls of methods of widgets by the screen that the widget stands on."""
+
+    def __init__(self) -> None:
+        self.by_screen: Counter[str] = Counter()
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> None:
+        if event != "call" or "/memtui/tui/" not in frame.f_code.co_filename:
+            return
+        node = frame.f_locals.get("self")
+        if not isinstance(node, DOMNode) or isinstance(node, MemtuiApp) or not node.is_attached:
+            return
+        screen = next((each for each in node.ancestors_with_self if isinstance(each, Screen)), None)
+        if screen is not None:
+            self.by_screen[type(screen).__name__] += 1
+
+
+@pytest.mark.parametrize("seen", ["home", "browse", "journal"])
+async def test_a_value_of_the_session_costs_calls_only_in_the_screen_that_is_seen(
+    seen: str, demo_engine: Engine
+) -> None:
+    async with running(demo_engine) as (app, pilot):
+        for mode in MODES:
+            await app.switch_mode(mode)
+            await settle(pilot)
+        await app.switch_mode(seen)
+        await settle(pilot)
+        calls = Calls()
+        sys.setprofile(calls)
+        try:
+            app.session = replace(app.session, newer="3 new", revision=app.session.revision + 1)
+            await settle(pilot)
+        finally:
+            sys.setprofile(None)
+        assert set(calls.by_screen) == {type(app.screen).__name__}
+
+
+async def test_a_screen_that_is_shown_again_knows_the_session_as_it_is_now(demo_engine: Engine) -> None:
+    async with running(demo_engine) as (app, pilot):
+        await app.switch_mode("journal")
+        await settle(pilot)
+        await app.switch_mode("home")
+        app.set_session(newer="3 new")
+        await settle(pilot)
+        await app.switch_mode("journal")
+        await settle(pilot)
+        assert "3 new" in screen_text(app)
