@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -22,7 +21,7 @@ from memtui.paths import state_dir
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.configuration import (
-        ConfigPlan,
+        ConfigDraft,
         Configuration,
         KeyCheck,
         KeyResult,
@@ -88,14 +87,16 @@ def _engine(args: argparse.Namespace) -> Engine | None:
 
 def _check(args: argparse.Namespace, config: Configuration) -> int:
     from memtui.engine.configuration import (
+        checks_for,
         problems_of,
+        settings_under,
     )
 
     engine = _engine(args)
     problems = problems_of(config, store=None if engine is None else engine.store)
     results: Sequence[KeyResult] = ()
     if args.keys:
-        results = _asked(args, config, _settings(config, ()))
+        results = _asked(args, checks_for(settings_under(config, ()), config.loaded.environ))
     bad = any(each.severity == "error" for each in problems) or any(not each.ok for each in results)
     if args.json:
         print_json(
@@ -116,47 +117,41 @@ def _check(args: argparse.Namespace, config: Configuration) -> int:
     return 1 if bad else 0
 
 
-def _planned(args: argparse.Namespace, config: Configuration) -> tuple[ConfigPlan, tuple[SettingChange, ...]]:
+def _draft(args: argparse.Namespace, config: Configuration, engine: Engine | None = None) -> ConfigDraft:
     from memtui.engine.configuration import (
+        draft_plan,
         plan_changes,
         plan_named,
     )
 
     plan = plan_named(args.plan, Path.cwd())
-    return plan, plan_changes(config, plan)
+    store = None if engine is None else engine.store
+    return draft_plan(config, plan, plan_changes(config, plan), store=store, environ=os.environ)
 
 
 def _plan(args: argparse.Namespace, config: Configuration) -> int:
-    from memtui.engine.configuration import (
-        consequences_of,
-        problems_of,
-    )
-
-    plan, changes = _planned(args, config)
     engine = _engine(args)
-    store = None if engine is None else engine.store
-    consequences = consequences_of(config, changes, store, environ=os.environ)
-    problems = problems_of(config, _block(config, changes), store)
-    missing = [name for name in plan.keys if not config.loaded.environ.get(name)]
+    draft = _draft(args, config, engine)
+    changes, problems = draft.changes, draft.problems
     flight = _flown(args, config, changes, engine) if args.fly else None
     if args.json:
         print_json(
             {
                 "schema": "memtui.config.plan.v1",
-                "plan": plan.name,
-                "title": plan.title,
+                "plan": draft.name,
+                "title": draft.title,
                 "file": str(config.main),
                 "changes": [each.as_json() for each in changes],
-                "consequences": [each.as_json() for each in consequences],
+                "consequences": [each.as_json() for each in draft.consequences],
                 "problems": [each.as_json() for each in problems],
-                "keys_missing": missing,
-                "hosts": [each.host for each in _checks(config, changes)],
+                "keys_missing": list(draft.missing),
+                "hosts": [each.host for each in draft.checks],
                 "flight": None if flight is None else flight.as_json(),
                 "written": False,
             }
         )
         return 0
-    print_text(f"plan {plan.name}, {plan.title}\n{config.main}, not written")
+    print_text(f"plan {draft.name}, {draft.title}\n{config.main}, not written")
     for change in changes:
         shown = change.as_json()
         after = "goes" if shown["removed"] else f"becomes {shown['to']!r}"
@@ -164,9 +159,9 @@ def _plan(args: argparse.Namespace, config: Configuration) -> int:
         print_text(f"  {change.dotted}: {before}{after}" + (f"  ({change.reason})" if change.reason else ""))
     if not changes:
         print_text("  it is so already")
-    for each in consequences:
+    for each in draft.consequences:
         print_text(f"{'!' if each.grave else ' '} {each.sentence}")
-    for name in missing:
+    for name in draft.missing:
         warning(f"{name} is not set here; the gateway may have it.")
     for problem in problems:
         warning(f"under this plan: {problem.sentence}. {problem.remedy}")
@@ -218,62 +213,12 @@ def _flown(
         )  # fmt: skip
 
 
-def _settings(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
-    """The plugin's settings once the changes are made, by dotted path, variables as they are written."""
-    from memtui.engine.configuration import (
-        REMOVED,
-    )
-
-    out: dict[str, Any] = {}
-
-    def walk(node: Any, path: tuple[str, ...]) -> None:
-        for key, value in node.items():
-            if isinstance(value, dict) and "source" not in value:
-                walk(value, (*path, key))
-            else:
-                out[".".join((*path, key))] = value
-
-    walk(config.plugin, ())
-    for change in changes:
-        if change.path[: len(config.config_path)] == config.config_path:
-            key = ".".join(change.path[len(config.config_path) :])
-            if change.after is REMOVED:
-                out.pop(key, None)
-            else:
-                out[key] = change.after
-    return out
-
-
-def _block(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
-    """The plugin's settings once the changes are made, as a tree."""
-    tree: dict[str, Any] = {}
-    for path, value in _settings(config, changes).items():
-        *lead, last = path.split(".")
-        node = tree
-        for key in lead:
-            node = node.setdefault(key, {})
-        node[last] = value
-    return tree
-
-
-def _checks(config: Configuration, changes: Sequence[SettingChange]) -> tuple[KeyCheck, ...]:
-    from memtui.engine.configuration import (
-        checks_for,
-    )
-
-    return checks_for(_settings(config, changes), config.loaded.environ)
-
-
-def _asked(
-    args: argparse.Namespace, config: Configuration, settings: dict[str, Any]
-) -> tuple[KeyResult, ...]:
+def _asked(args: argparse.Namespace, checks: Sequence[KeyCheck]) -> tuple[KeyResult, ...]:
     from memtui.engine.configuration import (
         WORD,
-        checks_for,
         run_checks,
     )
 
-    checks = checks_for(settings, config.loaded.environ)
     hosts = ", ".join(dict.fromkeys(each.host for each in checks))
     if not args.yes:
         raise RefusedError(
@@ -295,73 +240,43 @@ def _print_keys(results: Sequence[KeyResult]) -> None:
 
 
 def _diff(args: argparse.Namespace, config: Configuration) -> int:
-    if args.plan:
-        _, changes = _planned(args, config)
-        texts = config.with_settings([(each.path, each.after) for each in changes])
-        pairs = [(str(path), config.texts[path], text) for path, text in texts.items()]
-    else:
-        from memtui.engine.configuration import (
-            last_record,
-        )
+    from memtui.engine.configuration import (
+        last_record,
+        written_difference,
+    )
 
+    if args.plan:
+        draft = _draft(args, config)
+        files = [str(each) for each in config.with_settings([(one.path, one.after) for one in draft.changes])]
+        lines = draft.difference
+    else:
         record = last_record(state_dir(os.environ), config.main)
-        pairs = [
-            (each.path, Path(each.backup).read_text("utf-8"), Path(each.path).read_text("utf-8"))
-            for each in record.files
-        ]
-    lines: list[str] = []
-    for path, before, after in pairs:
-        lines += difflib.unified_diff(
-            _masked(before).splitlines(), _masked(after).splitlines(), path, path, lineterm="", n=1
-        )
+        files = [each.path for each in record.files]
+        lines = written_difference(record.files)
     if args.json:
-        print_json(
-            {"schema": "memtui.config.diff.v1", "files": [path for path, _, _ in pairs], "diff": lines}
-        )
+        print_json({"schema": "memtui.config.diff.v1", "files": files, "diff": list(lines)})
     else:
         print_text("\n".join(lines) or "no difference")
     return 0
 
 
-def _masked(text: str) -> str:
-    """The text of a configuration without the keys that are written out in it."""
-    import re
-
-    from memtui.engine import (
-        mask,
-    )
-    from memtui.engine.discovery import (
-        MASK,
-        mask_text,
-    )
-
-    def hide(match: re.Match[str]) -> str:
-        known = "${" in match["value"] or match["value"] == "ollama"
-        return match[0] if known else f"{match['lead']}{MASK}{match['quote']}"
-
-    name = r"\w*(?:[kK]ey|[tT]oken|[sS]ecret|[pP]assw\w*)"
-    pattern = rf"(?P<lead>{name}[\"']?\s*:\s*(?P<quote>[\"']))(?P<value>[^\"'\n]*)(?P=quote)"
-    return mask_text(mask(re.sub(pattern, hide, text))[0])
-
-
 def _apply(args: argparse.Namespace, config: Configuration) -> int:
     from memtui.engine.configuration import (
-        problems_of,
         write_changes,
     )
 
-    plan, changes = _planned(args, config)
+    draft = _draft(args, config)
+    changes, problems = draft.changes, draft.errors
     if not changes:
         if args.json:
             print_json(
-                {"schema": "memtui.config.apply.v1", "plan": plan.name, "changes": [], "written": False}
+                {"schema": "memtui.config.apply.v1", "plan": draft.name, "changes": [], "written": False}
             )
         else:
             print_text("it is so already; nothing was written")
         return 0
-    problems = [each for each in problems_of(config, _block(config, changes)) if each.severity == "error"]
     if not args.yes:
-        hosts = ", ".join(dict.fromkeys(each.host for each in _checks(config, changes)))
+        hosts = ", ".join(draft.hosts)
         asked = "" if args.no_key_checks else f' {hosts} would be asked before, with the word "test" alone.'
         raise RefusedError(
             f"{len(changes)} settings of {config.main} would change.{asked}",
@@ -369,14 +284,14 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
         )
     results: Sequence[KeyResult] = ()
     if not args.no_key_checks:
-        results = _asked(args, config, _settings(config, changes))
+        results = _asked(args, draft.checks)
         if any(not each.ok for each in results):
             failed = next(each for each in results if not each.ok)
             if args.json:
                 print_json(
                     {
                         "schema": "memtui.config.apply.v1",
-                        "plan": plan.name,
+                        "plan": draft.name,
                         "written": False,
                         "keys": [each.as_json() for each in results],
                     }
@@ -385,12 +300,12 @@ def _apply(args: argparse.Namespace, config: Configuration) -> int:
                 f"{failed.purpose}: {failed.sentence}.",
                 fix=f"{failed.remedy} Nothing was changed; without this check: --no-key-checks.",
             )
-    record = write_changes(config, changes, plan=plan.name, state=state_dir(os.environ), now_ms=wall_clock())
+    record = write_changes(config, changes, plan=draft.name, state=state_dir(os.environ), now_ms=wall_clock())
     if args.json:
         print_json(
             {
                 "schema": "memtui.config.apply.v1",
-                "plan": plan.name,
+                "plan": draft.name,
                 "written": True,
                 "file": str(config.main),
                 "files": [each.as_json() for each in record.files],

@@ -11,7 +11,16 @@ import pytest
 from memtui.engine import UsageError, open_engine
 from memtui.engine.access import ScopePolicy
 from memtui.engine.access.matrix import AgentRow, ScopeCount, build_matrix, difference, read_rules
-from memtui.engine.witness.rights import is_injected, read_rights
+from memtui.engine.configuration import (
+    access_under,
+    consequences_of,
+    listed_scopes,
+    open_config,
+    plan_access,
+    undo_write,
+    write_changes,
+)
+from memtui.engine.witness.rights import is_injected, read_rights, rights_under
 from tests.engine import pro_store
 
 BLOCK = {
@@ -204,3 +213,50 @@ def test_a_store_with_its_configuration(tmp_path: Path) -> None:
         ("config-throws", "scopes.default")
     ]
     assert thrown.matrix.cells == []
+
+
+def test_editing_who_reads_what_shows_the_cells_that_change_with_what_they_hold(tmp_path: Path) -> None:
+    """An agent's list is one setting; a name with dots or space around it is the one that the plugin reads."""
+    store = tmp_path / ".openclaw" / "memory" / "lancedb-pro"
+    store.mkdir(parents=True)
+    rows = [
+        pro_store.row("a", "The window is on Friday.", [1, 0]),
+        pro_store.row("b", "The budget is 12 euro.", [0, 1], scope="finance"),
+        pro_store.row("c", "password: hunter22X9", [0, 1], scope="finance"),
+        pro_store.row("d", "For support alone.", [0, 1], scope="agent:support.de"),
+    ]
+    pro_store.write_store(store, rows, dims=2, fts=False)
+    block = """{ agentAccess: { ops: ['global'], ' support.de ': ['global'] /* by hand */ } }"""
+    (tmp_path / ".openclaw" / "openclaw.json").write_text(
+        """{ plugins: { slots: { memory: 'memory-lancedb-pro' }, entries: { 'memory-lancedb-pro': {
+        enabled: true, config: { embedding: { apiKey: '${K}' }, scopes: """
+        + block
+        + """ } } } } }""",
+        "utf-8",
+    )
+    environ = {"HOME": str(tmp_path)}
+    engine = open_engine(None, now=lambda: pro_store.NOW_MS, environ=environ, cwd=tmp_path)
+    found, config = read_rights(engine, environ, tmp_path), open_config(environ, tmp_path)
+    assert listed_scopes(config, "support.de") == ("global",)
+    changes = plan_access(config, "support.de", ["global", "finance"])
+    assert [each.path[-3:] for each in changes] == [("scopes", "agentAccess", " support.de ")]
+    after, changed = rights_under(engine, found, access_under(config, changes, {}))
+    sentence = "support.de gains 2 memories of finance; 1 holds secrets"
+    assert [each.sentence for each in changed] == [sentence]
+    assert after.matrix.cell("support.de", "finance").read  # type: ignore[union-attr]
+    said = consequences_of(config, changes, engine.store, environ={})
+    assert next(each for each in said if each.kind == "access").sentence == sentence
+    _, changed = rights_under(
+        engine, found, access_under(config, plan_access(config, "support.de", None), {})
+    )
+    assert [each.sentence for each in changed] == ["support.de gains 1 memory of agent:support.de"]
+    assert plan_access(config, "ops", ["global"]) == ()
+    for name, scopes in (("system", ["global"]), (" ", ["global"]), ("ops", ["global", " "])):
+        with pytest.raises(UsageError):
+            plan_access(config, name, scopes)
+    record = write_changes(config, changes, plan="access", state=tmp_path / "state", now_ms=1)
+    again = open_config(environ, tmp_path)
+    assert listed_scopes(again, "support.de") == ("global", "finance")
+    assert "/* by hand */" in again.texts[again.main]
+    undo_write(again, record, state=tmp_path / "state", now_ms=2)
+    assert open_config(environ, tmp_path).texts == config.texts

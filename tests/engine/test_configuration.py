@@ -492,3 +492,19 @@ def test_a_plan_is_flown_over_cases_without_writing(tmp_path: Path) -> None:
     assert found.smaller.right >= 1
     same = fly(config, (), of_cases(cases), engine.bench(), "pro/tool")
     assert not any(each.changed for each in same.questions)
+
+
+def test_names_with_dots_stay_one_name(tmp_path: Path) -> None:
+    """A plan of one's own may grant scopes to an agent whose name has dots."""
+    config = home(tmp_path, pro("embedding: { apiKey: '${K}' }"))
+    own = tmp_path / "own.json5"
+    own.write_text(
+        "{ scopes: { agentAccess: { 'support.de': ['global'] }, definitions: { 'a.b': { description: 'x' } } } }"
+    )
+    changes = [
+        each for each in plan_changes(config, plan_named("own.json5", tmp_path)) if "scopes" in each.path
+    ]
+    assert [each.path[-3:] for each in changes] == [
+        ("scopes", "agentAccess", "support.de"),
+        ("definitions", "a.b", "description"),
+    ]

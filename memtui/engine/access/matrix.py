@@ -145,6 +145,20 @@ class CellChange:
     secrets: int
     """Rows with a secret in the scope."""
 
+    @property
+    def sentence(self) -> str:
+        """What the agent gains or loses."""
+        before, after = self.before, self.after
+        if before.read != after.read:
+            said = difference_in_words(after.agent, after.scope, after.read, after.rows, self.secrets)
+            return said + (f"; may not write there: {after.reason}" if after.read and not after.write else "")
+        can = "may write" if after.write else "may no longer write"
+        return f"{after.agent} {can} into {_named(after.scope)}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {"before": self.before.as_json(), "after": self.after.as_json(), "secrets": self.secrets}
+
 
 @dataclass(slots=True)
 class AccessMatrix:
@@ -233,6 +247,17 @@ def difference(before: AccessMatrix, after: AccessMatrix) -> list[CellChange]:
         if (was.read, was.write) != (cell.read, cell.write):
             out.append(CellChange(was, cell, after.counts[cell.scope].secrets))
     return sorted(out, key=lambda each: -each.after.rows)
+
+
+def difference_in_words(
+    agent: str, scope: str | None, gains: bool, rows: int | None, secrets: int = 0
+) -> str:
+    """What a change of rights brings: support gains 312 memories of finance; 2 hold secrets."""
+    verb = "gains" if gains else "loses"
+    if not rows:
+        return f"{agent} {verb} {_named(scope)}" + ("" if rows is None else ", which holds no memory yet")
+    held = f"; {secrets} hold{'s' if secrets == 1 else ''} secrets" if secrets and gains else ""
+    return f"{agent} {verb} {_memories(rows)} of {_named(scope)}{held}"
 
 
 def read_rules(text: str) -> list[DenyRule]:

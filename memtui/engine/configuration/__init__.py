@@ -7,11 +7,29 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from memtui.engine.configuration.access_plan import access_under, listed_scopes, plan_access
     from memtui.engine.configuration.consequences import Consequence, consequences_of
+    from memtui.engine.configuration.draft import (
+        ConfigDraft,
+        draft_of,
+        draft_plan,
+        plan_option,
+        text_difference,
+        written_difference,
+    )
     from memtui.engine.configuration.file import REMOVED, Configuration, open_config
     from memtui.engine.configuration.flight import fly
     from memtui.engine.configuration.key_checks import WORD, KeyCheck, KeyResult, checks_for, run_checks
-    from memtui.engine.configuration.plans import PLANS, ConfigPlan, SettingChange, plan_changes, plan_named
+    from memtui.engine.configuration.plans import (
+        PLANS,
+        ConfigPlan,
+        SettingChange,
+        block_under,
+        change_to,
+        plan_changes,
+        plan_named,
+        settings_under,
+    )
     from memtui.engine.configuration.rules import Problem, problems_of
     from memtui.engine.configuration.write import last_record, undo_write, write_changes
 
@@ -19,6 +37,7 @@ __all__ = [
     "PLANS",
     "REMOVED",
     "WORD",
+    "ConfigDraft",
     "ConfigPlan",
     "Configuration",
     "Consequence",
@@ -26,22 +45,45 @@ __all__ = [
     "KeyResult",
     "Problem",
     "SettingChange",
+    "access_under",
+    "block_under",
+    "change_to",
     "checks_for",
     "consequences_of",
+    "draft_of",
+    "draft_plan",
     "fly",
     "last_record",
+    "listed_scopes",
     "open_config",
+    "plan_access",
     "plan_changes",
     "plan_named",
+    "plan_option",
     "problems_of",
     "run_checks",
+    "settings_under",
+    "text_difference",
     "undo_write",
     "write_changes",
+    "written_difference",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
+        "access_under": "memtui.engine.configuration.access_plan",
+        "listed_scopes": "memtui.engine.configuration.access_plan",
+        "plan_access": "memtui.engine.configuration.access_plan",
+        "ConfigDraft": "memtui.engine.configuration.draft",
+        "draft_of": "memtui.engine.configuration.draft",
+        "draft_plan": "memtui.engine.configuration.draft",
+        "plan_option": "memtui.engine.configuration.draft",
+        "text_difference": "memtui.engine.configuration.draft",
+        "written_difference": "memtui.engine.configuration.draft",
+        "block_under": "memtui.engine.configuration.plans",
+        "change_to": "memtui.engine.configuration.plans",
+        "settings_under": "memtui.engine.configuration.plans",
         "ConfigPlan": "memtui.engine.configuration.plans",
         "Configuration": "memtui.engine.configuration.file",
         "Consequence": "memtui.engine.configuration.consequences",

@@ -6,8 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from memtui.engine.access.matrix import difference_in_words
+from memtui.engine.configuration.access_plan import access_under
 from memtui.engine.configuration.file import REMOVED, Configuration
 from memtui.engine.configuration.plans import SettingChange
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.providers.http import host_of
 
 if TYPE_CHECKING:
@@ -82,7 +85,7 @@ def consequences_of(
     if _changes_vectors(config, vectors):
         out.append(_reembed(config, below, store))
     out += _services(config, below)
-    out.append(_access(config, changes, environ or {}))
+    out.append(_access(config, changes, environ or {}, store))
     low = below.get("retrieval.minScore")
     if low is not None and isinstance(low.after, int | float) and low.after >= 0.5:
         out.append(
@@ -188,15 +191,37 @@ def _services(config: Configuration, below: Mapping[str, SettingChange]) -> list
 
 
 def _access(
-    config: Configuration, changes: Sequence[SettingChange], environ: Mapping[str, str]
+    config: Configuration, changes: Sequence[SettingChange], environ: Mapping[str, str], store: Store | None
 ) -> Consequence:
-    """Cells of the access matrix that change: agents and the scopes that they gain or lose."""
+    """Cells of the access matrix that change: agents, the scopes that they gain or lose, and what these hold."""
     cells = access_cells(config, changes, environ)
     if not cells:
         return Consequence("access", "no agent reads more or less than before", detail={"cells": []})
-    said = "; ".join(f"{agent} {'gains' if gains else 'loses'} {scope}" for agent, scope, gains in cells[:6])
+    rows: dict[str | None, int] = {}
+    secrets: dict[str | None, int] = {}
+    if store is not None and store.dialect.columns.scope is not None:
+        from memtui.engine.store import sql
+        from memtui.engine.witness.rights import count_secrets
+
+        scopes: list[str | None] = list(dict.fromkeys(scope for _, scope, _ in cells))
+        column = store.dialect.columns.scope
+        rows = {scope: store.pin(store.version).count(sql.is_in(column, [scope])) for scope in scopes}
+        secrets = count_secrets(store, scopes)
+    said = "; ".join(
+        difference_in_words(agent, scope, gains, rows.get(scope), secrets.get(scope, 0))
+        for agent, scope, gains in cells[:6]
+    )
+    more = f"; and {len(cells) - 6} more" if len(cells) > 6 else ""
     return Consequence(
-        "access", said, True, {"cells": [{"agent": a, "scope": s, "gains": g} for a, s, g in cells]}
+        "access",
+        said + more,
+        True,
+        {
+            "cells": [
+                {"agent": a, "scope": s, "gains": g, "rows": rows.get(s), "secrets": secrets.get(s, 0)}
+                for a, s, g in cells
+            ]
+        },
     )
 
 
@@ -204,25 +229,10 @@ def access_cells(
     config: Configuration, changes: Sequence[SettingChange], environ: Mapping[str, str]
 ) -> list[tuple[str, str, bool]]:
     """(agent, scope, whether it is gained) for each right that the changes alter."""
-    from memtui.engine.access.policy import ScopePolicy
-    from memtui.engine.core.errors import MemtuiError
-
-    wanted = [each for each in changes if each.short.startswith("scopes.")]
-    if not wanted:
+    if not any(each.short.startswith("scopes.") for each in changes):
         return []
-    block = dict(config.plugin.get("scopes") or {})
-    after: dict[str, Any] = {**block}
-    for each in wanted:
-        node, keys = after, each.short.split(".")[1:]
-        for key in keys[:-1]:
-            node[key] = dict(node.get(key) or {})
-            node = node[key]
-        if each.after is REMOVED:
-            node.pop(keys[-1], None)
-        else:
-            node[keys[-1]] = each.after
     try:
-        old, new = ScopePolicy.from_config(block, environ), ScopePolicy.from_config(after, environ)
+        old, new = access_under(config, (), environ), access_under(config, changes, environ)
     except MemtuiError:
         return []
     listed = config.value(("agents", "list"))

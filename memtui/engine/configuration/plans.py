@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ JINA, OPENAI, SILICONFLOW = (
 OLLAMA = "http://localhost:11434/v1"
 
 _ABSENT = object()
+
+_ACCESS, _DEFINED = "scopes.agentAccess.", "scopes.definitions."
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,20 +292,41 @@ def plan_changes(config: Configuration, plan: ConfigPlan) -> tuple[SettingChange
         )
     lead = config.config_path
     wanted += [
-        ((*lead, *key.split(".")), value, plan.reasons.get(key, "")) for key, value in plan.settings.items()
+        ((*lead, *setting_path(key)), value, plan.reasons.get(key, ""))
+        for key, value in plan.settings.items()
     ]
     for path, value, reason in wanted:
-        before = _value(config, path)
-        if value is REMOVED:
-            if before is _ABSENT:
-                continue
-        elif before is not _ABSENT and _same(path, before, value):
-            continue
-        spot = config.spot(path)
-        out.append(
-            SettingChange(path, None if before is _ABSENT else before, value, reason, spot.file, spot.there)
-        )
+        change = change_to(config, path, value, reason)
+        if change is not None:
+            out.append(change)
     return tuple(out)
+
+
+def setting_path(key: str) -> Path_:
+    """A dotted setting as a path; names of agents and scopes may have dots of their own."""
+    block, name = key[: len(_ACCESS)], key[len(_ACCESS) :]
+    if block == _ACCESS:
+        return ("scopes", "agentAccess", name)
+    if key.startswith(_DEFINED):
+        name, dot, last = key[len(_DEFINED) :].rpartition(".description")
+        return (
+            "scopes",
+            "definitions",
+            *((name, "description") if dot and not last else (key[len(_DEFINED) :],)),
+        )
+    return tuple(key.split("."))
+
+
+def change_to(config: Configuration, path: Path_, value: Any, reason: str = "") -> SettingChange | None:
+    """The change that makes the setting at `path` (from the root) this value; None where it is so already."""
+    before = _value(config, path)
+    if value is REMOVED:
+        if before is _ABSENT:
+            return None
+    elif before is not _ABSENT and _same(path, before, value):
+        return None
+    spot = config.spot(path)
+    return SettingChange(path, None if before is _ABSENT else before, value, reason, spot.file, spot.there)
 
 
 def _value(config: Configuration, path: Path_) -> Any:
@@ -336,3 +360,38 @@ def _same(path: Path_, before: Any, after: Any) -> bool:
         }
         return bool(wanted) and wanted <= named
     return False
+
+
+def block_under(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
+    """The plugin's settings once the changes are made, as a tree, variables as they are written."""
+    tree = copy.deepcopy(config.plugin)
+    lead = config.config_path
+    for change in changes:
+        if change.path[: len(lead)] != lead or len(change.path) == len(lead):
+            continue
+        *above, last = change.path[len(lead) :]
+        node = tree
+        for key in above:
+            if not isinstance(node.get(key), dict):
+                node[key] = {}
+            node = node[key]
+        if change.after is REMOVED:
+            node.pop(last, None)
+        else:
+            node[last] = change.after
+    return tree
+
+
+def settings_under(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
+    """The same by dotted path."""
+    out: dict[str, Any] = {}
+
+    def walk(node: Mapping[str, Any], path: tuple[str, ...]) -> None:
+        for key, value in node.items():
+            if isinstance(value, dict) and "source" not in value:
+                walk(value, (*path, key))
+            else:
+                out[".".join((*path, key))] = value
+
+    walk(block_under(config, changes), ())
+    return out

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import DEFAULT_AGENT, Access, access_of, agents_in
-from memtui.engine.access.matrix import NO_ID, SHELL, AccessMatrix, AgentRow, ScopeCount, build_matrix
+from memtui.engine.access.matrix import (
+    NO_ID,
+    SHELL,
+    AccessMatrix,
+    AgentRow,
+    CellChange,
+    ScopeCount,
+    build_matrix,
+    difference,
+)
 from memtui.engine.core.errors import ConfigError
 from memtui.engine.core.memory import LAYERS, STATES
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
@@ -21,6 +30,7 @@ from memtui.engine.witness.find import state_folders
 if TYPE_CHECKING:
     from memtui.engine.discovery.types import FoundStore
     from memtui.engine.engine import Engine
+    from memtui.engine.store.table import Store
 
 
 OWNER = "agentId"
@@ -71,9 +81,33 @@ def read_rights(
             for scope, count in counts.items()
             if count.rows and there and all(_reads(access, agent, scope, count) for agent in there)
         ]
-        for place, number in _secrets(engine, shared, on_progress, cancel).items():
+        for place, number in count_secrets(engine.store, shared, on_progress, cancel).items():
             counts[place] = replace(counts[place], secrets=number)
     return Rights(build_matrix(access, agents, counts, error=error), access, found.config if found else "")
+
+
+def rights_under(
+    engine: Engine, rights: Rights, access: Access, cancel: CancelToken | None = None
+) -> tuple[Rights, list[CellChange]]:
+    """The matrix under other rules over the same rows, and the cells that differ, those with most rows first.
+
+    The texts of the scopes that somebody gains are looked at for secrets.
+    """
+    counts = dict(rights.matrix.counts)
+    for scope in access.named_scopes():
+        counts.setdefault(scope, ScopeCount())
+    known = {agent.id for agent in rights.matrix.agents}
+    agents = [*(AgentRow(each, False) for each in access.named_agents() if each not in known)]
+    agents = sorted([*rights.matrix.agents, *agents], key=lambda each: each.pseudo)
+    before = rights.matrix
+    if rights.access is not None:
+        before = build_matrix(rights.access, agents, counts)
+    changed = difference(before, build_matrix(access, agents, counts))
+    gained = list(dict.fromkeys(each.after.scope for each in changed if each.after.read))
+    for place, number in count_secrets(engine.store, gained, cancel=cancel).items():
+        counts[place] = replace(counts[place], secrets=number)
+    after = build_matrix(access, agents, counts)
+    return Rights(after, access, rights.source), difference(before, after)
 
 
 def configured_store(engine: Engine, environ: Mapping[str, str], cwd: Path) -> FoundStore | None:
@@ -197,19 +231,22 @@ def _reads(access: Access, agent: str, scope: str | None, count: ScopeCount) -> 
     return any(access.reads(agent, scope, owner).allowed for owner in count.owners or (None,))
 
 
-def _secrets(
-    engine: Engine, scopes: list[str | None], on_progress: OnProgress | None, cancel: CancelToken | None
+def count_secrets(
+    store: Store,
+    scopes: Sequence[str | None],
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
 ) -> dict[str | None, int]:
     """How many rows of each scope hold a secret; the texts of these scopes are read once."""
     import pyarrow.compute as pc
 
-    column = engine.store.dialect.columns.scope
-    text = engine.store.dialect.columns.text
+    column = store.dialect.columns.scope
+    text = store.dialect.columns.text
     if not scopes or column is None:
         return {}
     found: dict[str | None, int] = {}
     done = 0
-    for batch in engine.store.scan([column, text], where=sql.is_in(column, scopes), batch_size=8_192):
+    for batch in store.scan([column, text], where=sql.is_in(column, list(scopes)), batch_size=8_192):
         if cancel is not None:
             cancel.check()
         kept = batch.filter(pc.match_substring_regex(batch.column(text), HINT).fill_null(False))
