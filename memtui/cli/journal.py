@@ -9,9 +9,7 @@ from memtui.cli.memory_changes import carry_out, without_secrets
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.show import moment
-from memtui.engine import (
-    veiled,
-)
+from memtui.engine import UsageError, veiled
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("entry", nargs="?", type=int, metavar="ENTRY", help="one entry with its memories")
     parser.add_argument("--limit", type=int, default=-1, metavar="N", help="how many (default: all)")
     parser.add_argument("--finish", type=int, metavar="ENTRY", help="complete an entry that was interrupted")
+    parser.add_argument(
+        "--leave", type=int, metavar="ENTRY", help="settle an interrupted entry as it is; writes no memory"
+    )
     parser.add_argument("--dry-run", action="store_true", help="with --finish: say what would be done")
     parser.add_argument(
         "--yes", action="store_true", help="with --finish: no agent is running where it matters"
@@ -26,9 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show the journal, or finish an entry."""
+    """Show the journal, or settle an entry that was interrupted."""
+    if args.finish is not None and args.leave is not None:
+        raise UsageError("An entry is finished or left, not both.", fix="Give one of --finish and --leave.")
     if args.finish is not None:
         return _finish(args)
+    if args.leave is not None:
+        return _leave(args)
     engine = open_for(args)
     interrupted = engine.curate.interrupted()
     if args.entry is not None:
@@ -61,6 +66,20 @@ def run(args: argparse.Namespace) -> int:
         ("entry", "time", "action", "rows", "state", "what"),
         right_aligned=(0, 3),
     )
+    return 0
+
+
+def _leave(args: argparse.Namespace) -> int:
+    engine = open_for(args)
+    found = {each.entry.entry: each for each in engine.curate.interrupted()}
+    if not args.dry_run:
+        engine.curate.leave(args.leave)
+    state = found[args.leave].found.value if args.leave in found else "not known"
+    if args.json:
+        print_json({"entry": args.leave, "found": state, "left": not args.dry_run})
+    else:
+        would = "would be left" if args.dry_run else "is left"
+        print_text(f"Entry {args.leave} {would} as it is ({state}); no memory was changed.")
     return 0
 
 

@@ -218,6 +218,18 @@ class ChangeRequests(Widget):
 
         self.stage(lambda engine: engine.curate.finishing(entry), write=write)
 
+    def leave(self, entry: int) -> None:
+        """Settle an entry that was cut off as it is: no memory is written, nothing warns of it any more."""
+        engine = host(self).session.engine
+        if engine is None:
+            return
+        try:
+            engine.curate.leave(entry)
+        except MemtuiError as error:
+            self._say(str(error), "error")
+        else:
+            host(self).take("changed", f"Entry {entry} is left as it is; no memory was changed.")
+
     def stop(self) -> bool:
         """Give up a plan that is being made; False when there was none."""
         if not self._runner.busy(PLAN):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
 import tempfile
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from memtui.cli.main import run
 from memtui.engine import History, RecallRequest, open_engine
-from memtui.paths import questions_file
+from memtui.paths import questions_file, state_dir
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine.curate_world import row_of, rows_of, same_rows
 from tests.engine.tables import pro_row, uuid, write_table
@@ -294,3 +295,27 @@ def test_a_dry_run_says_which_questions_get_other_answers(db: Path, capsys: Capt
     assert f"    1 -> -  leaves {first}" in out
     assert call(capsys, db, "edit", first, "--set", "state=archived", "--effect")[0] == 2
     assert tree_hash(db) == before
+
+
+def test_an_interrupted_entry_can_be_left_as_it_is(db: Path, capsys: Capture) -> None:
+    from tests.engine.test_curate_bad import changed_again
+
+    folder = db.parent / "again" / "db"
+    store, _ = changed_again(folder)
+    state = store.bench.journal.path
+    store.close()
+    there = state_dir() / "curate" / state.parent.name
+    shutil.copytree(state.parent, there, dirs_exist_ok=True)
+    code, journal, err = call(capsys, folder, "journal")
+    assert code == 0
+    assert [each["state"] for each in journal["entries"]] == ["interrupted"]
+    code, said, _ = call(capsys, folder, "journal", "--leave", "1", "--dry-run")
+    assert (code, said["left"]) == (0, False)
+    code, said, _ = call(capsys, folder, "journal", "--leave", "1")
+    assert (code, said) == (0, {"entry": 1, "found": "changed since by another program", "left": True})
+    code, journal, err = call(capsys, folder, "journal")
+    assert [each["state"] for each in journal["entries"]] == ["left"]
+    assert err == ""
+    code, _, err = call(capsys, folder, "journal", "--leave", "1")
+    assert code == 3
+    assert "was not interrupted" in err

@@ -182,3 +182,40 @@ def test_a_foreign_table_is_read_and_never_written(shared: Path, tmp_path: Path)
     first = rows_of(tmp_path / "engine").column("id").to_pylist()[0]
     with pytest.raises(RefusedError, match="does not write"):
         store.apply(store.edit([first], {"importance": 1}), confirmed=True)
+
+
+def changed_again(folder: Path) -> tuple[Curator, int]:
+    """A change that was cut off after its commit, and whose rows another program changed since."""
+    import lancedb
+
+    store, entry = cut_off(folder, committed=True)
+    lancedb.connect(folder).open_table("memories").update(where="true", values={"scope": "agent:other"})
+    return store, entry
+
+
+def test_what_was_changed_again_since_can_be_left_as_it_is(tmp_path: Path) -> None:
+    store, entry = changed_again(tmp_path / "db")
+    (found,) = store.interrupted()
+    assert f"--leave {entry}" in found.sentence
+    before = rows_of(tmp_path / "db")
+    version = version_of(tmp_path / "db")
+    store.leave(entry)
+    assert same_rows(rows_of(tmp_path / "db"), before)
+    assert version_of(tmp_path / "db") == version
+    assert store.interrupted() == []
+    assert curator(tmp_path / "db").interrupted() == [], "no later start warns of it"
+    assert [each.state for each in store.journal()] == ["left"]
+    with pytest.raises(RefusedError, match="left as it was"):
+        store.undo(entry)
+    with pytest.raises(RefusedError, match="nothing to undo"):
+        store.undo()
+    with pytest.raises(RefusedError, match="was not interrupted"):
+        store.finish(entry)
+
+
+def test_only_what_was_interrupted_can_be_left(tmp_path: Path) -> None:
+    write_table(tmp_path / "db", [pro_row(1)])
+    store = curator(tmp_path / "db")
+    store.apply(store.edit([uuid(1)], {"importance": 1}))
+    with pytest.raises(RefusedError, match="was not interrupted"):
+        store.leave(1)

@@ -270,3 +270,45 @@ def test_the_built_in_stores_delete_edit_and_undo(shared: Path, tmp_path: Path, 
     store.apply(store.undo())
     assert same_rows(rows_of(folder), before)
     assert open_store(folder).schema == schema
+
+
+def test_forgetting_does_not_read_every_version(chain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The receipt names one version that holds what went, however many there are."""
+    from memtui.engine.store.writer import Writer
+
+    store = curator(chain)
+    for n in range(12):
+        store.apply(store.edit([uuid(6)], {"importance": 0.3 + n / 100}))
+    opened: list[int] = []
+    real = Writer.at
+
+    def counted(self: Writer, version: int) -> Any:
+        opened.append(version)
+        return real(self, version)
+
+    monkeypatch.setattr(Writer, "at", counted)
+    outcome = store.apply(store.forget([uuid(5)], hard=True), confirmed=True)
+    assert len(opened) < 5
+    assert outcome.receipt is not None
+    assert outcome.receipt["found"]["versions"] == [outcome.version_before]
+    assert outcome.receipt["searched"] == {"versions": 1, "files": 0}
+
+
+def test_what_is_said_of_older_versions_is_what_the_table_is_set_to(chain: Path, tmp_path: Path) -> None:
+    """A table of Python's engine cleans nothing up by itself; one of the plugin does, at the age it names."""
+    (note,) = [
+        each for each in curator(chain).forget([uuid(5)], hard=True).warnings if "Older versions" in each
+    ]
+    assert "by itself" in note
+    assert "14" not in note
+
+
+def test_a_table_of_the_plugin_says_its_own_age(shared: Path, tmp_path: Path) -> None:
+    with tarfile.open(shared / "fixtures" / "peer" / "store-lived.tar.gz") as tar:
+        tar.extractall(tmp_path, filter="data")
+    folder = next(tmp_path.rglob("memories.lance")).parent
+    first = str(rows_of(folder).column("id")[0])
+    (note,) = [
+        each for each in curator(folder).forget([first], hard=True).warnings if "Older versions" in each
+    ]
+    assert "14 days" in note

@@ -232,3 +232,23 @@ async def test_opening_the_same_store_again_lets_go_of_the_old_one(tmp_path):
         assert before.curate._journal is None
         curator(store).apply(curator(store).edit([FIRST], {"importance": "0.7"}))
         assert [each.entry for each in after.curate.journal()] == [4, 3, 2, 1]
+
+
+@pytest.mark.parametrize("where", ["at start", "in the journal"])
+async def test_a_change_that_was_cut_off_can_be_left_as_it_is(tmp_path, where):
+    store = pro_store(tmp_path / "store")
+    cut_off(store, written=True)
+    _other_program(store, FIRST, 0.33)
+    async with browsing(store) as (app, pilot):
+        if where == "at start":
+            await press(pilot, "e")
+        else:
+            await press(pilot, "l")
+            assert "L leaves it as it is" in " ".join(screen_text(app).split())
+            await steps(pilot, "L", "l")
+        await press(pilot, "6")
+        text = " ".join(screen_text(app).split())
+        assert "was cut off in the middle" not in text
+        assert "left as it was found" in text
+        assert row_of(store, FIRST)["importance"] == pytest.approx(0.33)
+    assert curator(store).interrupted() == []

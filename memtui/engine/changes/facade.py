@@ -346,6 +346,13 @@ class Curator:
         self._behind = True
         return outcome
 
+    def leave(self, entry: int) -> None:
+        """Settle an interrupted entry as it is: nothing is written to the table, nothing warns of it any more."""
+        from memtui.engine.changes.interrupted import leave
+
+        journal = self._made_journal()
+        leave(journal.entry(entry), journal)
+
     # ------------------------------------------------------------------ parts
 
     def close(self) -> None:

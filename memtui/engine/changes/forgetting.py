@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from memtui.engine.changes.text_copies import TextCopy, erase, find_copies
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.metadata.read import parse_object
 from memtui.engine.store import sql
+from memtui.engine.store.manifests import Cleanup, cleanup_of
 from memtui.engine.store.row_values import ID
 
 if TYPE_CHECKING:
@@ -98,12 +100,19 @@ _SHORTEST = 12
 
 
 def make_receipt(
-    change_set: ChangeSet, bench: Applier, texts: Mapping[str, str], entry: int | None, *, store: str
+    change_set: ChangeSet,
+    bench: Applier,
+    texts: Mapping[str, str],
+    entry: int | None,
+    *,
+    store: str,
+    before: int,
 ) -> dict[str, Any]:
     """Look everywhere for the memories that went, and put down what was found.
 
     `clean` is True when neither the newest version, nor its index, nor (of a shrunk history) any other version
     or file of the table holds one of them. `same_text` names other memories that say the same, word for word.
+    Of a history that stays only the version `before` is looked at: it holds them, and so may any older one.
     """
     writer = bench.writer
     version = writer.newest()
@@ -112,7 +121,7 @@ def make_receipt(
     present = writer.rows(ids, [ID]).column(ID).to_pylist()
     twins = {each: _same_text(pin, text) for each, text in texts.items() if len(text) >= _SHORTEST}
     alone = [texts[each] for each, others in twins.items() if not others]
-    traces = writer.traces(ids, alone) if change_set.shrinks else writer.traces(ids, [])
+    traces = writer.traces(ids, alone) if change_set.shrinks else writer.still_in(before, ids)
     indexed = [each for each in list(texts)[:_ASKED] if each in _by_index(pin, texts[each])]
     clean = not present and not indexed
     if change_set.shrinks:
@@ -189,6 +198,8 @@ def hashed(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+_AGE = re.compile(r"(\d+)\s*([a-z]+)")
+
 ARCHIVE_REASON = "forgotten with memtui"
 
 
@@ -225,13 +236,14 @@ def plan_forget(
     texts = {each.id: with_all.rows[each.id].memory.raw_text for each in changes}
     folder = bureau.store.folder
     copies = find_copies(folder, texts, mirrors) if folder is not None else []
+    cleanup = None if folder is None else cleanup_of(folder / f"{bureau.store.table_name}.lance")
     return ChangeSet(
         action="forget",
         title=_title(len(changes) + len(gone), "deleted, history shrunk" if shrink else "deleted"),
         changes=tuple(changes),
         version=found.version,
         conflicts=tuple(conflicts),
-        warnings=tuple(_warnings(changes, spared, copies, shrink=shrink)),
+        warnings=tuple(_warnings(changes, spared, copies, shrink=shrink, cleanup=cleanup)),
         copies=tuple(each.as_json() for each in copies),
         shrinks=shrink,
         purges=tuple(gone),
@@ -260,7 +272,9 @@ def apply_forget(change_set: ChangeSet, bench: Applier, *, confirmed: bool, stor
             if bench.writer.traces(ids, []).files:
                 version = bench.writer.shrink(unverified=True)
         journal.redact(ids)
-    receipt = make_receipt(change_set, bench, texts, outcome.entry, store=store)
+    receipt = make_receipt(
+        change_set, bench, texts, outcome.entry, store=store, before=outcome.version_before
+    )
     path = write_receipt(journal.path.parent / "receipts", receipt)
     if not receipt["clean"] and change_set.shrinks:
         warnings.append("Something of these memories is still found; the receipt says where.")
@@ -318,7 +332,12 @@ def _deleted_before(found: ReadRows, journal: Journal | None) -> list[str]:
 
 
 def _warnings(
-    changes: Sequence[Change], spared: Sequence[str], copies: Sequence[TextCopy], *, shrink: bool
+    changes: Sequence[Change],
+    spared: Sequence[str],
+    copies: Sequence[TextCopy],
+    *,
+    shrink: bool,
+    cleanup: Cleanup | None,
 ) -> list[str]:
     notes = _spared(spared)
     if any(each.id.startswith(DERIVED) for each in changes):
@@ -330,8 +349,19 @@ def _warnings(
         notes.append(f"The whole table loses its older versions, and {what} cannot be brought back.")
     elif changes:
         what = "it" if len(changes) == 1 else "them"
-        notes.append(f"Older versions of the table hold {what} until the agent's clean-up (about 14 days).")
+        notes.append(f"Older versions of the table hold {what}{_until(cleanup)}")
     return notes
+
+
+def _until(cleanup: Cleanup | None) -> str:
+    """How long older versions stay, by what the table is set to."""
+    if cleanup is None:
+        return "; how long, is not known of a table elsewhere."
+    if not cleanup.older_than:
+        return "; nothing in this table cleans them up by itself."
+    age = _AGE.sub(r"\1 \2", cleanup.older_than)
+    every = f", at every {cleanup.interval}th version" if cleanup.interval else ""
+    return f" until the table's own clean-up (of those older than {age}{every})."
 
 
 def _spared(ids: Sequence[str]) -> list[str]:

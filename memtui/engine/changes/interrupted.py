@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.apply import Applier, apply, bookkeeping
 from memtui.engine.changes.change_set import CLEAN, MAINTAIN, ChangeSet, Outcome
-from memtui.engine.changes.journal import INTENDED, JournalEntry
+from memtui.engine.changes.journal import INTENDED, LEFT, JournalEntry
 from memtui.engine.changes.reverse import plan_shift
 from memtui.engine.core.errors import RefusedError
 
@@ -42,7 +42,10 @@ class Interrupted:
             return (
                 f"{what} Make it with: memtui journal --finish {number}; drop it with: memtui undo {number}."
             )
-        return f"{what} Look at it with: memtui journal {number}."
+        return (
+            f"{what} Look at it with: memtui journal {number};"
+            f" leave everything as it is with: memtui journal --leave {number}."
+        )
 
 
 def look(journal: Journal, gatekeeper: WriteGate, open_writer: Callable[[], Writer]) -> list[Interrupted]:
@@ -83,6 +86,15 @@ def finish(entry: JournalEntry, planned: ChangeSet, bench: Applier, *, confirmed
     version = bench.writer.newest()
     bench.journal.applied(entry.entry, version, **bookkeeping(entry.undoes, bench.journal))
     return Outcome(entry.entry, entry.action, (), version_after=version)
+
+
+def leave(entry: JournalEntry, journal: Journal) -> None:
+    """Settle an interrupted entry without writing anything: what the table holds now is what shall be there.
+
+    For an entry whose rows were changed again, which can be neither finished nor taken back.
+    """
+    _check(entry)
+    journal.mark(entry.entry, LEFT)
 
 
 def plan_revert(entry: JournalEntry, journal: Journal, writer: Writer) -> ChangeSet:
@@ -133,6 +145,11 @@ def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Coll
         return plan_redo(journal, writer, entry.entry, forced)
     if entry.action == "redo" and entry.undoes is not None:
         entry = journal.entry(journal.entry(entry.undoes).undoes or entry.undoes)
+    if entry.state == LEFT:
+        raise RefusedError(
+            f"Entry {entry.entry} was cut off and left as it was: nobody knows what of it is in the table.",
+            fix=f"See what it was about with: memtui journal {entry.entry}; change those memories by hand.",
+        )
     if entry.state != "applied":
         raise RefusedError(
             f"Entry {entry.entry} is {entry.state} already.",

@@ -230,7 +230,10 @@ def _prepare(db: sqlite3.Connection) -> None:
 INTENDED = "intended"
 """The state of an entry while it is being written; of one whose program died, until somebody has looked."""
 
-LISTED = ("applied", "undone", "interrupted")
+LEFT = "left"
+"""The state of an entry that was interrupted, and that a person left as it was found."""
+
+LISTED = ("applied", "undone", "interrupted", LEFT)
 """The states that a person sees."""
 
 SIDES = ("before", "after", "added")

@@ -21,6 +21,8 @@ _TAIL = 16
 _STABLE_ROW_IDS = 2
 """Reader flag: row ids are no addresses of fragments."""
 
+_CLEANUP = "lance.auto_cleanup."
+
 _REWRITE = 104
 """The operation of a transaction that moves rows into other fragments and changes none."""
 
@@ -43,6 +45,50 @@ class Manifest:
     fragments: Mapping[int, Fragment]
     rewrite: bool
     """Whether this version only moved rows (a fold): nothing in it is new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cleanup:
+    """What a table is set to do with its older versions by itself; empty where it does nothing."""
+
+    older_than: str = ""
+    """As it is written: `14days`."""
+    interval: str = ""
+    """Every how many versions it is done."""
+
+
+def cleanup_of(table: Path) -> Cleanup | None:
+    """The clean-up that the newest version's manifest asks for; None where no manifest can be read.
+
+    Tables of Node's engine up to 0.27 have one (spec/storage 1.3), tables of Python's engine none.
+    """
+    try:
+        newest = max((table / "_versions").glob("*.manifest"), key=_version, default=None)
+        message = None if newest is None else _message(newest.read_bytes())
+        settings = {} if message is None else _settings(message)
+    except (OSError, ValueError, IndexError, struct.error):
+        return None
+    if message is None:
+        return None
+    return Cleanup(settings.get(f"{_CLEANUP}older_than", ""), settings.get(f"{_CLEANUP}interval", ""))
+
+
+def _version(file: Path) -> int:
+    """The version in a manifest's name, which counts down in the newer layout of names."""
+    number = int(file.stem) if file.stem.isdigit() else -1
+    return 2**64 - 1 - number if number > 2**63 else number
+
+
+def _settings(message: bytes) -> dict[str, str]:
+    """The table's settings, a map in field 16 of a manifest."""
+    pairs = (
+        dict(_fields(value)) for field, value in _fields(message) if field == 16 and isinstance(value, bytes)
+    )
+    return {_word(pair.get(1)): _word(pair.get(2)) for pair in pairs}
+
+
+def _word(value: int | bytes | None) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else ""
 
 
 def read_manifests(table: Path) -> list[Manifest] | None:
@@ -72,15 +118,20 @@ def read_manifests(table: Path) -> list[Manifest] | None:
 
 
 def _manifest(file: Path, table: Path, known: dict[bytes, tuple[int, Fragment]]) -> Manifest | None:
-    raw = file.read_bytes()
+    try:
+        message = _message(file.read_bytes())
+        return None if message is None else _parsed(message, table, known)
+    except (ValueError, IndexError, struct.error):
+        return None
+
+
+def _message(raw: bytes) -> bytes | None:
+    """The manifest's message in the bytes of its file; None where that is no manifest."""
     if raw[-4:] != _MAGIC or len(raw) < _TAIL + 4:
         return None
     start = struct.unpack("<Q", raw[-_TAIL:-8])[0]
-    try:
-        size = struct.unpack("<I", raw[start : start + 4])[0]
-        return _parsed(raw[start + 4 : start + 4 + size], table, known)
-    except (ValueError, IndexError, struct.error):
-        return None
+    size = struct.unpack("<I", raw[start : start + 4])[0]
+    return raw[start + 4 : start + 4 + size]
 
 
 def _parsed(message: bytes, table: Path, known: dict[bytes, tuple[int, Fragment]]) -> Manifest | None:

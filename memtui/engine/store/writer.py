@@ -178,6 +178,17 @@ class Writer:
         files, searched = files_with(self._place.folder / f"{self._place.table}.lance", needles)
         return RemainingTraces(tuple(held), len(numbers), tuple(files), searched)
 
+    def still_in(self, version: int, ids: Sequence[str]) -> RemainingTraces:
+        """Whether one older version still holds rows with these ids; no other version and no file is looked at."""
+        from memtui.engine.store.compact import RemainingTraces
+
+        try:
+            with explained(self.where):
+                held = self.at(version).table.count_rows(sql.is_in(self.dialect.columns.id, ids))
+        except MemtuiError:  # another program cleaned it up meanwhile
+            return RemainingTraces((), 0, (), 0)
+        return RemainingTraces((version,) if held else (), 1, (), 0)
+
     def count(self) -> int:
         """Rows at the version the handle stands at, the sentinel counted."""
         with explained(self.where):

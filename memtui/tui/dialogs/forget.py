@@ -61,6 +61,13 @@ def forget(
     )
 
 
+def _looked_at(receipt: Mapping[str, Any]) -> str:
+    """How many versions were looked at; where the history stays, only the one before the forget."""
+    if receipt["found"]["files"] is None and receipt["found"]["versions"]:
+        return "the version before it; those older than that were not looked at"
+    return f"of {plural(receipt['searched']['versions'], 'version')} searched"
+
+
 def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
     """What was verified after a forget, and where its receipt is."""
     found, searched = receipt["found"], receipt["searched"]
@@ -75,9 +82,7 @@ def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
     lines = [
         SheetLine("newest version", _nowhere(found["newest_version"]), "read back by id"),
         SheetLine("text index", _nowhere(found["index"]), "asked for its words"),
-        SheetLine(
-            "older versions", _nowhere(older), f"of {plural(searched['versions'], 'version')} searched"
-        ),
+        SheetLine("older versions", _nowhere(older), _looked_at(receipt)),
     ]
     if found["files"] is not None:
         lines.append(

@@ -90,6 +90,7 @@ def _offer(app: MemtuiApp, staging: ChangeRequests, interrupted: list[Interrupte
     options = [
         Option("finish", "finish it", "write what is missing", "f"),
         Option("undo", "take it back", "as it was before", "u"),
+        Option("leave", "leave it as it is", "no memory is written", "e"),
         Option(LOOK, "look at it", "in the Journal", "l"),
         Option("later", "later", "it stays in the Journal", "n"),
     ]
@@ -99,6 +100,8 @@ def _offer(app: MemtuiApp, staging: ChangeRequests, interrupted: list[Interrupte
             staging.finish(number)
         elif value == "undo":
             staging.undo(number)
+        elif value == "leave":
+            staging.leave(number)
         elif value == LOOK:
             await app.switch_mode("journal")
 

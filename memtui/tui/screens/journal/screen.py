@@ -184,6 +184,7 @@ class JournalScreen(BaseScreen):
             "undo": entry is not None and not why_not_undo(entry),
             "redo": entry is not None and not why_not_redo(entry),
             "finish": entry is not None and entry.state == "interrupted",
+            "leave": entry is not None and entry.state == "interrupted",
             "break_lock": self.state.lock is not None and self.state.lock.stale,
             "browse": bool(self.state.rows),
             "copy": entry is not None,
@@ -198,6 +199,20 @@ class JournalScreen(BaseScreen):
 
     def action_finish(self) -> None:
         self.staging.finish(self.state.shown)
+
+    def action_leave(self) -> None:
+        """Ask, then settle an entry that was cut off as it is."""
+        number = self.state.shown
+
+        def answered(value: str | None) -> None:
+            if value == "leave":
+                self.staging.leave(number)
+
+        options = [
+            Option("wait", "not now", "it stays in the Journal, and a start warns of it", "n"),
+            Option("leave", "leave it as it is", "the memories stay as they are now", "l"),
+        ]
+        self.app.push_screen(ChooseOne(f"Entry {number} was cut off in the middle", options), answered)
 
     def action_break_lock(self) -> None:
         """Ask whether no agent runs; then the next change removes the lock that a dead program left."""

@@ -40,6 +40,8 @@ def why_not_undo(entry: JournalEntry) -> str:
     """Why an entry cannot be taken back; empty when it can."""
     if entry.title.endswith(REMOVED):
         return "Its contents were removed for good."
+    if entry.state == "left":
+        return "It was cut off and left as it was."
     if entry.state == "undone":
         return "It is undone already; {journal.redo} makes it again."
     return ""

@@ -16,7 +16,7 @@ from memtui.tui.paint.numbers import ago, full, plural
 from memtui.tui.screens.journal.state import JournalState, between, why_not_undo
 from memtui.tui.widgets.row_list import Row
 
-STATES = {"applied": "", "undone": "undone", "interrupted": "cut off"}
+STATES = {"applied": "", "undone": "undone", "interrupted": "cut off", "left": "left"}
 
 STATE_CELLS = 8
 
@@ -59,7 +59,8 @@ def mishaps(state: JournalState, width: int, glyphs: Glyphs, keys: Keymap) -> li
     for number, found in state.found.items():
         said.append(
             f"Entry {number} was cut off in the middle; its change is {found}."
-            f" {keys.cap('journal.finish')} finishes it, {keys.cap('journal.undo')} takes it back."
+            f" {keys.cap('journal.finish')} finishes it, {keys.cap('journal.undo')} takes it back,"
+            f" {keys.cap('journal.leave')} leaves it as it is."
         )
     if state.lock is not None and state.lock.stale:
         said.append(
@@ -144,7 +145,10 @@ def _after(entry: JournalEntry) -> str:
 
 def _state(entry: JournalEntry, found: str) -> str:
     if entry.state == "interrupted":
-        return f"cut off: {found or 'not looked at'}. {{journal.finish}} finishes it, {{journal.undo}} takes it back."
+        ways = "{journal.finish} finishes it, {journal.undo} takes it back, {journal.leave} leaves it."
+        return f"cut off: {found or 'not looked at'}. {ways}"
+    if entry.state == "left":
+        return "left as it was found"
     if entry.state == "undone":
         return "undone. {journal.redo} makes it again."
     why = why_not_undo(entry)
