@@ -18,6 +18,7 @@ from memtui.paths import FOLDER_VARIABLES
 if TYPE_CHECKING:
     from memtui.engine.providers.chat import ChatSettings
     from memtui.engine.providers.embedding_services import EmbeddingSettings
+    from memtui.engine.store.storage_options import StorageProfile
 
 
 KEY_VARIABLE = "MEMTUI_EMBEDDING_API_KEY"
@@ -94,6 +95,8 @@ class Settings:
     origins: Mapping[str, str] = field(default_factory=dict)
     """By key: the file, the variable or the flag; a key that is not in here has its default."""
     warnings: tuple[str, ...] = ()
+    storage: tuple[StorageProfile, ...] = ()
+    """How stores on object storage are reached: the tables `[storage.NAME]`, which only the file can hold."""
 
     @property
     def store(self) -> str:
@@ -197,7 +200,9 @@ def load_settings(
     """
     values: dict[str, Any] = {each.key: each.default for each in SETTINGS}
     origins: dict[str, str] = {}
-    for key, value in _flat(_read(file)):
+    tree = _read(file)
+    storage = tree.pop("storage", {})
+    for key, value in _flat(tree):
         if key == "embedding.api_key":
             raise ConfigError(
                 f"embedding.api_key in {file} would keep a secret in a plain file.",
@@ -214,7 +219,26 @@ def load_settings(
         if given is not None:
             flag = "--" + key.replace(".", "-").replace("_", "-")
             values[key], origins[key] = _from_text(_known(key, flag), given, flag), flag
-    return Settings(MappingProxyType(values), MappingProxyType(origins), _strange_variables(environ))
+    return Settings(
+        MappingProxyType(values),
+        MappingProxyType(origins),
+        _strange_variables(environ),
+        _profiles(storage, environ, str(file)),
+    )
+
+
+def _profiles(tables: Any, environ: Mapping[str, str], origin: str) -> tuple[StorageProfile, ...]:
+    if not isinstance(tables, dict):
+        raise ConfigError(
+            f"storage in {origin} must be a table.",
+            path="storage",
+            fix="Write [storage.NAME] and its options below.",
+        )
+    if not tables:
+        return ()
+    from memtui.engine.store.storage_options import read_profiles
+
+    return read_profiles(tables, environ, origin)
 
 
 def _read(file: Path) -> dict[str, Any]:

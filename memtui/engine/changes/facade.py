@@ -327,7 +327,7 @@ class Curator:
         if self._state is None or self.access.verdict == "read-only":
             return []
         journal = self._made_journal()
-        gatekeeper = WriteGate(self.access, self._store.folder, journal.path)
+        gatekeeper = WriteGate(self.access, self._store.folder, journal.path, objects=self._store.objects)
         return look(journal, gatekeeper, self._store.writer)
 
     def finishing(self, entry: int) -> ChangeSet:
@@ -407,7 +407,9 @@ class Curator:
         journal = self._made_journal()
         with self._lock:
             if self._bench is None:
-                gatekeeper = WriteGate(self.access, self._store.folder, journal.path)
+                gatekeeper = WriteGate(
+                    self.access, self._store.folder, journal.path, objects=self._store.objects
+                )
                 self._bench = Applier(
                     self._store.writer(), journal, gatekeeper, self.access, self._now, self.client
                 )

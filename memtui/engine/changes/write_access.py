@@ -16,8 +16,10 @@ from memtui.engine.changes.owner_lock import FileLock
 from memtui.engine.core.errors import RefusedError
 
 if TYPE_CHECKING:
+    from memtui.engine.changes.object_lock import ObjectLock
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.discovery.types import FoundStore
+    from memtui.engine.store.object_store import ObjectFolder
 
 
 # One memtui at a time: an operating-system lock beside the journal, let go by the system when we die.
@@ -97,6 +99,8 @@ REDIS_VARIABLE = "MEMORY_LANCEDB_REDIS_URL"
 
 _WRITABLE = ("pro", "memtui", "builtin-g1", "builtin-g2", "builtin-g3")
 
+_UNGUARDED = "On object storage the agent takes no lock: one that runs would write over the change."
+
 _UNSEEN = "No configuration here names this store: if an agent uses it, restart that agent."
 
 
@@ -109,7 +113,7 @@ class WriteAccess:
     """
 
     verdict: Literal["ok", "confirm", "read-only"]
-    lock: Literal["file", "none"]
+    lock: Literal["file", "object", "none"]
     reason: str
     """One sentence: why so."""
     warning: str = ""
@@ -134,10 +138,12 @@ def access_to(
             "read-only", "none", f"memtui reads tables of {dialect.title}, but does not write them."
         )
     locks = dialect.name in ("pro", "memtui")
-    if locks and folder is None:
-        return WriteAccess(
-            "read-only", "none", "A store that is not on this machine has no lock that can be taken."
-        )
+    if folder is None:
+        if dialect.name == "memtui":
+            return WriteAccess(
+                "ok", "object", "memtui made this store; its lock is an object beside the table."
+            )
+        return WriteAccess("confirm", "object", _UNGUARDED, warning=_UNGUARDED)
     kind: Literal["file", "none"] = "file" if locks else "none"
     if dialect.name == "memtui":
         return WriteAccess("ok", kind, "memtui made this store.")
@@ -157,7 +163,7 @@ def access_to(
 class LockHold:
     """What is held while one change is made. `check` raises when it was taken away."""
 
-    def __init__(self, lock: FileLock | None) -> None:
+    def __init__(self, lock: FileLock | ObjectLock | None) -> None:
         self._lock = lock
 
     def check(self) -> None:
@@ -176,11 +182,13 @@ class WriteGate:
         journal: Path,
         *,
         make_lock: Callable[..., FileLock] = FileLock,
+        objects: Callable[[], ObjectFolder | None] = lambda: None,
     ) -> None:
         self._access = access
         self._busy = journal.with_suffix(".busy")
         self._note = journal.with_suffix(".lock")
-        self._lock: FileLock | None = None
+        self._lock: FileLock | ObjectLock | None = None
+        self._objects = objects
         if access.lock == "file" and folder is not None:
             self._lock = make_lock(folder, note=self._note)
         self._folder, self._make_lock = folder, make_lock
@@ -193,6 +201,11 @@ class WriteGate:
     @contextmanager
     def hold(self) -> Iterator[LockHold]:
         """Both locks, for the time of one change."""
+        if self._lock is None and self._access.lock == "object":
+            from memtui.engine.changes.object_lock import ObjectLock
+
+            place = self._objects()
+            self._lock = None if place is None else ObjectLock(place)
         with ProcessLock(self._busy), self._lock or nullcontext() as lock:
             yield LockHold(lock)
 

@@ -12,7 +12,7 @@ from memtui.engine.core.lazy import lazy_names
 if TYPE_CHECKING:
     from memtui.engine.discovery.json5_file import read_config
     from memtui.engine.discovery.search import StoreHealth, discover, inspect
-    from memtui.engine.discovery.target import NOTHING_FOUND, Target, resolve_target
+    from memtui.engine.discovery.target import NOTHING_FOUND, Target, new_place, resolve_target
     from memtui.engine.discovery.types import Discovery, FoundStore
     from memtui.engine.discovery.variables import MASK, mask_text
     from memtui.engine.store.create import create_empty
@@ -29,6 +29,7 @@ __all__ = [
     "discover",
     "inspect",
     "mask_text",
+    "new_place",
     "read_config",
     "resolve_target",
 ]
@@ -47,6 +48,7 @@ __getattr__ = lazy_names(
         "discover": "memtui.engine.discovery.search",
         "inspect": "memtui.engine.discovery.search",
         "mask_text": "memtui.engine.discovery.variables",
+        "new_place": "memtui.engine.discovery.target",
         "read_config": "memtui.engine.discovery.json5_file",
         "resolve_target": "memtui.engine.discovery.target",
     },

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import unquote, urlsplit
 
-from memtui.engine.core.errors import MemtuiError, StoreNotFoundError
+from memtui.engine.core.errors import MemtuiError, StoreNotFoundError, UsageError
 from memtui.engine.discovery.places import read_environment, storage_path
 from memtui.engine.discovery.search import discover
 from memtui.engine.discovery.types import Discovery, FoundStore
 from memtui.engine.discovery.variables import SecretText
+from memtui.engine.store.storage_options import StorageProfile, profile_for
+
+OBJECT_SCHEMES = ("s3", "gs", "az")
+"""Services of objects where a store of memtui's own can be made."""
 
 NOTHING_FOUND = "Name a store with --store, or open a demonstration store with: memtui demo."
 
@@ -24,6 +29,11 @@ class NamesStore(Protocol):
     @property
     def store(self) -> str:
         """A folder, a URI or a discovered name; empty for the discovered store."""
+        ...
+
+    @property
+    def storage(self) -> tuple[StorageProfile, ...]:
+        """How stores on object storage are reached."""
         ...
 
 
@@ -55,8 +65,44 @@ def resolve_target(
     Raises StoreNotFoundError (nothing there; says where it looked) and MemtuiError (several; lists them).
     """
     wanted = (store or "").strip() or (settings.store.strip() if settings is not None else "")
+    profiles = settings.storage if settings is not None else ()
+    wanted = next((each.uri for each in profiles if each.uri and each.name == wanted), wanted)
     found = discover(environ, cwd=cwd)
-    return _named(wanted, found, environ, cwd) if wanted else _discovered(found)
+    return _reached(_named(wanted, found, environ, cwd) if wanted else _discovered(found), profiles)
+
+
+def new_place(
+    wanted: str, profiles: Sequence[StorageProfile], cwd: Path
+) -> tuple[Path | str, Mapping[str, str]]:
+    """Where a new store is to be made: a folder, or a URI with the options that reach it.
+
+    `wanted` may be the name of a profile. Raises UsageError for a scheme that no store can be made at.
+    """
+    wanted = next((each.uri for each in profiles if each.uri and each.name == wanted), wanted)
+    if "://" not in wanted or wanted.lower().startswith("file://"):
+        return storage_folder(wanted, cwd), {}
+    scheme = wanted.partition("://")[0].lower()
+    if scheme not in OBJECT_SCHEMES:
+        raise UsageError(
+            f"A store cannot be made at {scheme}://.", fix=f"Use a folder, or {', '.join(OBJECT_SCHEMES)}://."
+        )
+    profile = profile_for(wanted, profiles)
+    return wanted.rstrip("/"), profile.options if profile else {}
+
+
+def storage_folder(wanted: str, cwd: Path) -> Path:
+    """A folder as a person writes it: `~`, a `file://` URL, or relative to `cwd`."""
+    if wanted.lower().startswith("file://"):
+        wanted = unquote(urlsplit(wanted).path)
+    return cwd / Path(wanted).expanduser()
+
+
+def _reached(target: Target, profiles: tuple[StorageProfile, ...]) -> Target:
+    """The target with the options of the person's own profile; what the agent's configuration says goes first."""
+    profile = profile_for(target.uri, profiles) if "://" in target.uri else None
+    if profile is None:
+        return target
+    return replace(target, hidden_storage=SecretText({**profile.options, **target.storage_options}))
 
 
 def _of(found: FoundStore, discovery: Discovery) -> Target:

@@ -6,18 +6,22 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.store.errors import explained, writing
 from memtui.engine.store.lancedb_import import import_lancedb
 from memtui.engine.store.locate import TABLE, find_place
+from memtui.engine.store.storage_options import with_limits
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.store.table import Store
 
+
+NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 
 STABLE_ROW_IDS = {"new_table_enable_stable_row_ids": "true"}
 
@@ -28,40 +32,52 @@ FTS = {
 }
 
 
-def create_own(folder: Path, rows: pa.Table | pa.RecordBatchReader) -> None:
-    """Create the table `memories` in `folder` with `rows`, in one commit, and index its text.
+def create_own(
+    place: Path | str, rows: pa.Table | pa.RecordBatchReader, options: Mapping[str, str] = NO_OPTIONS
+) -> None:
+    """Create the table `memories` in `place` with `rows`, in one commit, and index its text.
 
-    `rows` has the schema of `dialects.own.own_schema`; a reader is streamed. Raises RefusedError when the folder
-    has the table.
+    `place` is a folder, or a URI that `options` reach. `rows` has the schema of `dialects.own.own_schema`; a reader
+    is streamed. Raises RefusedError when the table is there.
     """
-    from memtui.engine.store.lancedb_import import import_lancedb
+    if isinstance(place, str):
+        from memtui.engine.store.object_store import ObjectFolder
 
-    if (folder / f"{TABLE}.lance").exists():
+        there = TABLE in ObjectFolder(place, options).tables()
+        storage = {**with_limits(options), **STABLE_ROW_IDS}
+    else:
+        there, storage = (place / f"{TABLE}.lance").exists(), STABLE_ROW_IDS
+    if there:
         raise RefusedError(
-            f"{folder} already holds a table of memories.", fix="Choose an empty folder; nothing was changed."
+            f"{place} already holds a table of memories.", fix="Choose an empty folder; nothing was changed."
         )
     lancedb = import_lancedb()
     from lancedb import index
 
-    with explained(str(folder)):
-        table = lancedb.connect(str(folder), storage_options=STABLE_ROW_IDS).create_table(TABLE, rows)
+    with explained(str(place)):
+        table = lancedb.connect(str(place), storage_options=storage).create_table(TABLE, rows)
         table.create_index("text", config=index.FTS(**FTS))
 
 
-def create_empty(folder: Path, dims: int) -> None:
-    """Create an empty store of memtui's own in `folder` for vectors of `dims` numbers.
+def create_empty(place: Path | str, dims: int, options: Mapping[str, str] = NO_OPTIONS) -> None:
+    """Create an empty store of memtui's own in `place` for vectors of `dims` numbers; see `create_own`.
 
-    Raises RefusedError when the folder already has a table of memories, or cannot be made.
+    Raises RefusedError when there is a table of memories already, or the folder cannot be made.
     """
     from memtui.engine.dialects.memtui import own_schema
 
+    rows = own_schema(dims).empty_table()
+    if isinstance(place, str):
+        create_own(place, rows, options)
+        return
+    folder = place
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RefusedError(
             f"{folder} cannot be made: {error.strerror or error}.", fix="Choose another folder."
         ) from error
-    create_own(folder, own_schema(dims).empty_table())
+    create_own(folder, rows)
 
 
 # Making a table that memory-lancedb-pro accepts: its schema, data format 2.0, full text in format 1.

@@ -14,12 +14,14 @@ from memtui.engine.store import sql
 from memtui.engine.store.errors import explained
 from memtui.engine.store.locate import TableLocation
 from memtui.engine.store.snapshot import BATCH, FtsStatus, Metric, Snapshot
+from memtui.engine.store.storage_options import with_limits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
 
+    from memtui.engine.store.object_store import ObjectFolder
     from memtui.engine.store.writer import VersionMark, Writer
 
 
@@ -34,8 +36,15 @@ class Store:
     version to `take`.
     """
 
-    def __init__(self, connection: Any, place: TableLocation, columns: Mapping[str, str] | None) -> None:
+    def __init__(
+        self,
+        connection: Any,
+        place: TableLocation,
+        columns: Mapping[str, str] | None,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
         self._connection = connection
+        self._options = dict(options or {})
         self._place = place
         self._columns = columns
         self._lock = threading.Lock()
@@ -68,6 +77,17 @@ class Store:
     def folder(self) -> Path | None:
         """The folder that holds the table, None for a remote store."""
         return self._place.folder
+
+    def objects(self) -> ObjectFolder | None:
+        """The place of a store on object storage, for what stands beside its table; None for a local one.
+
+        Raises RefusedError without the extra `memtui[cloud]`.
+        """
+        if self.folder is not None or self.uri.startswith("db://"):
+            return None
+        from memtui.engine.store.object_store import ObjectFolder
+
+        return ObjectFolder(self.uri, self._options)
 
     @property
     def dialect(self) -> Dialect:
@@ -293,6 +313,9 @@ def open_place(
     from memtui.engine.store.lancedb_import import import_lancedb
 
     lancedb = import_lancedb()
+    wanted = dict(options) if options else None
+    if place.folder is None and not place.uri.startswith("db://"):
+        wanted = with_limits(options or {})
     with explained(place.uri):
-        connection = lancedb.connect(place.uri, storage_options=dict(options) if options else None)
-    return Store(connection, place, columns)
+        connection = lancedb.connect(place.uri, storage_options=wanted)
+    return Store(connection, place, columns, options)

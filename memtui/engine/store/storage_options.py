@@ -1,0 +1,110 @@
+"""How a store on object storage is reached: named profiles of options, and time limits that end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from memtui.engine.core.errors import ConfigError
+
+LIMITS: Mapping[str, str] = MappingProxyType(
+    {"connect_timeout": "5s", "timeout": "60s", "client_max_retries": "3", "client_retry_timeout": "15"}
+)
+"""What is laid under the options of every remote store: without it the engine tries for three minutes."""
+
+_SECRET = re.compile(r"(secret|password|token|sas|credential|(^|_)key($|_id$))|access_key")
+
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class StorageProfile:
+    """One `[storage.NAME]` of the settings: the place it is for, and the options to reach it with."""
+
+    name: str
+    uri: str
+    """The store itself, or what the addresses of its stores begin with; empty for every remote store."""
+    options: Mapping[str, str] = field(repr=False)
+    """By LanceDB's own names, variables filled in; may hold secrets."""
+
+    def fits(self, uri: str) -> bool:
+        """Whether `uri` is the profile's place or lies below it."""
+        place = self.uri.rstrip("/")
+        return not place or uri == place or uri.startswith(f"{place}/")
+
+
+def read_profiles(
+    tables: Mapping[str, Any], environ: Mapping[str, str], origin: str
+) -> tuple[StorageProfile, ...]:
+    """The profiles of the tables `[storage.NAME]` in the file `origin`.
+
+    Raises ConfigError for a value of another type, a key that is written out, and a variable that is not set.
+    """
+    return tuple(_profile(name, table, environ, origin) for name, table in tables.items())
+
+
+def _profile(name: str, table: Any, environ: Mapping[str, str], origin: str) -> StorageProfile:
+    path = f"storage.{name}"
+    if not isinstance(table, Mapping):
+        raise ConfigError(
+            f"{path} in {origin} must be a table.", path=path, fix=f"Write [{path}] and its options below."
+        )
+    options: dict[str, str] = {}
+    for key, value in table.items():
+        if key == "uri":
+            continue
+        options[key] = _option(f"{path}.{key}", key, value, environ, origin)
+    uri = table.get("uri", "")
+    if not isinstance(uri, str) or (uri and "://" not in uri):
+        raise ConfigError(
+            f"{path}.uri in {origin} is not an address.",
+            path=f"{path}.uri",
+            fix="Write one such as s3://bucket/store.",
+        )
+    return StorageProfile(name, uri.strip(), MappingProxyType(options))
+
+
+def _option(path: str, key: str, value: Any, environ: Mapping[str, str], origin: str) -> str:
+    if not _NAME.fullmatch(key):
+        raise ConfigError(
+            f"{path} in {origin} is not the name of an option.",
+            path=path,
+            fix="Options are lower case: endpoint.",
+        )
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return str(value)
+    if not isinstance(value, str):
+        raise ConfigError(
+            f"{path} in {origin} must be text, a number or true.", path=path, fix="Put it in quotes."
+        )
+    variables = _REFERENCE.findall(value)
+    if _SECRET.search(key) and not (variables and not _REFERENCE.sub("", value).strip()):
+        raise ConfigError(
+            f"{path} in {origin} would keep a secret in a plain file.",
+            path=path,
+            fix=f'Name a variable that holds it: {key} = "${{NAME}}".',
+        )
+    missing = [each for each in variables if not environ.get(each, "")]
+    if missing:
+        raise ConfigError(
+            f"{path} in {origin} names {', '.join(missing)}, which is not set.", path=path, fix="Set it."
+        )
+    return _REFERENCE.sub(lambda match: environ[match[1]], value)
+
+
+def profile_for(uri: str, profiles: Sequence[StorageProfile]) -> StorageProfile | None:
+    """The profile whose place is the longest beginning of `uri`; None where none fits."""
+    fitting = [each for each in profiles if each.fits(uri)]
+    return max(fitting, key=lambda each: len(each.uri), default=None)
+
+
+def with_limits(options: Mapping[str, str]) -> dict[str, str]:
+    """`options` over the time limits, for the engine."""
+    return {**LIMITS, **options}
