@@ -156,7 +156,9 @@ class Replay:
         self.settings = {"extractMinMessages": MIN_MESSAGES, **(recording.get("config") or {}), **config}
         self.before_files = dict(recording.get("files_before") or {})
         self.made = 0
-        self.replies = Replies(recording.get("replies") or {}, json.dumps)
+        given = recording.get("replies") or {}
+        lists = {name: each for name, each in given.items() if isinstance(each, list)}
+        self.replies = Replies(lists, json.dumps)
         self.reflections = list(recording.get("reflection_replies") or [])
         self.draft = self._store()
         self.before = {row.id: row for row in self.draft.rows(vectors=True)}
@@ -170,7 +172,7 @@ class Replay:
             chat=self.replies,
             new_id=self._new_id,
             policy=ScopePolicy.from_config(self.settings.get("scopes"), {}),
-            files=Files(folder / "files"),
+            files=Files(folder / "files", confined=True),
             agents=[each for each in agents if isinstance(each, dict)],
             noise=NoiseBank(list(prototypes)),
             models=models,
@@ -181,6 +183,8 @@ class Replay:
         )
         for name, text in self.before_files.items():
             path = self.world.files.root / name
+            if not path.resolve().is_relative_to(self.world.files.root.resolve()):
+                raise UsageError(f"{name} lies outside of the recording.", fix="Name it below its root.")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -49,7 +50,7 @@ class Proposal:
 def token(value: Any, known: Sequence[str]) -> str | None:
     """The known word that a text begins with, in any case; None for any other value."""
     text = trim(value).lower() if isinstance(value, str) else ""
-    return next((word for word in known if re.match(rf"{word}\b", text)), None)
+    return next((word for word in known if re.match(rf"{word}\b", text, re.ASCII)), None)
 
 
 def grounding_of(value: Any) -> str | None:
@@ -129,8 +130,8 @@ def _index(value: Any) -> int | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):
-        return int(value) if value == int(value) else None
-    if isinstance(value, str) and re.fullmatch("[0-9]+", value):
+        return int(value) if math.isfinite(value) and value == int(value) else None
+    if isinstance(value, str) and re.fullmatch("[0-9]{1,9}", value):
         return int(value)
     return None
 

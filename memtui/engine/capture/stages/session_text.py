@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -59,6 +60,54 @@ def messages_of(lines: Iterable[str]) -> list[Mapping[str, Any]]:
             if isinstance(message, Mapping):
                 found.append(message)
     return found
+
+
+def recovered(listed: Sequence[tuple[str, float]], given: str, session: str) -> str | None:
+    """The file of a session among (name, time of change): the one without a reset's mark, the one of its id, the
+    newest of its topics; where a file was given, else the newest of any session."""
+    names = [name for name, _ in listed]
+    base = given.partition(".reset.")[0]
+    for name in (base, f"{session}.jsonl"):
+        if name and name in names:
+            return name
+    newest = [name for name, _ in sorted(listed, key=lambda each: (each[1], each[0]), reverse=True)]
+    plain = [name for name in newest if name.endswith(".jsonl") and ".reset." not in name]
+    topics = [name for name in plain if name.startswith(f"{session}-topic-")]
+    return next(iter(topics or (plain if given else [])), None)
+
+
+def session_folders(file: str, agent: str, workspace: str, context: Mapping[str, Any]) -> list[str]:
+    """The folders where the plugin looks for a session's file, in its order."""
+    entries = [
+        each if isinstance(each := context.get(name), Mapping) else {}
+        for name in ("previousSessionEntry", "sessionEntry")
+    ]
+    given = [_text(entry.get("sessionFile")) for entry in entries]
+    folders = [name.rpartition("/")[0] for name in (file, *given)]
+    folders += [_text(entry.get(name)) for entry in entries for name in ("sessionsDir", "sessionDir")]
+    folders.append(f"{workspace.rstrip('/')}/sessions")
+    cfg = context.get("cfg")
+    agents = cfg.get("agents") if isinstance(cfg, Mapping) else None
+    agents = agents if isinstance(agents, Mapping) else {}
+    listed = [each for each in agents.get("list") or () if isinstance(each, Mapping)]
+    defaults = agents.get("defaults")
+    spaces = [workspace, _text(defaults.get("workspace")) if isinstance(defaults, Mapping) else ""]
+    spaces += [_text(each.get("workspace")) for each in listed]
+    homes = [match[1] for each in spaces if (match := _IN_WORKSPACE.match(each))]
+    homes += [match[1] for each in (file, *given) if (match := _IN_SESSIONS.match(each))]
+    ids = [agent, _text(context.get("agentId")), *(_text(each.get("agentId")) for each in entries)]
+    ids += [*(_text(each.get("id")) for each in listed), "main"]
+    folders += [f"{home}/agents/{each}/sessions" for home in dict.fromkeys(homes) for each in ids if each]
+    return [each for each in dict.fromkeys(folders) if each]
+
+
+_IN_WORKSPACE = re.compile(r"(.+?)/workspace(?:/.*)?\Z", re.DOTALL)
+
+_IN_SESSIONS = re.compile(r"(.+?)/agents/[^/]+/sessions(?:/[^/]+)?\Z", re.DOTALL)
+
+
+def _text(value: Any) -> str:
+    return trim(value) if isinstance(value, str) else ""
 
 
 def source_line(when: str, source: str, said: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtui.engine.capture.recipes.pro.extraction_call import Call
-from memtui.engine.capture.recipes.pro.world import World, compact_json, field_lines
+from memtui.engine.capture.recipes.pro.world import World, compact_json, entry_of, field_lines
 from memtui.engine.capture.stages.admission import (
     NEUTRAL,
     Features,
@@ -141,9 +141,7 @@ def _batch(
         return None
     found: dict[int, tuple[float, str | None]] = {}
     for index, at in enumerate(chunk, 1):
-        entry = next(
-            (each for each in results if isinstance(each, dict) and each.get("index") == index), None
-        )
+        entry = entry_of(results, index)
         if entry is None:
             found[at] = (NEUTRAL, MISSING)
             continue
@@ -155,7 +153,7 @@ def _judged(
     world: World, call: Call, proposal: Proposal, vector: Any, utility: tuple[float, str | None]
 ) -> dict[str, Any]:
     settings = world.settings.admission
-    hits = world.search(vector, settings.pool, 0.0, call.scopes)
+    hits = world.search(vector, settings.pool, 0.0, call.judged_scopes)
     same = [hit for hit in hits if hit.row.meta(world.now_ms).memory_category == proposal.category]
     compared = same or hits
     novelty: Novelty = admission_novelty([(hit.row.id, cosine(vector, hit.row.vector)) for hit in compared])
@@ -184,7 +182,7 @@ def _judged(
                 "content": proposal.content,
             },
             "conversation_text": call.conversation,
-            "scope_filter": None if call.scopes is None else list(call.scopes),
+            "scope_filter": list(call.judged_scopes),
             "utility": {"score": utility[0], **({"reason": utility[1]} if utility[1] else {})},
             "audit": made,
         }
@@ -207,7 +205,7 @@ def keep_rejected(world: World, call: Call, proposal: Proposal, gate: Admitted) 
         "rejected_at": world.now_ms,
         "session_key": call.session,
         "target_scope": call.scope,
-        "scope_filter": None if call.scopes is None else list(call.scopes),
+        "scope_filter": list(call.judged_scopes),
         "candidate": candidate,
         "audit": made,
         "conversation_excerpt": utf16_tail(call.conversation, EXCERPT),

@@ -9,11 +9,12 @@ from typing import Any
 from memtui.engine.capture.draft import Hit, StoredRow
 from memtui.engine.capture.recipes.pro.admission import Admitted, admit, keep_rejected
 from memtui.engine.capture.recipes.pro.extraction_call import Call, Stats
-from memtui.engine.capture.recipes.pro.world import World, field_lines, relation
+from memtui.engine.capture.recipes.pro.world import World, entry_of, field_lines, relation
 from memtui.engine.capture.stages.grounding import Proposal
 from memtui.engine.capture.stages.preference_slot import brand_item_preference
 from memtui.engine.capture.stages.support import GENERAL, support_update
 from memtui.engine.capture.stages.verdict import DedupVerdict, dedup_verdict
+from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.core.javascript import to_fixed, trim
 from memtui.engine.decay.validity import infer_expiry, temporal_type
 from memtui.engine.metadata.categories import TEMPORAL_VERSIONED, storage_of
@@ -130,11 +131,8 @@ class Decisions:
         }
         reply = self.world.ask("dedup", request)
         results = reply.get("results") if reply is not None else None
-        listed = results if isinstance(results, list) else []
         for index, (at, hits) in enumerate(chunk, 1):
-            entry = next(
-                (each for each in listed if isinstance(each, dict) and each.get("index") == index), None
-            )
+            entry = entry_of(results, index)
             ids = [hit.row.id for hit in hits[:SHOWN]]
             verdict = dedup_verdict(entry, ids)
             decided[at] = verdict
@@ -306,8 +304,6 @@ class Decisions:
         replaces: StoredRow | None = None,
         key: str | None = None,
     ) -> None:
-        if vector is None:
-            vector = self.world.embed(f"{proposal.abstract} {proposal.content}")
         self.new.append(
             _New(
                 proposal.abstract,
@@ -347,11 +343,8 @@ class Decisions:
         request = {"jobs": [_job(index, job, row, world.now_ms) for index, (job, row) in enumerate(jobs, 1)]}
         reply = world.ask("merge", request)
         results = reply.get("results") if reply is not None else None
-        listed = results if isinstance(results, list) else []
         for index, (job, row) in enumerate(jobs, 1):
-            entry = next(
-                (each for each in listed if isinstance(each, dict) and each.get("index") == index), None
-            )
+            entry = entry_of(results, index)
             merged = _merged_texts(entry)
             if merged is None or row is None:
                 continue
@@ -359,7 +352,10 @@ class Decisions:
 
     def _merge(self, job: _Merge, row: StoredRow, abstract: str, overview: str, content: str) -> None:
         world = self.world
-        vector = world.embed(f"{abstract} {content}")
+        try:
+            vector = world.embed(f"{abstract} {content}")
+        except EmbeddingError:
+            return  # as a reply that cannot be read: the additions are lost
         proposal, _, gate, _ = job.additions[0]
         patch: dict[str, Any] = {
             "l0_abstract": abstract,

@@ -80,7 +80,12 @@ class _Extraction:
         if not chosen:
             stats.settled = bool(stats.skipped)
             return
-        vectors = self._vectors([trim(f"{each.abstract} {each.content}") for each in chosen])
+        found = self._vectors([trim(f"{each.abstract} {each.content}") for each in chosen])
+        for each, vector in zip(chosen, found, strict=True):
+            if vector is None:
+                self._lose(each.abstract, "embedding failed", "it has no vector, so nothing becomes of it")
+        chosen = [each for each, vector in zip(chosen, found, strict=True) if vector is not None]
+        vectors = [vector for vector in found if vector is not None]
         admitted = admit(world, self.call, chosen, vectors, lane="extraction")
         Decisions(world, self.call, stats).carry_out(chosen, vectors, admitted)
         stats.settled = bool(

@@ -57,3 +57,8 @@ class Call:
     conversation: str
     turns: Sequence[Turn]
     protected: int = 0
+
+    @property
+    def judged_scopes(self) -> Sequence[str]:
+        """The scopes that admission looks in: where an agent may read everywhere, only that which it writes to."""
+        return [self.scope] if self.scopes is None else self.scopes

@@ -263,10 +263,10 @@ def score_usage(world: World, state: Injected, context: Mapping[str, Any]) -> No
     """Judge the answer to what was injected last, and move importance by it, as far as the plugin can tell."""
     key = str(context.get("sessionKey") or "")
     pending = state.pending.get(key)
-    if pending is None or not pending.answer or pending.at_ms == world.now_ms:
-        return
+    if pending is None or utf16_len(pending.answer) <= SHORTEST_ANSWER:
+        return  # a short answer settles nothing: a later, longer one is judged in its place
     del state.pending[key]
-    if world.now_ms - pending.at_ms > PENDING_MS or utf16_len(pending.answer) <= SHORTEST_ANSWER:
+    if world.now_ms - pending.at_ms > PENDING_MS:
         return
     used = recall_used(pending.answer, pending.ids)
     for row_id in pending.ids:

@@ -15,6 +15,7 @@ from memtui.engine.capture.recipes.pro.settings import CompactionSettings, Dream
 from memtui.engine.capture.recipes.pro.world import World, compact_json
 from memtui.engine.capture.stages.compaction import clusters, compaction_merge
 from memtui.engine.capture.stages.similarity import cosine
+from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.core.javascript import text_of, to_fixed, utf16_len
 from memtui.engine.core.memory import TIERS
 
@@ -67,11 +68,17 @@ def compact(
         found = clusters(rows, settings.similarity, settings.min_cluster)
     else:
         found = groups(rows, settings, world.now_ms)
+    done: list[list[StoredRow]] = []
     for members in found:
         merged = compaction_merge(members, world.now_ms)
+        try:
+            vector = world.embed(merged.text)
+        except EmbeddingError:
+            continue  # its rows stay as they are
+        done.append(members)
         world.add(
             text=merged.text,
-            vector=world.embed(merged.text),
+            vector=vector,
             category=merged.category,
             scope=str(merged.scope),
             importance=merged.importance,
@@ -80,7 +87,7 @@ def compact(
         )
         for member in members:
             world.draft.delete(member.id, "merged into one")
-    return found
+    return done
 
 
 def _due(world: World, path: str, settings: CompactionSettings) -> bool:
@@ -108,7 +115,10 @@ def dream(world: World, settings: DreamingSettings) -> dict[str, Any]:
                 ("rem", _rem, settings.rem),
             ):
                 if block["enabled"]:
-                    _merge_counts(phases[name], run(world, scope, block))
+                    try:
+                        _merge_counts(phases[name], run(world, scope, block))
+                    except EmbeddingError as error:
+                        errors.append(f"{name} in {scope}: {error.message}")
     return {
         "enabled": settings.enabled,
         "startedAt": world.now_ms,

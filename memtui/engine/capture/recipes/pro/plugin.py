@@ -22,7 +22,7 @@ from memtui.engine.capture.recipes.pro.reflection import Reflected
 from memtui.engine.capture.recipes.pro.settings import dreaming_config
 from memtui.engine.capture.recipes.pro.tools import Answer, Caller
 from memtui.engine.capture.recipes.pro.world import World
-from memtui.engine.core.errors import UsageError
+from memtui.engine.core.errors import EmbeddingError, UsageError
 
 TOOLS: Mapping[str, Callable[[World, Caller, Mapping[str, Any]], Answer]] = {
     "memory_recall": recall_tools.memory_recall,
@@ -50,7 +50,13 @@ def call_tool(world: World, caller: Caller, name: str, params: Mapping[str, Any]
     """Call one of the plugin's tools. Raises UsageError for a name that is none."""
     if name not in TOOLS:
         raise UsageError(f"There is no tool {name}.", fix=f"Take one of {', '.join(TOOLS)}.")
-    return TOOLS[name](world, caller, params)
+    try:
+        return TOOLS[name](world, caller, params)
+    except EmbeddingError as error:
+        doing = name.removeprefix("memory_").replace("_", " ").capitalize()
+        return Answer(
+            f"{doing} failed: {error.message}", {"error": f"{name}_failed", "message": error.message}
+        )
 
 
 @dataclass(slots=True)
@@ -69,6 +75,7 @@ class Plugin:
         self.world.records = []
         kind = step["do"]
         context = step.get("ctx") or {}
+        capture.learn_alias(self.queues, context)
         found: dict[str, Any] = {}
         if kind == "message_received":
             injection.remember_message(self.injected, step)

@@ -140,16 +140,15 @@ def agent_end(world: World, queues: Queues, event: Mapping[str, Any], context: M
     """Capture what is new in the messages of a turn."""
     settings = world.settings
     messages = event.get("messages")
-    _learn_alias(queues, context)
     if not settings.auto_capture or event.get("success") is False or not messages:
         return
     agent = context.get("agentId") or agent_of_session(event.get("sessionKey"))
-    key = context.get("sessionKey") or event.get("sessionKey") or UNKNOWN
+    key = _key_of(event, context) or UNKNOWN
     if _is_internal(key) or not isinstance(agent, str):
         return
     if invalid_agent_id(agent, () if is_bypass(agent) else world.declared):
         return
-    if queues.last_hour(world.now_ms) >= settings.per_hour and settings.smart_extraction:
+    if _is_limited(world, queues):
         return
     run = _new_texts(world, queues, messages, agent, key, event)
     _run(world, queues, run)
@@ -158,9 +157,11 @@ def agent_end(world: World, queues: Queues, event: Mapping[str, Any], context: M
 
 def session_end(world: World, queues: Queues, event: Mapping[str, Any], context: Mapping[str, Any]) -> None:
     """Extract what still waits when a session ends, and forget its counters."""
-    _learn_alias(queues, context)
-    key = context.get("sessionKey") or queues.aliases.get(str(context.get("sessionId") or ""))
-    if not world.settings.auto_capture or not isinstance(key, str):
+    named, session = _key_of(event, context, ids=False), _session_of(event, context)
+    key = named or queues.aliases.get(session) or session
+    if not world.settings.auto_capture or not key or _is_internal(key):
+        return
+    if _is_limited(world, queues):
         return
     reason = event.get("reason")
     announced = bool(event.get("nextSessionId") or event.get("nextSessionKey"))
@@ -168,13 +169,31 @@ def session_end(world: World, queues: Queues, event: Mapping[str, Any], context:
     agent = context.get("agentId") or agent_of_session(key)
     if isinstance(agent, str) and not invalid_agent_id(agent, () if is_bypass(agent) else world.declared):
         _flush(world, queues, agent, key, terminal)
-    queues.deferred.pop(key, None) if not queues.deferred.get(key) else None
     if terminal:
         for name in [each for each in queues.recent if each.partition("|")[2] == key]:
             del queues.recent[name]
 
 
-def _learn_alias(queues: Queues, context: Mapping[str, Any]) -> None:
+def _is_limited(world: World, queues: Queues) -> bool:
+    """Whether the hour's extractions are used up: then a run ends before anything moves."""
+    settings = world.settings
+    return settings.smart_extraction and queues.last_hour(world.now_ms) >= settings.per_hour
+
+
+def _key_of(event: Mapping[str, Any], context: Mapping[str, Any], *, ids: bool = True) -> str:
+    """The session key of an event, empty for none; with `ids` the session's id stands in for it."""
+    names = ("sessionKey", "sessionId") if ids else ("sessionKey",)
+    found = (each.get(name) for name in names for each in (context, event))
+    return next((each for each in found if isinstance(each, str) and each), "")
+
+
+def _session_of(event: Mapping[str, Any], context: Mapping[str, Any]) -> str:
+    found = (each.get("sessionId") for each in (context, event))
+    return next((each for each in found if isinstance(each, str) and each), "")
+
+
+def learn_alias(queues: Queues, context: Mapping[str, Any]) -> None:
+    """Keep which key a session id belongs to: the end of a session may name the id alone."""
     session, key = context.get("sessionId"), context.get("sessionKey")
     if isinstance(session, str) and isinstance(key, str) and session and key:
         queues.aliases[session] = key
@@ -329,8 +348,6 @@ def _flush(world: World, queues: Queues, agent: str, key: str, terminal: bool) -
     if not turns:
         return
     recent_key = f"{agent}|{key}"
-    if queues.last_hour(world.now_ms) >= world.settings.per_hour and world.settings.smart_extraction:
-        return
     new = list(turns.values())
     run = _Run(agent, key, None, new, 0, len(new), 0, conversation, list(waiting), terminal=True)
     run.own = list(new)
@@ -356,6 +373,7 @@ def _run(world: World, queues: Queues, run: _Run) -> None:
             _tell(world, [said[at]], "dropped", "compression", chars, settings.max_chars, why)
         run.protected = sum(1 for at in kept if at < run.protected)
         said = [said[at] for at in kept]
+    fitting = [each.text for each in said]
     if settings.smart_extraction:
         said, run.protected = _without_noise(world, said, run.protected)
     if not said:
@@ -385,7 +403,7 @@ def _run(world: World, queues: Queues, run: _Run) -> None:
     )
     if not stats.failed:
         queues.charges.append(world.now_ms)
-    _settle(world, queues, run, stats, texts, only_commanded=not enough)
+    _settle(world, queues, run, stats, fitting, only_commanded=not enough)
 
 
 def _tell(
@@ -446,8 +464,9 @@ def _restore_ingress(world: World, queues: Queues, run: _Run) -> None:
 
 
 def _settle(
-    world: World, queues: Queues, run: _Run, stats: Stats, texts: Sequence[str], *, only_commanded: bool
+    world: World, queues: Queues, run: _Run, stats: Stats, fitting: Sequence[str], *, only_commanded: bool
 ) -> None:
+    """Move the counters as the run came out; `fitting` are its texts before the filter of noise."""
     if stats.failed and not stats.no_input:
         why = "the model failed or gave no list: the next turn reads the texts again"
         _tell(world, run.new, "deferred", "model failed", reason=why)
@@ -462,7 +481,7 @@ def _settle(
         return
     stored = stats.created + stats.merged > 0
     if not stored and stats.boundary_skipped:
-        _regex(world, run, [each.text for each in run.new])
+        _regex(world, run, fitting)
         return
     if stored or (stats.settled and not only_commanded):
         queues.seen[run.key] = 0 if run.by_ingress else run.eligible_count
@@ -475,7 +494,7 @@ def _settle(
         return
     if run.by_ingress and not run.terminal:
         _restore_ingress(world, queues, run)
-    else:
+    elif not run.terminal:
         _defer(world, queues, run)
 
 

@@ -29,7 +29,13 @@ from memtui.engine.capture.stages.redaction import (
     tool_result_text,
 )
 from memtui.engine.capture.stages.reflection_retry import reflection_retry
-from memtui.engine.capture.stages.session_text import messages_of, source_line, summarize_messages
+from memtui.engine.capture.stages.session_text import (
+    messages_of,
+    recovered,
+    session_folders,
+    source_line,
+    summarize_messages,
+)
 from memtui.engine.capture.stages.transcript import utf16_tail
 from memtui.engine.capture.stages.turns import (
     agent_excluded,
@@ -37,6 +43,7 @@ from memtui.engine.capture.stages.turns import (
     memory_subsession,
     source_from_session_key,
 )
+from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.core.javascript import trim, utf16_slice
 from memtui.engine.metadata.categories import storage_of
 
@@ -181,32 +188,38 @@ def session_command(world: World, state: Reflected, event: Mapping[str, Any]) ->
     if invalid_agent_id(agent, world.declared) or agent_excluded(agent, key, settings.exclude_agents):
         return
     state.held[key] = world.now_ms
-    session = context.get("sessionEntry") or context.get("previousSessionEntry") or {}
+    session = context.get("previousSessionEntry") or context.get("sessionEntry") or {}
     session_id = str(session.get("sessionId") or "unknown")
     empty_mark = f"{key}|{session_id}"
     if empty_mark in state.empty and world.now_ms - state.empty[empty_mark] < EMPTY_MS:
         return
     if key in state.finished and world.now_ms - state.finished[key] < settings.cooldown_ms:
         return
-    conversation = _conversation(world, str(session.get("sessionFile") or ""), session_id)
+    workspace = str(context.get("workspaceDir") or world.workspace(agent) or "<root>/ws")
+    file = _session_file(world, str(session.get("sessionFile") or ""), session_id, agent, workspace, context)
+    conversation = _conversation(world, file)
     if conversation is None:
         state.empty[empty_mark] = world.now_ms
         return
     at = int(stamp) if isinstance(stamp, int | float) else world.now_ms
-    _reflect(
-        world,
-        state,
-        _Run(
-            key,
-            session_id,
-            agent,
-            str(event.get("action") or "new"),
-            str(context.get("workspaceDir") or world.workspace(agent) or "<root>/ws"),
-            conversation,
-            at,
-        ),
-    )
-    state.finished[key] = world.now_ms
+    try:
+        _reflect(
+            world,
+            state,
+            _Run(
+                key,
+                session_id,
+                agent,
+                str(event.get("action") or "new"),
+                workspace,
+                conversation,
+                at,
+            ),
+        )
+    except EmbeddingError:
+        pass  # the report is written; the rows after it are not
+    finally:
+        state.finished[key] = world.now_ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,31 +233,37 @@ class _Run:
     at_ms: int
 
 
-def _conversation(world: World, file: str, session: str) -> str | None:
+def _conversation(world: World, file: str) -> str | None:
     settings = world.settings.reflection
-    for name in _session_files(world, file, session):
-        text = world.files.read(name)
-        if not text:
-            continue
-        found = summarize_messages(messages_of(text.splitlines()), settings.message_count)
+    found = _said_in(world, file, settings.message_count)
+    return None if found is None else utf16_tail(found, settings.max_chars)
+
+
+def _said_in(world: World, file: str, count: int) -> str | None:
+    """The last messages of a session's file; of a file with none, those of its newest reset."""
+    if not file:
+        return None
+    folder, _, name = file.rpartition("/")
+    resets = [each for each, _ in world.files.listed(folder) if each.startswith(f"{name}.reset.")]
+    for each in (name, *sorted(resets)[-1:]):
+        text = world.files.read(f"{folder}/{each}")
+        found = summarize_messages(messages_of(text.split("\n")), count) if text else None
         if found is not None:
-            return utf16_tail(found, settings.max_chars)
+            return found
     return None
 
 
-def _session_files(world: World, file: str, session: str) -> list[str]:
-    """The files that may hold the session, the likeliest first: given, its base, resets of it, by its id."""
-    if not file:
-        return []
-    folder, _, name = file.rpartition("/")
-    base = name.partition(".reset.")[0]
-    listed = sorted(world.files.listed(folder), key=lambda each: (-each[1], each[0]))
-    names = [each for each, _ in listed]
-    resets = [each for each in names if each.startswith(f"{base}.reset.")]
-    topics = [each for each in names if each.startswith(f"{session}-topic-") and ".reset." not in each]
-    plain = [each for each in names if each.endswith(".jsonl") and each not in (base, f"{session}.jsonl")]
-    ordered = [name, base, *resets, f"{session}.jsonl", *topics, *(plain if not session else [])]
-    return [f"{folder}/{each}" for each in dict.fromkeys(ordered) if each]
+def _session_file(
+    world: World, file: str, session: str, agent: str, workspace: str, context: Mapping[str, Any]
+) -> str:
+    """The file of a session: as given, else looked for where sessions are kept; empty for none."""
+    if file and ".reset." not in file:
+        return file
+    for folder in session_folders(file, agent, workspace, context):
+        found = recovered(world.files.listed(folder), file.rpartition("/")[2], session)
+        if found is not None:
+            return f"{folder}/{found}"
+    return file
 
 
 def reflect_on(
@@ -435,11 +454,7 @@ def before_reset(
     count = world.settings.session_messages
     said = summarize_messages(messages, count) if isinstance(messages, list) else None
     if said is None:
-        for name in _session_files(world, str(event.get("sessionFile") or ""), session):
-            text = world.files.read(name)
-            said = summarize_messages(messages_of(text.splitlines()), count) if text else None
-            if said is not None:
-                break
+        said = _said_in(world, str(event.get("sessionFile") or ""), count)
     if said is None:
         return
     scope = world.write_scope(agent)
@@ -473,9 +488,13 @@ def before_reset(
         "agentId": agent,
         "scope": scope,
     }
+    try:
+        vector = world.embed(text)
+    except EmbeddingError:
+        return
     world.add(
         text=text,
-        vector=world.embed(text),
+        vector=vector,
         category="fact",
         scope=scope,
         importance=0.5,

@@ -53,9 +53,10 @@ def regex_capture(
         category = detect_category(text)
         try:
             vector = world.embed(text)
-        except EmbeddingError as error:
-            _stop(world, text, "embedding failed", reason=str(error))
-            continue
+        except EmbeddingError as error:  # the plugin's run ends here, and what it had taken is lost, too
+            for lost in dict.fromkeys((*(row[0] for row in rows), *chosen[chosen.index(text) :])):
+                _stop(world, lost, "embedding failed", reason=str(error))
+            return 0
         near = world.search(vector, 1, 0.1, [scope])
         if near and near[0].score > DUPLICATE_SCORE:
             hit = near[0]

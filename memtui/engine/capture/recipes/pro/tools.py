@@ -106,7 +106,8 @@ def memory_store(world: World, caller: Caller, params: Mapping[str, Any]) -> Ans
     category = params.get("category")
     smart, column = resolve_input(category if isinstance(category, str) else "other")
     given = params.get("importance", IMPORTANCE)
-    importance = min(1, max(0, given)) if isinstance(given, int | float) else IMPORTANCE
+    numeric = isinstance(given, int | float) and not isinstance(given, bool)
+    importance = min(1, max(0, given)) if numeric else IMPORTANCE
     vector = world.embed(stripped)
     row = _Store(world, caller, text, vector, smart, column, target, importance)
     return row.run(force=params.get("force") is True)

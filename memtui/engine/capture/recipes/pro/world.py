@@ -35,11 +35,13 @@ CACHED_TEXTS = 256
 class Files:
     """The files beside the store: read from `root`, kept in memory until they are written.
 
-    Paths are absolute or start with `<root>`, which stands for the folder.
+    Paths are absolute or start with `<root>`, which stands for the folder. With `confined` only what is below the
+    folder is written: what a recording says of other places is played, and stays in memory.
     """
 
     root: Path
     changed: dict[Path, str] = field(default_factory=dict)
+    confined: bool = False
 
     def path(self, name: str) -> Path:
         """The path that a name means."""
@@ -52,10 +54,15 @@ class Files:
         path = self.path(name)
         if path in self.changed:
             return self.changed[path]
+        if self._outside(path):
+            return None
         try:
             return path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             return None
+
+    def _outside(self, path: Path) -> bool:
+        return self.confined and not path.resolve().is_relative_to(self.root.resolve())
 
     def write(self, name: str, text: str) -> None:
         """A file's whole text."""
@@ -68,13 +75,16 @@ class Files:
     def listed(self, folder: str) -> list[tuple[str, float]]:
         """(name, time of change in seconds) of the files of a folder; the changed ones count as new."""
         path = self.path(folder)
-        found = {each.name: each.stat().st_mtime for each in path.iterdir()} if path.is_dir() else {}
+        there = path.is_dir() and not self._outside(path)
+        found = {each.name: each.stat().st_mtime for each in path.iterdir()} if there else {}
         found |= {each.name: float("inf") for each in self.changed if each.parent == path}
         return sorted(found.items())
 
     def flush(self) -> None:
         """Write what is kept, each file whole and at once."""
         for path, text in self.changed.items():
+            if self._outside(path):
+                continue
             path.parent.mkdir(parents=True, exist_ok=True)
             beside = path.with_name(f".{path.name}.new")
             beside.write_text(text, encoding="utf-8")
@@ -297,6 +307,15 @@ def compact_json(value: Any) -> str:
     from memtui.engine.metadata.patch import _plain
 
     return json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def entry_of(results: Any, index: int) -> dict[str, Any] | None:
+    """The first entry of a batch's reply with this number; None where the reply has none."""
+    for each in results if isinstance(results, list) else ():
+        number = each.get("index") if isinstance(each, dict) else None
+        if not isinstance(number, bool) and number == index:
+            return dict(each)
+    return None
 
 
 def relation(existing: Any, kind: str, target: str) -> list[dict[str, Any]]:
