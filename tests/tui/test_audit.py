@@ -25,6 +25,8 @@ DAY = 1_750_000_000_000
 NOW_MS = 1_788_864_000_000
 PORT = "The bastion answers on port 2222."
 PRIVATE = "Ines sees a physiotherapist on Monday mornings."
+LIST = ("j", "j", "space", "enter")
+"""Grants user:ines, the second scope of the list."""
 SIZE_NAMES = [f"{width}x{height}" for width, height in SIZES]
 
 
@@ -280,3 +282,61 @@ async def test_a_memory_of_browse_leads_to_the_turns_that_got_it(home: Path) -> 
         reach = screen_of(app).state.reach
         assert reach is not None
         assert reach.id == chosen.id
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+async def test_what_an_agent_reads_is_edited_as_a_planned_change(
+    home: Path, tmp_path: Path, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The difference of cells comes first; the file is written when agreed, and taken back byte for byte."""
+    file = home / ".openclaw" / "openclaw.json"
+    before = file.read_bytes()
+    environ = {"HOME": str(home), "MEMTUI_STATE_DIR": str(tmp_path / "state")}
+    engine = open_engine(
+        None, now=lambda: NOW_MS, environ=environ, cwd=home, writable=True, state=tmp_path / "state"
+    )
+    async with running(engine, size) as (app, pilot):
+        await press(pilot, "8", "right_square_bracket")
+        await settle(pilot)
+        await press(pilot, "j", "e")
+        assert "What scribe may read and write" in screen_text(app)
+        await press(pilot, *LIST)
+        await settle(pilot)
+        text = screen_text(app)
+        assert "scribe gains 1 memory of user:ines" in text
+        assert file.read_bytes() == before
+        await press(pilot, "escape")
+        assert file.read_bytes() == before
+        await press(pilot, "e", *LIST)
+        await settle(pilot)
+        await press(pilot, "A")
+        await settle(pilot)
+        assert "you restart the gateway" in screen_text(app)
+        block = json.loads(file.read_bytes())["plugins"]["entries"]["memory-lancedb-pro"]["config"]["scopes"]
+        assert block["agentAccess"]["scribe"] == ["global", "agent:scribe", "user:ines"]
+        rights = screen_of(app).state.rights
+        assert rights is not None
+        cell = rights.matrix.cell("scribe", "user:ines")
+        assert cell is not None
+        assert cell.read
+        await press(pilot, "u")
+        await settle(pilot)
+        await press(pilot, "A")
+        await settle(pilot)
+        assert file.read_bytes() == before
+        cell = screen_of(app).state.rights.matrix.cell("scribe", "user:ines")  # type: ignore[union-attr]
+        assert cell is not None
+        assert not cell.read
+
+
+async def test_keys_mean_the_first_changed_memory_while_none_is_under_the_cursor(home: Path) -> None:
+    async with running(engine_of(home), (80, 24)) as (app, pilot):
+        await press(pilot, "8")
+        await settle(pilot)
+        await press(pilot, "j")
+        await settle(pilot)
+        await press(pilot, "X")
+        await settle(pilot)
+        reach = screen_of(app).state.reach
+        assert reach is not None
+        assert reach.id == "11111111-a"

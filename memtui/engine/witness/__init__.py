@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memtui.engine.witness.proof_pack import collect_proof, find_subject, write_pack
     from memtui.engine.witness.reach import Reach, ReachedTurn, plan_removal, reach_of
     from memtui.engine.witness.replay import ReplayedSession, ReplayedTurn
-    from memtui.engine.witness.rights import Rights, read_rights
+    from memtui.engine.witness.rights import Rights, read_rights, rights_under
     from memtui.engine.witness.session_cases import case_of_turn, make_cases
 
 __all__ = [
@@ -67,6 +67,7 @@ __all__ = [
     "read_rights",
     "replay_session",
     "request_of_turn",
+    "rights_under",
     "with_today",
     "write_pack",
 ]
@@ -107,6 +108,7 @@ __getattr__ = lazy_names(
         "read_got": "memtui.engine.witness.got",
         "read_live": "memtui.engine.witness.live",
         "read_rights": "memtui.engine.witness.rights",
+        "rights_under": "memtui.engine.witness.rights",
         "replay_session": "memtui.engine.witness.audit",
         "request_of_turn": "memtui.engine.witness.ask_again",
         "with_today": "memtui.engine.witness.ask_again",

@@ -20,7 +20,7 @@ from memtui.tui.screens.audit.state import VIEWS, AuditState, differs, mark
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
-    from memtui.engine.witness import Injected
+    from memtui.engine.witness import Injected, ReplayedTurn
 
 
 EVIDENCE = {
@@ -215,16 +215,39 @@ def turn(state: AuditState, width: int, look: Look) -> list[Row]:
         )
     rows += [fact("rule", shown_text(each, state), width) for each in chosen.turn.rules]
     rows += [fact("focus", shown_text(each, state), width) for each in chosen.turn.focus]
-    if asked and chosen.memories:
-        odd = next((each for each in chosen.memories if each.gate), None)
-        rows.append(line(""))
+    rows += _come_back(chosen, asked, width)
+    if chosen.event is not None:
+        rows.append(fact("store", f"{len(chosen.event.ids)} rows, v{chosen.event.version}", width))
+    return rows
+
+
+def _come_back(chosen: ReplayedTurn, asked: bool, width: int) -> list[Row]:
+    """The order then, as of then and today, and the first gate that differs; nothing before it was asked."""
+    memories = chosen.memories or []
+    as_of = any(each.rank_as_of is not None for each in memories)
+    if not memories or not (asked or as_of):
+        return []
+    rows = [line(""), line(" WOULD IT COME BACK", "bold $heading")]
+    if any(each.rank_then is not None for each in memories):
+        rows.append(fact("then", _order([(each.rank_then, each) for each in memories]), width))
+    if as_of:
+        rows.append(fact("as of then", _order([(each.rank_as_of, each) for each in memories]), width))
+    if asked:
+        rows.append(fact("today", _order([(each.rank_now, each) for each in memories]), width))
+        odd = next((each for each in memories if each.gate), None)
         said = (
             f"{(odd.id or '')[:8]}: {str(odd.gate).replace('_', ' ')}" if odd else "none: the same comes back"
         )
         rows.append(fact("first gate", said, width))
-    if chosen.event is not None:
-        rows.append(fact("store", f"{len(chosen.event.ids)} rows, v{chosen.event.version}", width))
     return rows
+
+
+def _order(places: list[tuple[int | None, Injected]]) -> str:
+    """Places and the ids that hold them; the others are silent."""
+    known = sorted((place, each.id or "several") for place, each in places if place is not None)
+    said = "   ".join(f"{place} {name[:8]}" for place, name in known)
+    lost = sum(place is None for place, _ in places)
+    return said + (f"   {lost} not" if lost and said else "" if said else "none of them")
 
 
 def _memory(at: int, memory: Injected, state: AuditState, width: int, look: Look, asked: bool) -> Row:

@@ -62,6 +62,17 @@ def read_all_rights(engine: Engine, cancel: CancelToken) -> Rights:
     return read_rights(engine, engine.environ, Path.cwd(), cancel=cancel)
 
 
+def read_rights_anew(engine: Engine, cancel: CancelToken) -> Rights:
+    """Who may read what by the configuration as it is on disk now: the store was opened under the one before."""
+    from memtui.engine.configuration import access_under
+    from memtui.engine.witness import read_rights
+    from memtui.tui.config_request import read_configuration
+
+    config = read_configuration(engine)
+    access = access_under(config, (), engine.environ)
+    return read_rights(engine, engine.environ, Path.cwd(), access=access, cancel=cancel)
+
+
 def read_leaks(engine: Engine, cancel: CancelToken) -> LeakReport:
     """What crossed, or can."""
     from memtui.engine.witness import (

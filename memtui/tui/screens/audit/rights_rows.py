@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from textual.content import Content
 
 from memtui.engine import one_line
@@ -9,8 +11,12 @@ from memtui.engine.access import REASONS
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.audit.painting import NAME_CELLS, Look, fact, line, scope_words
-from memtui.tui.screens.audit.state import AuditState
+from memtui.tui.screens.audit.state import AuditState, kind_of
 from memtui.tui.widgets.row_list import Row
+
+if TYPE_CHECKING:
+    from memtui.engine.access import Cell
+
 
 COLUMN_CELLS = 11
 
@@ -24,18 +30,20 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
         return [line(f" {each.sentence}", "bold $danger") for each in found.findings] or [
             line(" no rows", "$dim")
         ]
-    scopes = state.scopes
     fits = max(1, (width - NAME_CELLS - 2) // COLUMN_CELLS)
-    first = max(0, min(state.column - fits // 2, len(scopes) - fits))
-    shown = scopes[first : first + fits]
+    columns = _columns(state, fits)
+    at_cursor = next((at for at, each in enumerate(columns) if state.column in each), 0)
+    first = max(0, min(at_cursor - fits // 2, len(columns) - fits))
+    shown = columns[first : first + fits]
+    heads = [_head(state, each) for each in shown]
     head = Content.assemble(
         " " * (NAME_CELLS + 1),
         *[
             (
-                right(crop(scope_words(scope), COLUMN_CELLS - 1), COLUMN_CELLS),
-                "bold $primary" if first + at == state.column else "$heading",
+                right(crop(name, COLUMN_CELLS - 1), COLUMN_CELLS),
+                "bold $primary" if state.column in column else "$heading",
             )
-            for at, scope in enumerate(shown)
+            for name, column in zip(heads, shown, strict=True)
         ],
     )
     rows = [Row((head,))]
@@ -43,16 +51,17 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
     cells = {(cell.agent, cell.scope): cell for cell in found.cells}
     for agent in found.agents:
         parts: list[tuple[str, str]] = []
-        for at, scope in enumerate(shown):
-            cell = cells[agent.id, scope]
-            text = full(cell.rows) if cell.read else "–"
-            alarm = scope == f"agent:{agent.id}" and ("own-scope-unreadable", agent.id) in odd
-            text += "!" if alarm else ""
-            style = (
-                "bold $foreground" if cell.write and cell.read else "$foreground" if cell.read else "$faint"
-            )
+        for column in shown:
+            scopes = [state.scopes[at] for at in column]
+            of = [cells[agent.id, scope] for scope in scopes]
+            alarm = f"agent:{agent.id}" in scopes and ("own-scope-unreadable", agent.id) in odd
+            text = _cell_text(of) + ("!" if alarm else "")
+            read = any(each.read for each in of)
+            style = "$foreground" if read else "$faint"
+            if read and all(each.write for each in of if each.read):
+                style = "bold $foreground"
             style = "bold $stale" if alarm else style
-            here = first + at == state.column and agent.id == state.agent
+            here = state.column in column and agent.id == state.agent
             parts.append((right(f"[{text}]" if here else f"{text} ", COLUMN_CELLS), style))
         name = f"{agent.id}" + ("" if agent.exists or agent.pseudo else " ?")
         rows.append(
@@ -70,9 +79,40 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
                 agent.id,
             )
         )
-    if len(scopes) > fits:
-        rows.append(line(f" scopes {first + 1} to {first + len(shown)} of {len(scopes)}", "$dim"))
+    if len(columns) > fits or len(columns) < len(state.scopes):
+        seen = f" columns {first + 1} to {first + len(shown)} of {len(columns)}"
+        rows.append(line(f"{seen}, {plural(len(state.scopes), 'scope')}", "$dim"))
     return rows
+
+
+def _columns(state: AuditState, fits: int) -> list[tuple[int, ...]]:
+    """The places of the scopes in each column: one each while they fit, else several of one kind folded into one.
+
+    The kind under the cursor is never folded.
+    """
+    places = range(len(state.scopes))
+    if len(places) <= fits:
+        return [(at,) for at in places]
+    kinds: dict[str, list[int]] = {}
+    for at in places:
+        kinds.setdefault(kind_of(state.scopes[at]), []).append(at)
+    out: list[tuple[int, ...]] = []
+    for of_kind in kinds.values():
+        out += [(at,) for at in of_kind] if state.column in of_kind else [tuple(of_kind)]
+    return out
+
+
+def _head(state: AuditState, column: tuple[int, ...]) -> str:
+    scope = state.scopes[column[0]]
+    return scope_words(scope) if len(column) == 1 else f"{kind_of(scope) or 'no name'} ▸{len(column)}"
+
+
+def _cell_text(of: list[Cell]) -> str:
+    """The memories of a cell; of a folded one all of them, or how many of its scopes are read."""
+    read = [each for each in of if each.read]
+    if not read:
+        return "–"
+    return full(sum(each.rows for each in read)) if len(read) == len(of) else f"{len(read)} of {len(of)}"
 
 
 def cell(state: AuditState, width: int, look: Look) -> list[Row]:

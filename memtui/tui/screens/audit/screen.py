@@ -13,6 +13,7 @@ from textual.content import Content
 from memtui.engine import CancelToken, MemtuiError
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
+from memtui.tui.config_request import ConfigRequests
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
@@ -20,7 +21,8 @@ from memtui.tui.messages import AskRecall, OpenBisect, ShowMemory, ShowReach
 from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.audit import layout, painting, reach_rows, reading, rights_rows
-from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View
+from memtui.tui.screens.audit.edit_rights import EditRights, plan_of
+from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View, first_memory
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
@@ -47,6 +49,22 @@ _TITLES: dict[View, tuple[str, str, str]] = {
     "reach": ("Reach", "Turns", "One change"),
     "live": ("As it happens", "So far", "What it costs"),
 }
+
+
+Paint = Callable[[AuditState, int, painting.Look], list[Row]]
+
+_PAINT: dict[View, tuple[Paint, Paint, Paint]] = {
+    "sessions": (painting.sessions, painting.turns, painting.turn),
+    "access": (rights_rows.matrix, rights_rows.findings, rights_rows.cell),
+    "leaks": (reach_rows.leaks, reach_rows.channels, reach_rows.proof),
+    "reach": (reach_rows.reach, reach_rows.reached_turns, reach_rows.change),
+    "live": (reach_rows.live, reach_rows.live_counts, reach_rows.costs),
+}
+"""List, what belongs to it, and detail of each view."""
+
+
+def _shown(panel: int) -> Paint:
+    return lambda state, width, look: _PAINT[state.view][panel](state, width, look)
 
 
 class MatrixRows(BuiltRows):
@@ -88,11 +106,12 @@ class AuditScreen(BaseScreen):
         yield LayoutContainer(
             BuiltRows(self._build(painting.views), id="views"),
             Panel(StatePanel(), title="Audit", id="state"),
-            Panel(MatrixRows(self._build(self._list), id="list-rows"), title="Sessions", id="list"),
-            Panel(BuiltRows(self._build(self._aside), id="aside-rows"), title="Turns", id="aside"),
-            Panel(BuiltRows(self._build(self._detail), id="detail-rows"), title="Turn", id="detail"),
+            Panel(MatrixRows(self._build(_shown(0)), id="list-rows"), title="Sessions", id="list"),
+            Panel(BuiltRows(self._build(_shown(1)), id="aside-rows"), title="Turns", id="aside"),
+            Panel(BuiltRows(self._build(_shown(2)), id="detail-rows"), title="Turn", id="detail"),
             arrange=self._arrange,
         )
+        yield ConfigRequests()
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -109,45 +128,13 @@ class AuditScreen(BaseScreen):
         state = self.state
         return layout.audit(width, height, view=state.view, said=self.said is not None, zoom=state.zoom)
 
-    def _build(
-        self, paint: Callable[[AuditState, int, painting.Look], list[Row]]
-    ) -> Callable[[int, int], list[Row]]:
+    def _build(self, paint: Paint) -> Callable[[int, int], list[Row]]:
         def build(width: int, height: int) -> list[Row]:
             app = host(self)
             rows = paint(self.state, width, painting.Look(app.glyphs, app.zone, app.now_ms()))
             return [_plain(row) for row in rows] if app.glyphs.name == "ascii" else rows
 
         return build
-
-    def _list(self, state: AuditState, width: int, look: painting.Look) -> list[Row]:
-        paint = {
-            "sessions": painting.sessions,
-            "access": rights_rows.matrix,
-            "leaks": reach_rows.leaks,
-            "reach": reach_rows.reach,
-            "live": reach_rows.live,
-        }
-        return paint[state.view](state, width, look)
-
-    def _aside(self, state: AuditState, width: int, look: painting.Look) -> list[Row]:
-        paint = {
-            "sessions": painting.turns,
-            "access": rights_rows.findings,
-            "leaks": reach_rows.channels,
-            "reach": reach_rows.reached_turns,
-            "live": reach_rows.live_counts,
-        }
-        return paint[state.view](state, width, look)
-
-    def _detail(self, state: AuditState, width: int, look: painting.Look) -> list[Row]:
-        paint = {
-            "sessions": painting.turn,
-            "access": rights_rows.cell,
-            "leaks": reach_rows.proof,
-            "reach": reach_rows.change,
-            "live": reach_rows.costs,
-        }
-        return paint[state.view](state, width, look)
 
     # the store, and what it answers
 
@@ -384,7 +371,8 @@ class AuditScreen(BaseScreen):
         """The id of the memory under the cursor of the panel in focus, or the one that is shown."""
         state = self.state
         if state.view == "sessions":
-            return self.query_one("#detail-rows", BuiltRows).key.partition(":")[2]
+            key = self.query_one("#detail-rows", BuiltRows).key
+            return key.partition(":")[2] if ":" in key else first_memory(state.chosen)
         if state.view == "leaks":
             return (state.shown_leak.id or "") if state.shown_leak is not None else ""
         if state.view == "live":
@@ -408,6 +396,8 @@ class AuditScreen(BaseScreen):
             "case": in_sessions and turn is not None and bool(turn.memories),
             "apply": state.view == "reach" and state.reach is not None and bool(state.reach.removable),
             "pack": state.view == "reach" and state.reach is not None,
+            "edit": state.view == "access" and state.editable,
+            "undo_config": state.view == "access",
             "follow": state.view == "live",
             "filter": state.view == "live",
         }
@@ -465,8 +455,7 @@ class AuditScreen(BaseScreen):
         turn, replayed = self.state.chosen, self.state.replayed
         if turn is None or replayed is None:
             return
-        named = [each.id for each in turn.memories or () if each.id]
-        memory = self._memory or (named[0] if named else "")
+        memory = self._memory
         if not memory:
             self.flash("no memory of this turn is known", "note")
             return
@@ -523,6 +512,28 @@ class AuditScreen(BaseScreen):
 
         hint = "One zip: what was stored, who could and did read it, what remains. Secrets are masked."
         self.app.push_screen(TextPrompt("Proof pack", hint, f"proof-{reach.id[:8]}.zip"), named)
+
+    def action_edit(self) -> None:
+        """What the agent under the cursor may read, as a planned change of the configuration."""
+        rights, agent = self.state.rights, self.state.agent
+        if rights is None or not self.state.editable:
+            return
+
+        def taken(answer: tuple[tuple[str, ...] | None] | None) -> None:
+            if answer is not None:
+                self.query_one(ConfigRequests).preview(plan_of(rights, agent, answer[0]))
+
+        self.app.push_screen(EditRights(rights, agent), taken)
+
+    def action_undo_config(self) -> None:
+        self.query_one(ConfigRequests).undo()
+
+    @on(ConfigRequests.Written)
+    def _written(self) -> None:
+        """The rules are others now: what was read by the old ones is read again."""
+        self.state = replace(self.state, rights=None, leaks=None)
+        self._start("rights", reading.read_rights_anew, self._have_rights)
+        self.repaint()
 
     def action_follow(self) -> None:
         self.state = replace(self.state, paused=not self.state.paused)

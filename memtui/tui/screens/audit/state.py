@@ -85,14 +85,38 @@ class AuditState:
 
     @property
     def scopes(self) -> list[str | None]:
-        """The columns of the matrix."""
-        return self.rights.matrix.scopes if self.rights is not None else []
+        """The columns of the matrix: scopes of one kind side by side, in the order of each kind's largest."""
+        found = self.rights.matrix.scopes if self.rights is not None else []
+        kinds = list(dict.fromkeys(map(kind_of, found)))
+        return sorted(found, key=lambda scope: kinds.index(kind_of(scope)))
+
+    @property
+    def editable(self) -> bool:
+        """Whether the agent under the cursor can be given another list: it is one, and there is a configuration."""
+        rights = self.rights
+        agents = rights.matrix.agents if rights is not None else []
+        agent = next((each for each in agents if each.id == self.agent), None)
+        return rights is not None and bool(rights.source) and agent is not None and not agent.pseudo
 
     @property
     def shown_leak(self) -> Leak | None:
         """The leak under the cursor."""
         leaks = self.leaks.leaks if self.leaks is not None else []
         return leaks[self.leak] if 0 <= self.leak < len(leaks) else None
+
+
+def kind_of(scope: str | None) -> str:
+    """What a scope is of: `project` of `project:atlas`; the scope itself where it has no parts."""
+    if scope is None or not scope.strip():
+        return ""
+    head, colon, _ = scope.strip().partition(":")
+    return head if colon else scope.strip()
+
+
+def first_memory(turn: ReplayedTurn | None) -> str:
+    """The memory of a turn that a key means while none is under the cursor: one that changed, else the first."""
+    known = [each for each in (turn.memories or () if turn is not None else ()) if each.id]
+    return next((each.id or "" for each in (*[one for one in known if one.state != "same"], *known)), "")
 
 
 def differs(turn: ReplayedTurn) -> bool:

@@ -1,0 +1,176 @@
+"""Changing the agent's configuration from a screen: planned in a worker, shown whole, written, taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual.message import Message
+from textual.widget import Widget
+
+from memtui.engine import MemtuiError
+from memtui.paths import state_dir
+from memtui.tui.calls import CallsMixin
+from memtui.tui.host import host
+from memtui.tui.messages import Flash, FlashKind
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.configuration import ConfigDraft, ConfigRecord, Configuration
+
+
+RESTART = "openclaw gateway restart"
+
+PLAN, WRITE = "config-plan", "config-write"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedConfig:
+    """A draft, and what it means in sentences that stand above everything else (cells that change, answers)."""
+
+    draft: ConfigDraft
+    first: tuple[str, ...] = ()
+    heading: str = ""
+
+
+Make = Callable[["Engine", "Configuration"], PlannedConfig]
+"""Plans a change of the configuration; runs in a worker."""
+
+
+def read_configuration(engine: Engine) -> Configuration:
+    """The configuration that names the store, or the one of this environment; for a worker."""
+    from memtui.engine.configuration import open_config
+
+    known = engine.found.config if engine.found is not None else ""
+    return open_config(engine.environ, Path.cwd(), path=Path(known) if known else None)
+
+
+class ConfigRequests(Widget):
+    """One for each screen that changes the configuration, without anything to see: `preview` does the rest."""
+
+    DEFAULT_CSS = "ConfigRequests { display: none; }"
+
+    class Written(Message):
+        """The configuration was written or taken back: what was read of it before is old."""
+
+        def __init__(self, undone: bool) -> None:
+            super().__init__()
+            self.undone = undone
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runner = CallsMixin(self)
+
+    def on_unmount(self) -> None:
+        self._runner.cancel_all()
+
+    def _say(self, text: str, kind: FlashKind = "done") -> None:
+        self.post_message(Flash(text, kind))
+
+    def _failed(self, error: MemtuiError) -> None:
+        self._say(str(error), "error")
+
+    def _engine(self) -> Engine | None:
+        """The open store, where this session may write; else it is said why not."""
+        engine = host(self).session.engine
+        if engine is None:
+            self._say("No store is open.", "error")
+        elif engine.read_only_because:
+            self._say(f"Nothing was changed. {engine.read_only_because} Start memtui with --rw.", "error")
+            return None
+        return engine
+
+    def preview(self, make: Make) -> None:
+        """Plan a change with `make`, show it, write it when the person agrees."""
+        engine = host(self).session.engine
+        if engine is None:
+            return
+        self._runner.call(
+            PLAN,
+            lambda cancel, report: make(engine, read_configuration(engine)),
+            self._show,
+            failed=self._failed,
+        )
+
+    def _show(self, planned: PlannedConfig) -> None:
+        from memtui.tui.dialogs.config_preview import ConfigPreview
+
+        draft = planned.draft
+        if not draft.changes:
+            self._say("It is so already; nothing was changed.", "note")
+            return
+
+        def answered(answer: str | None) -> None:
+            if answer is not None:
+                self._write(draft, ask=answer == "ask")
+
+        self.app.push_screen(ConfigPreview(planned), answered)
+
+    def _write(self, draft: ConfigDraft, *, ask: bool) -> None:
+        engine = self._engine()
+        if engine is None:
+            return
+        environ, now_ms = engine.environ, engine.now_ms
+
+        def work(cancel: Any, report: Any) -> ConfigRecord:
+            from memtui.engine.configuration import run_checks, write_changes
+
+            for result in run_checks(draft.checks) if ask else ():
+                if not result.ok:
+                    raise MemtuiError(
+                        f"{result.purpose}: {result.sentence}.", fix=f"{result.remedy} Nothing was changed."
+                    )
+            return write_changes(
+                draft.config, draft.changes, plan=draft.name, state=state_dir(environ), now_ms=now_ms
+            )
+
+        if ask:
+            self._say(f'asking {", ".join(draft.hosts)} with the word "test"', "note")
+        self._runner.call(WRITE, work, self._have_written, failed=self._failed)
+
+    def _have_written(self, record: ConfigRecord) -> None:
+        files = ", ".join(Path(each.path).name for each in record.files)
+        self._say(f"{files} written, a backup beside it; you restart the gateway: {RESTART}")
+        self.post_message(self.Written(False))
+
+    def undo(self) -> None:
+        """Take back the last write of this configuration, after a look at what goes back."""
+        engine = self._engine()
+        if engine is None:
+            return
+
+        def work(cancel: Any, report: Any) -> tuple[ConfigRecord, Sequence[str]]:
+            from memtui.engine.configuration import last_record, written_difference
+
+            record = last_record(state_dir(engine.environ), read_configuration(engine).main)
+            return record, written_difference(record.files)
+
+        self._runner.call(PLAN, work, lambda found: self._show_undo(*found), failed=self._failed)
+
+    def _show_undo(self, record: ConfigRecord, lines: Sequence[str]) -> None:
+        from memtui.tui.dialogs.config_preview import ConfigPreview
+
+        def answered(answer: str | None) -> None:
+            if answer is not None:
+                self._take_back(record)
+
+        self.app.push_screen(ConfigPreview(None, record=record, difference=lines), answered)
+
+    def _take_back(self, record: ConfigRecord) -> None:
+        engine = self._engine()
+        if engine is None:
+            return
+        environ, now_ms = engine.environ, engine.now_ms
+
+        def work(cancel: Any, report: Any) -> Any:
+            from memtui.engine.configuration import undo_write
+
+            return undo_write(read_configuration(engine), record, state=state_dir(environ), now_ms=now_ms)
+
+        def done(files: Any) -> None:
+            self._say(f"taken back; you restart the gateway: {RESTART}")
+            self.post_message(self.Written(True))
+
+        self._runner.call(WRITE, work, done, failed=self._failed)

@@ -1,0 +1,181 @@
+"""A change of the configuration before it is written: what it means, what it brings, the lines of the files."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual.app import ComposeResult
+from textual.content import Content
+
+from memtui.engine import one_line
+from memtui.patches.textual_painting import QuickModal
+from memtui.tui.actions.table import bindings
+from memtui.tui.host import host
+from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.numbers import plural
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.row_list import Row, RowList
+
+if TYPE_CHECKING:
+    from memtui.engine.configuration import ConfigDraft, ConfigRecord, SettingChange
+    from memtui.tui.config_request import PlannedConfig
+
+
+_LABEL = 10
+
+_LEAD = 24
+"""Characters of a long line that are shown before what changes in it."""
+
+_OF_SERVICES = ("embedding.", "retrieval.rerank", "llm.")
+"""Settings whose change makes a check of the services worth its while."""
+
+
+def asks(draft: ConfigDraft) -> bool:
+    """Whether services should be asked before it is written."""
+    return bool(draft.checks) and any(each.short.startswith(_OF_SERVICES) for each in draft.changes)
+
+
+class ConfigRows(RowList):
+    """Scrolls through what is planned."""
+
+    def __init__(
+        self, planned: PlannedConfig | None, record: ConfigRecord | None, difference: Sequence[str]
+    ) -> None:
+        super().__init__()
+        self._planned, self._record, self._difference = planned, record, tuple(difference)
+
+    def paint(self, width: int) -> Sequence[Row]:
+        rows = []
+        for style, label, text in self._said():
+            if style == "heading":
+                rows.append(Row((Content.styled(f" {text}", "bold $heading"),)))
+                continue
+            if style == "diff":
+                colour = {"+": "$ok", "-": "$danger"}.get(text[:1], "$dim")
+                cut = crop(one_line(text), width - 2, host(self).glyphs.ellipsis)
+                rows.append(Row((Content.styled(f" {cut}", colour),)))
+                continue
+            room = max(12, width - _LABEL - 3)
+            for at, part in enumerate(textwrap.wrap(one_line(text), room) or [""]):
+                name = fit(label if at == 0 else "", _LABEL)
+                rows.append(Row((Content.assemble((f" {name} ", "$dim"), (part, style)),)))
+        return rows
+
+    def _said(self) -> Iterator[tuple[str, str, str]]:
+        """(style, label, text) of every line."""
+        if self._planned is not None:
+            yield from _of_plan(self._planned)
+        elif self._record is not None:
+            yield "heading", "", f"TAKES BACK {self._record.plan}"
+            for change in self._record.changes:
+                path = ".".join(change["path"])
+                yield "$foreground", "", f"{path}: {change['to']} becomes {change['from']} again"
+        yield "heading", "", "THE FILES"
+        draft = self._planned.draft if self._planned is not None else None
+        lines = self._difference if draft is None else draft.difference
+        for at, line in enumerate(lines):
+            yield "diff", "", _from_change(line, lines[at - 1 : at + 2] if at else ())
+        if draft is None:
+            yield "$dim", "", "The lines are as they were written: they go back."
+
+
+def _of_plan(planned: PlannedConfig) -> Iterator[tuple[str, str, str]]:
+    draft = planned.draft
+    if planned.first:
+        yield "heading", "", planned.heading
+        for sentence in planned.first:
+            yield "bold $foreground", "", sentence
+    yield "heading", "", "SETTINGS"
+    for change in draft.changes:
+        yield "$foreground", "", words_of(change)
+    yield "heading", "", "WHAT IT BRINGS"
+    for each in draft.consequences:
+        if not (planned.first and each.kind == "access"):
+            yield "bold $stale" if each.grave else "$foreground", each.kind, each.sentence
+    for problem in draft.problems:
+        yield "$stale", problem.severity, f"{problem.sentence}. {problem.remedy}"
+    for name in draft.missing:
+        yield "$stale", "key", f"{name} is not set here; the gateway may have it"
+    if asks(draft):
+        yield (
+            "$foreground",
+            "asks",
+            f'{", ".join(draft.hosts)}, before it is written, with the word "test" alone',
+        )
+    yield "$dim", "way back", "a backup beside the file, and undo while the file is as it was left"
+
+
+def _from_change(line: str, near: Sequence[str]) -> str:
+    """A long line from shortly before the place where it differs from the one that it replaces, or that replaces it."""
+    other = next((each for each in near if {each[:1], line[:1]} == {"+", "-"}), "")
+    same = next((at for at, (a, b) in enumerate(zip(line[1:], other[1:], strict=False)) if a != b), 0)
+    return line if same <= _LEAD * 2 else f"{line[0]}…{line[1 + same - _LEAD :]}"
+
+
+def words_of(change: SettingChange) -> str:
+    """A setting before and after; keys by name only."""
+    shown = change.as_json()
+    before = shown["from"] if change.there else "not set"
+    return (
+        f"{change.short}: {_short(before)} becomes {'not set' if shown['removed'] else _short(shown['to'])}"
+    )
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "nothing"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+class ConfigPreview(QuickModal[str | None]):
+    """Returns "ask" (the services first, then write), "write", or None when it is left."""
+
+    DEFAULT_CSS = """
+    ConfigPreview { align: center middle; }
+    ConfigPreview Panel { width: 120; max-width: 96%; height: 90%; border: round $frame-focus; }
+    ConfigPreview.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
+    """
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
+    BINDINGS = bindings("config")
+
+    def __init__(
+        self,
+        planned: PlannedConfig | None,
+        *,
+        record: ConfigRecord | None = None,
+        difference: Sequence[str] = (),
+    ) -> None:
+        super().__init__()
+        self._rows = ConfigRows(planned, record, difference)
+        self._asks = planned is not None and asks(planned.draft)
+        count = len(planned.draft.changes if planned is not None else record.changes if record else ())
+        self._title = (
+            "Take back"
+            if planned is None
+            else f"{planned.draft.title}: {plural(count, 'setting')}, not written"
+        )
+
+    def compose(self) -> ComposeResult:
+        with Panel(title=self._title):
+            yield self._rows
+
+    def on_mount(self) -> None:
+        keys = "{config.write} write it   {config.close} leave it"
+        if self._asks:
+            keys = "{config.write} ask, then write   {config.unasked} write unasked   {config.close} leave it"
+        self.query_one(Panel).headline(what=self._title, where=keys)
+        self._rows.focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return True if action != "unasked" or self._asks else None
+
+    def action_write(self) -> None:
+        self.dismiss("ask" if self._asks else "write")
+
+    def action_unasked(self) -> None:
+        self.dismiss("write")
+
+    def action_close(self) -> None:
+        self.dismiss(None)
