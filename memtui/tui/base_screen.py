@@ -93,8 +93,7 @@ class BaseScreen(QuickScreen):
 
     def on_screen_resume(self) -> None:
         self.catch_up()
-        for panel in self.query(BoundPanel):
-            panel.catch_up()
+        self._panels_catch_up()
 
     def catch_up(self) -> None:
         """Hear of the session as it is now, if this screen is seen and knows another one."""
@@ -129,6 +128,11 @@ class BaseScreen(QuickScreen):
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT, "-too-small")
         self.call_after_refresh(self._in_sight)
+        self.call_after_refresh(self._panels_catch_up)
+
+    def _panels_catch_up(self) -> None:
+        for panel in self.query(BoundPanel):
+            panel.catch_up()
 
     @property
     def session(self) -> Session:

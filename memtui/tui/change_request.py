@@ -144,7 +144,7 @@ class ChangeRequests(Widget):
     def able(self) -> bool:
         """Whether something can be changed now; else why not is said."""
         if why := self.forbidden:
-            self._say(f"Nothing was changed. {why}", "error")
+            self.say(f"Nothing was changed. {why}", "error")
         return not why
 
     def stage(
@@ -181,7 +181,7 @@ class ChangeRequests(Widget):
         planned = engine.curate.stage.planned
         if planned is None:
             cap = host(self).keys.cap("change.stage")
-            self._say(f"Nothing is staged. {cap} in the look at a change keeps it with others.", "note")
+            self.say(f"Nothing is staged. {cap} in the look at a change keeps it with others.", "note")
             return
         self._asked = ChangeRequest(
             engine,
@@ -235,7 +235,7 @@ class ChangeRequests(Widget):
         if not self._runner.busy(PLAN):
             return False
         self._runner.cancel(PLAN)
-        self._say("Stopped; nothing was changed.", "note")
+        self.say("Stopped; nothing was changed.", "note")
         return True
 
     # planning
@@ -243,7 +243,8 @@ class ChangeRequests(Widget):
     def on_unmount(self) -> None:
         self._runner.cancel_all()
 
-    def _say(self, text: str, kind: FlashKind = "done") -> None:
+    def say(self, text: str, kind: FlashKind = "done") -> None:
+        """Say one line above the key bar."""
         self.post_message(Flash(text, kind))
 
     def _plan(self, make: Make) -> None:
@@ -256,7 +257,7 @@ class ChangeRequests(Widget):
 
     def _slow(self, slot: str, number: int, text: str) -> None:
         if self._runner.busy(slot, number):
-            self._say(text, "note")
+            self.say(text, "note")
 
     @on(RunFinished)
     def _finished(self, message: RunFinished) -> None:
@@ -284,7 +285,7 @@ class ChangeRequests(Widget):
         elif asked is not None and asked.failed is not None:
             asked.failed(error)
         else:
-            self._say(str(error), "error")
+            self.say(str(error), "error")
 
     def _planned(self, planned: ChangeSet, notes: Sequence[str]) -> None:
         self.screen.query_one(FlashLine).dismiss()
@@ -293,7 +294,7 @@ class ChangeRequests(Widget):
         elif planned.undoes is not None or (self._asked is not None and self._asked.write is not commit):
             self._write(planned, confirmed=False)  # only the journal has to learn of it
         else:
-            self._say("It is so already; nothing was changed.", "note")
+            self.say("It is so already; nothing was changed.", "note")
 
     # agreeing and writing
 
@@ -321,7 +322,7 @@ class ChangeRequests(Widget):
             return
         on_top = words_on_top(engine, planned)
         if on_top and planned.shrinks:
-            self._say("They have staged changes: apply or drop those before their history goes.", "error")
+            self.say("They have staged changes: apply or drop those before their history goes.", "error")
             return
         if on_top:
             said.insert(0, on_top)
@@ -343,13 +344,11 @@ class ChangeRequests(Widget):
             return
         if answer is None and asked.collected:
             count = len(asked.engine.curate.stage)
-            self._say(
-                f"{plural(count, 'change')} stay staged." if count else "Nothing is staged now.", "note"
-            )
+            self.say(f"{plural(count, 'change')} stay staged." if count else "Nothing is staged now.", "note")
         elif answer is None and asked.edit is not None:
             asked.edit()
         elif answer is None:
-            self._say("Nothing was changed.", "note")
+            self.say("Nothing was changed.", "note")
         elif answer.what == "force":
             self._plan(self._again(asked, [each.id for each in answer.change_set.conflicts]))
         elif answer.what == "stage":
@@ -380,9 +379,7 @@ class ChangeRequests(Widget):
         host(self).take("staged", count)
         self.post_message(self.Waits())
         cap = host(self).keys.cap("browse.staged")
-        self._say(
-            f"{plural(count, 'change')} staged, nothing written; {cap} in Browse shows and applies them"
-        )
+        self.say(f"{plural(count, 'change')} staged, nothing written; {cap} in Browse shows and applies them")
 
     @staticmethod
     def _again(asked: ChangeRequest, over: Sequence[str]) -> Make:
@@ -413,7 +410,7 @@ class ChangeRequests(Widget):
             why = RefusedError(
                 outcome.conflicts[0].sentence, fix="Press {app.reload} to see what is there now."
             )
-            self._say(str(why), "error")
+            self.say(str(why), "error")
             return
         if asked.then is not None:
             asked.then(outcome)

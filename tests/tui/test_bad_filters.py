@@ -103,7 +103,7 @@ async def test_words_behind_a_tilde_order_the_list_and_say_how_near(demo_engine,
         text = screen_text(app)
         assert "similarity ▼" in text
         assert listing(app).sort == "~"
-        near = [app.screen.answer.view.similarity(i) for i in range(20)]
+        near = [app.screen.state.answer.view.similarity(i) for i in range(20)]
         assert near == sorted(near, reverse=True)
         assert near[0] > 0.4
         assert f"{near[0]:.3f}"[1:] in text

@@ -13,7 +13,7 @@ from memtui.engine import ListQuery
 from memtui.tui import saved_state
 from memtui.tui.app import MemtuiApp
 from memtui.tui.screens.browse.filter_bar import FilterBar
-from memtui.tui.screens.browse.remembering import BrowseMemory
+from memtui.tui.screens.browse.screen import BrowseScreen
 from memtui.tui.screens.browse.state import ListRequest
 from tests.tui.driving import press, screen_text, type_text
 from tests.tui.test_changing import browsing, listing, pro_store, said
@@ -33,9 +33,9 @@ def kept_file(store: Path) -> dict[str, Any]:
     return found
 
 
-def browse(app: MemtuiApp) -> BrowseMemory:
+def browse(app: MemtuiApp) -> BrowseScreen:
     screen = app.screen_stack[0]
-    assert isinstance(screen, BrowseMemory)
+    assert isinstance(screen, BrowseScreen)
     return screen
 
 
@@ -131,7 +131,7 @@ async def test_two_running_at_once_keep_each_others_views(store):
         await press(one, "w", "s")
         await type_text(one, "mine")
         await press(one, "enter")
-        assert browse(first).views.keys() == {"mine"}
+        assert browse(first).saved_views.views.keys() == {"mine"}
     assert kept_file(store)["views"].keys() == {"mine", "theirs"}
 
 

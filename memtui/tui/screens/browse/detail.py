@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
@@ -12,14 +14,21 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 from textual.style import Style
+from textual.timer import Timer
 from textual.widget import Widget
 
-from memtui.engine import Memory
+from memtui.engine import CancelToken, Memory
 from memtui.tui.actions.table import bindings
+from memtui.tui.bound_panel import BoundPanel
+from memtui.tui.calls import Report
 from memtui.tui.host import host
-from memtui.tui.screens.browse.detail_view import detail_lines
+from memtui.tui.layout import size_class
+from memtui.tui.screens.browse.detail_view import detail_lines, summary, title
+from memtui.tui.screens.browse.neighbours import REST_S
+from memtui.tui.screens.browse.state import BrowseState
 
 if TYPE_CHECKING:
+    from memtui.engine import Engine
     from memtui.engine.changes import (
         Story,
     )
@@ -235,3 +244,66 @@ class MemoryDetail(Widget, can_focus=True):
     def action_copy(self) -> None:
         if self.memory is not None:
             self.post_message(self.CopyWanted(self.memory))
+
+
+class DetailPanel(BoundPanel[BrowseState]):
+    """The memory with its name on the frame; once the cursor rests, its story and who got it are looked for."""
+
+    def __init__(self) -> None:
+        super().__init__(MemoryDetail(), title="Memory", id="detail")
+        self._rest: Timer | None = None
+        self._got_of: tuple[Engine | None, int] = (None, -1)
+        """The engine and the version whose turns were read, or are being read."""
+
+    def part(self, state: BrowseState) -> tuple[object, ...]:
+        narrow = size_class(self.app.size.width) == "narrow"
+        zoomed = state.wish.shape.zoom == "detail"
+        return (state.memory, state.loading, state.linked, state.engine, state.revision, narrow, zoomed)
+
+    def paint_part(self, state: BrowseState) -> None:
+        memory = state.memory
+        self.query_one(MemoryDetail).show(None if state.loading else memory, waiting=state.loading)
+        if state.loading:
+            return
+        self._name_memory(state)
+        if self._rest is not None:
+            self._rest.stop()
+        self._rest = None
+        if memory is not None and memory.id and state.engine is not None:
+            self._rest = self.set_timer(REST_S, partial(self._rested, state.engine, state.revision, memory))
+
+    @property
+    def resting(self) -> bool:
+        """Whether the cursor has just come to a memory whose story will be asked for."""
+        return self._rest is not None
+
+    def _name_memory(self, state: BrowseState) -> None:
+        memory = state.memory
+        if memory is None:
+            self.headline(what="Memory", which="")
+            return
+        app, name = host(self), title(memory)
+        if size_class(self.app.size.width) == "narrow" and state.wish.shape.zoom != "detail":
+            self.headline(what=name, which=summary(memory, app.now_ms(), app.glyphs))
+        else:
+            self.headline(what="Memory", which=f"linked  {name}" if state.linked else name)
+
+    def _rested(self, engine: Engine, revision: int, memory: Memory) -> None:
+        """The cursor stays here: look for the story of the memory, and for who got it."""
+        self._rest = None
+        detail = self.query_one(MemoryDetail)
+        self.call("story", lambda cancel, report: engine.curate.story(memory), detail.tell)
+        if (engine, revision) == self._got_of or not engine.environ:
+            return  # the turns are read once for a version of the store, not for each memory
+        if engine is not self._got_of[0]:
+            detail.tell_turns(None)
+        self._got_of = (engine, revision)
+
+        def work(token: CancelToken, report: Report) -> GotIndex:
+            from memtui.engine.witness import (
+                read_got,  # not before the first frame
+            )
+
+            return read_got(engine, engine.environ, Path.cwd(), token)
+
+        self.call("got", work, detail.tell_turns)

@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from memtui.engine import Outcome
-    from memtui.tui.base_screen import BaseScreen
 
 
 class Editing:
-    """Edits memories for one screen; `done` hears of each change that was written."""
+    """Edits memories by way of `staging`; `done` hears of each change that was written."""
 
-    def __init__(self, screen: BaseScreen, done: Callable[[Outcome], None]) -> None:
-        self._screen, self._done = screen, done
+    def __init__(self, staging: ChangeRequests, done: Callable[[Outcome], None]) -> None:
+        self._staging, self._done = staging, done
 
     def edit(self, memory: Memory, scopes: Sequence[str]) -> None:
         """The form, with everything that the store lets a person set."""
@@ -35,21 +34,17 @@ class Editing:
         if draft is None:
             return
         try:
-            text = host(self._screen).in_editor(memory.raw_text)
+            text = host(self._staging).in_editor(memory.raw_text)
         except MemtuiError as error:
             self._form(replace(draft, trouble=str(error)), scopes, memory.title)
             return
         if text == memory.raw_text:
-            self._screen.flash("The text is as it was; nothing was changed.", "note")
+            self._staging.say("The text is as it was; nothing was changed.", "note")
         else:
             self._stage(replace(draft, given={"text": text}), scopes, memory.title)
 
-    @property
-    def _staging(self) -> ChangeRequests:
-        return self._screen.staging
-
     def _draft(self, memory: Memory) -> EditedMemory | None:
-        engine = self._screen.session.engine
+        engine = host(self._staging).session.engine
         if not self._staging.able() or engine is None:
             return None
         return draft_of(memory, engine.editable, versioned=engine.curate.makes_version(memory))
@@ -57,14 +52,14 @@ class Editing:
     def _form(self, draft: EditedMemory, scopes: Sequence[str], title: str) -> None:
         from memtui.tui.screens.browse.edit_form import EditForm
 
-        info = self._screen.session.info
+        info = host(self._staging).session.info
 
         def reviewed(changed: EditedMemory | None) -> None:
             if changed is not None:
                 self._stage(changed, scopes, title)
 
         form = EditForm(draft, scopes, info.embedder if info is not None else "", crop(one_line(title), 40))
-        self._screen.app.push_screen(form, reviewed)
+        self._staging.app.push_screen(form, reviewed)
 
     def _stage(self, draft: EditedMemory, scopes: Sequence[str], title: str) -> None:
         def again(trouble: str = "") -> None:

@@ -22,11 +22,13 @@ from memtui.engine.catalog import (
 )
 from memtui.patches.textual_scrollbar import SyncedScroll
 from memtui.tui.actions.table import bindings
+from memtui.tui.bound_panel import BoundPanel
 from memtui.tui.host import host
 from memtui.tui.jump import JumpTarget
 from memtui.tui.paint.cells import crop
 from memtui.tui.paint.numbers import full, short
-from memtui.tui.screens.browse.filter_text import term_of
+from memtui.tui.screens.browse.filter_text import term_of, terms
+from memtui.tui.screens.browse.state import BrowseState
 from memtui.tui.theme.tokens import as_stored, category_style, scope_style, tier_rank, tier_style
 
 # The lines of the side panel: scopes nested by kind, then tiers, categories and states, with counts.
@@ -398,3 +400,29 @@ class ScopePane(SyncedScroll, can_focus=True):
         line = self.current
         if line is not None and line.can_choose:
             self.post_message(self.CopyWanted(line.raw if line.raw is not None else line.label))
+
+
+class ScopesPanel(BoundPanel[BrowseState]):
+    """The counts of the list that is shown, by scope and by facet."""
+
+    def __init__(self) -> None:
+        super().__init__(ScopePane(), title="Scopes", id="scopes")
+
+    def part(self, state: BrowseState) -> tuple[object, ...]:
+        return (state.answer,)
+
+    def paint_part(self, state: BrowseState) -> None:
+        found = state.answer
+        if found is None:
+            self.headline(which="", where="")
+            return
+        query = found.view.query
+        self.query_one(ScopePane).show(
+            found.facets, found.scopes, found.all_total, query.scopes, terms(query.filter)
+        )
+        self.headline(where=f"{len(found.scopes):,}")
+
+    @property
+    def names(self) -> list[str]:
+        """The scopes that are listed and have a name."""
+        return self.query_one(ScopePane).names

@@ -4,38 +4,50 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.reactive import var
+from textual.widget import Widget
 
-from memtui.engine import ListQuery, Memory, MemtuiError, one_line
+from memtui.engine import ListQuery, Memory, MemtuiError, Outcome, Progress, one_line
 from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.change_request import ChangeRequests
+from memtui.tui.dialogs.choose_field import choose_change
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.forget import forget
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
+from memtui.tui.layout import Arrangement, browse, size_class
 from memtui.tui.messages import (
     AskExport,
     AskRecall,
     AskWhyNot,
-    RunFailed,
-    RunFinished,
+    MemoryChosen,
     ShowInBrowse,
     ShowMemory,
     ShowReach,
 )
 from memtui.tui.no_store import of_session
-from memtui.tui.paint.numbers import full
+from memtui.tui.paint.numbers import full, plural
+from memtui.tui.screens.browse import state as reduce
 from memtui.tui.screens.browse import view as words
-from memtui.tui.screens.browse.detail import MemoryDetail
+from memtui.tui.screens.browse.detail import DetailPanel, MemoryDetail
 from memtui.tui.screens.browse.filter_bar import FilterBar
-from memtui.tui.screens.browse.filter_text import choosing, terms, toggled, trouble_of, without
+from memtui.tui.screens.browse.filter_text import choosing, toggled, trouble_of, without
+from memtui.tui.screens.browse.list_panel import ListPanel
+from memtui.tui.screens.browse.memory_actions import Editing
 from memtui.tui.screens.browse.memory_list import ListHead, MemoryList
-from memtui.tui.screens.browse.nearby import BrowseNear
-from memtui.tui.screens.browse.neighbours import NearRows
-from memtui.tui.screens.browse.scope_pane import ScopePane
+from memtui.tui.screens.browse.neighbours import NeighboursPanel
+from memtui.tui.screens.browse.saved_views import SavedViews
+from memtui.tui.screens.browse.scope_pane import ScopePane, ScopesPanel
 from memtui.tui.screens.browse.state import (
+    BrowseState,
+    ListAnswer,
+    ListRequest,
     cleared,
     reversed_order,
     shaped,
@@ -52,53 +64,101 @@ from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.state_panel import State, StatePanel
 
+VIEW = "view"
+"""The slot of the call that makes the list."""
 
-class BrowseScreen(BrowseNear):
-    """The screen: wishes go to the engine, answers to the panels."""
+_PANELS: dict[str, type[Widget]] = {"scopes": ScopePane, "list": MemoryList, "detail": MemoryDetail}
+
+
+class BrowseScreen(BaseScreen):
+    """One state, panels bound to it, and engine calls that change it."""
 
     MODE = "browse"
+    UNDO = "browse.undo"
     CSS_PATH = "browse.tcss"
     BINDINGS: ClassVar[list[BindingType]] = bindings("browse")
 
+    state: var[BrowseState] = var(BrowseState(), init=False)
+
     def __init__(self) -> None:
         super().__init__()
-        self._revision = -1
         self._noted = ""
 
     def body(self) -> ComposeResult:
+        bound = BrowseScreen.state
+        yield SavedViews()
         yield LayoutContainer(
             FilterBar(id="filter"),
-            Panel(ScopePane(), title="Scopes", id="scopes"),
-            Panel(ListHead(), MemoryList(), StatePanel(id="list-state"), title="Memories", id="list"),
-            Panel(MemoryDetail(), title="Memory", id="detail"),
-            Panel(NearRows(id="near-rows"), title="Nearest", id="near"),
-            arrange=self.arrange_panels,
+            ScopesPanel().data_bind(state=bound),
+            ListPanel().data_bind(state=bound),
+            DetailPanel().data_bind(state=bound),
+            NeighboursPanel().data_bind(state=bound),
+            arrange=self._arrange,
         )
 
-    def on_mount(self) -> None:
-        self._state(of_session(self.session))
-        (self.query_one("#list-state") if self.has_class("-state") else self.query_one(MemoryList)).focus()
+    def _arrange(self, width: int, height: int) -> Arrangement:
+        return browse(width, height, self.state.wish.shape)
 
     def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both
-        self.call_after_refresh(self.name_panels)
+        self.call_after_refresh(self._show_filter)
+
+    def watch_state(self, old: BrowseState, new: BrowseState) -> None:
+        if new.wish.shape != old.wish.shape:
+            self.query_one(LayoutContainer).rearrange()
+        if new.wish is not old.wish or new.answer is not old.answer:
+            self._show_filter()
+
+    def _show_filter(self) -> None:
+        """Write the filter, the scopes and how much they leave into the filter line."""
+        state, narrow = self.state, size_class(self.size.width) == "narrow"
+        scopes = reduce.scopes_phrase(state.view.query.scopes) if state.view is not None else ""
+        info = words.counted(state.answer, host(self).glyphs, narrow=narrow)
+        self.query_one(FilterBar).show(state.wish.query.filter, scopes, info)
+
+    # the parts
+
+    @property
+    def list_panel(self) -> ListPanel:
+        """The list with its marks."""
+        return self.query_one(ListPanel)
+
+    @property
+    def listing(self) -> MemoryList:
+        """The list itself."""
+        return self.query_one(MemoryList)
+
+    @property
+    def saved_views(self) -> SavedViews:
+        """The lists that were saved under a name."""
+        return self.query_one(SavedViews)
+
+    @property
+    def wish(self) -> ListRequest:
+        """The list that is wanted, and the panels around it."""
+        return self.state.wish
 
     # the store
 
     def session_changed(self, session: Session) -> None:
-        self.show_staged()
-        said = of_session(session)
+        engine, said = session.engine, of_session(session)
+        staged = engine.curate.stage.ops if engine is not None and session.staged else {}
         if said is not None:
-            self.answer, self._revision = None, -1
-            self.clear_marks()
-            self._state(said)
-            self.name_panels()
-        elif session.revision != self._revision:
-            self._revision = session.revision
+            self.state = replace(
+                self.state, engine=engine, revision=-1, answer=None, said=said, staged=staged
+            )
+            self.list_panel.clear_marks()
+        elif session.revision != self.state.revision:
+            wish = self.wish
             if session.info is not None:
-                self.come_back(session.info)
-            self.ask(keep_cursor=self.answer is not None)
-        elif self.answer is not None:
-            self.name_panels()
+                wish = self.saved_views.open_store(session.info, wish)
+                self.query_one(FilterBar).history = self.saved_views.filters
+            self.state = replace(
+                self.state, engine=engine, revision=session.revision, wish=wish, staged=staged
+            )
+            self._name_view()
+            self.ask(keep_cursor=self.state.answer is not None)
+        else:
+            self.state = replace(self.state, engine=engine, staged=staged)
 
     def receive(self, message: ShowInBrowse | ShowMemory) -> None:
         """A wish of another screen."""
@@ -110,85 +170,76 @@ class BrowseScreen(BrowseNear):
             if message.edit:
                 self.query_one(FilterBar).edit()
                 return
-        self.query_one(MemoryList).focus()
+        self.listing.focus()
 
     # asking
+
+    def want(self, wish: ListRequest) -> None:
+        """Change what is shown; a different list is asked for, different panels are arranged."""
+        old = self.wish
+        if wish == old:
+            return
+        self.state = replace(self.state, wish=wish)
+        self._name_view()
+        if wish.query != old.query:
+            self.ask(keep_cursor=False)
+        self.saved_views.keep_list(wish)
+
+    def _name_view(self) -> None:
+        self.state = replace(self.state, saved=self.saved_views.name_of(self.wish.query))
 
     def ask(self, *, keep_cursor: bool) -> None:
         """Run the present wish on the engine; the old list stays, dimmed, until the answer is there."""
         engine, query = self.session.engine, self.wish.query
         if engine is None:
             return
-        self._keep_cursor = keep_cursor
-        if self.answer is None:
-            self._state(State("loading", "reading the list", skeleton=True))
-        self.add_class("-waiting")
-        self.runner.start("view", lambda token, report: answer(engine, query, token, report))
+        first = State("loading", "reading the list", skeleton=True)
+        said = first if self.state.answer is None else self.state.said
+        self.state = replace(self.state, keep_cursor=keep_cursor, waiting=True, said=said)
+        self.call(
+            VIEW,
+            lambda token, report: answer(engine, query, token, report),
+            self._answered,
+            progress=self._advanced,
+            failed=self._not_answered,
+        )
 
-    @on(RunFinished)
-    def _finished(self, message: RunFinished) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
-        if message.slot == "link":
-            self._show_linked(message.value)
-            return
-        if self.concluded(message.slot, message.value):
-            return
-        self.remove_class("-waiting")
-        self.answer = found = message.value
+    def _advanced(self, progress: Progress) -> None:
+        self.list_panel.show_progress(progress)
+
+    def _answered(self, found: ListAnswer) -> None:
         self.query_one(FilterBar).accept(found.view)
-        listing = self.query_one(MemoryList)
-        engine = self.session.engine
-        fetch = partial(engine.page, found.view) if engine is not None else None
-        query = found.view.query
-        order = "~" if found.view.ranked else query.sort
-        near = found.view.similarity if found.view.ranked else None
-        listing.show(found.view.total, order, fetch, keep_cursor=self._keep_cursor, near=near)
-        self.query_one(ListHead).show(order)
-        pane = self.query_one(ScopePane)
-        pane.show(found.facets, found.scopes, found.all_total, query.scopes, terms(query.filter))
-        self._state(None if found.view.total else words.nothing_matches(found))
-        self.name_panels()
+        said = None if found.view.total else words.nothing_matches(found)
+        self.state = replace(self.state, waiting=False, answer=found, said=said)
         if found.view.note and found.view.note != self._noted:
             self.flash(found.view.note, "note")
         self._noted = found.view.note
 
-    @on(RunFailed)
-    def _failed(self, message: RunFailed) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
-        if message.slot != "view":
-            self.flash(str(message.error), "error")
-            return
-        self.remove_class("-waiting")
-        if hasattr(message.error, "span"):
+    def _not_answered(self, error: MemtuiError) -> None:
+        self.state = replace(self.state, waiting=False)
+        if hasattr(error, "span"):
             bar = self.query_one(FilterBar)
             if not bar.editing:
                 bar.edit()
-            bar.complain(trouble_of(message.error, self.wish.query.filter))
-            if self.answer is not None:
+            bar.complain(trouble_of(error, self.wish.query.filter))
+            if self.state.answer is not None:
                 return
-        self._state(words.view_failed(message.error))
+        self.state = replace(self.state, said=words.view_failed(error))
 
     @on(MemoryList.Broken)
     def _page_broken(self, message: MemoryList.Broken) -> None:
         error = message.page.error or MemtuiError("A page could not be read.")
-        self._state(words.view_failed(error))
+        self.state = replace(self.state, said=words.view_failed(error))
 
-    def _state(self, state: State | None) -> None:
-        """Show words in the place of the list, or the list."""
-        panel, listing = self.query_one("#list-state", StatePanel), self.query_one(MemoryList)
-        self.set_class(state is not None, "-state")
-        if state is not None:
-            panel.state = state
-
-        def take() -> None:
-            if self.focused in (None, panel, listing):
-                self.set_focus(panel if self.has_class("-state") else listing)  # later it may be another's
-
-        self.call_after_refresh(take)  # what is not displayed yet takes no keyboard
+    def _stop_asking(self) -> bool:
+        """Give up a list that takes long and keep the one that is shown; False when none is asked for."""
+        shown = self.state.view
+        if shown is None or not self.runner.busy(VIEW):
+            return False
+        self.runner.cancel(VIEW)
+        self.state = replace(self.state, waiting=False, wish=replace(self.wish, query=shown.query))
+        self._name_view()
+        return True
 
     @on(StatePanel.Chosen)
     def _chosen(self, message: StatePanel.Chosen) -> None:
@@ -203,7 +254,7 @@ class BrowseScreen(BrowseNear):
         else:
             host(self).take(choice.name, choice.value)
 
-    # the filter line and the side panel
+    # the filter line, the side panel, the saved views
 
     @on(FilterBar.Changed)
     def _filter_changed(self, message: FilterBar.Changed) -> None:
@@ -211,7 +262,10 @@ class BrowseScreen(BrowseNear):
 
     @on(FilterBar.Left)
     def _filter_left(self) -> None:
-        (self.query_one("#list-state") if self.has_class("-state") else self.query_one(MemoryList)).focus()
+        bar = self.query_one(FilterBar)
+        self.saved_views.keep_filter(bar.text)
+        bar.history = self.saved_views.filters
+        self.list_panel.focus_list()
 
     @on(FilterBar.ChipClosed)
     def _chip_closed(self, message: FilterBar.ChipClosed) -> None:
@@ -233,21 +287,32 @@ class BrowseScreen(BrowseNear):
     def _head_clicked(self, message: ListHead.SortChosen) -> None:
         self.want(sorted_by(self.wish, message.key))
 
-    # linked memories
+    @on(SavedViews.Chosen)
+    def _view_chosen(self, message: SavedViews.Chosen) -> None:
+        self.want(replace(self.wish, query=message.query))
+
+    @on(SavedViews.Changed)
+    def _views_changed(self) -> None:
+        self._name_view()
+
+    # the memory in the detail
+
+    @on(MemoryChosen)
+    def _memory_chosen(self, message: MemoryChosen) -> None:
+        message.stop()
+        loading = message.memory is None and self.listing.total > 0
+        memory = self.state.memory if loading else message.memory
+        self.state = replace(self.state, memory=memory, loading=loading, linked=False)
 
     @on(MemoryDetail.LinkFollowed)
-    def _link_followed(self, message: MemoryDetail.LinkFollowed) -> None:
+    @on(NeighboursPanel.Followed)
+    def _followed(self, message: MemoryDetail.LinkFollowed | NeighboursPanel.Followed) -> None:
         engine = self.session.engine
         if engine is not None:
-            self.runner.start("link", lambda token, report: engine.get(message.id))
+            self.call("link", lambda token, report: engine.get(message.id), self._show_linked)
 
     def _show_linked(self, memory: Memory) -> None:
-        self.linked = memory.id
-        self.query_one(MemoryDetail).show(memory)
-        self.name_detail(memory, "linked")
-        self.resting_on(memory)
-
-    # copying
+        self.state = replace(self.state, memory=memory, loading=False, linked=True)
 
     @on(MemoryList.CopyWanted)
     @on(MemoryDetail.CopyWanted)
@@ -264,12 +329,167 @@ class BrowseScreen(BrowseNear):
     def _copy_name(self, message: ScopePane.CopyWanted) -> None:
         host(self).copy(message.text, "name")
 
+    # going from panel to panel
+
+    @on(MemoryList.Left)
+    def _list_left(self) -> None:
+        self.action_scopes()
+
+    @on(MemoryList.Right)
+    def _list_right(self) -> None:
+        self._go("detail")
+
+    @on(ScopePane.Right)
+    def _scopes_right(self) -> None:
+        if self.wish.shape.overlay:
+            self.want(shaped(self.wish, overlay=False))
+        self._go("list")
+
+    @on(MemoryDetail.Left)
+    def _detail_left(self) -> None:
+        if self.wish.shape.zoom == "detail":
+            self.want(shaped(self.wish, zoom=""))
+        self.listing.announce()
+        self._go("list")
+
+    @on(MemoryDetail.Moved)
+    def _detail_moved(self, message: MemoryDetail.Moved) -> None:
+        self.listing.move(message.by)
+
+    def _go(self, panel: str) -> None:
+        """Give a panel the keyboard; one that has no room to be read fills the body."""
+        shape = self.wish.shape
+        cramped = panel == "detail" and size_class(self.size.width) == "narrow"
+        if (cramped or not self.query_one(LayoutContainer).shows(panel)) and shape.zoom != panel:
+            self.want(shaped(self.wish, zoom="" if panel == "list" else panel, overlay=False))
+        target = _PANELS[panel]
+        self.call_after_refresh(lambda: self.query_one(target).focus())
+
+    def _focused_panel(self) -> str:
+        for name in _PANELS:
+            if self.query_one(f"#{name}", Panel).has_focus_within:
+                return name
+        return "list"
+
+    def action_scopes(self) -> None:
+        narrow = size_class(self.size.width) == "narrow"
+        shape, panel = reduce.scopes_pressed(self.wish.shape, self._focused_panel(), narrow=narrow)
+        self.want(replace(self.wish, shape=shape))
+        self._go(panel)
+
+    def action_detail(self) -> None:
+        shape, panel = reduce.detail_pressed(self.wish.shape, self._focused_panel())
+        self.want(replace(self.wish, shape=shape))
+        self._go(panel)
+
+    def action_zoom(self) -> None:
+        panel = self._focused_panel()
+        self.want(shaped(self.wish, zoom="" if self.wish.shape.zoom else panel, overlay=False))
+        self._go(panel)
+
+    def action_narrower(self) -> None:
+        self.want(replace(self.wish, shape=reduce.nudged(self.wish.shape, -3)))
+
+    def action_wider(self) -> None:
+        self.want(replace(self.wish, shape=reduce.nudged(self.wish.shape, 3)))
+
+    # changing memories
+
+    @property
+    def _editing(self) -> Editing:
+        return Editing(self.staging, self._changed)
+
+    @property
+    def memory_here(self) -> Memory | None:
+        """The memory that has the keyboard: the detail may show a linked one, which is not the list's."""
+        detail = self.query_one(MemoryDetail)
+        return detail.memory if detail.has_focus else self.listing.current
+
+    def _known_scopes(self) -> list[str]:
+        return self.query_one(ScopesPanel).names
+
+    def chosen_ids(self) -> tuple[str, ...]:
+        """The marked memories, else the one that has the keyboard; none is said in words."""
+        if self.list_panel.marking:
+            self.flash("Still marking; press it again.", "note")
+            return ()
+        one = self.memory_here
+        ids = self.listing.marks.ids or ((one.id,) if one is not None and one.id else ())
+        if not ids:
+            self.flash("There is no memory here to change.", "error")
+        return ids
+
+    def action_forget(self) -> None:
+        if self.staging.able() and (ids := self.chosen_ids()):
+            forget(self.staging, ids, self._changed, named=not self.listing.marks.ids)
+
+    def action_edit(self) -> None:
+        if (memory := self.memory_here) is None or not memory.id:
+            self.flash("There is no memory here to change.", "error")
+        elif self.session.engine is not None and memory.id in self.session.engine.curate.stage.ops:
+            self._amend(memory.id)
+        else:
+            self._editing.edit(memory, self._known_scopes())
+
+    def action_external(self) -> None:
+        if (memory := self.memory_here) is None or not memory.id:
+            self.flash("There is no memory here to change.", "error")
+        else:
+            self._editing.text(memory, self._known_scopes())
+
+    def action_change(self) -> None:
+        engine = self.session.engine
+        if not self.staging.able() or engine is None:
+            return
+        ids = self.chosen_ids()
+        one = None if self.listing.marks.ids else self.memory_here
+        if not ids:
+            return
+        title = f"Change {plural(len(ids), 'memory', 'memories')}"
+
+        def plan(field: str, value: str) -> None:
+            self.staging.stage(lambda engine: engine.curate.edit(ids, {field: value}), then=self._changed)
+
+        choose_change(self.app, title, engine.editable, one, self._known_scopes(), plan)
+
+    def _changed(self, outcome: Outcome) -> None:
+        self.list_panel.clear_marks()
+
+    @on(ChangeRequests.Waits)
+    def _waits(self, message: ChangeRequests.Waits) -> None:
+        message.stop()
+        self.list_panel.clear_marks()
+
+    @on(NeighboursPanel.MergeWanted)
+    def _merge(self, message: NeighboursPanel.MergeWanted) -> None:
+        """Plan to make one of the selected memory and a neighbour; the one that counts more survives."""
+        self.staging.stage(lambda engine: engine.curate.merge(list(message.ids)))
+
+    def action_staged(self) -> None:
+        self.staging.staged(then=self._changed, amend=self._amend)
+
+    def _amend(self, memory: str) -> None:
+        """Open a memory in the form as it is staged."""
+        engine = self.session.engine
+        if engine is not None:
+            self.call(
+                "amend",
+                lambda token, report: engine.curate.as_staged(memory),
+                lambda staged: self._editing.edit(staged, self._known_scopes()),
+            )
+
+    def action_undo(self) -> None:
+        self.staging.undo()
+
+    def action_redo(self) -> None:
+        self.staging.redo()
+
     # actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "filter" and self.query_one(FilterBar).editing:
             return False
-        if action in ("sort", "reverse") and self.answer is not None and self.answer.view.ranked:
+        if action in ("sort", "reverse") and self.state.view is not None and self.state.view.ranked:
             return None
         if (
             action
@@ -291,21 +511,14 @@ class BrowseScreen(BrowseNear):
             self.want(shaped(self.wish, overlay=False))
         elif shape.zoom:
             self.want(shaped(self.wish, zoom=""))
-        elif self.clear_marks():
+        elif self.list_panel.clear_marks():
             pass
         elif query.filter or query.scopes is not None:
             self.want(cleared(self.wish))
         self._go("list")
 
-    def _stop_asking(self) -> bool:
-        """Give up a list that takes long and keep the one that is shown; False when none is asked for."""
-        if self.answer is None or not self.runner.busy("view"):
-            return False
-        self.runner.cancel("view")
-        self.remove_class("-waiting")
-        self.wish = replace(self.wish, query=self.answer.view.query)
-        self.name_panels()
-        return True
+    def action_views(self) -> None:
+        self.saved_views.choose(self.wish.query)
 
     def action_sort(self) -> None:
         options = [Option(*each) for each in sorts_of(self.session.info)]
@@ -319,24 +532,29 @@ class BrowseScreen(BrowseNear):
     def action_reverse(self) -> None:
         self.want(reversed_order(self.wish))
 
+    def action_neighbours(self) -> None:
+        panel = self.query_one(NeighboursPanel)
+        if self.state.memory is None:
+            return
+        if self.query_one(LayoutContainer).shows("near"):
+            panel.enter()
+        else:
+            panel.open_dialog()
+
     def action_ask(self) -> None:
-        memory = self.query_one(MemoryDetail).memory
-        if memory is not None:
+        if (memory := self.state.memory) is not None:
             self.post_message(AskRecall(one_line(memory.text)[:300]))
 
     def action_export(self) -> None:
-        marked, view = self.query_one(MemoryList).marks.ids, self.shown_view
-        query = view.query if view is not None else ListQuery()
-        self.post_message(AskExport(tuple(marked), query.filter, query.scopes))
+        query = self.state.view.query if self.state.view is not None else ListQuery()
+        self.post_message(AskExport(tuple(self.listing.marks.ids), query.filter, query.scopes))
 
     def action_why_not(self) -> None:
-        memory = self.query_one(MemoryDetail).memory
-        if memory is not None:
+        if (memory := self.state.memory) is not None:
             self.post_message(AskWhyNot(memory.id))
 
     def action_reach(self) -> None:
-        memory = self.query_one(MemoryDetail).memory
-        if memory is not None:
+        if (memory := self.state.memory) is not None:
             self.post_message(ShowReach(memory.id))
 
     def action_mend(self, part: Part = "duplicates") -> None:
@@ -347,24 +565,27 @@ class BrowseScreen(BrowseNear):
 
     def palette_entries(self) -> list[PaletteEntry]:
         """Parts of Mend and scopes to go to, orders to choose."""
-        mending = [
-            PaletteEntry("COMMANDS", f"Mend: {name}", partial(self.action_mend, part)) for part, name in PARTS
-        ]
+
+        def sort(key: str) -> None:
+            self.want(sorted_by(self.wish, key))
+
+        def narrow(scope: str | None) -> None:
+            self.want(with_scopes(self.wish, (scope,)))
+
         entries = [
-            PaletteEntry("COMMANDS", f"Sort by {one_line(name)}", partial(self._sort_now, key), hint)
+            PaletteEntry("COMMANDS", f"Sort by {one_line(name)}", partial(sort, key), hint)
             for key, name, hint, _ in sorts_of(self.session.info)
         ]
         if self.session.open:
-            entries += [*mending, *self.view_entries()]
-        for scope, count in self.answer.scopes[:2_000] if self.answer is not None else ():
-            wish = partial(self._scope_now, scope)
+            entries += [
+                PaletteEntry("COMMANDS", f"Mend: {name}", partial(self.action_mend, part))
+                for part, name in PARTS
+            ]
+            entries += self.saved_views.palette_entries()
+        for scope, count in self.state.answer.scopes[:2_000] if self.state.answer is not None else ():
             entries.append(
-                PaletteEntry("SCOPES", one_line(scope or "(none)"), wish, f"{full(count)} memories")
+                PaletteEntry(
+                    "SCOPES", one_line(scope or "(none)"), partial(narrow, scope), f"{full(count)} memories"
+                )
             )
         return entries
-
-    def _sort_now(self, key: str) -> None:
-        self.want(sorted_by(self.wish, key))
-
-    def _scope_now(self, scope: str | None) -> Any:
-        self.want(with_scopes(self.wish, (scope,)))

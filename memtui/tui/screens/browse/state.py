@@ -1,14 +1,21 @@
-"""What a person has asked Browse to show: one frozen value and the pure functions that change it."""
+"""What Browse shows: one frozen value, bound by its panels, and the pure functions that change it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from memtui.engine import Facets, ListQuery, ListView, StoreInfo, one_line
+from memtui.engine import Facets, ListQuery, ListView, Memory, StoreInfo, one_line
 from memtui.engine.catalog import (
     SORT_KEYS,
 )
 from memtui.tui.layout import BrowseShape
+from memtui.tui.widgets.state_panel import State
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.changes import Op
 
 SORTS = (
     ("timestamp", "age", "when it was created", "a"),
@@ -71,6 +78,39 @@ class ListAnswer:
         return self.view.facets
 
 
+@dataclass(frozen=True, slots=True)
+class BrowseState:
+    """What the panels of Browse show."""
+
+    engine: Engine | None = None
+    revision: int = -1
+    """The session's revision that was asked for last."""
+    wish: ListRequest = field(default_factory=ListRequest)
+    answer: ListAnswer | None = None
+    """The list that is shown; that of `wish` once it has arrived."""
+    keep_cursor: bool = False
+    """Whether the cursor stays where it is when the next answer arrives."""
+    waiting: bool = False
+    """Whether another list is asked for."""
+    said: State | None = None
+    """The words in the place of the list."""
+    memory: Memory | None = None
+    """The memory in the detail."""
+    loading: bool = False
+    """Whether the memory under the cursor is being fetched; `memory` is the one before it."""
+    linked: bool = False
+    """Whether `memory` was reached by a link, and is not the one under the cursor."""
+    staged: Mapping[str, Op] = field(default_factory=dict)
+    """The staged changes, by memory."""
+    saved: str = ""
+    """The name of the saved view that the list is; empty for none."""
+
+    @property
+    def view(self) -> ListView | None:
+        """The list that is shown, as the engine made it."""
+        return None if self.answer is None else self.answer.view
+
+
 def with_filter(wish: ListRequest, text: str) -> ListRequest:
     """Another filter, the same scopes and order."""
     return replace(wish, query=replace(wish.query, filter=text.strip()))
@@ -130,6 +170,30 @@ def sort_name(sort: str) -> str:
 def shaped(wish: ListRequest, **changes: object) -> ListRequest:
     """Other panels around the same list."""
     return replace(wish, shape=replace(wish.shape, **changes))  # type: ignore[arg-type]
+
+
+def scopes_pressed(shape: BrowseShape, focused: str, *, narrow: bool) -> tuple[BrowseShape, str]:
+    """Show the scopes and go there, or hide them and go to the list: the shape and the panel of the keyboard.
+
+    `focused` is the panel that has the keyboard now; on a narrow screen the scopes lie over the list.
+    """
+    if narrow:
+        return replace(shape, overlay=not shape.overlay, zoom=""), "list" if shape.overlay else "scopes"
+    if not shape.scopes or shape.zoom:
+        return replace(shape, scopes=True, zoom=""), "scopes"
+    return (replace(shape, scopes=False), "list") if focused == "scopes" else (shape, "scopes")
+
+
+def detail_pressed(shape: BrowseShape, focused: str) -> tuple[BrowseShape, str]:
+    """Go to the detail; from there, or where it is hidden, toggle it and go to the list."""
+    if focused == "detail" or not shape.detail:
+        return replace(shape, detail=not shape.detail, zoom=""), "list"
+    return shape, "detail"
+
+
+def nudged(shape: BrowseShape, columns: int) -> BrowseShape:
+    """Side panels wider by so many columns, within limits."""
+    return replace(shape, nudge=max(-12, min(30, shape.nudge + columns)))
 
 
 def scopes_phrase(scopes: tuple[str | None, ...] | None) -> str:

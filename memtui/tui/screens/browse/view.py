@@ -1,16 +1,20 @@
-"""What Browse says when there is no list to show."""
+"""What Browse says: on the frames of its panels, in the filter line, and where there is no list to show."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memtui.engine import CancelToken, Memory, MemtuiError, dump_json
+from textual.content import Content
+
+from memtui.engine import CancelToken, Memory, MemtuiError, dump_json, one_line
 from memtui.tui.dialogs.choose_one import Option
 from memtui.tui.no_store import DEMO, OPEN, RETRY
-from memtui.tui.paint.numbers import full
+from memtui.tui.paint.cells import crop
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import full, short
 from memtui.tui.screens.browse.filter_text import shorter
-from memtui.tui.screens.browse.state import ListAnswer, Remedy, scopes_phrase
+from memtui.tui.screens.browse.state import BrowseState, ListAnswer, Remedy, scopes_phrase, sort_name
 from memtui.tui.widgets.state_panel import Choice, State, failed
 
 if TYPE_CHECKING:
@@ -19,6 +23,37 @@ if TYPE_CHECKING:
         ListQuery,
         OnProgress,
     )
+
+
+def counted(answer: ListAnswer | None, glyphs: Glyphs, *, narrow: bool) -> Content:
+    """How many memories are listed, of how many, and in which order; nothing where there is no list."""
+    if answer is None:
+        return Content()
+    view = answer.view
+    falling = view.ranked or view.query.sort.startswith("-")
+    count = short(view.total) if narrow else full(view.total)
+    if view.total != view.table_total:
+        count += f"/{short(view.table_total)}" if narrow else f" of {full(view.table_total)}"
+    order = sort_name("~" if view.ranked else view.query.sort)
+    return Content.assemble(
+        "  ", (count, "$foreground"), f"   {order} {glyphs.down if falling else glyphs.up} "
+    )
+
+
+def list_headline(state: BrowseState, marks: str) -> Content:
+    """What there is to know of the list: `marks` in words, what is not done yet, and its name if it has one."""
+    if state.view is None:
+        return Content()
+    by_words = "by words, not by meaning" if state.view.note else ""  # the flash line says why
+    notes = (Content.styled(one_line(note), "$stale") for note in (state.view.pending, by_words))
+    saved = f"view {crop(state.saved, 18)}" if state.saved else ""
+    parts = (Content.styled(marks, "bold $primary"), *notes, Content.styled(saved, "$primary"))
+    return Content("  ").join([part for part in parts if part.plain])
+
+
+def waiting_words(words: str) -> Content:
+    """What is going on, on the frame of the list."""
+    return Content.styled(words, "$stale")
 
 
 def nothing_matches(answer: ListAnswer) -> State:

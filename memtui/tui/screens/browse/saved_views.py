@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
-from textual import on
+from textual.message import Message
+from textual.widget import Widget
 
-from memtui.engine import StoreInfo
+from memtui.engine import ListQuery, StoreInfo
 from memtui.tui import saved_state
+from memtui.tui.calls import CallsMixin
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
+from memtui.tui.messages import Flash, FlashKind
 from memtui.tui.paint.numbers import plural
-from memtui.tui.screens.browse.filter_bar import FilterBar
 from memtui.tui.screens.browse.filter_text import check
-from memtui.tui.screens.browse.naming import BrowseNames
 from memtui.tui.screens.browse.state import ListRequest, known_sort, scopes_phrase, sort_name
 from memtui.ui_state import UiState, Values
 
@@ -27,113 +27,123 @@ KEEP = "keep"
 _SAVE, _REMOVE, _VIEW = "save", "remove", "view:"
 
 
-class BrowseMemory(BrowseNames):
-    """Browse with its past; a subclass calls `come_back` before it asks for the first list of a store."""
+class SavedViews(Widget):
+    """What is kept of how a store was looked at; nothing to see but its dialogs."""
+
+    DEFAULT_CSS = "SavedViews { display: none; }"
+
+    @dataclass
+    class Chosen(Message):
+        """Show this list."""
+
+        query: ListQuery
+
+    @dataclass
+    class Changed(Message):
+        """A view was saved or taken away."""
 
     def __init__(self) -> None:
         super().__init__()
+        self._runner = CallsMixin(self)
         self._file: UiState | None = None
         self._sorts: tuple[str, ...] = ()
         self.views: dict[str, saved_state.View] = {}
+        self.filters: tuple[str, ...] = ()
+        """Filters typed before, the last first."""
 
-    # coming back to a store
-
-    def come_back(self, info: StoreInfo) -> None:
-        """A store was opened: show it as it was left, unless something else is asked for already."""
-        self.wish = known_sort(self.wish, info)
-        self._sorts = info.sorts
+    def open_store(self, info: StoreInfo, wish: ListRequest) -> ListRequest:
+        """Return the list of a store as it was left, or `wish` if something else is asked for already."""
+        wish, self._sorts = known_sort(wish, info), info.sorts
         file = host(self).ui_state(info.uri)
         if self._file is not None and self._file.path == file.path:
-            return
+            return wish
         first, self._file = self._file is None, file
         values = file.read()
         self.views = saved_state.read_views(values.get("views"), info.sorts)
-        self.query_one(FilterBar).history = saved_state.read_filters(values.get("filters"))
+        self.filters = saved_state.read_filters(values.get("filters"))
         left = saved_state.read_wish(values.get("browse"), info.sorts)
-        if first and self.wish != ListRequest():
-            asked = self.wish.query
-            sort = left.query.sort if asked.sort == ListRequest().query.sort else asked.sort
-            left = replace(left, query=replace(asked, sort=sort))
-        self.wish = replace(left, shape=replace(left.shape, filter_rows=self.wish.shape.filter_rows))
-        self.rearrange()
+        if first and wish != ListRequest():
+            sort = left.query.sort if wish.query.sort == ListRequest().query.sort else wish.query.sort
+            left = replace(left, query=replace(wish.query, sort=sort))
+        return replace(left, shape=replace(left.shape, filter_rows=wish.shape.filter_rows))
 
-    def wished(self) -> None:
-        self._keep(lambda values: values.update(browse=saved_state.wish_values(self.wish)))
+    def keep_list(self, wish: ListRequest) -> None:
+        """Remember this list and its panels for the next time."""
+        self._keep(lambda values: values.update(browse=saved_state.wish_values(wish)))
 
-    def _keep(self, edit: Callable[[Values], object]) -> None:
-        """Write a change down, in a thread; losing it is no harm."""
-        file = self._file
-        if file is not None:
-            self.runner.start(KEEP, lambda token, report: file.change(edit))
-
-    def concluded(self, slot: str, value: Any) -> bool:
-        return slot == KEEP or super().concluded(slot, value)
-
-    # filters typed before
-
-    @on(FilterBar.Left)
-    def _filter_done(self) -> None:
-        bar = self.query_one(FilterBar)
-        text = bar.text.strip()
+    def keep_filter(self, text: str) -> None:
+        """Remember a filter that was typed, if it can be read."""
+        text = text.strip()
         if check(text) is not None:
             return
-        filters = saved_state.with_filter_first(bar.history, text)
-        if filters != bar.history:
-            bar.history = filters
+        filters = saved_state.with_filter_first(self.filters, text)
+        if filters != self.filters:
+            self.filters = filters
             self._keep(partial(_first, text))
 
-    # saved views
+    def _keep(self, edit: Callable[[Values], object]) -> None:
+        """Write a change down, in a thread."""
+        file = self._file
+        if file is not None:
+            self._runner.call(
+                KEEP,
+                lambda token, report: file.change(edit),
+                lambda done: None,
+                failed=lambda error: self._say(str(error), "error"),
+            )
 
-    @property
-    def view_name(self) -> str:
-        """The saved view that the list is at present; empty for none."""
-        return next((name for name, query in self.views.items() if query == self.wish.query), "")
+    def _say(self, text: str, kind: FlashKind = "done") -> None:
+        self.post_message(Flash(text, kind))
 
-    def action_views(self) -> None:
+    def name_of(self, query: ListQuery) -> str:
+        """The saved view that this list is; empty for none."""
+        return next((name for name, each in self.views.items() if each == query), "")
+
+    def choose(self, now: ListQuery) -> None:
+        """Choose a view, save the present list as one, or take one away."""
         options = [Option(f"{_VIEW}{name}", name, _about(query)) for name, query in self.views.items()]
-        options.append(Option(_SAVE, "save this list under a name", _about(self.wish.query), "s"))
+        options.append(Option(_SAVE, "save this list under a name", _about(now), "s"))
         if self.views:
             options.append(Option(_REMOVE, "take a view away", "", "x"))
 
         def taken(choice: str | None) -> None:
             if choice == _SAVE:
-                self._ask_name()
+                self._ask_name(now)
             elif choice == _REMOVE:
                 self._ask_which()
             elif choice is not None:
-                self.show_view(choice.removeprefix(_VIEW))
+                self._choose(choice.removeprefix(_VIEW))
 
-        self.app.push_screen(ChooseOne("Views", options, f"{_VIEW}{self.view_name}"), taken)
+        self.app.push_screen(ChooseOne("Views", options, f"{_VIEW}{self.name_of(now)}"), taken)
 
-    def show_view(self, name: str) -> None:
-        """Show a saved view."""
+    def _choose(self, name: str) -> None:
         if name in self.views:
-            self.want(replace(self.wish, query=self.views[name]))
+            self.post_message(self.Chosen(self.views[name]))
 
-    def _ask_name(self) -> None:
+    def _ask_name(self, now: ListQuery) -> None:
         def named(text: str | None) -> None:
             name = saved_state.view_name(text or "")
             if not name:
                 return
-            if not saved_state.keepable(self.wish.query.filter):
-                self.flash("Not saved: the filter holds a secret, or is too long to keep.", "error")
+            if not saved_state.keepable(now.filter):
+                self._say("Not saved: the filter holds a secret, or is too long to keep.", "error")
             elif len(self.views) >= saved_state.MOST_VIEWS and name not in self.views:
-                self.flash(
+                self._say(
                     f"Not saved: {saved_state.MOST_VIEWS} views are the most; take one away first.", "error"
                 )
             else:
-                self._change_views(partial(_with, name, self.wish.query))
-                self.flash(f"saved as {name}; w or / in the palette brings it back")
+                self._change_views(partial(_with, name, now))
+                self._say(f"saved as {name}; w or / in the palette brings it back")
 
         hint = "A name for this filter, these scopes and this order. A view of that name is replaced."
-        self.app.push_screen(TextPrompt("Save this list", hint, self.view_name), named)
+        self.app.push_screen(TextPrompt("Save this list", hint, self.name_of(now)), named)
 
     def _ask_which(self) -> None:
         def taken(name: str | None) -> None:
             if name is not None:
                 self._change_views(partial(_without, name))
                 left = plural(len(self.views), "view")
-                self.flash(f"the view {name} is gone; {left} left")
+                self._say(f"the view {name} is gone; {left} left")
 
         options = [Option(name, name, _about(query)) for name, query in self.views.items()]
         self.app.push_screen(ChooseOne("Take a view away", options), taken)
@@ -149,12 +159,12 @@ class BrowseMemory(BrowseNames):
             values["views"] = saved_state.view_values(change(saved))
 
         self._keep(edit)
-        self.name_panels()
+        self.post_message(self.Changed())
 
-    def view_entries(self) -> list[PaletteEntry]:
+    def palette_entries(self) -> list[PaletteEntry]:
         """The saved views, for the palette."""
         return [
-            PaletteEntry("VIEWS", name, partial(self.show_view, name), _about(query))
+            PaletteEntry("VIEWS", name, partial(self._choose, name), _about(query))
             for name, query in self.views.items()
         ]
 

@@ -1,0 +1,141 @@
+"""The panel of Browse with the list: its rows or words in their place, what is marked, and where the cursor is."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from textual import on
+
+from memtui.engine import Progress
+from memtui.tui.bound_panel import BoundPanel
+from memtui.tui.host import host
+from memtui.tui.layout import size_class
+from memtui.tui.messages import MemoryChosen
+from memtui.tui.paint.numbers import full
+from memtui.tui.screens.browse import view
+from memtui.tui.screens.browse.memory_list import ListHead, MemoryList
+from memtui.tui.screens.browse.state import BrowseState, ListAnswer
+from memtui.tui.widgets.state_panel import StatePanel
+
+
+class ListPanel(BoundPanel[BrowseState]):
+    """Shows the answer of the engine, or words; marks memories."""
+
+    DEFAULT_CSS = """
+    ListPanel #list-state { display: none; }
+    ListPanel.-state #list-state { display: block; }
+    ListPanel.-state ListHead, ListPanel.-state MemoryList { display: none; }
+    ListPanel.-waiting MemoryList { opacity: 60%; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(ListHead(), MemoryList(), StatePanel(id="list-state"), title="Memories", id="list")
+        self._answer: ListAnswer | None = None
+
+    @property
+    def listing(self) -> MemoryList:
+        """The list itself."""
+        return self.query_one(MemoryList)
+
+    def focus_list(self) -> None:
+        """Give the keyboard to the list, or to the words in its place."""
+        (self.query_one(StatePanel) if self.has_class("-state") else self.listing).focus()
+
+    # painting
+
+    def part(self, state: BrowseState) -> tuple[object, ...]:
+        narrow = size_class(self.app.size.width) == "narrow"
+        return (state.answer, state.waiting, state.said, state.staged, state.saved, narrow)
+
+    def paint_part(self, state: BrowseState) -> None:
+        self.set_class(state.waiting, "-waiting")
+        self.listing.show_staged(state.staged)
+        if state.answer is not self._answer:
+            self._answer = state.answer
+            if state.answer is not None:
+                self._show_list(state, state.answer)
+        self._show_words(state)
+        self._headline()
+
+    def _show_list(self, state: BrowseState, answer: ListAnswer) -> None:
+        found, engine = answer.view, state.engine
+        order = "~" if found.ranked else found.query.sort
+        self.listing.show(
+            found.total,
+            order,
+            partial(engine.page, found) if engine is not None else None,
+            keep_cursor=state.keep_cursor,
+            near=found.similarity if found.ranked else None,
+        )
+        self.query_one(ListHead).show(order)
+
+    def _show_words(self, state: BrowseState) -> None:
+        words, listing = self.query_one(StatePanel), self.listing
+        self.set_class(state.said is not None, "-state")
+        if state.said is not None:
+            words.state = state.said
+
+        def take() -> None:
+            if self.screen.focused in (None, words, listing):  # later it may be another's
+                self.screen.set_focus(words if self.has_class("-state") else listing)
+
+        self.call_after_refresh(take)  # what is not displayed yet takes no keyboard
+
+    def _headline(self) -> None:
+        state: BrowseState = self.state
+        self.headline(which=view.list_headline(state, self._marks_phrase(len(state.staged))))
+        self._position()
+
+    def _position(self) -> None:
+        listing = self.listing
+        shown = self._answer is not None and listing.total
+        self.headline(where=f"{listing.cursor + 1:,} / {listing.total:,}" if shown else "")
+
+    def show_progress(self, progress: Progress) -> None:
+        """Say how far the engine is with another list."""
+        words = f"looking {progress.fraction:.0%}   {host(self).keys.cap('browse.clear-filter')} stops"
+        self.headline(which=view.waiting_words(words))
+
+    @on(MemoryChosen)
+    def _memory_chosen(self) -> None:  # goes on to the screen
+        self._position()
+
+    # marks
+
+    def _marks_phrase(self, staged: int) -> str:
+        """How many are marked and staged, in words; empty for none."""
+        marks = self.listing.marks
+        here = f"{host(self).keys.cap('list.mark-range')} marks to here" if marks.anchor is not None else ""
+        count = f"{full(len(marks))} marked" if len(marks) else ""
+        waits = f"{full(staged)} staged" if staged else ""
+        return "  ".join(part for part in (count, waits, here) if part)
+
+    @on(MemoryList.Marked)
+    def _marked(self, message: MemoryList.Marked) -> None:
+        message.stop()
+        self._headline()
+
+    @on(MemoryList.MarksWanted)
+    def _marks_wanted(self, message: MemoryList.MarksWanted) -> None:
+        message.stop()
+        engine, shown, marks = self.state.engine, self.state.view, self.listing.marks
+        if engine is None or shown is None:
+            return
+
+        def have(ids: tuple[str, ...]) -> None:
+            (marks.add if message.how == "add" else marks.invert)(ids)
+            self.listing.marks_changed()
+
+        self.call("marks", lambda cancel, report: engine.ids(shown, message.first, message.last + 1), have)
+
+    @property
+    def marking(self) -> bool:
+        """Whether a range is being marked."""
+        return self.runner.busy("marks")
+
+    def clear_marks(self) -> bool:
+        """No marks any more; False when there were none."""
+        had = self.listing.marks.clear()
+        if had:
+            self.listing.marks_changed()
+        return had
