@@ -226,7 +226,7 @@ class ChangeRequests(Widget):
         try:
             engine.curate.leave(entry)
         except MemtuiError as error:
-            self._say(str(error), "error")
+            self.say(str(error), "error")
         else:
             host(self).take("changed", f"Entry {entry} is left as it is; no memory was changed.")
 
