@@ -57,9 +57,7 @@ if TYPE_CHECKING:
     from memtui.engine.metadata.read import dump_json
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.request import UNSET, RecallRequest, RecipeInfo, request_from
-    from memtui.engine.recall.trace import Candidate, Proof, StageSummary, Step
-    from memtui.engine.recall.word_matches import WordMet, WordsMet
-
+    from memtui.engine.recall.trace import Candidate, Proof, StageSummary, Step, WordMet, WordsMet
 
 __all__ = [
     "KNOBS",
@@ -154,7 +152,6 @@ __all__ = [
     "word_diff",
 ]
 
-
 __getattr__ = lazy_names(
     __name__,
     {
@@ -233,8 +230,8 @@ __getattr__ = lazy_names(
         "ValueStrip": "memtui.engine.explain.variation",
         "Verdict": "memtui.engine.explain.verdict",
         "WhatIf": "memtui.engine.explain.variation",
-        "WordMet": "memtui.engine.recall.word_matches",
-        "WordsMet": "memtui.engine.recall.word_matches",
+        "WordMet": "memtui.engine.recall.trace",
+        "WordsMet": "memtui.engine.recall.trace",
         "day": "memtui.engine.core.text",
         "dump_json": "memtui.engine.metadata.read",
         "find_secrets": "memtui.engine.core.secrets",

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from memtui.engine.lifecycle.facade import Lifecycle
     from memtui.engine.providers.embedder import Embedder, NoEmbedder
     from memtui.engine.providers.embedding_services import EmbeddingSettings
-    from memtui.engine.recall.pipeline import OnStage
-    from memtui.engine.recall.recipes.pro.run import RecallContext
+    from memtui.engine.recall.context import RecallContext
     from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.trace import OnStage
     from memtui.engine.store.table import Store
     from memtui.engine.transfer.facade import Transfer
 
@@ -394,7 +394,7 @@ class Engine:
         self, request: RecallRequest, on_stage: OnStage | None = None, cancel: CancelToken | None = None
     ) -> Trace:
         """Ask the store; the trace is the complete account. `on_stage` hears of each stage as it ends."""
-        from memtui.engine.recall.recipes.pro.run import recall
+        from memtui.engine.recall.answer import recall
 
         if not request.recipe:
             request = replace(request, recipe=self.default_recipe)
@@ -404,7 +404,7 @@ class Engine:
         """What a recall works with, as of now."""
         from memtui.engine.providers.embedder import NoEmbedder, question_vector
         from memtui.engine.providers.static_embedder import BUNDLED
-        from memtui.engine.recall.recipes.pro.run import RecallContext
+        from memtui.engine.recall.context import RecallContext
 
         embedder = self._recall_embedder()
         misfit = isinstance(embedder, NoEmbedder) and embedder.misfit

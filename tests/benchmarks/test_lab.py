@@ -19,8 +19,8 @@ from memtui.engine.recall.context import StageContext
 from memtui.engine.recall.io_cache import RerankAnswer
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.pipeline import pool_of, run_stages
-from memtui.engine.recall.recipes.pro.recipe import PRO_STAGES
 from memtui.engine.recall.recipes.pro.settings import resolve
+from memtui.engine.recall.recipes.pro.stages import PRO_STAGES
 from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import NOW_MS, schema, write_store

@@ -15,7 +15,8 @@ import pyarrow as pa
 import pytest
 
 from memtui.engine import RecallRequest
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import NOW_MS, schema
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from memtui.engine import RecallRequest, Trace
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.recipes.mem_engine.searches import tier_lanes
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.conformance.compare import differences
 from tests.conformance.engine_cases import engine_cases

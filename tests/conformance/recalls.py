@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from memtui.engine import RecallRequest
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from tests.conformance.compare import differences
 from tests.conformance.replay import Outcome

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from memtui.engine import MemtuiError, RecallRequest
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache, RerankAnswer, request_scores
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.recall.recipes.pro.settings import RetrievalSettings
 from memtui.engine.store.open import open_store
 from tests.conformance.compare import TIE, differences, stage_items

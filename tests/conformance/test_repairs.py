@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.recall.recipes.pro.run import RecallContext
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from memtui.engine.transfer.repairs import REPAIRS, plan_repair
 from tests.conformance.recalls import TABLES, _difference

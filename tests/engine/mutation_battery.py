@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 
 from memtui.engine import RecallRequest, Trace
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache, RerankAnswer
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.recall.request import UNSET
 from memtui.engine.recall.store_search import SearchResult
 from memtui.engine.store.open import open_store

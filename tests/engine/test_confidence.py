@@ -9,6 +9,7 @@ import pytest
 from memtui.engine import Engine, RecallRequest, open_engine
 from memtui.engine.demo import build_demo
 from memtui.engine.recall import confidence as subject
+from memtui.engine.recall.trace import POOR
 from tests.conftest import NOW_MS
 from tests.quality import confidence as quality
 
@@ -27,9 +28,9 @@ def test_what_is_given_is_what_is_so(capsys: pytest.CaptureFixture[str]) -> None
     rows = quality.reliability(every, given)
     count = sum(n for _, _, n in rows)
     assert sum(abs(mean - share) * n for mean, share, n in rows) / count < 0.12  # expected calibration error
-    wrong = [p < subject.POOR for p, each in zip(given, every, strict=True) if each.answers]
+    wrong = [p < POOR for p, each in zip(given, every, strict=True) if each.answers]
     assert sum(wrong) / len(wrong) <= 0.12
-    assert quality.recognised(every, given, "elsewhere", subject.POOR) > 0.35
+    assert quality.recognised(every, given, "elsewhere", POOR) > 0.35
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,8 @@ from memtui.engine.cases.case import demo_cases
 from memtui.engine.demo import build_demo
 from memtui.engine.explain.radar import radar
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import DAY_MS, row, write_store

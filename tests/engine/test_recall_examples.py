@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from memtui.engine import RecallRequest, Trace
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store

@@ -19,7 +19,8 @@ from memtui.engine.explain.ranks import ranking_at
 from memtui.engine.explain.variation import Recompute
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.engine.providers.openai_embedder import OpenAIEmbedder
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from memtui.engine.store.table import Store
 from tests.engine.loopback import Answer, Loopback, loopback

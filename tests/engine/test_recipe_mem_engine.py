@@ -13,10 +13,11 @@ import pytest
 
 from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError, open_engine
 from memtui.engine.core.errors import ConfigError
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.recipes.mem_engine import stages, trust
 from memtui.engine.recall.recipes.mem_engine.prompt_block import imitates_lines
 from memtui.engine.recall.recipes.mem_engine.stages import reciprocal_ranks
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
 

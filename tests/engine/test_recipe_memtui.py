@@ -15,7 +15,8 @@ from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError, open_en
 from memtui.engine.core.errors import ConfigError
 from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store

@@ -12,11 +12,11 @@ import pytest
 
 from memtui.engine import RecallRequest, Trace
 from memtui.engine.providers.static_embedder import bundled
+from memtui.engine.recall.answer import recall
 from memtui.engine.recall.recipes.memtui import late_interaction, stages
 from memtui.engine.recall.recipes.memtui import question as dates
 from memtui.engine.recall.recipes.memtui import recipe as recipe_stages
 from memtui.engine.recall.recipes.memtui.survey import Survey
-from memtui.engine.recall.recipes.pro.run import recall
 from tests.quality.table import Set, dialogue_set
 
 QUESTIONS = (

@@ -6,10 +6,11 @@ import pytest
 
 from memtui.engine import RecallRequest
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.recipes.memtui.pairs import pairs_of
 from memtui.engine.recall.recipes.memtui.scripts import coverage, learned_scripts
 from memtui.engine.recall.recipes.memtui.settings import resolve_own
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store

@@ -11,8 +11,9 @@ import pytest
 
 from memtui.engine import Candidate, RecallRequest, Step, Trace, UsageError
 from memtui.engine.engine import Engine
-from memtui.engine.explain.knobs import PRO, Knob
 from memtui.engine.explain.variation import Recompute, changed_request, what_if
+from memtui.engine.recall.knob import Knob
+from memtui.engine.recall.recipes.pro.knobs import KNOBS as PRO
 from memtui.engine.store.open import open_store
 from tests.engine.mutation_battery import QUESTION, VECTOR, rows, unit
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store

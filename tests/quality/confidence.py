@@ -19,7 +19,8 @@ import numpy as np
 from memtui.engine import RecallRequest, Trace
 from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.recall import confidence as subject
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.quality import dialogues

@@ -25,7 +25,8 @@ from memtui.engine import RecallRequest
 from memtui.engine.cases.case import Case
 from memtui.engine.cases.runner import Measures, mean, measure
 from memtui.engine.providers.static_embedder import bundled
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS, SHARED
 from tests.quality import dialogues

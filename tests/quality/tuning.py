@@ -24,7 +24,8 @@ import pyarrow as pa
 from memtui.engine import RecallRequest
 from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
-from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+from memtui.engine.recall.answer import recall
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS, SHARED

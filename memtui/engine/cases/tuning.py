@@ -11,6 +11,7 @@ from memtui.engine.cases.case import Case
 from memtui.engine.cases.runner import CaseReport, CaseSetup, Significance, compare
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.recall.recipes.registry import recipe_named
 
 LEAST_CASES = 8
 
@@ -20,42 +21,15 @@ HELD_OUT_SHARE = 3
 DEFAULT_BUDGET = 60
 """Settings tried at the most; each costs one recall a case."""
 
-KNOBS: Mapping[str, tuple[Any, ...]] = {
-    "vectorWeight": (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
-    "bm25Weight": (0.1, 0.2, 0.3, 0.4, 0.5, 0.7),
-    "hardMinScore": (0.0, 0.2, 0.3, 0.35, 0.4, 0.5),
-    "minScore": (0.0, 0.2, 0.3, 0.4, 0.5),
-    "rerank": ("lightweight", "none"),
-    "lengthNormAnchor": (0, 300, 500, 800, 1500),
-    "filterNoise": (True, False),
-    "candidatePoolSize": (10, 20),
-}
-"""What is tried of the plugin's recipes, in its own names and within its schema's ranges."""
-
-OWN: Mapping[str, tuple[Any, ...]] = {
-    "lateWeight": (0.0, 0.4, 0.6, 0.8, 1.0, 1.2),
-    "vectorWeight": (0.0, 0.15, 0.3, 0.5, 0.8),
-    "bm25Weight": (0.0, 0.1, 0.2, 0.4, 0.6),
-    "identifierWeight": (0.0, 0.5, 1.0),
-    "rarity": (0.0, 0.5, 1.0, 1.5),
-    "contextWeight": (0.0, 0.5, 0.7),
-    "previousWeight": (0.0, 0.15, 0.3),
-    "nextWeight": (0.0, 0.1, 0.2),
-    "recency": ("asked", "on", "off"),
-    "minScore": (0.0, 0.2, 0.4, 0.6),
-}
-"""The same for memtui's own recipe."""
-
 
 def space(recipe: str) -> tuple[str, Mapping[str, tuple[Any, ...]]]:
     """The block of the configuration in which a recipe's knobs stand, and what is tried of each.
 
     Raises UsageError for a recipe without any.
     """
-    if recipe.startswith("pro/"):
-        return "retrieval", KNOBS
-    if recipe == "memtui":
-        return "memtui", OWN
+    found = recipe_named(recipe) if recipe else None
+    if found is not None and found.search_space:
+        return found.block, found.search_space
     raise UsageError(
         f"{recipe or 'This recipe'} has no settings to search.", fix="Search with memtui or a pro recipe."
     )

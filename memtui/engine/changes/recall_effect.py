@@ -16,7 +16,7 @@ from memtui.engine.store.create import trial_copy
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
     from memtui.engine.changes.change_set import ChangeSet
-    from memtui.engine.recall.recipes.pro.run import RecallContext
+    from memtui.engine.recall.context import RecallContext
     from memtui.engine.recall.record import Trace
     from memtui.engine.store.table import Store
 
@@ -274,7 +274,7 @@ def _both(
     recipe: str,
     cancel: CancelToken,
 ) -> tuple[Trace, Trace] | None:
-    from memtui.engine.recall.recipes.pro.run import recall
+    from memtui.engine.recall.answer import recall
 
     request = replace(
         asking.request,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memtui.engine.changes.recall_effect import EffectQuestion
     from memtui.engine.configuration.file import Configuration
     from memtui.engine.configuration.plans import SettingChange
-    from memtui.engine.recall.recipes.pro.run import RecallContext
+    from memtui.engine.recall.context import RecallContext
     from memtui.engine.recall.record import Trace
 
 
@@ -179,7 +179,7 @@ def _ask(
     provider: bool,
     cancel: CancelToken | None,
 ) -> Trace | None:
-    from memtui.engine.recall.recipes.pro.run import recall
+    from memtui.engine.recall.answer import recall
 
     request = replace(
         asking.request,

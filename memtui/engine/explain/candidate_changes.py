@@ -14,10 +14,10 @@ from memtui.engine.core.memory import TIERS
 from memtui.engine.explain import knobs
 from memtui.engine.explain.effective_settings import inert
 from memtui.engine.explain.variation import memory_of
+from memtui.engine.recall.knob import Knob
 from memtui.engine.recall.rows import CandidateRow
 
 if TYPE_CHECKING:
-    from memtui.engine.explain.knobs import Knob
     from memtui.engine.explain.ladder import GateEvidence
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.request import RecallRequest
@@ -300,7 +300,7 @@ def _memory(e: GateEvidence) -> Iterator[CandidateChange]:
         if tier != meta.tier:
             yield switch("memory.tier", meta.tier, tier, AFTER_RERANK)
     yield switch("memory.touch", meta.last_accessed_at, now, AFTER_RERANK, "used once more, now")
-    importance = knobs.Knob("memory.importance", "number", "", 0.0, 1.0, 0.01)
+    importance = Knob("memory.importance", "number", "", 0.0, 1.0, 0.01)
     for move in _both_ways(importance, row.importance, AFTER_RERANK, None):
         yield _as_edit(move, edit("memory.importance"))
     shorter = (row.length - SHORTEST_TEXT) // TEXT_STEP

@@ -174,11 +174,10 @@ def compare(a: ScoreAccount, b: ScoreAccount) -> Comparison:
 
 def scale_of(recipe: str) -> str:
     """What a recipe's scores are: "share" of 1 (the plugin, the built-in program), else the recipe's own sum."""
-    return recipe if recipe in OWN_SCALE else "share"
+    from memtui.engine.recall.recipes.registry import all_recipes
 
-
-OWN_SCALE = ("memtui", "mem-engine")
-"""Recipes whose scores are no share of 1: a weighted sum over a stretched pool, reciprocal ranks."""
+    own = {each.name for each in all_recipes() if each.own_scale}
+    return recipe if recipe in own else "share"
 
 
 def effects(a: ScoreAccount, b: ScoreAccount, memory_id: str) -> tuple[Effect, ...]:

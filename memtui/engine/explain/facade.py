@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memtui.engine.core.progress import CancelToken, OnProgress
     from memtui.engine.engine import Engine
     from memtui.engine.explain.comparison import Comparison, Effect, ScoreAccount
-    from memtui.engine.explain.effective_settings import Parameter, Resolved
+    from memtui.engine.explain.effective_settings import Parameter
     from memtui.engine.explain.knobs import Bounds
     from memtui.engine.explain.prompt_block import PromptBlock, PromptBlockSettings
     from memtui.engine.explain.question_history import History, PastQuestion
@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from memtui.engine.explain.smallest_change import OnVerdict
     from memtui.engine.explain.variation import Recompute, ValueStrip, WhatIf
     from memtui.engine.explain.verdict import SmallestChange, Verdict
-    from memtui.engine.recall.pipeline import OnStage
+    from memtui.engine.recall.recipes.base import Resolved
     from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.trace import OnStage
 
 
 class Lab:
@@ -166,7 +167,7 @@ class Lab:
         """
         from functools import lru_cache
 
-        from memtui.engine.recall.recipes.pro.run import recall
+        from memtui.engine.recall.answer import recall
 
         now_ms, bench = self._engine.now_ms, self._engine.bench()
         if bench.embed is not None:

@@ -12,9 +12,9 @@ from memtui.engine.explain.knobs import with_values
 
 if TYPE_CHECKING:
     from memtui.engine.core.progress import CancelToken
-    from memtui.engine.explain.knobs import Knob
+    from memtui.engine.recall.context import RecallContext
     from memtui.engine.recall.io_cache import IoCache
-    from memtui.engine.recall.recipes.pro.run import RecallContext
+    from memtui.engine.recall.knob import Knob
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.request import RecallRequest
 
@@ -39,7 +39,7 @@ class Recompute:
 
     def __call__(self, request: RecallRequest, outside: IoCache | None) -> Trace:
         """Run `request` over the answers remembered in `outside`; None asks everything anew."""
-        from memtui.engine.recall.recipes.pro.run import recall
+        from memtui.engine.recall.answer import recall
 
         if self.cancel is not None:
             self.cancel.check()

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from memtui.engine.cases.runner import CaseReport
     from memtui.engine.catalog.catalog import Catalog
     from memtui.engine.lifecycle.crossings import Usage
+    from memtui.engine.recall.context import RecallContext
     from memtui.engine.recall.io_cache import IoCache
-    from memtui.engine.recall.recipes.pro.run import RecallContext
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.rows import CandidateRow
 
@@ -70,7 +70,7 @@ class Questions:
 
     def ask(self, request: RecallRequest, tiers: Mapping[str, str] | None = None) -> Trace:
         """The answer, with some memories in another tier than they are stored in."""
-        from memtui.engine.recall.recipes.pro.run import recall
+        from memtui.engine.recall.answer import recall
 
         if not request.recipe:
             request = replace(request, recipe=self._recipe)
@@ -91,7 +91,7 @@ class Questions:
         return self._with(edits, trace, request)
 
     def _with(self, edits: Mapping[str, CandidateRow], trace: Trace, request: RecallRequest) -> Trace:
-        from memtui.engine.recall.recipes.pro.run import recall
+        from memtui.engine.recall.answer import recall
 
         if not edits or trace.outside is None:
             return trace

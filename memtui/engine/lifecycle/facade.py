@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from memtui.engine.lifecycle.population import Evidence, ScoredPopulation
     from memtui.engine.lifecycle.review_queue import ReviewProgress
     from memtui.engine.lifecycle.tier_plan import Crossing, TierMove, TierPlan
-    from memtui.engine.recall.recipes.pro.run import RecallContext
+    from memtui.engine.recall.context import RecallContext
     from memtui.engine.recall.record import Trace
     from memtui.engine.store.table import Store
 

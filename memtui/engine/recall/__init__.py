@@ -1,4 +1,4 @@
-""""""
+"""Recall: a question, the recipes that answer it, and the trace of every step."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.recall.confidence import Confidence
     from memtui.engine.recall.request import UNSET, RecallRequest
+    from memtui.engine.recall.trace import Confidence
 
 __all__ = [
     "UNSET",
@@ -19,7 +19,7 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
-        "Confidence": "memtui.engine.recall.confidence",
+        "Confidence": "memtui.engine.recall.trace",
         "RecallRequest": "memtui.engine.recall.request",
         "UNSET": "memtui.engine.recall.request",
     },

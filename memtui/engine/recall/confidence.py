@@ -8,9 +8,10 @@ half of each. Cosine and literal words were tried beside it and recognise no una
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import exp
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
+
+from memtui.engine.recall.trace import Confidence
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
@@ -19,58 +20,15 @@ if TYPE_CHECKING:
 BIAS, MET_WEIGHT = -3.35, 4.97
 """The probability is 1 / (1 + e^-(BIAS + MET_WEIGHT * met))."""
 
-LIKELY, HARDLY = 0.6, 0.3
-"""From here on "likely", below there "hardly"; "perhaps" between them."""
-
-POOR = 0.22
-"""Below this no memory answers well: one question in twenty that has an answer is wrongly said to have none."""
-
 LOOKED_AT = 3
 """The best of so many counts: a score that is lent may put the memory beside the answer first."""
-
-Word = Literal["likely", "perhaps", "hardly"]
-
-
-@dataclass(frozen=True, slots=True)
-class Confidence:
-    """How sure it is that `memory`, the best met of the first results, answers the question."""
-
-    memory: str
-    probability: float
-    """0 to 1, where every second question has an answer."""
-    met: float
-    """How well it meets the words of the question, -1 to 1."""
-
-    @property
-    def word(self) -> Word:
-        """In one word."""
-        if self.probability >= LIKELY:
-            return "likely"
-        return "hardly" if self.probability < HARDLY else "perhaps"
-
-    @property
-    def answered(self) -> bool:
-        """Whether any memory answers this well."""
-        return self.probability >= POOR
-
-    def as_json(self) -> dict[str, Any]:
-        """For the command line."""
-        return {
-            "memory": self.memory,
-            "probability": self.probability,
-            "met": self.met,
-            "answers": self.word,
-            "answered": self.answered,
-        }
 
 
 def confidence(trace: Trace) -> Confidence | None:
     """How sure it is that a recall by `memtui` answers; None where that cannot be told.
 
-    Not told: of other recipes, without results, and of questions of which the bundled model knows no word.
+    Not told: without results, and of questions of which the bundled model knows no word.
     """
-    if trace.recipe != "memtui":
-        return None
     found = [(met, id) for id in trace.returned[:LOOKED_AT] if (met := own_words_met(trace, id)) is not None]
     if not found:
         return None

@@ -11,13 +11,11 @@ from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall.candidates import CandidatePool, Hit, SimilarityCache
 from memtui.engine.recall.context import StageContext
 from memtui.engine.recall.lanes import Lane
-from memtui.engine.recall.recipes.base import StageSpec
 from memtui.engine.recall.record import StageRecord
 from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.recall.stage import Outcome, Ranking
-from memtui.engine.recall.trace import StageSummary
-
-OnStage = Callable[[StageSummary], None]
+from memtui.engine.recall.stage_spec import StageSpec
+from memtui.engine.recall.trace import OnStage
 
 
 def pool_of(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.recall import proof_formulas
 from memtui.engine.recall.proof_formulas import Inputs
-from memtui.engine.recall.proof_rules import NEAR_DUPLICATE, stage_failures
+from memtui.engine.recall.proof_rules import BUILTIN, NEAR_DUPLICATE, PRO, StageChecks, stage_failures
 from memtui.engine.recall.rows import CandidateRow, Wide
 from memtui.engine.recall.trace import Candidate, Proof, Step
 
@@ -32,11 +32,20 @@ _AT_MOST = ("limit", "rerank_window")
 
 
 def prove(trace: Trace) -> Proof:
-    """Recompute `trace`: every score, every gate, every chain of scores, and what must hold of each stage."""
+    """Recompute a recall of the plugin: every score, gate and chain of scores, and what must hold of each stage."""
+    return _proved(trace, PRO)
+
+
+def prove_builtin(trace: Trace) -> Proof:
+    """Recompute a recall of the built-in program."""
+    return _proved(trace, BUILTIN)
+
+
+def _proved(trace: Trace, checks: StageChecks) -> Proof:
     check = _Check(trace)
     for candidate in trace.candidates:
         check.candidate(candidate)
-    check.failures += stage_failures(trace)
+    check.failures += stage_failures(trace, checks)
     return Proof(not check.failures, check.max_error, check.checked, tuple(check.failures[:MOST_FAILURES]))
 
 

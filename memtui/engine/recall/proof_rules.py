@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +31,12 @@ AGENT_ROWS_MORE = 10
 BUILTIN_FLOOR = 0.1
 
 
-def stage_failures(trace: Trace) -> Iterator[str]:
+def stage_failures(trace: Trace, checks: StageChecks) -> Iterator[str]:
     """One sentence for each thing that does not hold."""
-    if trace.recipe.startswith("pro/") and not 1 <= trace.limit <= LANE_HITS:
+    if checks.clamped and not 1 <= trace.limit <= LANE_HITS:
         yield f"the limit {trace.limit} is not within 1 and {LANE_HITS}"
     config = trace.config.get("retrieval") or {}
-    if trace.plan is not None and trace.recipe.startswith("pro/"):
+    if trace.plan is not None and checks.clamped:
         asked = trace.plan.request.limit
         wanted = trace.plan.recipe.limit if asked is None else asked if math.isfinite(asked) else 1
         if trace.limit != min(LANE_HITS, max(1, math.floor(wanted))):
@@ -44,7 +45,7 @@ def stage_failures(trace: Trace) -> Iterator[str]:
         if sorted(hit.rank for hit in hits.values()) != list(range(1, len(hits) + 1)):
             yield "the hits of a lane are not numbered from 1"
     for record in trace.records:
-        for why in (*_order(record), *_settings(record, config), *_rules(trace, record)):
+        for why in (*_order(record), *_settings(record, config), *_rules(trace, record, checks)):
             yield f"{record.name}: {why}"
 
 
@@ -77,9 +78,8 @@ def _settings(record: StageRecord, config: dict[str, Any]) -> Iterator[str]:
             yield f"ran with {name} = {value}, set is {config[name]}"
 
 
-def _rules(trace: Trace, record: StageRecord) -> Iterator[str]:
-    family = "pro" if trace.recipe.startswith("pro/") else trace.recipe
-    check = _CHECKS.get((family, record.name))
+def _rules(trace: Trace, record: StageRecord, checks: StageChecks) -> Iterator[str]:
+    check = checks.of_stage.get(record.name)
     for name, value, expected in check(trace, record) if check else ():
         if value != expected:
             yield f"{name} is {value}, it must be {expected}"
@@ -188,25 +188,42 @@ def _builtin_floor(trace: Trace, record: StageRecord) -> Facts:
     yield from _at_least(record, BUILTIN_FLOOR)
 
 
-_CHECKS: dict[tuple[str, str], Callable[[Trace, StageRecord], Facts]] = {
-    ("pro", "vector_ranked"): _lane,
-    ("pro", "bm25_ranked"): _lane,
-    ("pro", "rerank_input"): _admitted,
-    ("pro", "scored_input"): _admitted,
-    ("pro", "reranked"): _reranked,
-    ("pro", "decay_boost"): _decay,
-    ("pro", "length_normalization"): _switch("lengthNormAnchor"),
-    ("pro", "recency_boost"): _switch("recencyHalfLifeDays recencyWeight"),
-    ("pro", "time_decay"): _switch("timeDecayHalfLifeDays"),
-    ("pro", "hard_cutoff"): _cutoff,
-    ("pro", "mmr_diversity"): _diversity,
-    ("pro", "limit"): _limit,
-    ("pro", "adaptive_gate"): _gate,
-    ("memory-lancedb", "vector_ranked"): _builtin_lane,
-    ("memory-lancedb", "min_score"): _builtin_floor,
-    ("memory-lancedb", "limit"): _limit,
-}
-"""(recipe family, stage) -> what must hold there."""
+@dataclass(frozen=True)
+class StageChecks:
+    """What must hold of the stages of one program."""
+
+    of_stage: Mapping[str, Callable[[Trace, StageRecord], Facts]]
+    clamped: bool
+    """Whether the limit is clamped to what one search delivers."""
+
+
+PRO = StageChecks(
+    {
+        "vector_ranked": _lane,
+        "bm25_ranked": _lane,
+        "rerank_input": _admitted,
+        "scored_input": _admitted,
+        "reranked": _reranked,
+        "decay_boost": _decay,
+        "length_normalization": _switch("lengthNormAnchor"),
+        "recency_boost": _switch("recencyHalfLifeDays recencyWeight"),
+        "time_decay": _switch("timeDecayHalfLifeDays"),
+        "hard_cutoff": _cutoff,
+        "mmr_diversity": _diversity,
+        "limit": _limit,
+        "adaptive_gate": _gate,
+    },
+    clamped=True,
+)
+
+BUILTIN = StageChecks(
+    {
+        "vector_ranked": _builtin_lane,
+        "min_score": _builtin_floor,
+        "limit": _limit,
+    },
+    clamped=False,
+)
 
 
 # What must hold of every account: scores that follow from their inputs, unbroken chains, descending order.

@@ -15,16 +15,24 @@ import numpy as np
 
 from memtui.engine.recall.candidates import CandidatePool, Floats
 from memtui.engine.recall.stage import Outcome, Ranking
-from memtui.engine.recall.trace import SCHEMA, Candidate, Failure, Proof, StageKind, StageSummary, Step
+from memtui.engine.recall.trace import (
+    SCHEMA,
+    Asker,
+    Candidate,
+    Confidence,
+    Failure,
+    Proof,
+    StageKind,
+    StageSummary,
+    Step,
+    WordsMet,
+)
 
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory
-    from memtui.engine.recall.asker import Asker
-    from memtui.engine.recall.confidence import Confidence
     from memtui.engine.recall.io_cache import IoCache
     from memtui.engine.recall.recipes.pro.plan import Plan
     from memtui.engine.recall.request import RecallRequest
-    from memtui.engine.recall.word_matches import WordsMet
 
 
 @dataclass(frozen=True, eq=False)  # columns have no single truth: a record equals itself alone
@@ -146,6 +154,12 @@ class Trace:
     bm25_query: str | None
     pool: CandidatePool = field(repr=False)
     records: tuple[StageRecord, ...] = field(repr=False)
+    prover: Callable[[Trace], Proof] = field(repr=False, compare=False)
+    """How the steps of this recipe are proved."""
+    matcher: Callable[[Trace, str], WordsMet] = field(repr=False, compare=False)
+    """Which word of the question met which word of the candidate with an id."""
+    judge: Callable[[Trace], Confidence | None] | None = field(default=None, repr=False, compare=False)
+    """How sure it is that the best memory answers; None for recipes that cannot tell."""
     operations: tuple[StageSummary, ...] = ()
     """Work that is no stage: embedding the question, asking the reranker."""
     warnings: tuple[str, ...] = ()
@@ -166,8 +180,6 @@ class Trace:
     plan: Plan | None = field(default=None, repr=False, compare=False)
     """The request resolved; with `outside` it lets the same question be asked under other parameters."""
     outside: IoCache | None = field(default=None, repr=False, compare=False)
-    prover: Callable[[Trace], Proof] | None = field(default=None, repr=False, compare=False)
-    """How this recipe's steps are proved, where it is no recipe of the plugin's."""
     asker: Asker | None = None
     """Whose recall it is and what was searched for them; None only while it is made."""
     failure: Failure | None = None
@@ -226,16 +238,12 @@ class Trace:
     @cached_property
     def proof(self) -> Proof:
         """Recompute every step from its recorded inputs with formulas of its own."""
-        from memtui.engine.recall.proof import prove
-
-        return (self.prover or prove)(self)
+        return self.prover(self)
 
     @cached_property
     def confidence(self) -> Confidence | None:
-        """How sure it is that the best memory answers; None where that cannot be told. See `confidence.confidence`."""
-        from memtui.engine.recall.confidence import confidence
-
-        return confidence(self)
+        """How sure it is that the best memory answers; None where that cannot be told."""
+        return None if self.judge is None else self.judge(self)
 
     @cached_property
     def memories(self) -> Mapping[str, Memory]:
@@ -276,10 +284,8 @@ class Trace:
         return out
 
     def words_met(self, memory_id: str) -> WordsMet:
-        """Which word of the question met which word of a candidate; see `words_met.words_met_in`."""
-        from memtui.engine.recall.word_matches import words_met_in
-
-        return words_met_in(self, memory_id)
+        """Which word of the question met which word of a candidate. KeyError for an id that is none."""
+        return self.matcher(self, memory_id)
 
     def results_json(self, *, explain: bool = False, words: bool = False) -> list[dict[str, Any]]:
         """What came back, in the shape that the command-line contract gives results."""

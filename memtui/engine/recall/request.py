@@ -10,8 +10,6 @@ from typing import Any
 
 from memtui.engine.core.errors import UsageError
 
-RECIPES = ("pro/agent", "pro/tool", "pro/cli", "pro/article", "memory-lancedb", "mem-engine", "memtui")
-
 SOURCES = ("manual", "cli", "auto-recall")
 
 UNSET: Any = object()

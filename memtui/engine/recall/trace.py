@@ -6,9 +6,11 @@ below only when somebody looks. A trace is immutable; screen, JSON, receipt and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from memtui.engine.access import Grant
 
 SCHEMA = "memtui.recall.v1"
 
@@ -31,6 +33,10 @@ class StageSummary:
     """What a person should know about this run of the stage: "cosine fallback: no API key"."""
     params: Mapping[str, Any] = field(default_factory=dict)
     """The parameters the stage ran with."""
+
+
+OnStage = Callable[[StageSummary], None]
+"""Told of every stage as it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +114,163 @@ class Proof:
     """Number of steps recomputed."""
     failures: tuple[str, ...] = ()
     """One sentence for each step that does not agree, at most twenty."""
+
+
+# Whose recall it is.
+
+How = Literal["agent", "given", "everything", "own-rules"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asker:
+    """Who asked, and what was searched for them."""
+
+    agent: str
+    """The agent that the recall stands for; empty where it stands for nobody."""
+    how: How
+    """agent: the scopes that it may read. given: scopes that somebody named. everything: no filter by scope.
+    own-rules: the recipe's program decides by rules of its own."""
+    scopes: tuple[str, ...] | None
+    """The scopes searched; None without a filter."""
+    words: str
+    """The same for people: "asked by main: global, agent:main"."""
+    grants: tuple[Grant, ...] = ()
+    """Each scope searched, whether the agent may read it, and why."""
+
+    @property
+    def refused(self) -> tuple[Grant, ...]:
+        """Scopes that were searched although the agent may not read them."""
+        return tuple(grant for grant in self.grants if not grant.allowed)
+
+    @property
+    def named(self) -> tuple[str, ...] | None:
+        """The scopes that somebody named; None where the asker's own were searched, or all."""
+        return None if self.how in ("agent", "everything") else self.scopes
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether a person chose to look in all scopes where an agent would not."""
+        return self.how == "everything" and bool(self.agent)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {
+            "agent": self.agent or None,
+            "how": self.how,
+            "scopes": None if self.scopes is None else list(self.scopes),
+            "reasons": {
+                str(grant.scope): {"allowed": grant.allowed, "reason": grant.reason} for grant in self.grants
+            },
+            "words": self.words,
+        }
+
+
+# How sure it is that the best memory answers.
+
+LIKELY, HARDLY = 0.6, 0.3
+"""From here on "likely", below there "hardly"; "perhaps" between them."""
+
+POOR = 0.22
+"""Below this no memory answers well: one question in twenty that has an answer is wrongly said to have none."""
+
+Word = Literal["likely", "perhaps", "hardly"]
+
+
+@dataclass(frozen=True, slots=True)
+class Confidence:
+    """How sure it is that `memory`, the best met of the first results, answers the question."""
+
+    memory: str
+    probability: float
+    """0 to 1, where every second question has an answer."""
+    met: float
+    """How well it meets the words of the question, -1 to 1."""
+
+    @property
+    def word(self) -> Word:
+        """In one word."""
+        if self.probability >= LIKELY:
+            return "likely"
+        return "hardly" if self.probability < HARDLY else "perhaps"
+
+    @property
+    def answered(self) -> bool:
+        """Whether any memory answers this well."""
+        return self.probability >= POOR
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        return {
+            "memory": self.memory,
+            "probability": self.probability,
+            "met": self.met,
+            "answers": self.word,
+            "answered": self.answered,
+        }
+
+
+# Which word of the question met which word of a memory.
+
+Span = tuple[int, int]
+
+_DIGITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class WordMet:
+    """One word of the question: what of the score it decides, and the word of the memory that met it best.
+
+    The score is the sum of `share` times `cosine` over all words. `met` is empty where the memory has no word
+    that the model knows, and where the memory said before it meets the word better. Spans are characters in the
+    two texts.
+    """
+
+    word: str
+    span: Span
+    share: float
+    met: str
+    met_span: Span
+    cosine: float
+    before: bool = False
+    """Whether it was met by the memory said before; the cosine is what this counts here."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The word for JSON."""
+        return {
+            "word": self.word,
+            "span": list(self.span),
+            "share": round(self.share, _DIGITS),
+            "met": self.met,
+            "met_span": list(self.met_span),
+            "cosine": round(self.cosine, _DIGITS),
+            **({"before": True} if self.before else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class WordsMet:
+    """How well a memory meets a question, word by word, by the bundled model."""
+
+    question: str
+    """The question as it was compared: without the words that every memory has, where the recipe cleans it."""
+    memory: str
+    """The memory's text as it was compared."""
+    offset: int
+    """Where it begins in the whole text, in characters: after a leading `Speaker:`."""
+    score: float
+    words: tuple[WordMet, ...]
+    unknown: tuple[str, ...]
+    """Words of the question that the model does not know; they are left out."""
+    approximate: bool
+    """True where the recall did not use this comparison: it then only suggests why its vectors are near."""
+
+    def as_json(self) -> dict[str, Any]:
+        """The comparison for JSON."""
+        return {
+            "question": self.question,
+            "offset": self.offset,
+            "score": round(self.score, _DIGITS),
+            "approximate": self.approximate,
+            "words": [word.as_json() for word in self.words],
+            "unknown": list(self.unknown),
+        }

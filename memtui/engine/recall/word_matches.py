@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.text import clean
+from memtui.engine.recall.trace import Span, WordMet, WordsMet
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,73 +15,9 @@ if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
 
 
-Span = tuple[int, int]
-
 _WORD = re.compile(r"\w+(?:[-_./:@=+'’]\w+)*")
 
 _RUN = re.compile(r"\w+")
-
-_DIGITS = 6
-
-
-@dataclass(frozen=True, slots=True)
-class WordMet:
-    """One word of the question: what of the score it decides, and the word of the memory that met it best.
-
-    The score is the sum of `share` times `cosine` over all words. `met` is empty where the memory has no word
-    that the model knows, and where the memory said before it meets the word better. Spans are characters in the
-    two texts.
-    """
-
-    word: str
-    span: Span
-    share: float
-    met: str
-    met_span: Span
-    cosine: float
-    before: bool = False
-    """Whether it was met by the memory said before; the cosine is what this counts here."""
-
-    def as_json(self) -> dict[str, Any]:
-        """The word for JSON."""
-        return {
-            "word": self.word,
-            "span": list(self.span),
-            "share": round(self.share, _DIGITS),
-            "met": self.met,
-            "met_span": list(self.met_span),
-            "cosine": round(self.cosine, _DIGITS),
-            **({"before": True} if self.before else {}),
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class WordsMet:
-    """How well a memory meets a question, word by word, by the bundled model."""
-
-    question: str
-    """The question as it was compared: without the words that every memory has, where the recipe cleans it."""
-    memory: str
-    """The memory's text as it was compared."""
-    offset: int
-    """Where it begins in the whole text, in characters: after a leading `Speaker:`."""
-    score: float
-    words: tuple[WordMet, ...]
-    unknown: tuple[str, ...]
-    """Words of the question that the model does not know; they are left out."""
-    approximate: bool
-    """True where the recall did not use this comparison: it then only suggests why its vectors are near."""
-
-    def as_json(self) -> dict[str, Any]:
-        """The comparison for JSON."""
-        return {
-            "question": self.question,
-            "offset": self.offset,
-            "score": round(self.score, _DIGITS),
-            "approximate": self.approximate,
-            "words": [word.as_json() for word in self.words],
-            "unknown": list(self.unknown),
-        }
 
 
 def words_met(

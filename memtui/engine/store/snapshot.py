@@ -302,8 +302,14 @@ class Snapshot:
             return ""
         if self.folder is None:
             return "its files are not on this machine"
+        text = self.dialect.columns.text
         try:
-            return word_index(self, self.folder)
+            return word_index(
+                [i for i in self.table.list_indices() if list(i.columns) == [text]],
+                self.folder,
+                self._row_ids(),
+                lambda ids: self.take(ids.tolist(), [text]).column(text).to_pylist(),
+            )
         except (NotReadable, OSError, ValueError, IndexError, KeyError) as error:
             return str(error)
 
@@ -312,12 +318,21 @@ class Snapshot:
 
         None where ours has to be asked (`fts_search`): see `agent_words`.
         """
-        from memtui.engine.store.agent_words.search import live_rows
-
         index = self.agent_words
         if isinstance(index, str) or k < 1:
             return None
-        return index.search(text, live_rows(self, where), k=k, filtered=where is not None)
+        return index.search(text, self._row_ids(where), k=k, filtered=where is not None)
+
+    def _row_ids(self, where: str | None = None) -> Any:
+        """The row ids of the memories that `where` keeps, uint64, sorted; remembered with the version."""
+        import numpy as np
+
+        def read() -> Any:
+            batches = self.scan([], where=where, with_row_id=True)
+            parts = [batch.column("_rowid").to_numpy() for batch in batches]
+            return np.sort(np.concatenate(parts)) if parts else np.array([], np.uint64)
+
+        return self.derived(("row ids", where), read)
 
     @cached_property
     def dims(self) -> int | None:

@@ -1,28 +1,51 @@
-"""The recipes: named, ordered lists of stages. A new recipe is a new list."""
+"""What a recipe is: how it recalls, who asks by it, what can be turned of it, and how its steps are proved."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
-from memtui.engine.recall.candidates import CandidatePool
-from memtui.engine.recall.context import StageContext
-from memtui.engine.recall.stage import Outcome, Ranking
-from memtui.engine.recall.trace import StageKind
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.io_cache import IoCache
+from memtui.engine.recall.knob import Knob
+from memtui.engine.recall.record import Trace
+from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.trace import Asker, OnStage
 
-Run = Callable[[Ranking, CandidatePool, StageContext], Outcome]
+Resolved = tuple[Mapping[str, Any], tuple[str, ...]]
+"""The configuration as resolved, secrets masked; and what a person should know of it."""
 
-When = Callable[[StageContext], bool]
+Run = Callable[[RecallRequest, RecallContext, IoCache, OnStage | None, CancelToken | None], Trace]
 
 
 @dataclass(frozen=True)
-class StageSpec:
-    """A stage of a recipe: its name (the trace's), its title (the screen's), when it runs, what it does."""
+class Recipe:
+    """A named way to recall. A new recipe is one of these in a file or folder here, and a line in the registry."""
 
     name: str
     title: str
-    kind: StageKind
+    description: str
+    limit: int
+    """Results where a request names no limit."""
     run: Run
-    when: When = lambda setting: True
-    fresh: bool = False
-    """True for stages that start from the lanes, not from the stage before."""
+    """Answer a request whose scopes are decided."""
+    asker: Callable[[RecallRequest, RecallContext], tuple[RecallRequest, Asker]]
+    """The request with its scopes decided, and who asks. Deciding twice changes nothing."""
+    resolve: Callable[[RecallRequest, RecallContext], Resolved]
+    """The settings that a request, whose question may still be empty, would be asked with."""
+    knobs: tuple[Knob, ...]
+    """What can be turned, in the order of the stages that read it."""
+    idle: Callable[[Trace, str], str]
+    """Why turning the knob at a path cannot change this recall; empty where it can."""
+    block: str
+    """The block of the configuration in which its own settings stand."""
+    search_space: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """What a search for better settings tries of each; empty where there is nothing to search."""
+    source: str | None = None
+    """The caller that it stands for: manual, cli, auto-recall."""
+    of_agent: bool = False
+    """Whether an agent asks by it: within the scopes that the agent may read."""
+    own_scale: bool = False
+    """Whether its scores are no share of 1: a weighted sum over a stretched pool, reciprocal ranks."""

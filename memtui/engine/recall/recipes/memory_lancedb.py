@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
+from memtui.engine.recall.asker import by_own_rules
 from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
-from memtui.engine.recall.context import StageContext
+from memtui.engine.recall.context import RecallContext, StageContext
+from memtui.engine.recall.knob import LIMIT
 from memtui.engine.recall.lanes import Lane, Search
+from memtui.engine.recall.recipes.base import Recipe
+from memtui.engine.recall.recipes.pro.knobs import idle
+from memtui.engine.recall.recipes.pro.run import resolve, run
+from memtui.engine.recall.recipes.pro.stages import LIMIT_CUT, StagedRecipe, vector_ranked
+from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.stage import Drop, Outcome, Ranking
+from memtui.engine.recall.stage_spec import StageSpec
+from memtui.engine.recall.trace import Asker
 from memtui.engine.store import sql
 
 MIN_SCORE = 0.1
@@ -18,7 +28,7 @@ OVERFETCH = 10
 DEFAULT_AGENT = "main"
 
 
-def l2_lane(search: Search, query: Floats, *, agent: str) -> Lane:
+def l2_lane(search: Search, query: Floats, agent: str) -> Lane:
     """Nearest memories by squared L2; score = 1 / (1 + distance).
 
     With an agentId column only the agent's rows are searched (blank means `main`). With a scope column rows of
@@ -59,3 +69,41 @@ def floor(flow: Ranking, pool: CandidatePool, setting: StageContext) -> Outcome:
     return Outcome(
         Ranking(flow.order[keep], flow.score), dropped=dropped, params={"minScore": MIN_SCORE}, kind="filter"
     )
+
+
+BUILTIN = StagedRecipe(
+    "memory-lancedb",
+    (
+        StageSpec("vector_ranked", "vector", "search", vector_ranked, fresh=True),
+        StageSpec("min_score", "min score", "filter", floor),
+        LIMIT_CUT,
+    ),
+    "manual",
+    5,
+    decay_on=False,
+    vector_search=l2_lane,
+    settings={"minScore": MIN_SCORE},
+)
+
+
+def _asker(request: RecallRequest, context: RecallContext) -> tuple[RecallRequest, Asker]:
+    agent = request.agent or DEFAULT_AGENT
+    rule = "its own memories" if "agentId" in context.store.dialect.labels else "one pool for all agents"
+    return by_own_rules(request, f"asked by {agent}: {rule}", agent)
+
+
+RECIPES = (
+    Recipe(
+        BUILTIN.name,
+        "OpenClaw's built-in memory",
+        "One vector search by squared L2, a floor of .1, nothing else: no keywords, no age, no importance.",
+        BUILTIN.limit,
+        run=partial(run, BUILTIN),
+        asker=_asker,
+        resolve=partial(resolve, BUILTIN),
+        knobs=(replace(LIMIT, high=200),),
+        idle=idle,
+        block="retrieval",
+        source=BUILTIN.source,
+    ),
+)

@@ -1,70 +1,31 @@
-"""The recipes that are programs of their own, not lists of the plugin's stages."""
+"""Every recipe, by its name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from functools import cache
+from importlib import import_module
 
 from memtui.engine.core.errors import UsageError
-from memtui.engine.recall.recipes.pro.recipe import _ALL, Recipe
+from memtui.engine.recall.recipes.base import Recipe
 
-if TYPE_CHECKING:
-    from memtui.engine.core.progress import CancelToken
-    from memtui.engine.recall.io_cache import IoCache
-    from memtui.engine.recall.recipes.pro.run import RecallContext
-    from memtui.engine.recall.record import Trace
-    from memtui.engine.recall.request import RecallRequest
-    from memtui.engine.recall.trace import StageSummary
-
-    OnStage = Callable[[StageSummary], None] | None
-    Runner = Callable[[RecallRequest, RecallContext, IoCache, OnStage, CancelToken | None], Trace]
+MODULES = ("pro.recipe", "memory_lancedb", "mem_engine.recipe", "memtui.recipe")
+"""The modules of this package whose `RECIPES` are offered, in the order to show them."""
 
 
-def _memtui(
-    request: RecallRequest,
-    bench: RecallContext,
-    outside: IoCache,
-    on_stage: OnStage,
-    cancel: CancelToken | None,
-) -> Trace:
-    from memtui.engine.recall.recipes.memtui.recipe import recall_own
-
-    return recall_own(
-        request,
-        outside,
-        now_ms=bench.now_ms,
-        bundled_vectors=bench.bundled,
-        on_stage=on_stage,
-        cancel=cancel,
-    )
-
-
-def _mem_engine(
-    request: RecallRequest,
-    bench: RecallContext,
-    outside: IoCache,
-    on_stage: OnStage,
-    cancel: CancelToken | None,
-) -> Trace:
-    from memtui.engine.recall.recipes.mem_engine.recipe import recall_engine
-
-    return recall_engine(request, outside, now_ms=bench.now_ms, on_stage=on_stage, cancel=cancel)
-
-
-RUNNERS: dict[str, Runner] = {"memtui": _memtui, "mem-engine": _mem_engine}
-"""Recipe to the function that answers with it."""
-
-
-# The recipes: named, ordered lists of stages. A new recipe is a new list.
+@cache
+def _by_name() -> dict[str, Recipe]:
+    found = (import_module(f"memtui.engine.recall.recipes.{module}").RECIPES for module in MODULES)
+    return {recipe.name: recipe for recipes in found for recipe in recipes}
 
 
 def recipe_named(name: str) -> Recipe:
-    """The recipe called `name`; UsageError with the known names otherwise."""
-    if name not in _ALL:
-        raise UsageError(f"There is no recipe {name!r}.", fix=f"Known recipes: {', '.join(_ALL)}.")
-    return _ALL[name]
+    """Return the recipe called `name`; raise UsageError with the known names otherwise."""
+    known = _by_name()
+    if name not in known:
+        raise UsageError(f"There is no recipe {name!r}.", fix=f"Known recipes: {', '.join(known)}.")
+    return known[name]
 
 
 def all_recipes() -> tuple[Recipe, ...]:
     """Every recipe, in the order to show them."""
-    return tuple(_ALL.values())
+    return tuple(_by_name().values())

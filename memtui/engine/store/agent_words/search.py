@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
-
-    from memtui.engine.store.snapshot import Snapshot
 
     Numbers = np.ndarray[Any, np.dtype[Any]]
 
@@ -280,12 +278,14 @@ def _sums(scored: Scored) -> list[heap.Entry]:
     return list(zip(scores.tolist(), rows.tolist(), strict=True))
 
 
-def word_index(pin: Snapshot, folder: Path) -> WordIndex:
-    """The full-text index on the text column of `pin`, read from the table's `folder`.
+def word_index(
+    indices: Sequence[Any], folder: Path, rows: Numbers, read_texts: Callable[[Numbers], Sequence[str | None]]
+) -> WordIndex:
+    """The full-text index among the `indices` of the text column, read from the table's `folder`.
 
+    `rows` are the ids of all rows, sorted; `read_texts` reads the texts of those that the index does not cover.
     Raises `NotReadable` for an index of another form, or in several segments.
     """
-    indices = [i for i in pin.table.list_indices() if list(i.columns) == [pin.dialect.columns.text]]
     index = next((i for i in indices if i.index_type == "FTS"), None)
     if index is None:
         raise NotReadable("there is no index")
@@ -295,40 +295,32 @@ def word_index(pin: Snapshot, folder: Path) -> WordIndex:
         raise NotReadable(f"it has {index.num_segments} segments")
     split = splitter(index.index_details or {})
     parts = read_parts(folder / "_indices" / str(index.index_uuid))
-    rows = sum(len(part) for part in parts)
+    indexed = sum(len(part) for part in parts)
     total = sum(int(part.lengths.sum()) for part in parts)
-    return WordIndex(parts, split, _beside(pin, parts, split), rows, total)
+    return WordIndex(parts, split, _beside(rows, read_texts, parts, split), indexed, total)
 
 
-def _beside(pin: Snapshot, parts: Sequence[Part], split: Splitter) -> Beside:
-    """The rows of `pin` in fragments that the index does not cover, split into words."""
+def _beside(
+    every: Numbers,
+    read_texts: Callable[[Numbers], Sequence[str | None]],
+    parts: Sequence[Part],
+    split: Splitter,
+) -> Beside:
+    """The rows in fragments that the index does not cover, split into words."""
     import numpy as np
 
     none = np.array([], np.uint64)
     covered = np.unique(np.concatenate([none, *(part.row_ids >> np.uint64(FRAGMENT) for part in parts)]))
-    every = live_rows(pin)
     new = every[~is_in(every >> np.uint64(FRAGMENT), covered)]
     lengths: list[int] = []
     counts: dict[str, dict[int, int]] = {}
     if len(new) > MOST_BESIDE:
         raise NotReadable(f"{len(new):,} rows are not in it yet")
     if len(new):
-        column = pin.dialect.columns.text
-        for at, text in enumerate(pin.take(new.tolist(), [column]).column(column).to_pylist()):
+        for at, text in enumerate(read_texts(new)):
             words = [word for word, _ in split.tokens(text or "")]
             for word in words:
                 held = counts.setdefault(word, {})
                 held[at] = held.get(at, 0) + 1
             lengths.append(len(words))
     return Beside(new, np.array(lengths, np.int64), counts)
-
-
-def live_rows(pin: Snapshot, where: str | None = None) -> Numbers:
-    """The row ids of the memories that `where` keeps, sorted; remembered with the version."""
-    import numpy as np
-
-    def read() -> Numbers:
-        parts = [batch.column("_rowid").to_numpy() for batch in pin.scan([], where=where, with_row_id=True)]
-        return np.sort(np.concatenate(parts)) if parts else np.array([], np.uint64)
-
-    return pin.derived(("row ids", where), read)

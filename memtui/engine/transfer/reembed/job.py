@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
     from memtui.engine.changes.facade import Curator
     from memtui.engine.providers.embedder import Embedder
-    from memtui.engine.recall.recipes.pro.run import RecallContext
+    from memtui.engine.recall.context import RecallContext
     from memtui.engine.store.table import Store
     from memtui.engine.transfer.reembed.build import Estimate, Reembedded
     from memtui.engine.transfer.reembed.rehearse import Rehearsal

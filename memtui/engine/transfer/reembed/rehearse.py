@@ -20,7 +20,7 @@ from memtui.engine.transfer.reembed.build import Estimate, estimate, reembed
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
     from memtui.engine.providers.embedder import Embedder
-    from memtui.engine.recall.recipes.pro.run import RecallContext
+    from memtui.engine.recall.context import RecallContext
     from memtui.engine.store.table import Store
 
 
@@ -127,7 +127,7 @@ def _answers(
     on_progress: OnProgress | None,
     cancel: CancelToken | None,
 ) -> CaseReport:
-    from memtui.engine.recall.recipes.pro.run import recall
+    from memtui.engine.recall.answer import recall
 
     def known(ids: Sequence[str]) -> dict[str, Any]:
         table = store.rows_by_id(list(ids), store.row_columns)

@@ -48,7 +48,8 @@ def recall_rows(
     world: World, query: str, *, limit: int, scopes: Sequence[str] | None, source: str
 ) -> list[Recalled]:
     """Ask the store as the plugin asks it; a recall reads the table, not what is on top of it."""
-    from memtui.engine.recall.recipes.pro.run import RecallContext, recall
+    from memtui.engine.recall.answer import recall
+    from memtui.engine.recall.context import RecallContext
 
     if world.scratch:
         world.draft.flush()

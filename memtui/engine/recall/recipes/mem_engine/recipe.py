@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
-from memtui.engine.recall.asker import Asker
+from memtui.engine.recall.asker import by_own_rules
 from memtui.engine.recall.candidates import CandidatePool, Floats
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
+from memtui.engine.recall.recipes.base import Recipe, Resolved
 from memtui.engine.recall.recipes.mem_engine import prompt_block, receipt, scope_rules, selection, trust
+from memtui.engine.recall.recipes.mem_engine.knobs import KNOBS, idle
 from memtui.engine.recall.recipes.mem_engine.prompt_block import BlockItem, PackedBlock, pack
 from memtui.engine.recall.recipes.mem_engine.scope_rules import Scope
 from memtui.engine.recall.recipes.mem_engine.searches import TierLanes, TierRow, tier_lanes
@@ -35,7 +38,8 @@ from memtui.engine.recall.recipes.mem_engine.stages import (
 )
 from memtui.engine.recall.record import Trace
 from memtui.engine.recall.request import UNSET, RecallRequest, filters_of
-from memtui.engine.recall.trace import StageSummary
+from memtui.engine.recall.trace import Asker, OnStage, StageSummary
+from memtui.engine.recall.word_matches import words_met_in
 
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory
@@ -142,14 +146,11 @@ HOOK = "auto-recall"
 PACKINGS = 3
 """How often the block is packed: the receipt in front of it names how many memories it holds."""
 
-OnStage = Callable[[StageSummary], None]
 
-
-def recall_engine(
+def run(
     request: RecallRequest,
+    context: RecallContext,
     outside: IoCache,
-    *,
-    now_ms: int,
     on_stage: OnStage | None = None,
     cancel: CancelToken | None = None,
 ) -> Trace:
@@ -159,7 +160,17 @@ def recall_engine(
     one, the others are its fallbacks; none at all denies everything. Raises UsageError for a limit outside 1 to
     50 and a vector that does not fit, ConfigError for a setting.
     """
-    return _Engine(request, outside, now_ms, on_stage, cancel).trace()
+    return _Engine(request, outside, context.now_ms, on_stage, cancel).trace()
+
+
+def resolve(request: RecallRequest, context: RecallContext) -> Resolved:
+    """The settings as the program clamps them, and findings. ConfigError for one that does not exist."""
+    rules, findings = resolve_engine(request.config)
+    return {BLOCK: rules.as_block()}, findings
+
+
+def _asker(request: RecallRequest, context: RecallContext) -> tuple[RecallRequest, Asker]:
+    return by_own_rules(request, "asked by the tool: the scope of its policy")
 
 
 class _Engine:
@@ -262,6 +273,7 @@ class _Engine:
             query_vector=self.vector,
             outside=self.outside.live(),
             prover=prove_engine,
+            matcher=words_met_in,
             asker=self._asker(),
             extra=extra(self.settings, self.scope, chosen, story, packed, hook=self.hook, limit=self.limit),
         )
@@ -449,3 +461,20 @@ class _Engine:
     def _memories(self, pool: CandidatePool) -> dict[str, Memory]:
         table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))
         return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.now_ms)}
+
+
+RECIPES = (
+    Recipe(
+        NAME,
+        "openclaw-mem-engine",
+        "Tier by tier of importance, meaning and words fused by rank; scopes with fallback, receipts, no decay.",
+        TOOL_LIMIT,
+        run=run,
+        asker=_asker,
+        resolve=resolve,
+        knobs=KNOBS,
+        idle=idle,
+        block=BLOCK,
+        own_scale=True,
+    ),
+)

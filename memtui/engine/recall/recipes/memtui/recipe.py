@@ -10,12 +10,17 @@ from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.providers.static_embedder import bundled
+from memtui.engine.recall.asker import by_person
 from memtui.engine.recall.candidates import CandidatePool, Floats
+from memtui.engine.recall.confidence import confidence
+from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
 from memtui.engine.recall.lanes import Lane, blank, ranked
+from memtui.engine.recall.recipes.base import Recipe, Resolved
 from memtui.engine.recall.recipes.memtui import searches, stages
 from memtui.engine.recall.recipes.memtui.evidence import FOLLOWING, Evidence
 from memtui.engine.recall.recipes.memtui.gather import CandidateGatherer
+from memtui.engine.recall.recipes.memtui.knobs import KNOBS, SEARCH_SPACE, idle
 from memtui.engine.recall.recipes.memtui.proof import prove_own
 from memtui.engine.recall.recipes.memtui.question import clean_question, identifiers
 from memtui.engine.recall.recipes.memtui.settings import BLOCK, resolve_own
@@ -25,7 +30,8 @@ from memtui.engine.recall.request import RecallRequest, filters_of
 from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.recall.stage import Drop, Outcome, Ranking
 from memtui.engine.recall.stages.gates import limit_cut
-from memtui.engine.recall.trace import StageKind, StageSummary
+from memtui.engine.recall.trace import OnStage, StageKind, StageSummary
+from memtui.engine.recall.word_matches import words_met_in
 
 if TYPE_CHECKING:
     from memtui.engine.core.memory import Memory
@@ -108,24 +114,26 @@ DEFAULT_LIMIT = 10
 MOST = 1000
 """Results that can be asked for."""
 
-OnStage = Callable[[StageSummary], None]
 
-
-def recall_own(
+def run(
     request: RecallRequest,
+    context: RecallContext,
     outside: IoCache,
-    *,
-    now_ms: int,
-    bundled_vectors: bool,
     on_stage: OnStage | None = None,
     cancel: CancelToken | None = None,
 ) -> Trace:
-    """Answer `request` by the recipe `memtui`; `bundled_vectors`: the store's vectors are the bundled model's.
+    """Answer `request` by the recipe `memtui`.
 
     Raises UsageError for an empty question, a limit below 1 and a question vector that does not fit the table,
     ConfigError for a setting, MemtuiError when neither meaning nor words can be searched.
     """
-    return MemtuiRun(request, outside, now_ms, bundled_vectors, on_stage, cancel).trace()
+    return MemtuiRun(request, outside, context.now_ms, context.bundled, on_stage, cancel).trace()
+
+
+def resolve(request: RecallRequest, context: RecallContext) -> Resolved:
+    """The settings for a question, which may still be empty. ConfigError for one that does not exist."""
+    own, findings = resolve_own(request.config, bundled=context.bundled, question=request.query)
+    return {BLOCK: own.as_block()}, findings
 
 
 class MemtuiRun:
@@ -187,6 +195,8 @@ class MemtuiRun:
             cleaned=gathering.clean.text,
             outside=self.outside.live(),
             prover=prove_own,
+            matcher=words_met_in,
+            judge=confidence,
         )
 
     @staticmethod
@@ -339,3 +349,22 @@ class MemtuiRun:
     def _memories(self, pool: CandidatePool) -> dict[str, Memory]:
         table = self.pin.rows_by_id([row.id for row in pool.rows], list(self.pin.row_columns))
         return {memory.id: memory for memory in self.pin.dialect.to_memories(table, self.now_ms)}
+
+
+RECIPES = (
+    Recipe(
+        NAME,
+        "memtui's own best",
+        "Meaning and words, then word by word; who said it, when, and what stands beside it. "
+        "No decay unless asked for.",
+        DEFAULT_LIMIT,
+        run=run,
+        asker=by_person,
+        resolve=resolve,
+        knobs=KNOBS,
+        idle=idle,
+        block=BLOCK,
+        search_space=SEARCH_SPACE,
+        own_scale=True,
+    ),
+)

@@ -11,11 +11,9 @@ from memtui.engine.core.javascript import trim
 from memtui.engine.metadata.categories import matches
 from memtui.engine.recall import lanes
 from memtui.engine.recall.context import WINDOW_FACTOR
-from memtui.engine.recall.recipes import memory_lancedb
 from memtui.engine.recall.recipes.pro import settings
 from memtui.engine.recall.recipes.pro.question import expand, skip_rule, tag_tokens
-from memtui.engine.recall.recipes.pro.recipe import BUILTIN, Recipe
-from memtui.engine.recall.recipes.registry import recipe_named
+from memtui.engine.recall.recipes.pro.stages import StagedRecipe
 from memtui.engine.recall.request import SOURCES, UNSET, RecallRequest
 from memtui.engine.recall.rows import CandidateRow
 
@@ -33,7 +31,7 @@ class Plan:
     """What will be asked and how; `route` is decided later, when it is known what can be searched."""
 
     request: RecallRequest
-    recipe: Recipe
+    recipe: StagedRecipe
     retrieval: RetrievalSettings
     decay: DecaySettings | None
     source: str | None
@@ -51,7 +49,7 @@ class Plan:
     @property
     def plain(self) -> bool:
         """The built-in program: one vector search, a floor, a limit; none of the plugin's settings."""
-        return self.recipe is BUILTIN
+        return self.recipe.plain
 
     def matches(self, row: CandidateRow) -> bool:
         """The category filter."""
@@ -70,7 +68,7 @@ class Plan:
     def config_block(self) -> dict[str, Any]:
         """The settings as resolved, under the program's own key names, secrets masked."""
         if self.plain:
-            return {"minScore": memory_lancedb.MIN_SCORE, "limit": self.limit}
+            return {**self.recipe.settings, "limit": self.limit}
         return {
             "retrieval": self.retrieval.as_block(),
             "decay": self.decay.as_block() if self.decay else None,
@@ -95,6 +93,7 @@ class Plan:
 
 
 def make_plan(
+    recipe: StagedRecipe,
     request: RecallRequest,
     *,
     now_ms: int,
@@ -102,7 +101,6 @@ def make_plan(
     base_decay: Mapping[str, Any] | None = None,
 ) -> Plan:
     """Resolve `request` over the store's own settings; raises UsageError for what cannot be asked."""
-    recipe = recipe_named(request.recipe)
     source = recipe.source if request.source is UNSET else request.source
     if source is not None and source not in SOURCES:
         raise UsageError(f"There is no source {source!r}.", fix=f"Known sources: {', '.join(SOURCES)}.")
@@ -111,7 +109,7 @@ def make_plan(
     retrieval, decay = settings.resolve(
         request.config, base_retrieval=base_retrieval, base_decay=base_decay, decay_on=recipe.decay_on
     )
-    plain = recipe is BUILTIN
+    plain = recipe.plain
     wanted = recipe.limit if request.limit is None else request.limit
     limit = max(1, wanted) if plain else lanes.clamp_limit(wanted)
     pool_size = max(retrieval.candidate_pool_size, WINDOW_FACTOR * limit)

@@ -1,326 +1,69 @@
-"""The recipes: named, ordered lists of stages. A new recipe is a new list."""
+"""The recipes of memory-lancedb-pro: the same stages for the agent, its tool, the command line, the article."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
-import numpy as np
-
-from memtui.engine.recall.candidates import CandidatePool, Hit
-from memtui.engine.recall.context import WINDOW_FACTOR, StageContext
-from memtui.engine.recall.lanes import Lane
-from memtui.engine.recall.recipes import memory_lancedb
-from memtui.engine.recall.recipes.base import StageSpec
-from memtui.engine.recall.stage import Drop, Outcome, Ranking
-from memtui.engine.recall.stages import gates, rerank, scores
+from memtui.engine.recall.asker import by_agent, by_person
+from memtui.engine.recall.recipes.base import Recipe
+from memtui.engine.recall.recipes.pro.knobs import KNOBS, SEARCH_SPACE, idle
+from memtui.engine.recall.recipes.pro.run import resolve, run
+from memtui.engine.recall.recipes.pro.stages import ARTICLE_STAGES, PRO_STAGES, StagedRecipe
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """A named way to recall."""
-
-    name: str
-    title: str
-    description: str
-    stages: tuple[StageSpec, ...]
-    source: str | None
-    """The caller that it stands for: manual, cli, auto-recall."""
-    limit: int
-    decay_on: bool
-    guarded: bool = False
-    """Whether the caller asks the adaptive gate first and withholds by governance afterwards."""
-    of_agent: bool = False
-    """Whether an agent asks by it: within the scopes that the agent may read."""
-
-
-def _lane_outcome(lane: Lane, hits: dict[int, Hit], pool: CandidatePool) -> Outcome:
-    score = np.full(pool.n, np.nan)
-    for index, hit in hits.items():
-        score[index] = hit.score
-    order = np.array(sorted(hits, key=lambda index: hits[index].rank), np.int64)
-    rule = np.full(pool.n, "unchanged", object)
-    inputs: dict[str, np.ndarray[tuple[int], np.dtype[np.object_]]] = {}
-    for index, hit in hits.items():
-        rule[index] = hit.rule
-        for name, value in hit.inputs.items():
-            if name not in inputs:
-                inputs[name] = np.full(pool.n, None, object)
-            inputs[name][index] = value
-    place = {row.id: index for index, row in enumerate(pool.rows)}
-    dropped = {
-        place[d.row.id]: Drop(d.reason, d.score, d.limit) for d in lane.dropped if place[d.row.id] not in hits
-    }
-    return Outcome(
-        Ranking(order, score),
-        rule=rule,
-        inputs=inputs,
-        dropped=dropped,
-        note=lane.warning,
-        params={"via": lane.via, **lane.params},
-        kind="search",
+def _recipe(staged: StagedRecipe, title: str, description: str, **more: Any) -> Recipe:
+    return Recipe(
+        staged.name,
+        title,
+        description,
+        staged.limit,
+        **{
+            "run": partial(run, staged),
+            "asker": by_person,
+            "resolve": partial(resolve, staged),
+            "knobs": KNOBS,
+            "idle": idle,
+            "block": "retrieval",
+            "search_space": SEARCH_SPACE,
+            "source": staged.source,
+            **more,
+        },
     )
 
 
-def _vector_ranked(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
-    return _lane_outcome(s.vector_lane, dict(pool.vector), pool)
+AGENT = StagedRecipe("pro/agent", PRO_STAGES, "auto-recall", 6, decay_on=True, guarded=True)
 
+TOOL = StagedRecipe("pro/tool", PRO_STAGES, "manual", 3, decay_on=True)
 
-def _bm25_ranked(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
-    return _lane_outcome(s.bm25_lane, dict(pool.bm25), pool)
+CLI = StagedRecipe("pro/cli", PRO_STAGES, "cli", 10, decay_on=False)
 
+ARTICLE = StagedRecipe("pro/article", ARTICLE_STAGES, None, 10, decay_on=False)
 
-def _scored_input(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
-    """What the score stages start from when nothing reranks: the fused list, or the only lane there is."""
-    if s.route in ("hybrid", "keyword"):
-        return gates.admit(flow, pool, min_score=s.retrieval.min_score, window=None)
-    found = _vector_ranked(flow, pool, s) if s.route == "vector" else _bm25_ranked(flow, pool, s)
-    admitted = gates.admit(
-        found.flow, pool, min_score=None, window=None, tags=s.tags if s.route == "tag" else ()
-    )
-    dropped = {**found.dropped, **admitted.dropped}
-    return Outcome(
-        admitted.flow,
-        found.rule,
-        found.inputs,
-        dropped,
-        {**found.params, **admitted.params},
-        found.note,
-        "search",
-    )
-
-
-def _rerank_input(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
-    return gates.admit(flow, pool, min_score=s.retrieval.min_score, window=WINDOW_FACTOR * s.limit)
-
-
-def _reranked(flow: Ranking, pool: CandidatePool, s: StageContext, *, floors: bool = True) -> Outcome:
-    note = ""
-    if s.retrieval.rerank == "cross-encoder":
-        top_n = min(len(flow.order), max(1, s.retrieval.candidate_pool_size))
-        answer = s.ask_reranker([pool.rows[i].text for i in flow.order.tolist()], top_n)
-        if answer.scores is not None:
-            return rerank.cross_encoder(flow, pool, scores=answer.scores, top_n=top_n, floors=floors)
-        note = answer.note
-    outcome = rerank.cosine(flow, pool, query=s.query_vector)
-    joined = "; ".join(part for part in (note, outcome.note) if part)
-    return Outcome(
-        outcome.flow, outcome.rule, outcome.inputs, outcome.dropped, outcome.params, joined, outcome.kind
-    )
-
-
-def _recency(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
-    r = s.retrieval
-    return scores.recency(flow, pool, half_life_days=r.recency_half_life_days, weight=r.recency_weight)
-
-
-def _time_decay(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
-    r = s.retrieval
-    return scores.time_decay(
-        flow,
-        pool,
-        half_life_days=r.time_decay_half_life_days,
-        reinforcement=r.reinforcement_factor,
-        max_multiplier=r.max_half_life_multiplier,
-    )
-
-
-def _decay_boost(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
-    assert s.decay is not None  # the stage runs only with a decay engine
-    return scores.decay_boost(flow, pool, params=s.decay.params())
-
-
-def _fused(flow: Ranking, pool: CandidatePool, s: StageContext) -> Outcome:
-    return scores.weighted(pool, vector_weight=s.retrieval.vector_weight, bm25_weight=s.retrieval.bm25_weight)
-
-
-def _both(s: StageContext) -> bool:
-    return s.route in ("hybrid", "keyword")
-
-
-def _reranks(s: StageContext) -> bool:
-    return _both(s) and s.retrieval.rerank != "none"
-
-
-def _no_rerank(s: StageContext) -> bool:
-    return not _reranks(s)
-
-
-def _without_decay(s: StageContext) -> bool:
-    return s.decay is None
-
-
-def _with_decay(s: StageContext) -> bool:
-    return s.decay is not None
-
-
-_LANES = (
-    StageSpec("vector_ranked", "vector", "search", _vector_ranked, _both, fresh=True),
-    StageSpec("bm25_ranked", "bm25", "search", _bm25_ranked, _both, fresh=True),
-)
-
-_ADMIT = (
-    StageSpec("rerank_input", "min score, window", "filter", _rerank_input, _reranks),
-    StageSpec("scored_input", "min score, expiry", "filter", _scored_input, _no_rerank),
-)
-
-_LENGTH = StageSpec(
-    "length_normalization",
-    "length",
-    "score",
-    lambda f, p, s: scores.length_normalization(f, p, anchor=s.retrieval.length_norm_anchor),
-)
-
-_RECENCY = StageSpec("recency_boost", "recency", "score", _recency, _without_decay)
-
-_IMPORTANCE = StageSpec(
-    "importance_weight", "importance", "score", lambda f, p, s: scores.importance(f, p), _without_decay
-)
-
-_TIME_DECAY = StageSpec("time_decay", "time decay", "score", _time_decay, _without_decay)
-
-_DECAY = StageSpec("decay_boost", "decay", "score", _decay_boost, _with_decay)
-
-_CUTOFF = StageSpec(
-    "hard_cutoff",
-    "hard cutoff",
-    "filter",
-    lambda f, p, s: gates.hard_cutoff(f, p, limit=s.retrieval.hard_min_score),
-)
-
-_NOISE = StageSpec(
-    "noise_filter",
-    "noise",
-    "filter",
-    lambda f, p, s: gates.noise_filter(f, p, enabled=s.retrieval.filter_noise),
-)
-
-_MMR = StageSpec("mmr_diversity", "mmr", "order", lambda f, p, s: gates.mmr_diversity(f, p))
-
-_LIMIT = StageSpec("limit", "limit", "filter", lambda f, p, s: gates.limit_cut(f, p, limit=s.limit))
-
-_CALLER = (
-    StageSpec(
-        "governance", "governance", "filter", lambda f, p, s: gates.governance(f, p), lambda s: s.guarded
+RECIPES = (
+    _recipe(
+        AGENT,
+        "what the agent gets by itself",
+        "memory-lancedb-pro's auto-recall: hybrid search, lifecycle decay, adaptive gate and governance.",
+        asker=by_agent,
+        of_agent=True,
     ),
-    StageSpec(
-        "adaptive_gate",
-        "adaptive gate",
-        "filter",
-        lambda f, p, s: gates.adaptive_gate(f, p, rule=s.gate_rule, min_length=s.gate_min_length),
-        lambda s: s.guarded,
+    _recipe(
+        TOOL,
+        "what the memory_recall tool returns",
+        "The agent asks on purpose: query expansion on, lifecycle decay on, nothing withheld by state.",
+        asker=by_agent,
+        of_agent=True,
+    ),
+    _recipe(
+        CLI,
+        "what the plugin's command line prints",
+        "The plugin without its decay engine: recency, importance, time decay. It ranks differently from the agent.",
+        asker=partial(by_person, who="the command line, for its owner"),
+    ),
+    _recipe(
+        ARTICLE,
+        "as the February 2026 article describes it",
+        "Fusion as a 15 % bump for keyword hits, plain 60/40 rerank blend, near-duplicates removed.",
     ),
 )
-
-PRO_STAGES = (
-    *_LANES,
-    StageSpec("fused", "fusion", "score", _fused, _both, fresh=True),
-    *_ADMIT,
-    StageSpec("reranked", "rerank", "score", _reranked, _reranks),
-    _RECENCY,
-    _IMPORTANCE,
-    _LENGTH,
-    _TIME_DECAY,
-    _DECAY,
-    _CUTOFF,
-    _NOISE,
-    _MMR,
-    _LIMIT,
-    *_CALLER,
-)
-
-ARTICLE_STAGES = (
-    *_LANES,
-    StageSpec("fused", "fusion +15 %", "score", lambda f, p, s: scores.bump(p), _both, fresh=True),
-    *_ADMIT,
-    StageSpec("reranked", "rerank", "score", partial(_reranked, floors=False), _reranks),
-    _RECENCY,
-    _IMPORTANCE,
-    _LENGTH,
-    _TIME_DECAY,
-    _CUTOFF,
-    StageSpec("mmr_diversity", "mmr", "order", lambda f, p, s: gates.mmr_diversity(f, p, drop=True)),
-    _LIMIT,
-)
-
-PRO_AGENT = Recipe(
-    "pro/agent",
-    "what the agent gets by itself",
-    "memory-lancedb-pro's auto-recall: hybrid search, lifecycle decay, adaptive gate and governance.",
-    PRO_STAGES,
-    "auto-recall",
-    6,
-    decay_on=True,
-    guarded=True,
-    of_agent=True,
-)
-
-PRO_TOOL = Recipe(
-    "pro/tool",
-    "what the memory_recall tool returns",
-    "The agent asks on purpose: query expansion on, lifecycle decay on, nothing withheld by state.",
-    PRO_STAGES,
-    "manual",
-    3,
-    decay_on=True,
-    of_agent=True,
-)
-
-PRO_CLI = Recipe(
-    "pro/cli",
-    "what the plugin's command line prints",
-    "The plugin without its decay engine: recency, importance, time decay. It ranks differently from the agent.",
-    PRO_STAGES,
-    "cli",
-    10,
-    decay_on=False,
-)
-
-PRO_ARTICLE = Recipe(
-    "pro/article",
-    "as the February 2026 article describes it",
-    "Fusion as a 15 % bump for keyword hits, plain 60/40 rerank blend, near-duplicates removed.",
-    ARTICLE_STAGES,
-    None,
-    10,
-    decay_on=False,
-)
-
-BUILTIN = Recipe(
-    "memory-lancedb",
-    "OpenClaw's built-in memory",
-    "One vector search by squared L2, a floor of .1, nothing else: no keywords, no age, no importance.",
-    (
-        StageSpec("vector_ranked", "vector", "search", _vector_ranked, fresh=True),
-        StageSpec("min_score", "min score", "filter", memory_lancedb.floor),
-        _LIMIT,
-    ),
-    "manual",
-    5,
-    decay_on=False,
-)
-
-MEMTUI = Recipe(
-    "memtui",
-    "memtui's own best",
-    "Meaning and words, then word by word; who said it, when, and what stands beside it. No decay unless asked for.",
-    (),
-    None,
-    10,
-    decay_on=False,
-)
-
-MEM_ENGINE = Recipe(
-    "mem-engine",
-    "openclaw-mem-engine",
-    "Tier by tier of importance, meaning and words fused by rank; scopes with fallback, receipts, no decay.",
-    (),
-    None,
-    5,
-    decay_on=False,
-)
-
-_ALL = {
-    recipe.name: recipe for recipe in (PRO_AGENT, PRO_TOOL, PRO_CLI, PRO_ARTICLE, BUILTIN, MEM_ENGINE, MEMTUI)
-}
-"""Those without stages here have a runner of their own (`runners.RUNNERS`)."""

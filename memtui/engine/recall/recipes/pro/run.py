@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall import lanes
-from memtui.engine.recall.asker import asked_by
 from memtui.engine.recall.candidates import CandidatePool, Floats
-from memtui.engine.recall.context import Route, StageContext
+from memtui.engine.recall.context import RecallContext, Route, StageContext
 from memtui.engine.recall.io_cache import (
-    Embed,
     IoCache,
     RerankAnswer,
     ask_reranker,
@@ -23,86 +19,60 @@ from memtui.engine.recall.io_cache import (
     question_vector,
 )
 from memtui.engine.recall.neighbours import attach_neighbors
-from memtui.engine.recall.pipeline import OnStage, pool_of, run_stages
-from memtui.engine.recall.recipes import memory_lancedb
+from memtui.engine.recall.pipeline import pool_of, run_stages
+from memtui.engine.recall.proof import prove, prove_builtin
 from memtui.engine.recall.recipes.pro.plan import GATE_MIN_LENGTH, Plan, make_plan
-from memtui.engine.recall.recipes.registry import RUNNERS
+from memtui.engine.recall.recipes.pro.stages import StagedRecipe
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest, filters_of
 from memtui.engine.recall.rows import unread_rows
-from memtui.engine.recall.trace import Failure, StageSummary
+from memtui.engine.recall.trace import Failure, OnStage, StageSummary
+from memtui.engine.recall.word_matches import words_met_in
 
 if TYPE_CHECKING:
-    from memtui.engine.access import Access
     from memtui.engine.core.memory import Memory
-    from memtui.engine.store.table import Store
+    from memtui.engine.recall.recipes.base import Resolved
 
 
 HYBRID_LANE_MIN = 0.1
 """The vector lane of a hybrid recall delivers nothing below this score (spec/retrieval 3)."""
 
-__all__ = ["OnStage", "RecallContext", "Run", "recall"]
+ANY_QUESTION = "?"
+"""Asked where only the settings are wanted."""
 
 
-@dataclass(frozen=True)
-class RecallContext:
-    """What a recall works with: the store, the embedder, the store's own configuration."""
-
-    store: Store
-    now_ms: int
-    embed: Embed | None
-    """Question to vector; None where there is no embedder."""
-    no_embedder: str = ""
-    """Why there is none, and what to do."""
-    base_retrieval: Mapping[str, Any] | None = None
-    base_decay: Mapping[str, Any] | None = None
-    bundled: bool = False
-    """Whether the store's vectors, and so the embedder's, are the bundled model's."""
-    clock: Callable[[], float] = time.perf_counter
-    """Seconds, for durations only."""
-    access: Callable[[], Access] = ScopePolicy
-    """Who reads which scope; asked only where an agent's recipe needs it. The default has no access lists."""
-    agent: str = DEFAULT_AGENT
-    """Who asks where a request names nobody."""
-    auto_recall: Mapping[str, Any] = field(default_factory=dict)
-    """The plugin's settings of what goes into a prompt; empty: its defaults."""
-
-    def outside(self, table_version: int | None = None) -> IoCache:
-        """The table at `table_version` (None: the pinned one) and the embedder, nothing asked yet."""
-        pin = self.store.pin(table_version)
-        return IoCache(pin, self.embed, no_embedder=self.no_embedder, clock=self.clock)
-
-    def plan(self, request: RecallRequest) -> Plan:
-        """`request` resolved over the store's own configuration."""
-        return make_plan(
-            asked_by(request, self)[0],
-            now_ms=self.now_ms,
-            base_retrieval=self.base_retrieval,
-            base_decay=self.base_decay,
-        )
-
-
-def recall(
+def run(
+    recipe: StagedRecipe,
     request: RecallRequest,
-    bench: RecallContext,
-    *,
-    outside: IoCache | None = None,
+    context: RecallContext,
+    outside: IoCache,
     on_stage: OnStage | None = None,
     cancel: CancelToken | None = None,
 ) -> Trace:
-    """Answer `request`; the trace is the answer.
+    """Answer `request`, whose scopes are decided, by the stages of `recipe`."""
+    return Run(plan_of(recipe, request, context), outside, on_stage, cancel).trace()
 
-    `outside`: where the answers of an earlier recall are remembered; without it everything is asked anew.
-    Raises UsageError for an empty question, an unknown recipe, source or setting, a question vector that does not
-    fit the table; MemtuiError when no lane could run at all. A single failed lane is a warning in the trace.
+
+def resolve(recipe: StagedRecipe, request: RecallRequest, context: RecallContext) -> Resolved:
+    """What `request` resolves to over the store's own settings; the question may still be empty.
+
+    Raises UsageError or ConfigError for a source or setting that does not exist.
     """
-    request, asker = asked_by(request, bench)
-    outside = outside or bench.outside(request.table_version)
-    if request.recipe in RUNNERS:
-        trace = RUNNERS[request.recipe](request, bench, outside, on_stage, cancel)
-    else:
-        trace = Run(bench.plan(request), outside, on_stage, cancel).trace()
-    return replace(trace, asker=trace.asker or asker, auto_recall=bench.auto_recall, kept={})
+    plan = plan_of(
+        recipe, request if request.query.strip() else replace(request, query=ANY_QUESTION), context
+    )
+    return plan.config_block(), plan.findings()
+
+
+def plan_of(recipe: StagedRecipe, request: RecallRequest, context: RecallContext) -> Plan:
+    """`request` resolved over the store's own configuration."""
+    return make_plan(
+        recipe,
+        request,
+        now_ms=context.now_ms,
+        base_retrieval=context.base_retrieval,
+        base_decay=context.base_decay,
+    )
 
 
 class Run:
@@ -220,6 +190,8 @@ class Run:
             bm25_query=plan.bm25_query(setting.route),
             pool=pool,
             records=tuple(records),
+            prover=prove_builtin if plan.plain else prove,
+            matcher=words_met_in,
             operations=tuple(self.operations),
             warnings=tuple(dict.fromkeys(self.warnings)),
             findings=plan.findings() + (() if plan.plain else unread_rows(pool.rows)),
@@ -298,8 +270,8 @@ class Run:
             return lanes.recorded_lane(search, recorded["vector"], lane="vector")
         if vector is None or recorded:
             return lanes.Lane()
-        if plan.plain:
-            return memory_lancedb.l2_lane(search, vector, agent=plan.request.agent)
+        if plan.recipe.vector_search is not None:
+            return plan.recipe.vector_search(search, vector, plan.request.agent)
         minimum = plan.retrieval.min_score if route == "vector" else HYBRID_LANE_MIN
         return lanes.vector_lane(
             search, vector, min_score=minimum, exact=plan.retrieval.disable_native_cosine

@@ -1,0 +1,34 @@
+"""A question to its answer: the recipe is looked up, the asker decided, the recipe run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from memtui.engine.core.progress import CancelToken
+from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.io_cache import IoCache
+from memtui.engine.recall.recipes.registry import recipe_named
+from memtui.engine.recall.record import Trace
+from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.trace import OnStage
+
+
+def recall(
+    request: RecallRequest,
+    context: RecallContext,
+    *,
+    outside: IoCache | None = None,
+    on_stage: OnStage | None = None,
+    cancel: CancelToken | None = None,
+) -> Trace:
+    """Answer `request`; the trace is the answer.
+
+    `outside`: where the answers of an earlier recall are remembered; without it everything is asked anew.
+    Raises UsageError for an empty question, an unknown recipe, source or setting, a question vector that does not
+    fit the table; MemtuiError when no lane could run at all. A single failed lane is a warning in the trace.
+    """
+    recipe = recipe_named(request.recipe)
+    request, asker = recipe.asker(request, context)
+    outside = outside or context.outside(request.table_version)
+    trace = recipe.run(request, context, outside, on_stage, cancel)
+    return replace(trace, asker=trace.asker or asker, auto_recall=context.auto_recall, kept={})
