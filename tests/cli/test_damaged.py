@@ -48,6 +48,7 @@ def test_every_command_is_in_a_list() -> None:
     assert left_out() == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGED)
 def test_every_command_on_a_damaged_store(
     shared: Path, unpack: Callable[[Path], Path], tmp_path: Path, name: str
@@ -99,6 +100,7 @@ def test_a_link_that_leads_to_itself(tmp_path: Path, where: str) -> None:
     assert all_faults(commands_on_a_store(store, tmp_path)) == []
 
 
+@pytest.mark.slow
 def test_metadata_nested_a_thousand_deep(tmp_path: Path) -> None:
     deep = '{"tier":"core","deep":' + "[" * 1_000 + "]" * 1_000 + "}"
     deeper = '{"deep":' + '{"a":' * 20_000 + "1" + "}" * 20_000 + "}"
@@ -206,6 +208,7 @@ def _sources(shared: Path, folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_mutated_stores_and_sources(shared: Path, tmp_path: Path) -> None:
     stores = tmp_path / "stores"
     for name in STORES:

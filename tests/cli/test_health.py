@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.conftest import ROOT, tree_hash
 from tests.engine import planted_faults as planted
 
@@ -76,6 +78,7 @@ def test_doctor_says_what_is_wrong_and_ends_with_one(tmp_path: Path) -> None:
     assert found["fixed"][0]["entry"] is not None, errors
 
 
+@pytest.mark.slow
 def test_doctor_on_a_sound_store_and_on_one_that_does_not_open(tmp_path: Path) -> None:
     code, found, _ = memtui(tmp_path, "doctor", "--store", str(planted.sound(tmp_path / "sound")), "--deep")
     assert (code, found["findings"], found["checked"]) == (0, [], 36)
@@ -90,6 +93,7 @@ def test_doctor_on_a_sound_store_and_on_one_that_does_not_open(tmp_path: Path) -
     assert "D35" not in [each["kind"] for each in found["findings"]]
 
 
+@pytest.mark.slow
 def test_doctor_knows_what_the_configuration_says(tmp_path: Path) -> None:
     home = agent_home(tmp_path)
     code, found, _ = memtui(home, "doctor")
@@ -103,6 +107,7 @@ def test_doctor_knows_what_the_configuration_says(tmp_path: Path) -> None:
     assert one["files"] == [str(path)]
 
 
+@pytest.mark.slow
 def test_config_plan_apply_undo(tmp_path: Path) -> None:
     home = agent_home(tmp_path)
     path = home / ".openclaw" / "openclaw.json"

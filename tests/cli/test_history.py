@@ -49,6 +49,7 @@ def document(run: Run, *arguments: object) -> Any:
     return json.loads(out)
 
 
+@pytest.mark.slow
 def test_questions_are_listed_searched_asked_again_and_forgotten(run: Run, store: Path, asked: int) -> None:
     (found,) = document(run, "history", "--store", store)["questions"]
     assert (found["number"], found["query"], found["recipe"]) == (asked, QUESTION, "pro/tool")

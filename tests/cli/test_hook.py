@@ -58,6 +58,7 @@ def turn(session: str) -> dict[str, Any]:
     return {"event": {"messages": said}, "ctx": {"agentId": "main", "sessionKey": f"agent:main:{session}"}}
 
 
+@pytest.mark.slow
 def test_what_a_turn_said_is_captured_and_comes_before_the_next_sessions_prompt(host: Host) -> None:
     assert host.hook("agent_end", turn("one"), "--rw")["written"] == 1
     assert host.hook("session_end", {"ctx": turn("one")["ctx"], "event": {"reason": "new"}}, "--rw")
@@ -83,11 +84,13 @@ def test_what_a_turn_said_is_captured_and_comes_before_the_next_sessions_prompt(
     assert stranger["prependContext"] == ""
 
 
+@pytest.mark.slow
 def test_before_a_compaction_what_was_said_is_kept(host: Host) -> None:
     assert host.hook("pre_compaction", turn("long"), "--rw")["written"] == 1
     assert host.hook("pre_compaction", turn("long"), "--rw")["written"] == 0
 
 
+@pytest.mark.slow
 def test_without_leave_to_write_no_byte_changes(host: Host) -> None:
     before = tree_hash(host.store)
     told = host.hook("agent_end", turn("one"))
@@ -96,6 +99,7 @@ def test_without_leave_to_write_no_byte_changes(host: Host) -> None:
     assert tree_hash(host.store) == before
 
 
+@pytest.mark.slow
 def test_what_is_no_event_is_refused_with_what_to_give(host: Host) -> None:
     for wrong in ("", "[1]", "{broken"):
         done = host.call("hook", "agent_end", "--store", str(host.store), event=wrong, code=2)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from memtui.cli.shot import make
 from memtui.tui.screenshots import NARROW, SHOTS, file_name
 from tests.conftest import ROOT
@@ -26,6 +28,7 @@ def test_every_picture_is_there_and_no_other() -> None:
     assert {path.name for path in FOLDER.glob("*.svg")} == wanted, STALE
 
 
+@pytest.mark.slow
 def test_the_narrow_pictures_are_what_is_seen_today(tmp_path: Path) -> None:
     narrow = [shot.name for shot in SHOTS if NARROW in shot.sizes and shot.name not in ELSEWHERE]
     made = make(tmp_path, names=narrow, size=NARROW)

@@ -6,6 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import lancedb
+import pytest
 
 from tests.cli.test_health import memtui
 from tests.conftest import tree_hash
@@ -17,6 +18,7 @@ def _ids(store: Path) -> dict[str, str]:
     return {row["id"]: row["text"] for row in rows}
 
 
+@pytest.mark.slow
 def test_chosen_memories_come_back_as_an_ordinary_change(tmp_path: Path) -> None:
     store = planted.sound(tmp_path / "store")
     on = ("--store", str(store))
@@ -50,6 +52,7 @@ def test_chosen_memories_come_back_as_an_ordinary_change(tmp_path: Path) -> None
     assert "does not hold" in errors
 
 
+@pytest.mark.slow
 def test_a_whole_restore_says_what_goes_and_keeps_the_words(tmp_path: Path) -> None:
     store = planted.sound(tmp_path / "store")
     on = ("--store", str(store))
@@ -78,6 +81,7 @@ def test_a_whole_restore_says_what_goes_and_keeps_the_words(tmp_path: Path) -> N
     assert gone not in _ids(store)
 
 
+@pytest.mark.slow
 def test_names_are_our_own_and_go_with_their_version(tmp_path: Path) -> None:
     store = planted.sound(tmp_path / "store")
     on = ("--store", str(store))

@@ -12,6 +12,7 @@ from tests.conformance.engine_recalls import OTHER_WORDS, Engine, compare_engine
 pytestmark = pytest.mark.conformance
 
 
+@pytest.mark.slow
 def test_every_comparison_is_whole(shared: Path, tmp_path: Path) -> None:
     compared = {
         name: (cases, equal, different) for name, cases, equal, different in compare_engine(shared, tmp_path)

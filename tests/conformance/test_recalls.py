@@ -31,6 +31,7 @@ def test_with_the_recorded_hits_every_stage_of_every_recall_is_equal(peer: Peer)
     assert outcome.different == {}
 
 
+@pytest.mark.slow
 def test_with_our_own_searches_every_recall_is_equal_but_for_one_tie(peer: Peer) -> None:
     """Nothing is excused by a flag: the one trace left has equal scores on both sides of a cut.
 

@@ -27,6 +27,7 @@ def repaired(folder: Path, kind: str) -> int:
     return len(planned.changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", REPAIRS)
 @pytest.mark.parametrize("name", TABLES)
 def test_no_repair_changes_a_recall_of_the_built_in_program(
@@ -40,6 +41,7 @@ def test_no_repair_changes_a_recall_of_the_built_in_program(
     assert [found for case in recorded if (found := _difference(case, bench, stores / "recalls"))] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", REPAIRS)
 def test_no_repair_is_planned_for_what_mem_engine_finds(
     shared: Path, unpack: Callable[[Path], Path], kind: str
@@ -58,6 +60,7 @@ def test_a_null_scope_of_the_built_in_store_becomes_the_agents_own(
     assert [(each.before["scope"], each.after["scope"]) for each in planned.changes] == [(None, "")] * 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", REPAIRS)
 def test_no_repair_loses_a_recall_of_the_plugin(
     shared: Path, unpack: Callable[[Path], Path], kind: str

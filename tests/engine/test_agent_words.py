@@ -57,6 +57,7 @@ def same(ours: Mapping[str, float], theirs: Mapping[str, float]) -> bool:
     return ours.keys() == theirs.keys() and all(abs(ours[i] - theirs[i]) < CLOSE for i in theirs)
 
 
+@pytest.mark.slow
 def test_every_word_of_the_corpus_finds_what_the_plugins_engine_found(
     shared: Path, stores: dict[str, Path]
 ) -> None:
@@ -71,6 +72,7 @@ def test_every_word_of_the_corpus_finds_what_the_plugins_engine_found(
     assert ordered == len(words) == 1726, "equal scores too come in the engine's order"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["clean", "lived"])
 def test_whole_questions_find_the_same_rows_with_the_same_scores(
     name: str, recorded: Mapping[str, Any], stores: dict[str, Path]

@@ -193,6 +193,7 @@ def test_rows_have_every_field_and_the_vector_of_their_text(engine: Engine) -> N
     assert (table["tier"], table["state"], table["access_count"]) == ("working", "confirmed", 0)
 
 
+@pytest.mark.slow
 def test_many_rows_go_in_as_one_entry_and_come_out_again(engine: Engine) -> None:
     request = said(*(f"My locker number is {n}-{n * 7 % 9973}." for n in range(10_000, 12_500)))
     trace, entry = stored(engine, replace_slots(request))

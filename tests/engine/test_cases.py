@@ -145,6 +145,7 @@ def test_a_recall_that_fails_is_said_in_its_answer(engine: Engine) -> None:
     assert report.answers[1].measures is not None
 
 
+@pytest.mark.slow
 def test_tuning_finds_the_planted_knob_and_judges_on_cases_kept_apart(engine: Engine) -> None:
     cases = [
         Case(str(n), "gateway port", ("port-old",), query_vector=(1.0, 0.0), scopes=None) for n in range(9)
@@ -208,6 +209,7 @@ def test_a_broken_line_is_named_and_the_others_are_taken(tmp_path: Path) -> None
         read_cases(tmp_path / "absent.jsonl")
 
 
+@pytest.mark.slow
 def test_the_own_recipe_is_searched_in_its_own_block_and_others_are_refused(engine: Engine) -> None:
     cases = [Case(str(n), "gateway port", ("port-old",), query_vector=(1.0, 0.0)) for n in range(9)]
 

@@ -131,6 +131,7 @@ ID_TEXTS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(ID_TEXTS, st.data())
 def test_packed_ids_give_back_every_text_and_find_it(texts: list[str | None], data: st.DataObject) -> None:

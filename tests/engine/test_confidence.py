@@ -20,6 +20,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder)
 
 
+@pytest.mark.slow
 def test_what_is_given_is_what_is_so(capsys: pytest.CaptureFixture[str]) -> None:
     every = quality.samples(every=2)
     given = [subject.probability(each.met) for each in every]

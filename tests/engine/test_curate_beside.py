@@ -67,6 +67,7 @@ def shared_table(tmp_path_factory: pytest.TempPathFactory):
         yield folder
 
 
+@pytest.mark.slow
 @given(SETS, st.randoms(use_true_random=False))
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_apply_then_undo_leaves_every_row_as_it_was(shared_table: Path, sets, order: random.Random) -> None:
@@ -85,6 +86,7 @@ def test_apply_then_undo_leaves_every_row_as_it_was(shared_table: Path, sets, or
     assert same_rows(ours(shared_table), before)
 
 
+@pytest.mark.slow
 def test_new_texts_and_versions_beside_another_writer(shared_table: Path) -> None:
     before = ours(shared_table)
     for n in range(4):
@@ -97,6 +99,7 @@ def test_new_texts_and_versions_beside_another_writer(shared_table: Path) -> Non
     assert same_rows(ours(shared_table), before)
 
 
+@pytest.mark.slow
 def test_counts_of_an_agent_without_a_lock_are_kept(tmp_path: Path) -> None:
     """It changes the metadata of the very rows that we change, at the same moments."""
     folder = tmp_path / "db"
@@ -114,6 +117,7 @@ def test_counts_of_an_agent_without_a_lock_are_kept(tmp_path: Path) -> None:
     assert Counter(row["id"] for row in ours(folder).to_pylist()).most_common(1)[0][1] == 1
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(tmp_path: Path) -> None:
     seen = kill_often(tmp_path / "db", KILLS)
     assert seen["killed"] == KILLS

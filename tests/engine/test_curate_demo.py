@@ -35,6 +35,7 @@ def engine(folder: Path) -> Engine:
     return opened
 
 
+@pytest.mark.slow
 def test_its_columns_and_its_metadata_never_disagree(demo: Path) -> None:
     before = rows_of(demo)
     opened = engine(demo)

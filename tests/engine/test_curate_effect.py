@@ -51,6 +51,7 @@ def answers(engine: Engine) -> dict[str, tuple[str, ...]]:
     return {question: tuple(engine.recall(asked(question)).returned) for question in QUESTIONS}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["delete", "archive", "text", "scope", "merge"])
 def test_what_is_foretold_is_what_comes(engine: Engine, tmp_path: Path, kind: str) -> None:
     history, before = remembered(engine, tmp_path), answers(engine)

@@ -249,6 +249,7 @@ def test_forgetting_in_a_copy_of_the_peers_store(shared: Path, tmp_path: Path) -
     assert version_of(folder) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["builtin-old", "builtin-mixed", "builtin-new"])
 def test_the_built_in_stores_delete_edit_and_undo(shared: Path, tmp_path: Path, name: str) -> None:
     with tarfile.open(shared / "fixtures" / "stores" / f"{name}.tar.gz") as tar:

@@ -159,6 +159,7 @@ def test_a_file_that_is_no_journal_is_an_error_with_a_remedy(tmp_path: Path) -> 
     assert "nothing is changed" in error.value.fix
 
 
+@pytest.mark.slow
 def test_large_rows_are_files_beside_it_and_go_with_their_entry(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite")
     rows = pa.concat_tables([table(f"m{n}") for n in range(20_000)]).combine_chunks()
@@ -183,6 +184,7 @@ def test_large_rows_are_files_beside_it_and_go_with_their_entry(tmp_path: Path) 
         journal.entry(entry)
 
 
+@pytest.mark.slow
 def test_an_image_that_is_gone_is_an_error_not_an_empty_answer(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.sqlite")
     rows = pa.concat_tables([table(f"m{n}") for n in range(20_000)]).combine_chunks()

@@ -72,6 +72,7 @@ def sound(path: Path) -> str:
         return str(db.execute("PRAGMA integrity_check").fetchone()[0])
 
 
+@pytest.mark.slow
 def test_two_engines_two_processes_and_a_kill(tmp_path: Path) -> None:
     path = tmp_path / "journal" / "journal.sqlite"
     dice = random.Random(11)

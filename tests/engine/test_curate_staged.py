@@ -64,6 +64,7 @@ def planned(store, action):
     return store.forget([uuid(what)], hard=how)
 
 
+@pytest.mark.slow
 @given(ACTIONS)
 @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 def test_staged_together_is_as_one_after_the_other(tmp_path_factory, actions) -> None:

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,6 +82,7 @@ BLOCK = some(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(pro=BLOCK, builtin=BLOCK, agents=TREES, load=TREES, env=TREES)
 def test_no_configuration_breaks_the_search(pro: Any, builtin: Any, agents: Any, load: Any, env: Any) -> None:

@@ -93,6 +93,7 @@ def test_ids_are_not_capped_and_every_member_of_a_group_is_named(tmp_path: Path)
     assert len(found["D17"].seen.ids) == 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["sound", "empty", "own", "built in, folded", "folded by its own program"])
 def test_nothing_is_found_on_healthy_stores(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "store"
@@ -165,6 +166,7 @@ def test_a_check_that_fails_is_said_and_the_others_go_on(shared: Path, unpack: A
 SAFE = ("D1", "D3", "D4", "D5", "D6", "D7", "D8", "D9", "D11", "D26")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SAFE)
 def test_a_safe_remedy_mends_and_leaves_every_row(kind: str, tmp_path: Path) -> None:
     folder = tmp_path / "lancedb-pro"
@@ -200,6 +202,7 @@ def _texts(folder: Path) -> dict[str, str]:
     return dict(zip(table.column("id").to_pylist(), table.column("text").to_pylist(), strict=True))
 
 
+@pytest.mark.slow
 def test_vectors_are_embedded_again_by_the_model_that_made_the_others(tmp_path: Path) -> None:
     folder = _embedded(tmp_path / "lancedb-pro", 200)
     table = planted.open_table(folder)

@@ -42,6 +42,7 @@ def spoiled(vectors: Any, kind: str, share: float) -> tuple[Any, set[int]]:
     return out, set(bad.tolist())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.01, 0.05, 0.2])
 @pytest.mark.parametrize("kind", ["another model", "shuffled", "another text"])
 def test_mixtures(kind: str, share: float, recorded: Any) -> None:
@@ -56,6 +57,7 @@ def test_mixtures(kind: str, share: float, recorded: Any) -> None:
     assert (other > 0.9) if kind == "another model" else (other < 0.5)
 
 
+@pytest.mark.slow
 def test_no_row_of_a_sound_store_is_suspected(recorded: Any) -> None:
     found = judge(*recorded)
     assert not found.foreign.any()

@@ -68,6 +68,7 @@ def demo_engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["pro/agent", "pro/tool", "pro/cli", "pro/article"])
 def test_the_demo_tells_one_story(demo_engine: Engine, recipe: str) -> None:
     wrong: list[str] = []
@@ -94,6 +95,7 @@ def test_the_memory_that_two_screens_told_differently(demo_engine: Engine) -> No
     assert not list(disagreements(demo_engine, trace))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["store-lived", "store-clean"])
 def test_the_plugins_own_stores_tell_one_story(shared: Path, tmp_path: Path, name: str) -> None:
     peer = shared / "fixtures" / "peer"

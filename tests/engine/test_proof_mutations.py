@@ -68,6 +68,7 @@ def test_without_a_mutation_every_recall_of_the_battery_adds_up(cases: list[Case
 CONSTANTS = [(path, name) for path in MODULES for name in constants(import_module(path))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "name"), CONSTANTS, ids=[f"{p.rpartition('.')[2]}.{n}" for p, n in CONSTANTS]
 )
@@ -178,6 +179,7 @@ LITERAL_MODULES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", LITERAL_MODULES, ids=lambda path: path.rpartition(".")[2])
 def test_a_number_inside_a_stage_a_little_off_turns_the_badge_red(path: str, cases: list[Case]) -> None:
     module = import_module(path)

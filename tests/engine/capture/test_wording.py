@@ -19,6 +19,7 @@ PIECES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORDED)
 def test_a_sentence_without_the_words_has_no_match(name: str) -> None:
     rule, draw = getattr(wording, name), random.Random(name)
