@@ -171,6 +171,14 @@ class BaseScreen(QuickScreen):
         if changed or self.focused is None:
             self.call_after_refresh(self.focus_first)
 
+    def action_undo(self) -> None:
+        """Take back the last change."""
+        self.staging.undo()
+
+    def action_redo(self) -> None:
+        """Make again what was taken back last."""
+        self.staging.redo()
+
     def flash(self, text: str, kind: FlashKind = "done") -> None:
         """Say one line above the key bar."""
         self.query_one(FlashLine).say(text, kind)

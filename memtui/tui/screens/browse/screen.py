@@ -478,12 +478,6 @@ class BrowseScreen(BaseScreen):
                 lambda staged: self._editing.edit(staged, self._known_scopes()),
             )
 
-    def action_undo(self) -> None:
-        self.staging.undo()
-
-    def action_redo(self) -> None:
-        self.staging.redo()
-
     # actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -503,12 +503,6 @@ class CaptureScreen(BaseScreen):
 
         self.staging.stage(make, then=lambda outcome: settled())
 
-    def action_undo(self) -> None:
-        self.staging.undo()
-
-    def action_redo(self) -> None:
-        self.staging.redo()
-
     # ------------------------------------------------------------------ looking
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

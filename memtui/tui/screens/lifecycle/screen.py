@@ -492,9 +492,6 @@ class LifecycleScreen(BaseScreen):
     def action_undo(self) -> None:
         self._acting.undo()
 
-    def action_redo(self) -> None:
-        self.staging.redo()
-
     def action_review(self) -> None:
         self.state = replace(self.state, reviewing=not self.state.reviewing, zoom="")
         self.call_after_refresh(self._focus_panel)

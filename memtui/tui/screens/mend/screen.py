@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any
 from textual import events, on
 from textual.app import ComposeResult
 
-from memtui.engine import MemtuiError, Progress
+from memtui.engine import Memory, MemtuiError, Outcome, Progress, one_line
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
+from memtui.tui.base_screen import BaseScreen
+from memtui.tui.dialogs.forget import receipt_sheet
+from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
-from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+from memtui.tui.messages import ShowInBrowse
 from memtui.tui.no_store import of_session
 from memtui.tui.screens.mend import finding_list
 from memtui.tui.screens.mend import state as reduce
-from memtui.tui.screens.mend.finding_list import Finds, MendActions
-from memtui.tui.screens.mend.state import PARTS, MendState, Part
+from memtui.tui.screens.mend.finding_list import Finds, masked
+from memtui.tui.screens.mend.state import COARSE, FINE, PARTS, Losers, MendState, Part
 from memtui.tui.screens.mend.view import LISTED, MEMBERS, detail_rows, head_lines, key_of, list_rows, listed
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
@@ -28,7 +31,10 @@ from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
 from memtui.tui.widgets.text_lines import TextLines
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memtui.engine import Engine
+    from memtui.engine.health import Cluster
 
 
 LOOK, READ, CLUSTERS = "look", "read", "clusters"
@@ -43,7 +49,22 @@ _NOTHING: dict[Part, str] = {
 }
 
 
-class MendScreen(MendActions):
+_OF_PART: dict[str, tuple[Part, ...]] = {
+    **dict.fromkeys(
+        ("stricter", "looser", "much_stricter", "much_looser", "across", "merge"), ("duplicates",)
+    ),
+    **dict.fromkeys(("losers", "survivor", "text", "skip"), ("duplicates",)),
+    **dict.fromkeys(("archive", "forget", "mark_sure"), ("noise", "secrets")),
+    "mask": ("secrets",),
+    "past": ("secrets",),
+    "every_trace": ("noise", "secrets"),
+    "reveal": ("secrets",),
+    "restore": ("trash",),
+}
+"""Actions that make sense in some parts only."""
+
+
+class MendScreen(BaseScreen):
     """One state, a list and a detail that paint it, and engine calls that change it."""
 
     MODE = "browse"
@@ -58,11 +79,26 @@ class MendScreen(MendActions):
         self._revision = -1
         self._keys: list[str] = []
         """The rows of the list, whether they have been painted yet or not."""
-        self._said: State | None = State("loading", finding_list.title_of(part))
+        self.said = State("loading", finding_list.title_of(part))
+        self.own = False
+        """The store is about to be read anew because of a change made here."""
+        self._lately: tuple[str, ...] = ()
+        """What was masked last: no longer in the list, but its past may still be taken."""
+
+    @property
+    def finds(self) -> Finds:
+        """The list of what was found."""
+        return self.query_one("#finds", Finds)
+
+    @property
+    def member(self) -> Finds:
+        """The selected one in full; of a cluster, its members."""
+        return self.query_one("#member", Finds)
 
     @property
     def listed(self) -> bool:
-        return self._said is None
+        """Whether there is a list, and not words in its place."""
+        return self.said is None
 
     def body(self) -> ComposeResult:
         yield LayoutContainer(
@@ -74,7 +110,7 @@ class MendScreen(MendActions):
         )
 
     def _arrange(self, width: int, height: int) -> Arrangement:
-        return layouts.mend(width, height, said=self._said is not None)
+        return layouts.mend(width, height, said=self.said is not None)
 
     def _list(self, width: int, height: int) -> list[Row]:
         app = host(self)
@@ -91,9 +127,9 @@ class MendScreen(MendActions):
             self.runner.cancel_all()
             self._engine, self._revision = None, -1
             self.state = MendState(part=self.state.part)
-            self._say(of_session(session))
+            self.say(of_session(session))
         elif session.phase == "reading" and not self.own and not self.state.looked:
-            self._say(State("loading", "reading tiers and states", progress=session.progress))
+            self.say(State("loading", "reading tiers and states", progress=session.progress))
         elif session.phase == "ready" and session.revision != self._revision:
             again, self._revision = session.engine is self._engine, session.revision
             self._engine = session.engine
@@ -116,8 +152,14 @@ class MendScreen(MendActions):
         engine, state = self._engine, self.state
         if engine is None:
             return
-        self._say(State("loading", finding_list.title_of(state.part), (("{mend.back}", "stops it"),)))
-        self.runner.start(LOOK, lambda token, report: finding_list.look(engine, state, token, report))
+        self.say(State("loading", finding_list.title_of(state.part), (("{mend.back}", "stops it"),)))
+        self.call(
+            LOOK,
+            lambda token, report: finding_list.look(engine, state, token, report),
+            self._looked,
+            progress=self._advanced,
+            failed=self._not_looked,
+        )
 
     def show(self, state: MendState, *, key: str | None = None) -> None:
         """Another state of what was found; a part that was not looked for yet is looked for."""
@@ -129,39 +171,37 @@ class MendScreen(MendActions):
             self.look()
             return
         if other:
-            self._say(None)
+            self.say(None)
         self.repaint_all(key)
 
     def turn(self, state: MendState) -> None:
         """Another threshold: the pairs are known, only the clusters are made anew, in a thread."""
         self.state = state
-        self.query_one("#head", TextLines).show(head_lines(state, self.size.width, host(self).keys.by_id))
+        self._paint_head()
         if (near := state.near) is not None:
-            self.runner.start(CLUSTERS, lambda token, report: near.clusters(state.threshold))
+            self.call(CLUSTERS, lambda token, report: near.clusters(state.threshold), self._have_clusters)
 
-    @on(RunAdvanced)
-    def _advanced(self, message: RunAdvanced) -> None:
-        if message.slot == LOOK and isinstance(message.value, Progress) and self.runner.is_current(message):
-            panel = self.query_one(StatePanel)
-            panel.state = replace(panel.state, progress=message.value)
+    def _advanced(self, progress: Progress) -> None:
+        panel = self.query_one(StatePanel)
+        panel.state = replace(panel.state, progress=progress)
 
-    @on(RunFinished)
-    def _finished(self, message: RunFinished) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
-        value = message.value
-        if message.slot == LOOK:
-            self.state = self._found(value)
-            self._say(None)
-            self.repaint_all("")
-        elif message.slot == CLUSTERS:
-            self.state = replace(self.state, clusters=value)
-            self.repaint_all()
-        elif message.slot == READ:
-            self.state = replace(self.state, memories={**self.state.memories, **value})
-            self.finds.repaint()
-            self.member.repaint()
+    def _looked(self, value: Any) -> None:
+        self.state = self._found(value)
+        self.say(None)
+        self.repaint_all("")
+
+    def _not_looked(self, error: MemtuiError) -> None:
+        again = Choice("look", "look again", key="app.reload")
+        self.say(failed("it could not be looked for", error, again))
+
+    def _have_clusters(self, clusters: tuple[Cluster, ...]) -> None:
+        self.state = replace(self.state, clusters=clusters)
+        self.repaint_all()
+
+    def _have_memories(self, memories: dict[str, Memory]) -> None:
+        self.state = replace(self.state, memories={**self.state.memories, **memories})
+        self.finds.repaint()
+        self.member.repaint()
 
     def _found(self, value: Any) -> MendState:
         state = self.state
@@ -171,22 +211,6 @@ class MendScreen(MendActions):
         if state.part == "trash":
             return replace(state, trash=value)
         return replace(state, suspects={**state.suspects, state.part: value})
-
-    @on(RunFailed)
-    def _failed(self, message: RunFailed) -> None:
-        message.stop()
-        if not self.runner.done(message):
-            return
-        if message.slot == LOOK:
-            self._say(
-                failed(
-                    "it could not be looked for",
-                    message.error,
-                    Choice("look", "look again", key="app.reload"),
-                )
-            )
-        else:
-            self.flash(str(message.error), "error")
 
     @on(StatePanel.Chosen)
     def _chosen(self, message: StatePanel.Chosen) -> None:
@@ -202,43 +226,54 @@ class MendScreen(MendActions):
             host(self).take(message.choice.name, message.choice.value)
 
     def action_back(self) -> None:
+        """One step back: what is going on, an error, marks, the detail; then the screen itself."""
         if self.runner.busy(LOOK):
             self.runner.cancel(LOOK)
             choices = (
                 Choice("look", "look again", key="app.reload"),
                 Choice("leave", "back to Browse", "{mend.back}"),
             )
-            self._say(State("empty", "stopped; nothing was looked at to the end", choices=choices))
+            self.say(State("empty", "stopped; nothing was looked at to the end", choices=choices))
+        elif self.staging.stop() or self.dismiss_flash():
+            return
+        elif self.state.marks:
+            self.show(replace(self.state, marks=frozenset()))
+        elif self.member.has_focus:
+            self.finds.focus()
         else:
-            super().action_back()
+            self.dismiss()
 
     # showing
 
-    def _say(self, said: State | None) -> None:
-        """Words in the place of the lists, or the lists."""
-        self._said = said
+    def say(self, said: State | None) -> None:
+        super().say(said)
+        self.call_after_refresh(self.focus_first)
+
+    def repaint(self) -> None:
         self.query_one("#said", Panel).headline(what=_NAMES[self.state.part])
-        if said is not None:
-            self.query_one(StatePanel).state = said
+        self._paint_head()
+
+    def focus_first(self) -> None:
+        (self.query_one(StatePanel) if self.said is not None else self.finds).focus()
+
+    def _paint_head(self) -> None:
         self.query_one("#head", TextLines).show(
             head_lines(self.state, self.size.width, host(self).keys.by_id)
         )
-        self.query_one(LayoutContainer).rearrange()
-        self.call_after_refresh((self.query_one(StatePanel) if said is not None else self.finds).focus)
 
     def repaint_all(self, key: str | None = None) -> None:
         """Paint the lists anew; the cursor goes to `key`, to the first for an empty one, else it stays."""
-        state, width = self.state, self.size.width
+        state = self.state
         rows = self._keys = [key_of(each) for each in listed(state)[:LISTED]]
         if not rows:
             ways = [] if state.part == "trash" else [Choice("look", "look again", key="app.reload")]
             if state.within and state.part != "trash":
                 ways.append(Choice("all", "look at every memory", key="mend.within"))
-            self._say(State("empty", _NOTHING[state.part], choices=tuple(ways)))
+            self.say(State("empty", _NOTHING[state.part], choices=tuple(ways)))
             return
-        if self._said is not None:
-            self._say(None)
-        self.query_one("#head", TextLines).show(head_lines(state, width, host(self).keys.by_id))
+        if self.said is not None:
+            self.say(None)
+        self._paint_head()
         self.query_one("#found", Panel).headline(what=_NAMES[state.part])
         wanted = self.finds.key if key is None else key
         self.finds.repaint(wanted if wanted in rows else rows[0])
@@ -259,7 +294,7 @@ class MendScreen(MendActions):
         engine, known = self._engine, self.state.memories
         wanted = [each for each in self._wanted() if each and each not in known]
         if engine is not None and wanted:
-            self.runner.start(READ, lambda token, report: engine.memories(wanted))
+            self.call(READ, lambda token, report: engine.memories(wanted), self._have_memories)
 
     def _wanted(self) -> list[str]:
         """The members of the selected cluster, and the first of those around it; else the selected one."""
@@ -272,9 +307,7 @@ class MendScreen(MendActions):
         return [*(clusters[at].ids[:MEMBERS] if clusters else ()), *(each.ids[0] for each in near)]
 
     def on_resize(self, event: events.Resize) -> None:  # beside the frame's own: Textual calls both
-        self.query_one("#head", TextLines).show(
-            head_lines(self.state, self.size.width, host(self).keys.by_id)
-        )
+        self._paint_head()
 
     @on(RowList.Highlighted, "#finds")
     def _moved(self) -> None:
@@ -289,6 +322,233 @@ class MendScreen(MendActions):
     def _opened(self) -> None:
         self.member.focus()
 
-    def fail(self, error: MemtuiError) -> None:
-        """A failure that has no panel of its own."""
-        self.flash(str(error), "error")
+    # what the keys do
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        parts = _OF_PART.get(action)
+        if parts is not None and self.state.part not in parts:
+            return False
+        if action == "within" and (not self.state.filter or self.state.part == "trash"):
+            return None
+        if action == "mark_sure" and not self.state.looked:
+            return None
+        return True
+
+    # going about
+
+    def action_part_before(self) -> None:
+        self._go(reduce.beside(self.state, -1))
+
+    def action_part_after(self) -> None:
+        self._go(reduce.beside(self.state, 1))
+
+    def action_duplicates(self) -> None:
+        self._go("duplicates")
+
+    def action_noise(self) -> None:
+        self._go("noise")
+
+    def action_secrets(self) -> None:
+        self._go("secrets")
+
+    def action_trash(self) -> None:
+        self._go("trash")
+
+    def _go(self, part: Part) -> None:
+        if part != self.state.part:
+            self.show(reduce.on_part(self.state, part), key="")
+
+    def action_browse(self) -> None:
+        if self.listed and self.finds.key and self.state.part != "trash":
+            ids = self._cluster.ids[:50] if self._cluster is not None else (self.finds.key,)
+            self.dismiss()
+            self.app.post_message(ShowInBrowse(f"id={','.join(_literal(each) for each in ids)}"))
+
+    def action_copy(self) -> None:
+        if key := (self.member.key if self.member.has_focus else "") or self.finds.key:
+            host(self).copy(key, "id")
+
+    # choosing
+
+    @on(Finds.Marked)
+    def _marked(self, message: Finds.Marked) -> None:
+        state, memory = self.state, message.rows.key
+        if state.part != "duplicates":
+            self.show(replace(state, marks=reduce.toggled(state.marks, memory)))
+            self.finds.action_down()
+        elif message.rows is self.member:
+            self.show(replace(state, spared=reduce.toggled(state.spared, memory)))
+
+    def action_mark_sure(self) -> None:
+        self.show(replace(self.state, marks=reduce.sure(reduce.shown_suspects(self.state))))
+
+    def action_reveal(self) -> None:
+        here = self.finds.key
+        self.show(replace(self.state, revealed="" if self.state.revealed == here else here))
+
+    def action_stricter(self) -> None:
+        self.turn(reduce.turned(self.state, FINE))
+
+    def action_looser(self) -> None:
+        self.turn(reduce.turned(self.state, -FINE))
+
+    def action_much_stricter(self) -> None:
+        self.turn(reduce.turned(self.state, COARSE))
+
+    def action_much_looser(self) -> None:
+        self.turn(reduce.turned(self.state, -COARSE))
+
+    def action_across(self) -> None:
+        self.show(replace(reduce.fresh(self.state), across=not self.state.across, near=None, clusters=()))
+
+    def action_losers(self) -> None:
+        other: Losers = "delete" if self.state.losers == "supersede" else "supersede"
+        self.show(replace(self.state, losers=other))
+
+    def action_survivor(self) -> None:
+        if self.member.has_focus and self.member.key:
+            memory = self.member.key
+            self.show(replace(self.state, survivor=memory, text=None, spared=self.state.spared - {memory}))
+
+    def action_text(self) -> None:
+        cluster = self._cluster
+        if cluster is None:
+            return
+        survivor = reduce.survivor_of(self.state, cluster)
+        known = self.state.memories.get(survivor)
+        present = self.state.text or (known.text if known is not None else "")
+
+        def taken(text: str | None) -> None:
+            if text is not None:
+                self.show(replace(self.state, survivor=survivor, text=text))
+
+        hint = "The memory that survives gets this text; its vector is made anew by the store's own embedder."
+        self.app.push_screen(TextPrompt("The text that survives", hint, one_line(present)), taken)
+
+    def action_skip(self) -> None:
+        cluster = self._cluster
+        if cluster is not None:
+            self._settle(cluster.ids)
+
+    # changing
+
+    @property
+    def _cluster(self) -> Cluster | None:
+        if self.state.part != "duplicates":
+            return None
+        return next((c for c in reduce.shown_clusters(self.state) if c.ids[0] == self.finds.key), None)
+
+    def _taken(self) -> tuple[str, ...]:
+        """The marked memories, or the one under the cursor; none, said in words, where nothing is listed."""
+        here = (self.finds.key,) if self.listed and self.finds.key else ()
+        taken = tuple(sorted(self.state.marks)) or here
+        if not taken:
+            self.flash("There is no memory here.", "note")
+        return taken
+
+    def _settle(self, ids: Sequence[str]) -> None:
+        """These are dealt with; the cursor goes to what followed them."""
+        keys = self.finds.keys
+        at = keys.index(self.finds.key) if self.finds.key in keys else 0
+        gone = frozenset(ids)
+        rest = [key for key in keys[at:] if key not in gone] or [key for key in keys if key not in gone][-1:]
+        self.show(reduce.settled(self.state, gone), key=rest[0] if rest else "")
+
+    def _then(self, ids: Sequence[str]) -> None:
+        self.own = True
+        self._settle(ids)
+
+    def action_merge(self) -> None:
+        state, cluster = self.state, self._cluster
+        if cluster is None:
+            return
+        ids, survivor = reduce.merged(state, cluster), reduce.survivor_of(state, cluster)
+        if len(ids) < 2:
+            self.flash("A merge needs two memories or more: take one in again with {finds.mark}.", "error")
+            return
+        self.staging.stage(
+            lambda engine: engine.curate.merge(ids, survivor=survivor, text=state.text, losers=state.losers),
+            then=lambda outcome: self._then(cluster.ids),
+        )
+
+    def action_archive(self) -> None:
+        ids = self._taken()
+        if ids:
+            self.staging.stage(lambda engine: engine.curate.forget(ids), then=self._gone)
+
+    def action_forget(self) -> None:
+        ids = self._taken()
+        if ids:
+            self.staging.stage(lambda engine: engine.curate.forget(ids, hard=True), then=self._gone)
+
+    def action_mask(self) -> None:
+        ids = self._taken()
+        if ids:
+            cap = host(self).keys.cap("mend.past")
+            self.staging.stage(lambda engine: masked(engine, ids, cap), then=self._masked)
+
+    def _masked(self, outcome: Outcome) -> None:
+        self._lately = tuple(change.id for change in outcome.changes)
+        self._gone(outcome)
+
+    def action_past(self) -> None:
+        """Of what was masked last, or of what is chosen: the history and the journal forget what it was before."""
+        ids = self._lately or self._taken()
+        if ids:
+            self.staging.stage(lambda engine: engine.curate.past(ids), then=self._past_gone)
+
+    def _past_gone(self, outcome: Outcome) -> None:
+        self._lately = ()
+        self.own = True
+        if outcome.receipt is not None:
+            self.app.push_screen(receipt_sheet(outcome.receipt, outcome.warnings))
+
+    def action_every_trace(self) -> None:
+        ids = self._taken()
+        if ids:
+            self.staging.stage(
+                lambda engine: engine.curate.forget(ids, hard=True, shrink=True), then=self._traceless
+            )
+
+    def _traceless(self, outcome: Outcome) -> None:
+        self._gone(outcome)
+        if outcome.receipt is not None:
+            self.app.push_screen(receipt_sheet(outcome.receipt, outcome.warnings))
+
+    def action_restore(self) -> None:
+        ids = self._taken()
+        if ids:
+            self.staging.stage(lambda engine: engine.curate.restore(ids), then=self._gone)
+
+    def _gone(self, outcome: Outcome) -> None:
+        self._then([change.id for change in outcome.changes])
+
+    def action_undo(self) -> None:
+        self.staging.stage(
+            lambda engine: engine.curate.undo(),
+            force=lambda engine, ids: engine.curate.undo(forced=ids),
+            then=self._undone,
+        )
+
+    def _undone(self, outcome: Outcome) -> None:
+        self.own, self._lately = True, ()
+        self.show(reduce.undone(self.state, frozenset(change.id for change in outcome.changes)))
+
+    def action_redo(self) -> None:
+        self.staging.stage(
+            lambda engine: engine.curate.redo(),
+            force=lambda engine, ids: engine.curate.redo(forced=ids),
+            then=self._gone,
+        )
+
+    def action_within(self) -> None:
+        if self.state.filter:
+            self.show(reduce.unlooked(replace(self.state, narrow=not self.state.narrow)), key="")
+
+
+def _literal(text: str) -> str:
+    from memtui.engine.query import (
+        literal,
+    )
+
+    return literal(text, "=")

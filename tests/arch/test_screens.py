@@ -1,0 +1,106 @@
+"""The shape of the screens: one class each, parts that know no screen, few methods that only forward."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from tests.conftest import ROOT
+
+TUI = ROOT / "memtui" / "tui"
+TREES = {path.relative_to(TUI).as_posix(): ast.parse(path.read_text()) for path in sorted(TUI.rglob("*.py"))}
+
+ANY_SCREEN = {
+    "dialogs/help.py",
+    "dialogs/palette.py",
+    "dialogs/palette_sources.py",
+    "jump.py",
+    "widgets/screen_bars.py",
+}
+"""What speaks of whichever screen is shown (help, palette, jump, key bar): Textual's own `Screen` is their subject."""
+
+STILL = {
+    "screens/cases/screen.py": 1,
+    "screens/compare/screen.py": 2,
+    "screens/compare/side_picker.py": 1,
+    "screens/lifecycle/panel_actions.py": 1,
+    "screens/lifecycle/panels.py": 1,
+    "screens/lifecycle/screen.py": 1,
+    "screens/recall/explore.py": 1,
+    "screens/recall/judging.py": 1,
+    "screens/recall/options_bar.py": 1,
+    "screens/recall/panels.py": 1,
+    "screens/recall/receipts.py": 1,
+    "screens/recall/screen.py": 5,
+    "screens/transfer/export_task.py": 1,
+    "screens/transfer/import_task.py": 1,
+    "screens/transfer/migrate_task.py": 1,
+    "screens/transfer/reembed_task.py": 2,
+    "screens/transfer/repair_tasks.py": 1,
+    "screens/transfer/start_page.py": 2,
+    "screens/whatif/value_prompts.py": 1,
+    "wizard/task.py": 2,
+}
+"""Helpers that still take a screen, by file: this table only shrinks."""
+
+MOST_FORWARDS = 43
+"""Actions that are one call of a part: this number only shrinks."""
+
+
+def _functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (each for each in ast.walk(tree) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _takes_a_screen(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    given = function.args
+    notes = (each.annotation for each in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+    return any(
+        (isinstance(node, ast.Name) and node.id.endswith("Screen"))
+        or (isinstance(node, ast.Constant) and str(node.value).endswith("Screen"))
+        for note in notes
+        if note is not None
+        for node in ast.walk(note)
+    )
+
+
+def test_no_helper_takes_a_screen() -> None:
+    found = {
+        name: count
+        for name, tree in TREES.items()
+        if name not in ANY_SCREEN and (count := sum(map(_takes_a_screen, _functions(tree))))
+    }
+    assert found == STILL
+
+
+def test_no_screen_inherits_another() -> None:
+    classes = [each for tree in TREES.values() for each in ast.walk(tree) if isinstance(each, ast.ClassDef)]
+    bases = {each.name: [ast.unparse(base) for base in each.bases] for each in classes}
+    screens = {name for name, above in bases.items() if "BaseScreen" in above}
+    assert len(screens) >= 14
+    assert {name: above for name, above in bases.items() if screens & set(above)} == {}
+    assert {name for name in screens if bases[name] != ["BaseScreen"]} == set()
+
+
+def _forwards(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether an action is one call of another object's method, with nothing but constants."""
+    body = [
+        each
+        for each in function.body
+        if not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant))
+    ]
+    if len(body) != 1 or not isinstance(body[0], ast.Expr) or not isinstance(body[0].value, ast.Call):
+        return False
+    call = body[0].value
+    given = (*call.args, *(each.value for each in call.keywords))
+    elsewhere = isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value) != "self"
+    return elsewhere and all(isinstance(each, ast.Constant) for each in given)
+
+
+def test_few_actions_only_forward() -> None:
+    found = sorted(
+        f"{name}:{each.name}"
+        for name, tree in TREES.items()
+        for each in _functions(tree)
+        if each.name.startswith("action_") and _forwards(each)
+    )
+    assert len(found) <= MOST_FORWARDS, found
