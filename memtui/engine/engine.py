@@ -155,6 +155,11 @@ class Engine:
         return None if self._state is None else journal_of(self._state, store.uri, store.table_name).parent
 
     @property
+    def is_remote(self) -> bool:
+        """Whether the store is not in a folder of this machine: each look at it is a request."""
+        return self._store.folder is None
+
+    @property
     def environ(self) -> Mapping[str, str]:
         """The environment that the engine was opened in."""
         return self._environ

@@ -121,3 +121,38 @@ def test_a_store_is_not_made_at_an_address_that_holds_none(tmp_path: Path, memtu
     code, _, err = memtui(written(tmp_path / "home", ""), "new", "gopher://memories")
     assert code == 2
     assert "cannot be made" in err
+
+
+def test_two_consoles_see_and_undo_each_others_changes(
+    endpoint: str, tmp_path: Path, memtui: Command
+) -> None:
+    text = settings_text(endpoint).replace("/team", "/shared") + 'journal = "store"\n'
+    here, there = written(tmp_path / "here", text), written(tmp_path / "there", text)
+
+    def done(home: Path, *words: str) -> Any:
+        code, out, err = memtui(home, *words, "--store", "team", "--json")
+        assert code == 0, err
+        return json.loads(out) if out.strip().startswith("{") else out
+
+    assert memtui(here, "new", "team")[0] == 0
+    lines = tmp_path / "many.jsonl"
+    lines.write_text(
+        "".join(
+            json.dumps({"text": f"Number {n}: " + "the lamp in the hall " * 40}) + "\n" for n in range(120)
+        )
+    )
+    done(here, "import", str(lines), "--yes")
+    done(here, "add", "the bastion listens on port 8443")
+    entries = done(there, "journal")["entries"]
+    assert [(each["entry"], each["rows"]) for each in entries] == [(2, 1), (1, 120)]
+    done(there, "undo", "1", "--yes")
+    assert done(here, "ls")["total"] == 1
+    again = done(here, "journal")["entries"]
+    assert [(each["entry"], each["action"], each["state"]) for each in again] == [
+        (3, "undo", "applied"),
+        (2, "import", "applied"),
+        (1, "import", "undone"),
+    ]
+    done(here, "undo", "3", "--yes")
+    assert done(there, "ls")["total"] == 121
+    assert not list(tmp_path.rglob("journal.sqlite"))

@@ -390,7 +390,14 @@ class Curator:
                         "There is no folder for the journal.",
                         fix="Set MEMTUI_STATE_DIR; nothing was changed.",
                     )
-                self._journal = Journal(journal_of(self._state, self._store.uri, self._store.table_name))
+                path = journal_of(self._state, self._store.uri, self._store.table_name)
+                objects = self._store.objects() if self._store.shares_journal else None
+                if objects is None:
+                    self._journal = Journal(path)
+                else:
+                    from memtui.engine.changes.shared_journal import shared_journal
+
+                    self._journal = shared_journal(objects, path)
             return self._journal
 
     @property

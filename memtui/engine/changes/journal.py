@@ -9,11 +9,11 @@ import os
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 from weakref import WeakValueDictionary
 
 from memtui.engine.changes.blob_store import BlobStore
@@ -158,12 +158,12 @@ class _Shared:
                 self._make()
                 db = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, timeout=30)
             try:
-                self._check_layout(db)
+                check_layout(db, str(self.path))
                 db.execute("PRAGMA journal_mode = WAL")
                 db.execute("PRAGMA synchronous = FULL")
                 db.execute("PRAGMA wal_autocheckpoint = 0")
                 db.execute("PRAGMA secure_delete = ON")
-                _prepare(db)
+                prepare(db, str(self.path))
             except BaseException:
                 db.close()
                 raise
@@ -185,13 +185,6 @@ class _Shared:
         """An empty file that only its owner may read, unless there is one: that is left to SQLite alone."""
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-    def _check_layout(self, db: sqlite3.Connection) -> None:
-        if db.execute("PRAGMA user_version").fetchone()[0] not in (0, LAYOUT):
-            raise MemtuiError(
-                f"The journal {self.path} was written by a newer memtui.",
-                fix="Use that version for this store.",
-            )
 
 
 _OPENING = threading.Lock()
@@ -216,7 +209,17 @@ def _inode(path: Path) -> int:
         return -1
 
 
-def _prepare(db: sqlite3.Connection) -> None:
+def check_layout(db: sqlite3.Connection, where: str) -> None:
+    """Raise MemtuiError for a journal of a layout that this program does not know."""
+    if db.execute("PRAGMA user_version").fetchone()[0] not in (0, LAYOUT):
+        raise MemtuiError(
+            f"The journal {where} was written by a newer memtui.", fix="Use that version for this store."
+        )
+
+
+def prepare(db: sqlite3.Connection, where: str) -> None:
+    """Make the tables of an empty journal. Raises MemtuiError for a layout that this program does not know."""
+    check_layout(db, where)
     if db.execute("PRAGMA user_version").fetchone()[0] == LAYOUT:
         return
     db.execute("BEGIN IMMEDIATE")
@@ -225,6 +228,62 @@ def _prepare(db: sqlite3.Connection) -> None:
             db.execute(statement)
         db.execute(f"PRAGMA user_version = {LAYOUT}")
     db.execute("COMMIT")
+
+
+class JournalDatabase(Protocol):
+    """Where a journal's database stands: a file of this machine, or an object beside the store."""
+
+    path: Path
+
+    def reading(self) -> AbstractContextManager[sqlite3.Connection | None]:
+        """The database as it is now; None while there is none."""
+        ...
+
+    def writing(self) -> AbstractContextManager[sqlite3.Connection]:
+        """The database inside a transaction, kept for good when the block ends."""
+        ...
+
+    def fold(self) -> None:
+        """Do what may be left for after a change."""
+        ...
+
+    def shrink(self) -> None:
+        """Leave no byte of what was deleted."""
+        ...
+
+    def close(self) -> None:
+        """Let go of it."""
+        ...
+
+
+class ImageStore(Protocol):
+    """Where the rows of entries are kept. All calls inside a transaction of the database."""
+
+    def put(
+        self,
+        db: sqlite3.Connection,
+        entry: int,
+        side: str,
+        data: bytes | memoryview | Callable[[BinaryIO], None],
+    ) -> None:
+        """Keep one image."""
+        ...
+
+    def sides(self, db: sqlite3.Connection, entry: int) -> Iterator[tuple[str, bytes]]:
+        """All images of an entry."""
+        ...
+
+    def get(self, db: sqlite3.Connection, entry: int, side: str) -> bytes | None:
+        """One image; None when there is none."""
+        ...
+
+    def remove(self, db: sqlite3.Connection, entry: int, side: str | None = None) -> None:
+        """Let go of one image, or of all."""
+        ...
+
+    def sweep(self, db: sqlite3.Connection) -> None:
+        """Remove what no entry knows."""
+        ...
 
 
 INTENDED = "intended"
@@ -292,9 +351,11 @@ class RowImages:
 class Journal:
     """The journal of one store, a file of its own; made at the first entry. Safe to use from several threads."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = JournalFile(path)
-        self._shelf = BlobStore(path.parent / "rows")
+    def __init__(
+        self, path: Path, *, file: JournalDatabase | None = None, shelf: ImageStore | None = None
+    ) -> None:
+        self._file = file or JournalFile(path)
+        self._shelf = shelf or BlobStore(path.parent / "rows")
 
     @property
     def path(self) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any
 
@@ -107,6 +107,13 @@ class ObjectFolder:
 
         with self._explained():
             obstore.put(self._store, name, data)
+
+    def delete(self, name: str) -> None:
+        """Remove an object; one that is not there is as good as removed."""
+        import obstore
+
+        with self._explained(), suppress(FileNotFoundError):
+            obstore.delete(self._store, name)
 
     def names(self, prefix: str) -> tuple[str, ...]:
         """The names of the objects that begin with the folder `prefix`."""

@@ -15,6 +15,9 @@ LIMITS: Mapping[str, str] = MappingProxyType(
 )
 """What is laid under the options of every remote store: without it the engine tries for three minutes."""
 
+JOURNAL = "journal"
+"""The one option that is ours: "local" keeps the journal on this machine, "store" beside the store, for all."""
+
 _SECRET = re.compile(r"(secret|password|token|sas|credential|(^|_)key($|_id$))|access_key")
 
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
@@ -59,6 +62,12 @@ def _profile(name: str, table: Any, environ: Mapping[str, str], origin: str) -> 
         if key == "uri":
             continue
         options[key] = _option(f"{path}.{key}", key, value, environ, origin)
+    if options.get(JOURNAL, "local") not in ("local", "store"):
+        raise ConfigError(
+            f"{path}.{JOURNAL} in {origin} is {options[JOURNAL]!r}.",
+            path=f"{path}.{JOURNAL}",
+            fix="Use local, or store for a journal that every console sees.",
+        )
     uri = table.get("uri", "")
     if not isinstance(uri, str) or (uri and "://" not in uri):
         raise ConfigError(
@@ -107,4 +116,4 @@ def profile_for(uri: str, profiles: Sequence[StorageProfile]) -> StorageProfile 
 
 def with_limits(options: Mapping[str, str]) -> dict[str, str]:
     """`options` over the time limits, for the engine."""
-    return {**LIMITS, **options}
+    return {**LIMITS, **{key: value for key, value in options.items() if key != JOURNAL}}

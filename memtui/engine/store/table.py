@@ -14,7 +14,7 @@ from memtui.engine.store import sql
 from memtui.engine.store.errors import explained
 from memtui.engine.store.locate import TableLocation
 from memtui.engine.store.snapshot import BATCH, FtsStatus, Metric, Snapshot
-from memtui.engine.store.storage_options import with_limits
+from memtui.engine.store.storage_options import JOURNAL, with_limits
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,7 +44,9 @@ class Store:
         options: Mapping[str, str] | None = None,
     ) -> None:
         self._connection = connection
-        self._options = dict(options or {})
+        self._options = {key: value for key, value in (options or {}).items() if key != JOURNAL}
+        self.shares_journal = (options or {}).get(JOURNAL) == "store"
+        """Whether the journal stands beside a store on object storage, where other consoles see it."""
         self._place = place
         self._columns = columns
         self._lock = threading.Lock()

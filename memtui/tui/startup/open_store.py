@@ -136,6 +136,9 @@ def default_now() -> int:
 WATCH_S = 4.0
 """Asking a table for its newest version lists one directory; slower would feel stale, faster is waste."""
 
+REMOTE_LOOKS = 2
+"""On object storage each look is a request, that costs money and time: every so many of them is left to do."""
+
 
 def newer_words(rows: int, cap: str) -> str:
     """What another writer has changed, in words: so many rows more, or fewer; `cap` is the key that reads it."""
@@ -151,6 +154,7 @@ class StoreOpener:
         self._runner = CallsMixin(app)
         self._reloading = False
         self._said = ""
+        self._looks = 0
 
     def open(self, target: str | None) -> None:
         """Open `target`; None means whatever discovery finds."""
@@ -206,6 +210,9 @@ class StoreOpener:
         session = self._app.session
         engine = session.engine
         if engine is None or session.phase != "ready" or session.newer or self._runner.busy("watch"):
+            return
+        self._looks += 1
+        if engine.is_remote and self._looks % REMOTE_LOOKS:
             return
         self._runner.start("watch", lambda token, report: engine.newer())
 
