@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.output import error, print_json, print_table, print_text, warning
+from memtui.paths import settings_file
+from memtui.settings import load_settings
 
 if TYPE_CHECKING:
     from memtui.engine.discovery import Discovery, StoreHealth
@@ -29,6 +31,7 @@ def run(args: Namespace) -> int:
     )
     from memtui.engine.discovery import (
         NOTHING_FOUND,
+        configured_remotes,
         discover,
         inspect,
     )
@@ -38,7 +41,11 @@ def run(args: Namespace) -> int:
             "memtui stores lists every store; it takes no --store.", fix="For one: memtui stats --store."
         )
     found = discover(os.environ, cwd=Path.cwd())
-    healths = [inspect(store) for store in found.stores]
+    storage = load_settings(settings_file(), os.environ).storage
+    healths = [
+        inspect(store, reach=any(each.fits(store.path) for each in storage))
+        for store in configured_remotes(storage, found.stores)
+    ]
     if args.json:
         print_json(as_json(found, healths))
     elif healths:

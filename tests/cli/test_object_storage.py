@@ -73,6 +73,9 @@ def test_a_store_is_made_filled_changed_and_taken_back(home: Path, memtui: Comma
     entries = json.loads(done("journal", "--store", "team", "--json"))["entries"]
     assert [each["action"] for each in entries] == ["undo", "forget", "undo", "edit", "import"]
     assert not list(home.glob("s3*"))
+    (listed,) = json.loads(done("stores", "--json"))["stores"]
+    assert (listed["name"], listed["rows"], listed["health"]) == ("team", 1, "ok")
+    assert "something" not in json.dumps(listed)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,13 @@ from memtui.engine.core.lazy import lazy_names
 if TYPE_CHECKING:
     from memtui.engine.discovery.json5_file import read_config
     from memtui.engine.discovery.search import StoreHealth, discover, inspect
-    from memtui.engine.discovery.target import NOTHING_FOUND, Target, new_place, resolve_target
+    from memtui.engine.discovery.target import (
+        NOTHING_FOUND,
+        Target,
+        configured_remotes,
+        new_place,
+        resolve_target,
+    )
     from memtui.engine.discovery.types import Discovery, FoundStore
     from memtui.engine.discovery.variables import MASK, mask_text
     from memtui.engine.store.create import create_empty
@@ -25,6 +31,7 @@ __all__ = [
     "FoundStore",
     "StoreHealth",
     "Target",
+    "configured_remotes",
     "create_empty",
     "discover",
     "inspect",
@@ -44,6 +51,7 @@ __getattr__ = lazy_names(
         "NOTHING_FOUND": "memtui.engine.discovery.target",
         "StoreHealth": "memtui.engine.discovery.search",
         "Target": "memtui.engine.discovery.target",
+        "configured_remotes": "memtui.engine.discovery.target",
         "create_empty": "memtui.engine.store.create",
         "discover": "memtui.engine.discovery.search",
         "inspect": "memtui.engine.discovery.search",

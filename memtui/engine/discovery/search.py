@@ -242,14 +242,21 @@ class StoreHealth:
         return sum(self.scopes.get(scope, 0) for scope in set(scopes))
 
 
-def inspect(found: FoundStore) -> StoreHealth:
-    """Open the store read-only and look at it; a store that cannot be opened is reported, not raised."""
-    if found.is_remote:
-        return StoreHealth(found, "remote", ("a remote store is not opened to list it",))
+def inspect(found: FoundStore, *, reach: bool = False) -> StoreHealth:
+    """Open the store read-only and look at it; a store that cannot be opened is reported, not raised.
+
+    A remote store is looked at only to `reach` it, in a few requests: its scopes are not counted.
+    """
+    if found.is_remote and not reach:
+        return StoreHealth(
+            found, "remote", ("not looked at: no [storage.NAME] of config.toml says how it is reached",)
+        )
     from memtui.engine.store.open import open_store
 
     try:
-        return _look(found, open_store(found.path, table=found.table))
+        return _look(
+            found, open_store(found.path, table=found.table, storage_options=found.storage_options or None)
+        )
     except MemtuiError as error:
         word = "damaged" if isinstance(error, DamagedStoreError) else "unreadable"
         return StoreHealth(found, word, (str(error),), error=error.message)
@@ -298,8 +305,8 @@ def is_orphan(scope: str | None) -> bool:
 
 
 def _counts(store: Store, column: str) -> dict[str | None, int]:
-    """Rows by value of a text column, largest first; {} when the table has no such column."""
-    if column not in store.columns:
+    """Rows by value of a text column, largest first; {} when the table has no such column, or is far away."""
+    if column not in store.columns or store.folder is None:
         return {}
     counts: Counter[str | None] = Counter()
     for batch in store.scan((column,)):

@@ -13,8 +13,9 @@ from urllib.parse import unquote, urlsplit
 from memtui.engine.core.errors import MemtuiError, StoreNotFoundError, UsageError
 from memtui.engine.discovery.places import read_environment, storage_path
 from memtui.engine.discovery.search import discover
-from memtui.engine.discovery.types import Discovery, FoundStore
+from memtui.engine.discovery.types import Discovery, FoundStore, Lock, WriteGuard
 from memtui.engine.discovery.variables import SecretText
+from memtui.engine.store.locate import TABLE
 from memtui.engine.store.storage_options import StorageProfile, profile_for
 
 OBJECT_SCHEMES = ("s3", "gs", "az")
@@ -69,6 +70,37 @@ def resolve_target(
     wanted = next((each.uri for each in profiles if each.uri and each.name == wanted), wanted)
     found = discover(environ, cwd=cwd)
     return _reached(_named(wanted, found, environ, cwd) if wanted else _discovered(found), profiles)
+
+
+def configured_remotes(
+    profiles: Sequence[StorageProfile], known: Sequence[FoundStore]
+) -> tuple[FoundStore, ...]:
+    """`known` with the options of the person's own profiles, and the stores that only those name."""
+    reached = tuple(
+        replace(each, hidden_storage=SecretText({**profile.options, **each.storage_options}))
+        if each.is_remote and (profile := profile_for(each.path, profiles))
+        else each
+        for each in known
+    )
+    paths = {each.path.rstrip("/") for each in known}
+    own = (
+        FoundStore(
+            name=each.name,
+            path=each.uri,
+            plugin="memtui",
+            table=TABLE,
+            configured=True,
+            active=False,
+            enabled=True,
+            why=f"[storage.{each.name}] of config.toml",
+            lock=Lock("none"),
+            gate=WriteGuard("ok", "memtui's own settings name it."),
+            hidden_storage=SecretText(each.options),
+        )
+        for each in profiles
+        if each.uri and each.uri.rstrip("/") not in paths
+    )
+    return (*reached, *own)
 
 
 def new_place(
