@@ -11,9 +11,39 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Protocol
 
 LARGE = 1 << 20
+
+
+class ImageStore(Protocol):
+    """Where the rows of entries are kept. All calls inside a transaction of the database."""
+
+    def put(
+        self,
+        db: sqlite3.Connection,
+        entry: int,
+        side: str,
+        data: bytes | memoryview | Callable[[BinaryIO], None],
+    ) -> None:
+        """Keep one image."""
+        ...
+
+    def sides(self, db: sqlite3.Connection, entry: int) -> Iterator[tuple[str, bytes]]:
+        """All images of an entry."""
+        ...
+
+    def get(self, db: sqlite3.Connection, entry: int, side: str) -> bytes | None:
+        """One image; None when there is none."""
+        ...
+
+    def remove(self, db: sqlite3.Connection, entry: int, side: str | None = None) -> None:
+        """Let go of one image, or of all."""
+        ...
+
+    def sweep(self, db: sqlite3.Connection) -> None:
+        """Remove what no entry knows."""
+        ...
 
 
 class BlobStore:

@@ -15,7 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from memtui.engine.changes.journal import Journal, prepare
+from memtui.engine.changes.journal import Journal
+from memtui.engine.changes.journal_file import prepare
 from memtui.engine.core.errors import MemtuiError
 
 if TYPE_CHECKING:
