@@ -7,17 +7,24 @@ import json
 import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memtui.engine import CaseBook, Engine, Memory, Trace, UsageError, clean
-from memtui.engine.access import DEFAULT_AGENT, GLOBAL
+from memtui.engine import CaseBook, Engine, Memory, MemtuiError, Trace, UsageError, clean
+from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
+from memtui.engine.clients import Reach
 
 LONGEST = 4_000
 """Characters of one memory in an answer; the whole text is in the store."""
 
 MOST_TOKENS = 64
 """Confirm tokens that are kept at a time; the oldest goes first."""
+
+
+BY_MEANING = "memory-lancedb"
+"""The recipe that finds nothing without vectors."""
+
+MOST_BY_WORDS = 50
 
 
 class ToolError(Exception):
@@ -28,8 +35,8 @@ class ToolError(Exception):
 class Door:
     """An opened store as one client meets it. Tools run on threads; writes one after another.
 
-    `agent` is who the client acts for: it reads `global` and the agent's own scope, or what the store's access
-    rules give it, and writes its own scope. Empty: a person's own client, which reads everything.
+    `agent` is who the client acts for: it reads `global` and the agent's own scope and writes its own, as far as the
+    store's access rules allow that. Empty: a person's own client, which reads everything.
     """
 
     open_engine: Callable[[], Engine]
@@ -64,37 +71,39 @@ class Door:
     # ------------------------------------------------------------------ scopes
 
     @property
-    def readable(self) -> tuple[str, ...] | None:
-        """The scopes that the client may read; None without a limit."""
-        if not self.agent:
-            return None
-        return (GLOBAL, f"agent:{self.agent}")
+    def reach(self) -> Reach:
+        """What the client may read and write here: never more than the store's own rules give its agent."""
+        engine = self.engine
+        access = engine.access
+        block = (self.config or {}).get("scopes")
+        if isinstance(block, Mapping) and isinstance(access, ScopePolicy):
+            access = ScopePolicy.from_config(block, engine.environ)
+        return Reach(engine.store.dialect, access, self.agent)
 
-    @property
-    def home(self) -> str:
-        """The scope that the client writes to where it names none."""
-        return f"agent:{self.agent}" if self.agent else GLOBAL
-
-    def may_read(self, scope: str | None) -> bool:
-        """Whether rows of this scope are shown. A row without a scope belongs to all where the store has scopes."""
-        return self.readable is None or (scope or GLOBAL) in self.readable
+    def scope_of(self, memory: Memory) -> str | None:
+        """A memory's scope as the client is told."""
+        return self.reach.scope_of(memory)
 
     def check_scope(self, scope: str | None) -> tuple[str, ...] | None:
         """The scopes to search for a given one. ToolError for one that the client may not read."""
+        reach = self.reach
         if scope is None:
-            return self.readable
-        if not self.may_read(scope):
-            shown = ", ".join(self.readable or ())
-            raise ToolError(f"scope: {scope!r} is not one of yours. Leave it out, or use one of {shown}.")
+            return reach.scopes
+        if not reach.may_name(scope):
+            shown = ", ".join(reach.scopes or ()) or "none"
+            raise ToolError(f"scope: {scope!r} is not one of yours. Leave it out, or use one of: {shown}.")
         return (scope,)
 
     def write_scope(self, scope: str | None) -> str:
         """The scope that a new memory goes to. ToolError for another than the client's own."""
         self.need_writable()
-        if scope is None or scope == self.home:
-            return self.home
+        reach = self.reach
+        if refused := reach.refusal():
+            raise ToolError(f"scope: {refused}. A person can grant it in the store's access rules.")
+        if scope is None or scope == reach.home:
+            return reach.home
         if self.agent:
-            raise ToolError(f"scope: you write to {self.home} only. Leave scope out.")
+            raise ToolError(f"scope: you write to {reach.home} only. Leave scope out.")
         return scope
 
     # ------------------------------------------------------------------ memories
@@ -103,7 +112,7 @@ class Door:
         """The memory of a whole id. ToolError for one that is not there or that the client may not read: both alike."""
         engine = self.engine
         found = engine.memories([id]).get(id) if id else None
-        if found is None or not self.may_read(found.scope):
+        if found is None or not self.reach.may_read(found):
             raise ToolError(
                 f"{argument}: there is no memory {id[:64]!r}. Take an id from memory_search or memory_list."
             )
@@ -112,9 +121,10 @@ class Door:
     def own(self, memory: Memory) -> Memory:
         """The memory, if the client may change it. ToolError else."""
         self.need_writable()
-        if self.agent and memory.scope != self.home:
+        reach = self.reach
+        if not reach.may_write(memory):
             raise ToolError(
-                f"id: {memory.id} is in {memory.scope}, which you may read and not change. "
+                f"id: {memory.id} is in {reach.scope_of(memory)}, which you may read and not change. "
                 "Store a memory of your own with memory_store."
             )
         return memory
@@ -125,23 +135,36 @@ class Door:
             raise ToolError("This server is read-only. A person can start it with --rw.")
 
     def recall(self, query: str, limit: int, scope: str | None, category: str | None) -> Trace:
-        """The store's own recall for this client."""
+        """The store's own recall for this client; by words where its recall asks by meaning only and cannot."""
         from memtui.engine import RecallRequest
 
         if not query.strip():
             raise ToolError("query: say in a few words what you want to know.")
         engine = self.engine
         recipe = engine.default_recipe
+        scopes = self.check_scope(scope)
+        dialect = engine.store.dialect
+        if dialect.columns.scope is None or (dialect.owned and scope in (None, *(self.reach.scopes or ()))):
+            scopes = None  # the recipe itself asks as the agent
         request = RecallRequest(
             query,
             recipe=recipe,
             config=self.config,
-            scopes=self.check_scope(scope),
+            scopes=scopes,
             category=category,
             limit=limit,
             agent=self.agent or (DEFAULT_AGENT if recipe.startswith("pro/") else ""),
         )
-        return engine.recall(request)
+        try:
+            return engine.recall(request)
+        except MemtuiError as error:
+            if recipe != BY_MEANING:
+                raise
+            every = (
+                MOST_BY_WORDS if dialect.owned else limit
+            )  # the rows of other agents are left out afterwards
+            trace = engine.recall(replace(request, recipe="memtui", config=None, limit=every))
+            return replace(trace, warnings=(f"{error.message} Found by words instead.",))
 
     def case_book(self) -> CaseBook:
         """The saved cases of this store. ToolError where the server keeps none."""

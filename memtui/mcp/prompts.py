@@ -83,6 +83,8 @@ def resource(door: Door, uri: str) -> types.ReadResourceResult:
         memory = door.memory(uri.removeprefix(PREFIX), "uri")
     except ToolError as error:
         raise MCPError(code=-32602, message=str(error)) from None
-    line = json.dumps({"id": memory.id, "scope": memory.scope, "text": shown(memory)}, ensure_ascii=False)
+    line = json.dumps(
+        {"id": memory.id, "scope": door.scope_of(memory), "text": shown(memory)}, ensure_ascii=False
+    )
     content = types.TextResourceContents(uri=uri, mime_type="text/plain", text=untrusted([line]))
     return types.ReadResourceResult(contents=[content])

@@ -12,8 +12,8 @@ import pytest
 from tests.conftest import ROOT
 
 FACES = (
-    *("access", "capture", "cases", "catalog", "changes", "configuration", "demo", "discovery", "explain"),
-    *("health", "lifecycle", "query", "recall", "transfer", "witness"),
+    *("access", "capture", "cases", "catalog", "changes", "clients", "configuration", "demo", "discovery"),
+    *("explain", "health", "lifecycle", "query", "recall", "transfer", "witness"),
 )
 LAZY = "memtui.engine.core.lazy"
 

@@ -219,3 +219,16 @@ def test_only_what_was_interrupted_can_be_left(tmp_path: Path) -> None:
     store.apply(store.edit([uuid(1)], {"importance": 1}))
     with pytest.raises(RefusedError, match="was not interrupted"):
         store.leave(1)
+
+
+def test_a_row_without_a_vector_can_be_changed_and_stays_without(tmp_path: Path) -> None:
+    ids = [f"00000000-0000-4000-8000-{n:012x}" for n in range(2)]
+    rows = [row(ids[0], "no vector", None), row(ids[1], "has one", [0.5, 0.5, 0.5, 0.5])]
+    write_store(tmp_path / "db", rows, dims=4, fts=False)
+    store = curator(tmp_path / "db")
+    store.apply(store.edit(ids, {"importance": 0.2}), confirmed=True)
+    store.apply(store.forget([ids[0]]), confirmed=True)
+    after = {each["id"]: each for each in rows_of(tmp_path / "db").to_pylist()}
+    assert [after[each]["importance"] for each in ids] == [0.2, 0.2]
+    assert after[ids[0]]["vector"] is None
+    assert after[ids[1]]["vector"] == [0.5, 0.5, 0.5, 0.5]

@@ -20,6 +20,7 @@ from memtui.engine import CaseBook, Engine, open_engine
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
 from tests.conftest import NOW_MS, ROOT, tree_hash
+from tests.engine.pro_store import row, write_store
 
 NAMES = {
     *("memory_search", "memory_get", "memory_list", "memory_why", "memory_history"),
@@ -289,3 +290,32 @@ def test_each_host_is_told_what_to_paste(host: str) -> None:
     )
     assert "mcp" in done.stdout
     assert '"--as"' in done.stdout
+
+
+async def test_the_access_list_of_the_stores_agent_holds_at_the_door(tmp_path: Path) -> None:
+    store = tmp_path / "home" / ".openclaw" / "memory" / "lancedb-pro"
+    store.parent.mkdir(parents=True)
+    shared, own = (f"{letter * 8}-0000-4000-8000-00000000000{number}" for number, letter in enumerate("ab"))
+    write_store(
+        store,
+        [
+            row(shared, "The shared printer is called otter", [1, 0, 0, 0]),
+            row(own, "Finance pays invoices on Mondays", [0, 1, 0, 0], scope="agent:finance"),
+        ],
+        dims=4,
+    )
+    entry = {"config": {"dbPath": str(store), "scopes": {"agentAccess": {"finance": ["agent:finance"]}}}}
+    plugins = {"entries": {"memory-lancedb-pro": entry}, "slots": {"memory": "memory-lancedb-pro"}}
+    (tmp_path / "home" / ".openclaw" / "openclaw.json").write_text(
+        json.dumps({"plugins": plugins}), encoding="utf-8"
+    )
+
+    def opened() -> Engine:
+        return open_engine(
+            None, now=lambda: NOW_MS, environ={"HOME": str(tmp_path / "home")}, cwd=tmp_path, state=tmp_path
+        )
+
+    async with connected(Door(opened, agent="finance")) as call:
+        seen = {each["scope"] for each in (await call("memory_list"))["memories"]}
+        assert seen == {"agent:finance"}
+        assert "scope" in await call.error("memory_search", query="printer", scope="global")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from memtui.engine.access import GLOBAL
 from memtui.engine.metadata.read import Metadata, coerce_importance, coerce_timestamp, normalise
 from memtui.engine.store import sql
 
@@ -92,7 +93,7 @@ class Draft:
 
     def rows(self, scopes: Sequence[str] | None = None, *, vectors: bool = False) -> list[StoredRow]:
         """All rows of these scopes (None: every row), the stored ones first, in storage order."""
-        batches = self.store.scan(self._columns(vectors), where=self._where(scopes))
+        batches = self.store.scan(self._columns(vectors), where=self.where(scopes))
         kept = [row for batch in batches for row in self._read(batch) if row.id not in self._over]
         return [*kept, *(row for row in self._over.values() if row is not None and _in(row.scope, scopes))]
 
@@ -121,7 +122,7 @@ class Draft:
             table = self.store.vector_search(
                 query.tolist(),
                 k=fetch + len(self._over),
-                where=self._where(scopes),
+                where=self.where(scopes),
                 columns=self._columns(True),
             )
             distances = table.column("_distance").to_pylist()
@@ -217,8 +218,18 @@ class Draft:
         )
         return [name for name in (*names, each.vector if vectors else None) if name]
 
-    def _where(self, scopes: Sequence[str] | None) -> str | None:
-        column = self.store.dialect.columns.scope
+    def where(self, scopes: Sequence[str] | None) -> str | None:
+        """The condition of the rows of these scopes; None for no condition.
+
+        In tables whose rows have an owner, `agent:x` are the unscoped rows of x.
+        """
+        dialect = self.store.dialect
+        column = dialect.columns.scope
+        if scopes is not None and dialect.owned:
+            parts = [sql.is_in("agentId", sorted({_agent(each) for each in scopes}))]
+            if column is not None:
+                parts.append(sql.is_in(column, sorted({_own_scope(each) for each in scopes})))
+            return " AND ".join(f"({part})" for part in parts)
         return None if scopes is None or column is None else sql.is_in(column, list(scopes))
 
     def _read(self, table: Any) -> list[StoredRow]:
@@ -261,6 +272,8 @@ def table_of(rows: Iterable[StoredRow], schema: Any) -> Any:
             else {}
         ),
     }
+    if "agentId" in names and "metadata" not in names:
+        values["scope"] = [_own_scope(row.scope) for row in listed]
     if "metadata" in names:  # there the second time is another program's, which leaves it empty in new rows
         del values["createdAt"]
     arrays = [
@@ -287,6 +300,11 @@ def _vector_array(vectors: list[Any], kind: Any) -> Any:
 def _agent(scope: str | None) -> str:
     kind, _, name = (scope or "").partition(":")
     return name if kind == "agent" and name else "main"
+
+
+def _own_scope(scope: str | None) -> str:
+    """A scope as the built-in program writes it beside the row's agent: unscoped is the empty text."""
+    return "" if scope is None or scope == GLOBAL or scope.startswith("agent:") else scope
 
 
 def _row(values: Mapping[str, Any], vector: Any, columns: Any) -> StoredRow:

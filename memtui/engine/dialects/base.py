@@ -63,6 +63,11 @@ class Dialect:
         return tuple(dict.fromkeys(name for name in (*names, *self.labels) if name))
 
     @property
+    def owned(self) -> bool:
+        """Whether a row belongs to one agent, as in the built-in program's tables since its second generation."""
+        return "agentId" in self.labels and self.name.startswith("builtin")
+
+    @property
     def reads_metadata(self) -> bool:
         """Whether rows of this dialect have a tier, an access count and a state."""
         return self.columns.metadata is not None

@@ -122,7 +122,9 @@ class Writer:
             if deletes:
                 builder = builder.when_not_matched_by_source_delete(sql.is_in(column, deletes))
             source = pa.concat_tables([part for part in (updates, adds) if part is not None])
-            return int(builder.execute(source).version)
+            # Rows without a vector stay so; the library calls them bad. What is no number was refused before.
+            missing = source.column(self.dialect.columns.vector).null_count > 0
+            return int(builder.execute(source, on_bad_vectors="null" if missing else "error").version)
 
     def has_id_index(self) -> bool:
         """Whether an index on the id column makes writes by id fast."""

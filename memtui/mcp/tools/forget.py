@@ -35,11 +35,20 @@ def run(door: Door, given: Forget) -> Reply:
     with door.lock:
         engine = door.engine
         try:
-            planned = engine.curate.forget([memory.id], hard=given.delete)
+            hard = (
+                given.delete or not engine.store.dialect.reads_metadata
+            )  # else there is no state to archive by
+            planned = engine.curate.forget([memory.id], hard=hard)
         except MemtuiError as error:
             raise usage(error) from None
         if planned.conflicts:
             raise ToolError(f"id: {planned.conflicts[0].sentence}")
+        touched = engine.memories([change.id for change in planned.changes if change.op != "add"])
+        foreign = [each for each in touched.values() if not door.reach.may_write(each)]
+        if foreign:
+            raise ToolError(
+                f"id: {len(foreign)} of its versions are not yours to forget. A person can do it."
+            )
         count = len(planned.changes)
         deletes = any(change.op == "delete" for change in planned.changes)
         if given.confirm is None:
@@ -47,7 +56,7 @@ def run(door: Door, given: Forget) -> Reply:
             verb = "deleted" if deletes else "archived"
             note = f"{count} would be {verb}; nothing was changed. To do it, repeat with confirm={token}"
             data = Forgotten(action="preview", id=memory.id, confirm=token, memories=count)
-            return Reply(data, untrusted([memory.title], note))
+            return Reply(data, untrusted([each.title for each in touched.values()] or [memory.title], note))
         door.take_token(given.confirm, "memory_forget", arguments)
         try:
             engine.curate.apply(planned, confirmed=True)

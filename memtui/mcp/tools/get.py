@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from memtui.engine import Memory
+from memtui.engine.clients import Reach
 from memtui.mcp.door import Door, shown, untrusted
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -37,24 +38,25 @@ class Records(Answer):
     memories: list[Record]
 
 
-def record_of(memory: Memory) -> Record:
+def record_of(memory: Memory, reach: Reach) -> Record:
     """A memory as it goes out."""
     return Record(
         id=memory.id,
         text=shown(memory),
-        scope=memory.scope,
+        scope=reach.scope_of(memory),
         category=memory.category,
         tier=memory.tier,
         importance=memory.importance,
         created_ms=memory.timestamp_ms,
-        active=memory.active and not memory.expired,
+        active=memory.active and not memory.expired and memory.state != "archived",
         superseded_by=memory.superseded_by,
     )
 
 
 def run(door: Door, given: Get) -> Reply:
     """Read them."""
-    memories = [record_of(door.memory(id, "ids")) for id in given.ids]
+    reach = door.reach
+    memories = [record_of(door.memory(id, "ids"), reach) for id in given.ids]
     lines = [f"[{each.id}] {each.text}" + ("" if each.active else "  (no longer valid)") for each in memories]
     return Reply(Records(memories=memories), untrusted(lines))
 

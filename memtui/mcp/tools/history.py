@@ -44,8 +44,9 @@ class Story(Answer):
 def run(door: Door, given: History) -> Reply:
     """Follow the links both ways."""
     memory = door.memory(given.id)
+    reach = door.reach
     story = door.engine.curate.story(memory)
-    chain = [each for each in (story.versions or (memory,)) if door.may_read(each.scope)]
+    chain = [each for each in (story.versions or (memory,)) if reach.may_read(each)]
     versions = [
         Version(
             id=each.id, text=shown(each), created_ms=each.timestamp_ms, valid=each.active and not each.expired

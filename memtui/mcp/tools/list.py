@@ -38,17 +38,21 @@ def run(door: Door, given: List) -> Reply:
         offset = int(given.cursor)
     engine = door.engine
     engine.load_metadata()
-    limits = door.readable
-    words = given.filter
-    if limits is not None:
-        words = f"{words} scope:{','.join(limits)}".strip()
+    reach = door.reach
     try:
-        view = engine.view(ListQuery(filter=words))
+        view = engine.view(ListQuery(filter=given.filter, scopes=reach.stored_scopes))
     except MemtuiError as error:
         raise usage(error) from None
-    rows = engine.page(view, offset, given.limit)
-    memories = [record_of(memory) for memory in rows if door.may_read(memory.scope)]
-    more = str(offset + len(rows)) if offset + len(rows) < view.total else None
+    memories: list[Record] = []
+    while offset < view.total and len(memories) < given.limit:
+        rows = engine.page(view, offset, given.limit)
+        for memory in rows:
+            offset += 1
+            if reach.may_read(memory):
+                memories.append(record_of(memory, reach))
+            if len(memories) == given.limit:
+                break
+    more = str(offset) if offset < view.total else None
     note = f"next_cursor: {more}" if more else ""
     return Reply(
         Page(memories=memories, next_cursor=more),

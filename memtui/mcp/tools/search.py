@@ -45,10 +45,11 @@ def run(door: Door, given: Search) -> Reply:
     """Recall."""
     since = _since(given.since)
     trace = door.recall(given.query, given.limit, given.scope, given.category)
-    hits = []
+    reach = door.reach
+    hits: list[Hit] = []
     for result in trace.results:
         memory = trace.memories[result.id]
-        if not door.may_read(memory.scope) or memory.timestamp_ms < since:
+        if not reach.may_read(memory) or memory.timestamp_ms < since or len(hits) == given.limit:
             continue
         lanes = [
             f"{'meaning' if name == 'vector' else 'words' if name == 'bm25' else name} {source['score']:.2f}"
@@ -56,7 +57,9 @@ def run(door: Door, given: Search) -> Reply:
             if source.get("score") is not None
         ]
         why = f"number {result.rank}; {', '.join(lanes)}" if lanes else f"number {result.rank}"
-        hits.append(Hit(id=result.id, text=shown(memory), scope=memory.scope, score=result.score, why=why))
+        hits.append(
+            Hit(id=result.id, text=shown(memory), scope=reach.scope_of(memory), score=result.score, why=why)
+        )
     lines = [f"[{hit.id}] {hit.text}" for hit in hits]
     notes = [f"note: {warning}" for warning in trace.warnings]
     if not hits:

@@ -32,7 +32,7 @@ class Stored(Answer):
 
     action: Literal["created", "duplicate", "superseded", "refused"]
     id: str | None
-    scope: str
+    scope: str | None
     reason: str = ""
 
 
@@ -55,6 +55,9 @@ def run(door: Door, given: Store) -> Reply:
         except MemtuiError as error:
             raise usage(error) from None
     told = outcome_of(trace)
+    stored = engine.memories([told["id"]]).get(told["id"]) if told["id"] else None
+    if stored is not None:
+        told["scope"] = door.scope_of(stored)
     data = Stored(**told)
     words = {
         "created": "stored",

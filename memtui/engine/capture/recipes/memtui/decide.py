@@ -229,23 +229,18 @@ def find_near(
     wanted = [number for number, is_new in enumerate(new) if is_new and vectors[number].any()]
     if len(wanted) <= FEW:
         for number in wanted:
-            hits[number] = draft.search(
-                vectors[number], limit=NEAREST, min_score=LOOKED, scopes=_scopes(draft, scope)
-            )
+            hits[number] = draft.search(vectors[number], limit=NEAREST, min_score=LOOKED, scopes=[scope])
     else:
         for number, found in zip(wanted, _compared(draft, vectors[wanted], scope), strict=True):
             hits[number] = found
     return Near(exact, hits)
 
 
-def _scopes(draft: Draft, scope: str) -> list[str] | None:
-    return [scope] if draft.store.dialect.columns.scope else None
-
-
 def _exact(draft: Draft, statements: Sequence[Statement], keys: set[str], scope: str) -> dict[str, StoredRow]:
     """Stored rows whose text is one of the statements, by key; the valid one where several are."""
     columns = draft.store.dialect.columns
-    where = f"({sql.is_in(columns.scope, [scope])})" if columns.scope else ""
+    condition = draft.where([scope])
+    where = f"({condition})" if condition else ""
     found: dict[str, StoredRow] = {}
     conditions: list[str | None] = [where or None]
     if len(statements) <= _IN_QUERY:
@@ -273,7 +268,7 @@ def _compared(draft: Draft, vectors: NDArray[np.float32], scope: str) -> list[li
     ids = np.full((len(vectors), NEAREST), -1, dtype=np.int64)
     rows: list[str] = []
     columns = draft.store.dialect.columns
-    where = sql.is_in(columns.scope, [scope]) if columns.scope else None
+    where = draft.where([scope])
     unit = _unit(vectors)
     for batch in draft.store.scan([columns.id, str(columns.vector)], where=where, batch_size=_BLOCK):
         column = batch.column(str(columns.vector))
