@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 from textual import events
 from textual.pilot import Pilot
 
+from memtui.engine.demo import write_sessions
 from memtui.tui.app import MemtuiApp
 from memtui.tui.appearance import Look
 from memtui.tui.screens.browse.memory_list import MemoryList
@@ -99,6 +101,8 @@ class Shot:
     """What to type into the line that the keys have opened."""
     then: tuple[str, ...] = ()
     """Keys to press after that."""
+    sessions: bool = False
+    """Whether the demo's agents have had sessions."""
 
 
 NARROW, NORMAL, WIDE = (80, 24), (120, 36), (200, 50)
@@ -106,6 +110,8 @@ NARROW, NORMAL, WIDE = (80, 24), (120, 36), (200, 50)
 QUESTION = "Which port do I use for SSH to the bastion?"
 
 WINDOW = "what is the deploy window on friday"
+
+_NEXT = "right_square_bracket"
 
 SHOTS = (
     Shot("home", (), (NARROW, NORMAL, WIDE)),
@@ -122,6 +128,10 @@ SHOTS = (
     Shot("why-not", ("3",), (NARROW, NORMAL, WIDE), text=WINDOW, then=("e", "1", "m", "G", "n")),
     Shot("what-if", ("3",), (NARROW, NORMAL, WIDE), text=WINDOW, then=("e", "1", "w", *"jjjjjj", "L")),
     Shot("import", ("5", "enter"), (NORMAL,), text=f"~/{NAME}", then=("n", "t", "o")),
+    Shot("audit-turn", ("8", "R"), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot("audit-access", ("8", _NEXT, "l", "l"), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot("audit-leak", ("8", _NEXT, _NEXT), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot("audit-reach", ("8", "X"), (NARROW, NORMAL, WIDE), sessions=True),
     Shot("cases", ("3", "escape", "T", "d", "C", "1", "R", "g"), (NORMAL,)),
 )
 
@@ -142,6 +152,7 @@ async def take(
 ) -> Path:
     """Run the app without a terminal at `size`, press the keys, write the picture into `folder`."""
     write_notes(Path(environ["HOME"]))
+    state = write_sessions(Path(environ["HOME"]), now()) if shot.sessions else None
     app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Look(theme=shot.theme))
     async with app.run_test(size=size) as pilot:
         await _settle(pilot)
@@ -157,6 +168,8 @@ async def take(
             await pilot.press(key)
             await _settle(pilot)
         picture = app.export_screenshot(title=f"memtui  {shot.name}  {size[0]}x{size[1]}")
+    if state is not None:
+        shutil.rmtree(state)  # the other pictures are of a home without agents
     path = folder / file_name(shot, size)
     path.write_text(picture, encoding="utf-8")
     return path

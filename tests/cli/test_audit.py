@@ -121,6 +121,7 @@ def test_blast_and_proof_pack_tell_the_reach_of_one_memory(
             assert f"{hashlib.sha256(parts.read(name)).hexdigest()}  {name}" in sums
     [memory] = proof["memories"]
     assert memory["removed"] is True
+    assert memory["removal"]["version"] == 432
     assert memory["stored"][0]["text"] == "temporary scratch memory about zebra crossings"
     assert {"agent": "main", "scope": "agent:main", "reason": "default-own"} in memory["could_read"]
     assert len(proof["hashes"]) == 53

@@ -3,5 +3,14 @@
 from __future__ import annotations
 
 from memtui.engine.demo.build import GENERATION, DemoMark, build_demo, demo_folder, is_complete, read_mark
+from memtui.engine.demo.sessions import write_sessions
 
-__all__ = ["GENERATION", "DemoMark", "build_demo", "demo_folder", "is_complete", "read_mark"]
+__all__ = [
+    "GENERATION",
+    "DemoMark",
+    "build_demo",
+    "demo_folder",
+    "is_complete",
+    "read_mark",
+    "write_sessions",
+]

@@ -139,7 +139,17 @@ def _memory(engine: Engine, reach: Reach, rights: Rights, matcher: Matcher) -> d
         "reach": reach.as_json(),
         "changes": _changes(engine, reach.id),
         "removed": not reach.there,
+        "removal": _removal(engine, reach),
+        "now": None if row is None else matcher.state_of(reach.id, None).state,
     }
+
+
+def _removal(engine: Engine, reach: Reach) -> dict[str, Any] | None:
+    """The version that no longer has a memory that is gone, and when it was written; None where it is still there."""
+    if reach.there or reach.versions is None:
+        return None
+    after = next((each for each in engine.store.versions() if each[0] > reach.versions[1]), None)
+    return None if after is None else {"version": after[0], "time_ms": after[1]}
 
 
 def _changes(engine: Engine, memory_id: str) -> list[dict[str, Any]]:
@@ -178,6 +188,17 @@ def _hashes(engine: Engine) -> list[dict[str, Any]]:
     return out
 
 
+def _fate(memory: Mapping[str, Any]) -> str:
+    """What became of a memory, for a person."""
+    if not memory["removed"]:
+        state = memory["now"]
+        return "in the table" if state in (None, "same") else f"in the table, {state}: it is not recalled"
+    gone = memory["removal"]
+    return "removed from the table" + (
+        f" {day(gone['time_ms'])}, by version {gone['version']}" if gone else ""
+    )
+
+
 def _readable(document: Mapping[str, Any]) -> str:
     """The same for a person."""
     lines = [
@@ -191,7 +212,7 @@ def _readable(document: Mapping[str, Any]) -> str:
         lines += ["", f"## {memory['id']}", ""]
         for each in memory["stored"]:
             lines.append(f"- stored {day(each['created_ms'])} in {each['scope']}: {each['text']}")
-        lines.append(f"- now: {'removed from the table' if memory['removed'] else 'in the table'}")
+        lines.append(f"- now: {_fate(memory)}")
         could = ", ".join(dict.fromkeys(each["agent"] for each in memory["could_read"])) or "nobody"
         lines.append(f"- could read it: {could}")
         did = ", ".join(f"{each['agent']} in {each['turns']} turns" for each in reach["agents"])

@@ -259,7 +259,7 @@ def _memory(at: int, memory: Injected, state: AuditState, width: int, look: Look
             if memory.rank_now is not None
             else f"– {str(memory.gate or '').replace('_', ' ')}"[:14]
         )
-    far = f"{sign or 'same'}{right(today, 8) if asked else ''}"
+    far = f"{sign or 'same'}{right(today, max(8, len(today) + 2)) if asked else ''}"
     room = max(8, width - len(far) - 3)
     first = Content.assemble(
         " ",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from memtui.engine import one_line
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.audit.painting import EVIDENCE, Look, fact, line, scope_words, wrapped
 from memtui.tui.screens.audit.state import AuditState
@@ -91,7 +91,7 @@ def proof(state: AuditState, width: int, look: Look) -> list[Row]:
     if leak.reason:
         rows.append(fact("rule", f"{leak.reason}, by today's rules", width))
     if leak.path:
-        rows.append(fact("path", leak.path, width))
+        rows.append(fact("path", tilde(leak.path), width))
     if leak.turns:
         rows += [line(""), line(" turns", "bold $heading")]
         for each in leak.turns:
@@ -210,7 +210,7 @@ def change(state: AuditState, width: int, look: Look) -> list[Row]:
     rows += [fact(look.glyphs.warn, each, width, "$stale") for each in found.warnings]
     rows += [line(""), line(" PROOF PACK", "bold $heading")]
     rows.append(fact("holds", "what was stored, who could and did read it, what remains", width))
-    rows += [fact("", each.path, width, "$dim") for each in found.files]
+    rows += [fact("", tilde(each.path), width, "$dim") for each in found.files]
     return rows
 
 

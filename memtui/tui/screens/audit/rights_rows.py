@@ -104,7 +104,10 @@ def _columns(state: AuditState, fits: int) -> list[tuple[int, ...]]:
 
 def _head(state: AuditState, column: tuple[int, ...]) -> str:
     scope = state.scopes[column[0]]
-    return scope_words(scope) if len(column) == 1 else f"{kind_of(scope) or 'no name'} ▸{len(column)}"
+    if len(column) == 1:
+        words = scope_words(scope)
+        return words if len(words) < COLUMN_CELLS or ":" not in words else ":" + words.partition(":")[2]
+    return f"{kind_of(scope) or 'no name'} ▸{len(column)}"
 
 
 def _cell_text(of: list[Cell]) -> str:
