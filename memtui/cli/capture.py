@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replay",
         metavar="FILE.jsonl[.gz]",
-        help="play recordings of memory-lancedb-pro, each on a store made for it; one JSON line for each",
+        help="play recordings, of --record or of memory-lancedb-pro, each on a store made for it; one JSON line each",
     )
     add_safety_arguments(parser)
 
@@ -92,6 +92,7 @@ def run(args: argparse.Namespace) -> int:
         )
     from memtui.engine.capture import (
         Inbox,
+        Recorder,
         capture,
         commit,
         document,
@@ -107,10 +108,13 @@ def run(args: argparse.Namespace) -> int:
     with asking(args, engine, args.recipe) as chat:
         for conversation in conversations:
             request = _request(args, conversation)
-            trace = _with_warnings(capture(request, engine.capture_context(chat)), conversation)
+            context, seen = engine.capture_context(chat), Recorder()
+            if args.record:
+                context = seen.watch(context)
+            trace = _with_warnings(capture(request, context), conversation)
             proof = prove(trace, request, engine.capture_context())
             if args.record:
-                record(Path(args.record), request, trace)
+                record(Path(args.record), request, trace, seen)
             entry = None
             if not args.dry_run:
                 outcome = commit(trace, engine.store, engine.curate, confirmed=args.yes)

@@ -18,6 +18,7 @@ from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.engine.capture import CaptureCaseBook, CaseResult
     from memtui.engine.cases import (
         Case,
         CaseBook,
@@ -25,14 +26,24 @@ if TYPE_CHECKING:
     )
 
 
-ACTIONS = ("list", "run", "tune", "add", "remove", "import", "demo", "from-sessions")
+ACTIONS = ("list", "run", "tune", "add", "add-talk", "remove", "import", "demo", "from-sessions")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui cases`."""
     parser.add_argument("action", choices=ACTIONS, help="what to do")
     parser.add_argument(
-        "words", nargs="*", metavar="WORDS", help="add: the question; remove: the id; import: the file"
+        "words",
+        nargs="*",
+        metavar="WORDS",
+        help="add: the question; add-talk: a conversation; remove: the id; import: the file",
+    )
+    parser.add_argument(
+        "--leaves",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="add-talk: a memory that the conversation should leave; none for none",
     )
     parser.add_argument(
         "--expect", metavar="ID", action="append", default=[], help="add: a memory that should come back"
@@ -45,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent", metavar="A", help="from-sessions: only this agent's")
     parser.add_argument("--category", metavar="NAME", help="add: only this category")
     parser.add_argument("--k", type=int, default=5, help="run: how many results count (default 5)")
-    parser.add_argument("--recipe", metavar="NAME", default="", help="run: the recipe")
+    parser.add_argument("--recipe", metavar="NAME", default="", help="run, add-talk: the recipe")
     parser.add_argument("--config", metavar="FILE", help="run: the plugin's retrieval and decay blocks")
     parser.add_argument("--b-recipe", metavar="NAME", help="run: compare with this recipe")
     parser.add_argument("--b-config", metavar="FILE", help="run: compare with these settings")
@@ -72,18 +83,24 @@ def run(args: argparse.Namespace) -> int:
     book = CaseBook(store_state_dir(engine.info.uri) / "cases.json")
     code: int = {
         "list": _list, "run": _run, "tune": _tune, "add": _add, "remove": _remove, "import": _import, "demo": _demo,
-        "from-sessions": _from_sessions,
+        "add-talk": _add_talk, "from-sessions": _from_sessions,
     }[args.action](args, engine, book)  # fmt: skip
     return code
 
 
 def _list(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
-    cases = book.cases()
+    cases, talks = book.cases(), _talks(engine).cases()
     if args.json:
-        print_json({"cases": [case.as_json() for case in cases]})
-    elif cases:
+        print_json(
+            {"cases": [case.as_json() for case in cases], "capture": [each.as_json() for each in talks]}
+        )
+    elif cases or talks:
         print_table(
-            [(c.id, len(c.expected), len(c.rejected), c.query) for c in cases],
+            [(c.id, len(c.expected), len(c.rejected), c.query) for c in cases]
+            + [
+                (t.id, len(t.expected), 0, f"{t.name} (a conversation, {t.recording['recipe']})")
+                for t in talks
+            ],
             ("id", "expect", "reject", "question"),
             right_aligned=(1, 2),
         )
@@ -119,9 +136,80 @@ def _add(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     return 0
 
 
+def _talks(engine: Engine) -> CaptureCaseBook:
+    from memtui.engine.capture import (
+        CaptureCaseBook,
+    )
+
+    return CaptureCaseBook(store_state_dir(engine.info.uri) / "capture-cases.jsonl")
+
+
+def _add_talk(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
+    """A conversation as a case: captured without a model and without writing, or a recording as it is."""
+    from memtui.engine.capture import (
+        CaptureCase,
+        CaptureRequest,
+        Recorder,
+        capture,
+        capture_recipe,
+        is_own,
+        read_conversations,
+        read_recordings,
+        recorded,
+    )
+
+    if len(args.words) != 1:
+        raise UsageError(
+            "cases add-talk needs one file.",
+            fix="For example: memtui cases add-talk chat.txt --leaves 'I live in York.'",
+        )
+    path = Path(args.words[0])
+    if path.suffix in (".jsonl", ".gz") and _is_recording(path):
+        lines = list(read_recordings(path))
+        if len(lines) != 1 or not is_own(lines[0]):
+            raise UsageError(
+                f"{path} is not one recording of memtui.", fix="Make one with: memtui capture FILE --record."
+            )
+        made = lines[0]
+    else:
+        capture_recipe(recipe := args.recipe or "memtui")
+        (talk,) = read_conversations(path, "auto")[:1] or (None,)
+        if talk is None:
+            raise UsageError(f"{path} holds no conversation.", fix="Look at the file.")
+        seen = Recorder()
+        request = CaptureRequest(talk.messages, recipe, read_config(args.config) or {})
+        trace = capture(request, seen.watch(engine.capture_context()))
+        made = {**recorded(request, trace, seen), "rows_before": []}  # what it leaves in an empty store
+    case = CaptureCase(path.name, made, tuple(args.leaves))
+    _talks(engine).put(case)
+    if args.json:
+        print_json(case.as_json())
+    else:
+        print_text(f"saved {case.id}: {path.name} should leave {len(case.expected)} memories")
+    return 0
+
+
+def _is_recording(path: Path) -> bool:
+    from memtui.engine.capture import (
+        read_recordings,
+    )
+
+    try:
+        return next(iter(read_recordings(path)), None) is not None
+    except UsageError:
+        return False
+
+
 def _remove(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     if len(args.words) != 1:
         raise UsageError("cases remove needs one id.", fix="See: memtui cases list.")
+    talk = _talks(engine).remove(args.words[0])
+    if talk is not None:
+        if args.json:
+            print_json({"removed": talk.as_json()})
+        else:
+            print_text(f"removed {talk.id}: {talk.name}")
+        return 0
     case = book.remove(args.words[0])
     if args.json:
         print_json({"removed": case.as_json()})
@@ -190,6 +278,9 @@ def _from_sessions(args: argparse.Namespace, engine: Engine, book: CaseBook) -> 
 
 
 def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
+    from memtui.engine.capture import (
+        run_case,
+    )
     from memtui.engine.cases import (
         CaseSetup,
         compare,
@@ -198,6 +289,17 @@ def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     )
 
     cases = book.cases()
+    talks = [run_case(each) for each in _talks(engine).cases()]
+    failed = [each for each in talks if not each.passed]
+    if talks and not cases:
+        if args.bar:
+            raise UsageError(
+                "There is no question to measure.", fix="A conversation passes or fails: leave --bar out."
+            )
+        if args.json:
+            print_json({"capture": [each.as_json() for each in talks], "missed": []})
+        _print_talks(talks, args)
+        return 1 if failed else 0
     if not cases:
         raise UsageError(
             "There are no cases to run.", fix='Add one: memtui cases add "the question" --expect ID'
@@ -211,12 +313,28 @@ def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
         )
     missed = missed_bars(report, _bars(args.bar))
     if args.json:
-        print_json({**report.as_json(), "missed": list(missed)})
+        told = {"capture": [each.as_json() for each in talks]} if talks else {}
+        print_json({**report.as_json(), "missed": list(missed), **told})
     else:
         _print(report)
+        _print_talks(talks, args)
         for sentence in missed:
             print_text(f"! {sentence}")
-    return 1 if missed else 0
+    return 1 if missed or failed else 0
+
+
+def _print_talks(talks: Sequence[CaseResult], args: argparse.Namespace) -> None:
+    """How the conversations came out; nothing where there are none, or where JSON is wanted."""
+    if not talks or args.json:
+        return
+    print_text("\nconversations and what they leave")
+    for each in talks:
+        print_text(f"  {'+' if each.passed else 'x'} {each.case.id}  {each.case.name}")
+        for name, texts in (("missing", each.missing), ("surplus", each.surplus)):
+            for text in texts:
+                print_text(f"      {name}: {text}")
+        if each.error:
+            print_text(f"      ! {each.error}")
 
 
 def _tune(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from memtui.engine import Engine, UsageError, open_engine
+from memtui.engine.capture.capture_cases import CaptureCase, CaptureCaseBook, run_case
 from memtui.engine.capture.commits import commit
 from memtui.engine.capture.conversation import parse_conversations, read_conversations
 from memtui.engine.capture.inbox import Inbox
@@ -17,7 +18,7 @@ from memtui.engine.capture.lost_text import why_not
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.prompts import ModelChat
 from memtui.engine.capture.recipes.base import CaptureRequest
-from memtui.engine.capture.recording import CaptureCase, read_recordings, record, replay, run_case
+from memtui.engine.capture.recording import Recorder, read_recordings, record, recorded, replay
 from memtui.engine.capture.run_document import document, prove
 from memtui.engine.capture.trace import CaptureTrace, Message
 from memtui.engine.core.errors import MemtuiError
@@ -245,16 +246,37 @@ def test_a_lost_sentence_is_explained_and_kept_after_the_smallest_change(engine:
 
 def test_a_recording_is_replayed_under_other_settings_without_a_model(engine: Engine, tmp_path: Path) -> None:
     request = said("assistant|Our office closes at six on Fridays.", "I live in Leeds.")
-    file = tmp_path / "talk.jsonl"
-    record(file, request, ran(engine, request))
+    file, seen = tmp_path / "talk.jsonl", Recorder()
+    record(file, request, capture(request, seen.watch(engine.capture_context())), seen)
     (recording,) = read_recordings(file)
     other = replay(recording, {"captureAssistant": True}, engine.capture_context)
     assert (other.rows_before, other.rows, other.unknown) == (1, 2, 0)
     assert other.gained == ("Our office closes at six on Fridays.",)
-    assert run_case(CaptureCase("leeds", recording, ("I live in Leeds.",)), engine.capture_context).passed
-    failed = run_case(CaptureCase("york", recording, ("I live in York.",)), engine.capture_context)
-    assert failed.missing == ("I live in York.",)
-    assert failed.surplus == ("I live in Leeds.",)
+
+
+def test_a_conversation_is_a_case_that_passes_or_says_what_is_missing(engine: Engine, tmp_path: Path) -> None:
+    stored(engine, said("I live in Leeds."))
+    request, seen = (
+        said("Correction: I live in York, not in Leeds.", "I prefer dark roast coffee."),
+        Recorder(),
+    )
+    trace = capture(request, seen.watch(engine.capture_context()))
+    kept = tuple(each.abstract for each in trace.candidates if each.writes)
+    assert len(kept) == 2
+    line = recorded(request, trace, seen)
+    book = CaptureCaseBook(tmp_path / "kept" / "cases.jsonl")
+    case = CaptureCase("move", line, kept)
+    book.put(case)
+    book.put(case)
+    (again,) = book.cases()
+    assert (again.id, again.name, again.expected) == (case.id, "move", kept)
+    assert run_case(again).passed, "what it replaced is no surplus"
+    other = run_case(CaptureCase("move", line, ("I live in Ghent.", kept[1])))
+    assert (other.missing, other.surplus, other.passed) == (("I live in Ghent.",), (kept[0],), False)
+    off = run_case(again, {"kinds": ["fact"]})
+    assert set(off.missing) == set(kept)
+    assert book.remove(case.id[:6]) == again
+    assert book.cases() == ()
 
 
 # ---------------------------------------------------------------------- the inbox

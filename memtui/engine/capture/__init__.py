@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from memtui.engine.capture.capture_cases import CaptureCase, CaptureCaseBook, CaseResult, run_case
     from memtui.engine.capture.chat import Chat
     from memtui.engine.capture.commits import chosen, commit, plan, reworded
     from memtui.engine.capture.conversation import Conversation, parse_conversations, read_conversations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture.prompts import OWN, PRO, ModelChat
     from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
     from memtui.engine.capture.recipes.registry import capture_recipe
-    from memtui.engine.capture.recording import record
+    from memtui.engine.capture.recording import Recorder, is_own, record, recorded
     from memtui.engine.capture.replays import read_prototypes, read_recordings, replay
     from memtui.engine.capture.run_document import Again, document, prove
     from memtui.engine.capture.statement import outcome_of, refusal_of, remember
@@ -30,22 +31,27 @@ __all__ = [
     "PRO",
     "Again",
     "Candidate",
+    "CaptureCase",
+    "CaptureCaseBook",
     "CaptureContext",
     "CaptureRequest",
     "CaptureTrace",
     "CaptureVerdict",
+    "CaseResult",
     "Chat",
     "Conversation",
     "Inbox",
     "Item",
     "Live",
     "ModelChat",
+    "Recorder",
     "Text",
     "capture",
     "capture_recipe",
     "chosen",
     "commit",
     "document",
+    "is_own",
     "outcome_of",
     "parse_conversations",
     "place_of",
@@ -60,10 +66,12 @@ __all__ = [
     "read_prototypes",
     "read_recordings",
     "record",
+    "recorded",
     "refusal_of",
     "remember",
     "replay",
     "reworded",
+    "run_case",
     "shown",
     "why_not",
 ]
@@ -73,10 +81,13 @@ __getattr__ = lazy_names(
     {
         "Again": "memtui.engine.capture.run_document",
         "Candidate": "memtui.engine.capture.trace",
+        "CaptureCase": "memtui.engine.capture.capture_cases",
+        "CaptureCaseBook": "memtui.engine.capture.capture_cases",
         "CaptureContext": "memtui.engine.capture.recipes.base",
         "CaptureRequest": "memtui.engine.capture.recipes.base",
         "CaptureTrace": "memtui.engine.capture.trace",
         "CaptureVerdict": "memtui.engine.capture.lost_text",
+        "CaseResult": "memtui.engine.capture.capture_cases",
         "Chat": "memtui.engine.capture.chat",
         "Conversation": "memtui.engine.capture.conversation",
         "Inbox": "memtui.engine.capture.inbox",
@@ -85,12 +96,14 @@ __getattr__ = lazy_names(
         "ModelChat": "memtui.engine.capture.prompts",
         "OWN": "memtui.engine.capture.prompts",
         "PRO": "memtui.engine.capture.prompts",
+        "Recorder": "memtui.engine.capture.recording",
         "Text": "memtui.engine.capture.trace",
         "capture": "memtui.engine.capture.pipeline",
         "capture_recipe": "memtui.engine.capture.recipes.registry",
         "chosen": "memtui.engine.capture.commits",
         "commit": "memtui.engine.capture.commits",
         "document": "memtui.engine.capture.run_document",
+        "is_own": "memtui.engine.capture.recording",
         "outcome_of": "memtui.engine.capture.statement",
         "parse_conversations": "memtui.engine.capture.conversation",
         "place_of": "memtui.engine.capture.lost_text",
@@ -105,6 +118,8 @@ __getattr__ = lazy_names(
         "read_prototypes": "memtui.engine.capture.replays",
         "read_recordings": "memtui.engine.capture.replays",
         "record": "memtui.engine.capture.recording",
+        "recorded": "memtui.engine.capture.recording",
+        "run_case": "memtui.engine.capture.capture_cases",
         "refusal_of": "memtui.engine.capture.statement",
         "remember": "memtui.engine.capture.statement",
         "replay": "memtui.engine.capture.replays",

@@ -80,6 +80,8 @@ class Draft:
 
     store: Store
     writes: list[Write] = field(default_factory=list)
+    seen: dict[str, StoredRow] | None = None
+    """Where this is a dictionary, every stored row that was read with its vector is kept in it: for a recording."""
     _over: dict[str, StoredRow | None] = field(default_factory=dict)
 
     # ------------------------------------------------------------------ reading
@@ -240,7 +242,10 @@ class Draft:
             vectors = _vectors(table.column(columns.vector))
         wanted = [name for name in self._columns(False) if name in names]
         plain = table.select(wanted).to_pylist()
-        return [_row(values, vector, columns) for values, vector in zip(plain, vectors, strict=True)]
+        rows = [_row(values, vector, columns) for values, vector in zip(plain, vectors, strict=True)]
+        if self.seen is not None:
+            self.seen |= {row.id: row for row in rows if row.vector is not None}
+        return rows
 
 
 def table_of(rows: Iterable[StoredRow], schema: Any) -> Any:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from memtui.engine.capture.chat import Call, ChatReply
+from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.memtui.likeness import key_of
@@ -31,17 +33,70 @@ class Recording:
     """The statements that were stored."""
 
 
-def record(path: Path, request: CaptureRequest, trace: CaptureTrace) -> None:
+@dataclass(slots=True)
+class Recorder:
+    """Keeps what a run reads of the store and of the embedder, so that it can be replayed without either."""
+
+    vectors: dict[str, Any] = field(default_factory=dict)
+    rows: dict[str, StoredRow] = field(default_factory=dict)
+
+    def watch(self, context: CaptureContext) -> CaptureContext:
+        """The context with everything that is read through it kept here."""
+        context.draft.seen = self.rows
+
+        def embed(texts: Sequence[str]) -> Any:
+            found = context.embed(texts)
+            self.vectors |= dict(zip(texts, found, strict=True))
+            return found
+
+        return replace(context, embed=embed)
+
+
+def record(path: Path, request: CaptureRequest, trace: CaptureTrace, seen: Recorder) -> None:
     """Add a recording to a file, one JSON line each. Raises MemtuiError when it cannot be written."""
-    value = {
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(recorded(request, trace, seen), ensure_ascii=False) + "\n")
+    except OSError as error:
+        raise MemtuiError(
+            f"{path} cannot be written: {(error.strerror or str(error)).lower()}.", fix="Name another file."
+        ) from error
+
+
+def recorded(request: CaptureRequest, trace: CaptureTrace, seen: Recorder) -> dict[str, Any]:
+    """A run as a recording, in the shape of a recorded scenario of the plugin, so that it is replayed like one."""
+    context = {
+        "agentId": request.agent,
+        "sessionKey": request.session or f"agent:{request.agent}:conversation",
+    }
+    steps: list[dict[str, Any]] = [
+        {"do": "agent_end", "ctx": context, "messages": [_timed(each) for each in request.messages]}
+    ]
+    if trace.settings.get("sessionEnd"):
+        steps.append({"do": "session_end", "ctx": context, "event": {"reason": "new"}})
+    config = dict(request.config)
+    replies: dict[str, list[Any]] = {}
+    for call in trace.calls:
+        said = {"error": call.error} if call.reply is None else call.reply.text or call.reply.reasoning
+        replies.setdefault(call.purpose, []).append(_masked(said))
+    if request.recipe == "pro":
+        config["extractMinMessages"] = trace.settings["extractMinMessages"]
+        config["smartExtraction"] = trace.settings["smartExtraction"]
+        config.pop("sessionEnd", None)
+    key = json.dumps([trace.now_ms, steps], sort_keys=True, default=str)
+    return {
         "schema": SCHEMA,
+        "id": f"capture-{blake2b(key.encode('utf-8', 'surrogatepass'), digest_size=5).hexdigest()}",
         "recipe": request.recipe,
         "now": trace.now_ms,
         "agent": request.agent,
         "scope": request.scope,
         "session": request.session,
-        "config": dict(request.config),
-        "messages": [_masked(each.as_json()) for each in request.messages],
+        "config": config,
+        "rows_before": [_stored(row) for row in seen.rows.values()],
+        "embeddings": {_masked(text): _numbers(vector) for text, vector in seen.vectors.items()},
+        "replies": replies,
+        "steps": _masked(steps),
         "calls": [
             {
                 "purpose": call.purpose,
@@ -53,13 +108,6 @@ def record(path: Path, request: CaptureRequest, trace: CaptureTrace) -> None:
         ],
         "kept": [each.abstract for each in trace.candidates if each.writes],
     }
-    try:
-        with path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(value, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise MemtuiError(
-            f"{path} cannot be written: {(error.strerror or str(error)).lower()}.", fix="Name another file."
-        ) from error
 
 
 def read_recordings(path: Path) -> tuple[Recording, ...]:
@@ -70,16 +118,67 @@ def read_recordings(path: Path) -> tuple[Recording, ...]:
         raise MemtuiError(
             f"{path} holds no recordings.", fix="Make one with: memtui capture --record."
         ) from error
-    if any(not isinstance(each, Mapping) or each.get("schema") != SCHEMA for each in lines):
+    if not all(isinstance(each, Mapping) and each.get("schema") == SCHEMA and is_own(each) for each in lines):
         raise MemtuiError(
             f"{path} holds no recordings of ours.", fix="Make one with: memtui capture --record."
         )
     return tuple(_recording(each) for each in lines)
 
 
+def _timed(message: Message) -> dict[str, Any]:
+    timed = {} if message.at_ms is None else {"at_ms": message.at_ms}
+    return {**message.as_json(), **timed}
+
+
+def _stored(row: StoredRow) -> dict[str, Any]:
+    values = {name: getattr(row, name) for name in ("id", "text", "category", "scope", "importance")}
+    more = {"timestamp": row.timestamp, "metadata": row.metadata}
+    return {**_masked({**values, **more}), "vector": _numbers(row.vector)}
+
+
+def _numbers(vector: Any) -> list[float] | None:
+    """A vector in JSON: eight digits are what a float32 has."""
+    return None if vector is None else [round(float(each), 8) for each in vector]
+
+
 def _recording(value: Mapping[str, Any]) -> Recording:
-    messages = [Message(each["role"], each["content"], each.get("id")) for each in value["messages"]]
-    calls = tuple(
+    calls = calls_of(value)
+    request = CaptureRequest(
+        messages_of(value), value["recipe"], value["config"], value["agent"], value["scope"], value["session"]
+    )
+    return Recording(request, calls, value["now"], tuple(value["kept"]))
+
+
+_FIELDS: Mapping[str, type] = {
+    "recipe": str, "config": Mapping, "agent": str, "scope": str, "session": str, "steps": list, "calls": list,
+    "kept": list,
+}  # fmt: skip
+
+
+def is_own(value: Mapping[str, Any]) -> bool:
+    """Whether a line has all that a recording made here has."""
+    if not all(isinstance(value.get(name), kind) for name, kind in _FIELDS.items()):
+        return False
+    messages = [
+        each for step in value["steps"] if isinstance(step, Mapping) for each in step.get("messages", ())
+    ]
+    calls = value["calls"]
+    return all(isinstance(each, Mapping) and {"role", "content"} <= set(each) for each in messages) and all(
+        isinstance(each, Mapping) and {"purpose", "parts", "reply"} <= set(each) for each in calls
+    )
+
+
+def messages_of(value: Mapping[str, Any]) -> list[Message]:
+    """The conversation of a recording that was made here."""
+    told: Sequence[Mapping[str, Any]] = next(
+        (step["messages"] for step in value["steps"] if step.get("messages")), []
+    )
+    return [Message(each["role"], each["content"], each.get("id"), each.get("at_ms")) for each in told]
+
+
+def calls_of(value: Mapping[str, Any]) -> tuple[Call, ...]:
+    """The questions of a recording that was made here, with what the model answered."""
+    return tuple(
         Call(
             each["purpose"],
             each["parts"],
@@ -88,10 +187,6 @@ def _recording(value: Mapping[str, Any]) -> Recording:
         )
         for each in value["calls"]
     )
-    request = CaptureRequest(
-        messages, value["recipe"], value["config"], value["agent"], value["scope"], value["session"]
-    )
-    return Recording(request, calls, value["now"], tuple(value["kept"]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,35 +221,6 @@ def replay(recording: Recording, settings: Mapping[str, Any], fresh: Callable[[]
         tuple(each for each in recording.kept if key_of(each) not in after),
         answers.missing,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class CaptureCase:
-    """A conversation that should leave these memories and no others in an empty scope."""
-
-    name: str
-    recording: Recording
-    expected: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CaseResult:
-    """How a capture case came out."""
-
-    name: str
-    passed: bool
-    missing: tuple[str, ...]
-    surplus: tuple[str, ...]
-
-
-def run_case(case: CaptureCase, fresh: Callable[[], CaptureContext]) -> CaseResult:
-    """Replay a case and compare what it leaves with what it should leave."""
-    done = replay(case.recording, {}, fresh)
-    kept = [each.abstract for each in done.trace.candidates if each.writes]
-    keys, wanted = {key_of(each) for each in kept}, {key_of(each) for each in case.expected}
-    missing = tuple(each for each in case.expected if key_of(each) not in keys)
-    surplus = tuple(each for each in kept if key_of(each) not in wanted)
-    return CaseResult(case.name, not missing and not surplus, missing, surplus)
 
 
 def _masked(value: Any) -> Any:

@@ -12,10 +12,13 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.chat import ChatError, Replies
 from memtui.engine.capture.draft import Draft, StoredRow
+from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.pro import injection, learning_tools, reflection
 from memtui.engine.capture.recipes.pro.plugin import Plugin
 from memtui.engine.capture.recipes.pro.settings import plugin_config
 from memtui.engine.capture.recipes.pro.world import Files, World
+from memtui.engine.capture.recording import SCHEMA, calls_of, is_own, messages_of
+from memtui.engine.capture.run_document import Again
 from memtui.engine.capture.stages.reflection_text import GOVERNANCE_ACTION
 from memtui.engine.capture.stages.similarity import NoiseBank
 from memtui.engine.core.errors import EmbeddingError, UsageError
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 
 
 TICK_MS = 1000
+
+DIMS = 64
+"""Numbers in a vector where a recording has none."""
 
 NEW_ID = "0000c0de-0000-4000-8000-"
 
@@ -72,6 +78,8 @@ def _is_recording(value: Any) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("now"), int):
         return False
     steps = value.get("steps")
+    if value.get("schema") == SCHEMA and not is_own(value):
+        return False
     return isinstance(steps, list) and all(
         isinstance(step, dict) and isinstance(step.get("do"), str) for step in steps
     )
@@ -106,11 +114,11 @@ def replay(
 class _Vectors:
     """The recorded vectors by text, and the texts whose embedding fails just now."""
 
-    def __init__(self, recorded: Mapping[str, Sequence[float]]) -> None:
+    def __init__(self, recorded: Mapping[str, Sequence[float]], dims: int) -> None:
         import numpy as np
 
         self._by_text = {text: np.asarray(vector, dtype=np.float32) for text, vector in recorded.items()}
-        self.dims = len(next(iter(recorded.values()))) if recorded else 64
+        self.dims = len(next(iter(recorded.values()))) if recorded else dims
         self.failing: frozenset[str] = frozenset()
         self._texts: dict[bytes, list[str]] = {}
         for text, vector in self._by_text.items():
@@ -151,8 +159,10 @@ class Replay:
         prototypes: Sequence[NDArray[np.float32]],
         folder: Path,
     ) -> None:
-        self.recording, self.root = recording, folder
-        self.vectors = _Vectors(recording.get("embeddings") or {})
+        self.recording, self.root, self.given = recording, folder, config
+        stored = (each.get("vector") for each in recording.get("rows_before") or [])
+        dims = next((len(each) for each in stored if isinstance(each, list)), DIMS)
+        self.vectors = _Vectors(recording.get("embeddings") or {}, dims)
         self.settings = {"extractMinMessages": MIN_MESSAGES, **(recording.get("config") or {}), **config}
         self.before_files = dict(recording.get("files_before") or {})
         self.made = 0
@@ -179,6 +189,7 @@ class Replay:
             reflect=self._reflect,
             search_words=self._search_words,
             scratch=True,
+            scope=str(recording.get("scope") or "") if recording.get("schema") == SCHEMA else "",
             now_ms=int(recording["now"]),
         )
         for name, text in self.before_files.items():
@@ -190,6 +201,8 @@ class Replay:
 
     def run(self) -> dict[str, Any]:
         """Play every step."""
+        if self.recording.get("schema") == SCHEMA and self.recording["recipe"] != "pro":
+            return self._run_recipe()
         plugin = Plugin(self.world)
         clock = int(self.recording["now"])
         steps = []
@@ -206,6 +219,28 @@ class Replay:
             steps.append({**_inputs(step), "at": clock, **marked(played)})
             clock += TICK_MS
         return {"id": self.recording.get("id"), **self.left(), "steps": steps}
+
+    def _run_recipe(self) -> dict[str, Any]:
+        """Play a recording that was made here with a recipe that has no hooks: its conversation at once."""
+        from memtui.engine.capture.pipeline import capture
+
+        made, world = self.recording, self.world
+        calls = calls_of(made)
+        config = {**(made.get("config") or {}), **self.given}
+        request = CaptureRequest(
+            messages_of(made), made["recipe"], config, made["agent"], made["scope"], made["session"]
+        )
+        chat = Again(calls) if calls else None
+        context = CaptureContext(self.draft, self.vectors, world.now_ms, self._new_id, chat, world.policy)
+        trace = capture(request, context)
+        self.draft.flush()
+        told = {
+            "kind": "capture",
+            "texts": [each.as_json() for each in trace.texts],
+            "candidates": [each.as_json() for each in trace.candidates],
+        }
+        step = {**_inputs(made["steps"][0]), "at": world.now_ms, "trace": [told]}
+        return {"id": made.get("id"), **self.left(), "steps": [step]}
 
     def _store(self) -> Draft:
         from memtui.engine.store.create import create_pro, pro_schema

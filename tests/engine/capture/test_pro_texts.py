@@ -101,7 +101,7 @@ STRICT = {"admissionControl": {"enabled": True, "utilityMode": "off", "rejectThr
         (said(ROTA), STRICT, replies(RULED), "dropped", "admission", 0.99),
         (said(ROTA, role="assistant"), {}, replies(), "dropped", "role", None),
         (said("/new"), {}, replies(), "dropped", "envelope", None),
-        (said(ROTA), {"extractMinMessages": 1}, Replies({}, json.dumps), "dropped", "model failed", None),
+        (said(ROTA), {"extractMinMessages": 1}, Replies({}, json.dumps), "deferred", "model failed", None),
         (said(ROTA), {"autoCapture": False}, replies(RULED), "dropped", "not captured", None),
         (said("Too many gulls here."), {}, None, "dropped", "no trigger word", None),
         (said("I like"), {}, None, "dropped", "too short", 10),

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.access import ScopePolicy
-from memtui.engine.capture.chat import RecordingChat
+from memtui.engine.capture.chat import Call, RecordingChat
 from memtui.engine.capture.draft import Write
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
+from memtui.engine.capture.recipes.memtui.texts import without_secrets
 from memtui.engine.capture.recipes.pro.plugin import Plugin
 from memtui.engine.capture.recipes.pro.settings import plugin_config
 from memtui.engine.capture.recipes.pro.world import Files, World
 from memtui.engine.capture.stages.admission import admission_confidence
 from memtui.engine.capture.stages.cleaning import message_texts, normalize_capture_text
 from memtui.engine.capture.trace import Candidate, CaptureTrace, FileWrite, Neighbour, Text, Verdict
+from memtui.engine.core.content_rules import instruction_like
 
 _NO_KEY = "conversation"
 
@@ -66,6 +68,7 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         files = tuple(
             FileWrite(path.relative_to(folder).as_posix(), text) for path, text in world.files.changed.items()
         )
+    warnings += _told(records, tuple(chat.calls) if chat is not None else (), writes)
     made = _candidates(records, writes, world.losses)
     texts, candidates = _texts(request, world, ended, records, made)
     return CaptureTrace(
@@ -79,6 +82,25 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         tuple(warnings),
         {"records": records},
     )
+
+
+def _told(records: Sequence[Mapping[str, Any]], calls: Sequence[Call], writes: Sequence[Write]) -> list[str]:
+    """What a person should know of a run: calls that failed, replies without a list, rows that should not be."""
+    found = [f"{call.purpose}: {call.error}" for call in calls if call.error]
+    failed = ("llm_failure", "malformed")
+    if any(each["kind"] == "candidates" and each["status"] in failed for each in records):
+        found.append(
+            "The model's answer has no list of memories: the texts wait, nothing is written of them."
+        )
+    for write in writes:
+        text = write.row.text
+        doubt = "holds a secret" if without_secrets(text)[1] else ""
+        if order := instruction_like(f"{text}\n{write.row.metadata}"):
+            doubt = f"reads like an order to a model ({order})"
+        if doubt and write.op != "delete":
+            line = without_secrets(" ".join(text.split()))[0]
+            found.append(f"The plugin stores what its model says: {line[:80]!r} {doubt}.")
+    return list(dict.fromkeys(found))
 
 
 def _play(world: World, request: CaptureRequest, ended: bool) -> list[dict[str, Any]]:
@@ -154,7 +176,10 @@ def _fate(base: Text, told: Sequence[Text], handed: bool, ended: bool) -> Text:
         base, fate=last.fate, gate=last.gate, value=last.value, limit=last.limit, reason=last.reason
     )
     if ended and last.gate == "model failed":
-        return replace(found, fate="dropped", reason="the model failed, and the session was over: it is lost")
+        why = (
+            "the model failed or gave no list: it waits while the plugin runs; capture the conversation again"
+        )
+        return replace(found, reason=why)
     return found
 
 

@@ -1,0 +1,149 @@
+"""Capture cases: a recorded conversation and the memories that it should leave, kept beside the recall cases."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from memtui.engine.capture.recipes.memtui.likeness import key_of
+from memtui.engine.capture.recording import SCHEMA, is_own
+from memtui.engine.core.errors import MemtuiError, UsageError
+
+FILE = "capture-cases.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureCase:
+    """A conversation that should leave these memories, and no others, in a store made for it."""
+
+    name: str
+    recording: Mapping[str, Any]
+    expected: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """The same conversation under the same settings is the same case."""
+        asked = [self.recording[each] for each in ("recipe", "config", "steps")]
+        text = json.dumps(asked, sort_keys=True, default=str)
+        return f"c{blake2b(text.encode('utf-8', 'surrogatepass'), digest_size=6).hexdigest()}"
+
+    def as_json(self) -> dict[str, Any]:
+        """For lists: without the recording."""
+        return {
+            "id": self.id,
+            "name": self.name,
+            "recipe": self.recording["recipe"],
+            "expected": list(self.expected),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CaseResult:
+    """How a capture case came out. `error` says why it could not be run."""
+
+    case: CaptureCase
+    missing: tuple[str, ...] = ()
+    surplus: tuple[str, ...] = ()
+    error: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether exactly the expected memories are left."""
+        return not (self.missing or self.surplus or self.error)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the command line."""
+        told = {"passed": self.passed, "missing": list(self.missing), "surplus": list(self.surplus)}
+        return {**self.case.as_json(), **told, "error": self.error}
+
+
+def run_case(case: CaptureCase, settings: Mapping[str, Any] | None = None) -> CaseResult:
+    """Replay a case, under other `settings` where some are given, and compare what it leaves with what it should."""
+    from memtui.engine.capture.replays import replay
+
+    try:
+        left = replay(case.recording, config=settings)
+    except MemtuiError as error:
+        return CaseResult(case, error=error.message)
+    kept = [
+        str(row["text"]) for kind in ("rows_created", "rows_changed") for row in left[kind] if _holds(row)
+    ]
+    keys, wanted = {key_of(each) for each in kept}, {key_of(each) for each in case.expected}
+    return CaseResult(
+        case,
+        tuple(each for each in case.expected if key_of(each) not in keys),
+        tuple(each for each in kept if key_of(each) not in wanted),
+    )
+
+
+def _holds(row: Mapping[str, Any]) -> bool:
+    metadata = json.loads(row["metadata"] or "{}")
+    return not isinstance(metadata, Mapping) or not metadata.get("invalidated_at")
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureCaseBook:
+    """The capture cases of one store, one JSON line each, in memtui's own folder."""
+
+    path: Path
+
+    def cases(self) -> tuple[CaptureCase, ...]:
+        """Every case in the order in which they were saved. Raises MemtuiError for a file that cannot be read."""
+        try:
+            lines = self.path.read_text(encoding="utf-8").split("\n")
+        except FileNotFoundError:
+            return ()
+        except (OSError, ValueError) as error:
+            raise MemtuiError(f"{self.path} cannot be read.", fix="Move it away.") from error
+        return tuple(case_from(line, number) for number, line in enumerate(lines, 1) if line.strip())
+
+    def put(self, case: CaptureCase) -> None:
+        """Save a case; one of the same conversation is replaced."""
+        self._keep([*(each for each in self.cases() if each.id != case.id), case])
+
+    def remove(self, name: str) -> CaptureCase | None:
+        """Take a case away by the beginning of its id; None where none or several begin so."""
+        cases = self.cases()
+        found = [each for each in cases if each.id.startswith(name)]
+        if len(found) != 1:
+            return None
+        self._keep([each for each in cases if each is not found[0]])
+        return found[0]
+
+    def _keep(self, cases: Sequence[CaptureCase]) -> None:
+        text = "".join(
+            json.dumps({**each.recording, "name": each.name, "expected": list(each.expected)}) + "\n"
+            for each in cases
+        )
+        beside = self.path.with_name(f".{self.path.name}.{os.getpid()}.new")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(text)
+            beside.replace(self.path)
+        except OSError as error:
+            raise MemtuiError(
+                f"{self.path} cannot be written: {(error.strerror or str(error)).lower()}.",
+                fix="Make its folder writable.",
+            ) from error
+
+
+def case_from(line: str, number: int) -> CaptureCase:
+    """A case from its line. Raises UsageError for what is none."""
+    try:
+        value = json.loads(line)
+    except ValueError:
+        value = None
+    good = isinstance(value, dict) and value.get("schema") == SCHEMA and is_own(value)
+    expected = value.pop("expected", None) if good else None
+    if not good or not isinstance(expected, list) or not all(isinstance(each, str) for each in expected):
+        raise UsageError(
+            f"Line {number} is no capture case.",
+            fix="It is a recording of memtui capture --record with the list of memories that are expected.",
+        )
+    return CaptureCase(str(value.pop("name", "") or value.get("id")), value, tuple(expected))
