@@ -115,6 +115,11 @@ class CallsMixin:
         """Whether a call of this slot is running: any, or that of one generation."""
         return slot in self._tokens and generation in (None, self._generations[slot])
 
+    @property
+    def idle(self) -> bool:
+        """Whether no call is running."""
+        return not self._tokens
+
     def cancel(self, slot: str) -> None:
         """Ask the running call of this slot to stop; nothing of it will arrive any more."""
         token = self._tokens.pop(slot, None)

@@ -117,6 +117,8 @@ class AskExport(Message):
     ids: tuple[str, ...] = ()
     filter: str = ""
     scopes: tuple[str | None, ...] | None = None
+    format: str = ""
+    """As this, with what it loses shown at once; empty asks which memories first."""
 
 
 @dataclass

@@ -37,7 +37,7 @@ def test_ids_are_unique_and_dotted():
 
 
 def test_no_key_means_two_things_in_one_context():
-    pressed = Counter((key.context, name.strip()) for key in TABLE for name in key.keys.split(","))
+    pressed = Counter((key.context, name.strip()) for key in TABLE for name in key.each)
     assert [pair for pair, count in pressed.items() if count > 1] == []
 
 

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from textual.widgets import Input
 
-from memtui.tui.dialogs.palette import Palette
+from memtui.tui.actions.data import SENTENCES
+from memtui.tui.actions.table import BY_ID, TABLE
+from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.choose_one import ChooseOne
+from memtui.tui.dialogs.intents import examples, understood
+from memtui.tui.dialogs.palette import Palette, PaletteList, shifted
 from memtui.tui.dialogs.palette_entry import PaletteEntry, rank
+from memtui.tui.dialogs.palette_sources import closeness, entries_for, is_command
+from memtui.tui.screens.mend.screen import MendScreen
 from memtui.tui.startup.open_store import NothingFound
 from memtui.ui_state import store_ui_state
-from tests.tui.driving import press, running, screen_text, settle, type_text, until
+from tests.engine.curate_world import version_of
+from tests.tui.driving import lines, press, running, screen_text, settle, type_text, until
 from tests.tui.memory_engine import MemoryEngine
+from tests.tui.test_changing import browsing, pro_store
 
 
 def entry(name: str, group: str = "COMMANDS", disabled: str = "") -> PaletteEntry:
@@ -117,9 +129,9 @@ async def test_tab_goes_through_the_prefixes_and_keeps_what_was_typed():
 async def test_what_cannot_be_done_is_last_with_its_reason_and_does_nothing():
     async with running(NothingFound(()), (160, 40)) as (app, pilot):
         await press(pilot, "2", "ctrl+p")
-        await type_text(pilot, ">undo")
+        await type_text(pilot, ">merge")
         text = screen_text(app)
-        assert "DISABLED HERE" in text
+        assert "CANNOT NOW" in text
         assert "no store is open" in text
         await press(pilot, "enter")
         assert isinstance(app.screen, Palette)
@@ -148,3 +160,200 @@ async def test_saved_views_are_offered_on_every_screen(keyword_engine, tmp_path)
         await press(pilot, "enter")
         await until(pilot, lambda: "[2 Browse]" in screen_text(app))
         assert (app.screen.wish.query.filter, app.screen.wish.query.sort) == ("plain", "scope")
+
+
+# every command, from every screen
+
+
+def own_words(entries) -> dict[str, str]:
+    """For each command three words of its own, each chosen so that the fewest others have all of them."""
+    ignored = {"a", "the", "of", "to", "in", "and", "memory", "memories"}
+    texts = {
+        entry.copies: set(re.findall(r"\w+", f"{entry.name} {entry.also} {entry.place}".casefold())) - ignored
+        for entry in entries
+    }
+    found = {}
+    for id, own in texts.items():
+        chosen, others = [], list(texts.values())
+        for _ in range(3):
+            if left := sorted(own - set(chosen)):
+                chosen.append(min(left, key=lambda word: sum(word in each for each in others)))
+                others = [each for each in others if chosen[-1] in each]
+        found[id] = " ".join(chosen)
+    return found
+
+
+async def test_every_command_is_found_from_every_screen_by_three_words_of_its_own(keyword_engine):
+    commands = [key for key in TABLE if is_command(key)]
+    assert len(commands) > 250
+    async with running(keyword_engine) as (app, pilot):
+        await press(pilot, "2", "m")
+        screens = [app.screen]
+        for mode in app.MODES:
+            await app.switch_mode(mode)
+            await settle(pilot)
+            screens.append(app.screen)
+        lost = []
+        for screen in screens:
+            entries = [each for each in entries_for(screen) if each.group == "COMMANDS"]
+            words = own_words(entries)
+            for key in commands:
+                first = [entry.copies for entry, _ in rank(entries, words[key.id])][:5]
+                if key.id not in first:
+                    lost.append((type(screen).__name__, key.id, words[key.id]))
+        assert lost == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "id"),
+    [
+        ("delete memories", "browse.forget"),
+        ("remove", "browse.forget"),
+        ("obsidian", "transfer.begin-export"),
+        ("markdown", "transfer.begin-export"),
+        ("re-embed", "transfer.begin-reembed"),
+        ("new model", "transfer.begin-reembed"),
+        ("switch store", "home.open-path"),
+        ("open store", "home.open-path"),
+        ("duplicates", "mend.duplicates"),
+        ("bisect", "recall.bisect"),
+    ],
+)
+async def test_commands_are_found_by_other_words_for_them(typed, id):
+    async with running(MemoryEngine(50)) as (app, _):
+        first = [entry.copies for entry, _ in rank(entries_for(app.screen), typed)][:3]
+        assert id in first
+
+
+async def test_a_near_match_is_never_a_theme_and_typing_puts_none_on():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        for typed in ("paer", "delete every", "light", "paper"):
+            app.screen.query_one(Input).value = ""
+            await type_text(pilot, typed)
+            await settle(pilot)
+            assert app.theme == "deep-sea", typed
+            rows = app.screen.query_one(PaletteList).rows
+            groups = [entry.group for entry, _ in rows]
+            assert "THEMES" not in groups[: len(groups) - groups.count("THEMES")]
+
+
+async def test_a_command_of_another_screen_goes_there_and_opens_its_dialog(keyword_engine):
+    async with running(keyword_engine) as (app, pilot):
+        await press(pilot, "6", "ctrl+p")
+        await type_text(pilot, "sort order")
+        await press(pilot, "enter")
+        await until(pilot, lambda: "Sort by" in screen_text(app))
+        assert isinstance(app.screen, ChooseOne)
+        await press(pilot, "escape", "9", "ctrl+p")
+        await type_text(pilot, "mend noise junk")
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, MendScreen) and app.screen.state.part == "noise")
+
+
+async def test_a_command_that_cannot_act_there_says_why(keyword_engine):
+    async with running(keyword_engine) as (app, pilot):
+        await press(pilot, "1", "ctrl+p")
+        await type_text(pilot, "swap exchange sides")
+        await press(pilot, "enter")
+        await until(pilot, lambda: "compare: needs" in lines(app)[-2])
+        assert app.current_mode == "recall"
+
+
+async def test_before_anything_is_typed_the_keys_of_the_screen_come_first_then_what_was_done_last():
+    async with running(MemoryEngine(50)) as (app, pilot):
+        await press(pilot, "2", "ctrl+p")
+        text = screen_text(app)
+        assert "HERE" in text
+        assert "RECENT" not in text
+        await type_text(pilot, "reverse the order")
+        await press(pilot, "enter", "ctrl+p")
+        await settle(pilot)
+        assert "RECENT" in screen_text(app)
+        rows = app.screen.query_one(PaletteList).rows
+        assert [entry.copies for entry, _ in rows if entry.group == "RECENT"] == ["browse.reverse"]
+
+
+async def test_memories_are_ranked_and_their_matches_marked_and_in_sight(keyword_engine):
+    async with running(keyword_engine, (120, 36)) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "@plain")
+        await until(pilot, lambda: bool(app.screen.query_one(PaletteList).rows))
+        for entry, offsets in app.screen.query_one(PaletteList).rows:
+            assert offsets
+            said, moved = shifted(entry.name, offsets, 30)
+            assert said[moved[0] : moved[0] + 5].casefold() == "plain"
+            assert moved[0] < 30
+
+
+def test_a_text_meets_words_the_better_the_more_exactly():
+    texts = ["airport", "ports of call", "a port, and the bastion", "the bastion port is 2222"]
+    assert sorted(texts, key=lambda text: -closeness(text, ["bastion", "port"])) == texts[::-1]
+
+
+# sentences
+
+
+SCOPES = ("global", "agent:main", "project:atlas")
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("forget Peter Lund", "Forget Peter Lund"),
+        ("delete everything about Peter Lund", "Forget everything Peter Lund"),
+        ("remove all memories of Dov", "Forget Dov"),
+        ("forget every trace of Dov", "Delete every trace of Dov"),
+        ("export atlas as markdown", "Export project:atlas as markdown"),
+        ("Export as md", "Export as markdown"),
+        ("export port in main as csv", "Export port in agent:main as csv"),
+        ("merge duplicates about lint", "Merge duplicates about lint"),
+        ("mask secrets in atlas", "Mask secrets project:atlas"),
+        ("why not bastion", "Why not bastion"),
+        ("find port since 3 weeks", "Show in Browse port of the last 21 days"),
+        ("ask which port is it in atlas", "Ask Recall which port is it in atlas"),
+    ],
+)
+def test_sentences_are_understood(text, title):
+    assert understood(text, SCOPES)[0].title == title
+
+
+def test_what_is_no_sentence_is_none_and_what_is_not_understood_is_kept():
+    assert understood("forget", SCOPES) == []
+    assert understood("port bastion", SCOPES) == []
+    assert understood("", SCOPES) == []
+    assert understood("export atlas as papyrus", SCOPES)[0].unknown == ("papyrus",)
+    assert examples("exprt atlas as md") == ["export atlas as md"]
+
+
+def test_every_sentence_does_actions_of_the_table_that_its_screens_have():
+    for name, row in SENTENCES.items():
+        for step in row["does"]:
+            assert step.partition("(")[0] in BY_ID, name
+        assert row["takes"] in ("memories", "question", "anything")
+
+
+async def test_a_sentence_lands_on_the_preview_of_its_task_from_any_screen(tmp_path):
+    store = pro_store(tmp_path / "store")
+    before = version_of(store)
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "6", "ctrl+p")
+        await type_text(pilot, "forget note 3")
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
+        assert "Note number 3" in screen_text(app)
+        assert "Note number 2" not in screen_text(app)
+        await press(pilot, "escape", "ctrl+p")
+        await type_text(pilot, "export note as markdown")
+        await press(pilot, "enter")
+        await until(pilot, lambda: app.current_mode == "transfer" and "What is lost" in screen_text(app))
+        assert app.screen.flow.state.format == "markdown"
+    assert version_of(store) == before
+
+
+async def test_the_palette_says_how_many_memories_a_sentence_is_about(keyword_engine):
+    async with running(keyword_engine) as (app, pilot):
+        await press(pilot, "ctrl+p")
+        await type_text(pilot, "forget kafka plain")
+        await until(pilot, lambda: "1 memory" in screen_text(app))
+        assert "INTENT" in screen_text(app)

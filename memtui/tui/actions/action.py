@@ -23,6 +23,10 @@ class Action:
     help: str = ""
     needs: str = ""
     """What must be there before it can act, said when it is not: "a memory under the cursor"."""
+    also: str = ""
+    """Other words for it, by which the palette finds it."""
+    call: str = ""
+    """What is called in place of the name: "begin('import')"."""
 
     @property
     def context(self) -> str:
@@ -31,8 +35,8 @@ class Action:
 
     @property
     def action(self) -> str:
-        """The name that Textual calls: `action_<this>`."""
-        return self.id.split(".", 1)[1].replace("-", "_")
+        """What Textual calls: `action_<this>`, perhaps with arguments."""
+        return self.call or self.id.split(".", 1)[1].replace("-", "_")
 
     @property
     def each(self) -> tuple[str, ...]:

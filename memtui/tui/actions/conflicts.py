@@ -29,10 +29,20 @@ class KeyPlace:
     inside: tuple[str, ...] = _EVERYWHERE
     needs: str = ""
     """What its keys need, where the key does not say it itself."""
+    on: str = ""
+    """The mode to go to for its actions; empty where there is none to go to: a dialog."""
+    by: str = ""
+    """The id of the action that opens it on that mode, where it is not the mode itself."""
 
 
 PLACES: dict[str, KeyPlace] = {
-    name: KeyPlace(row["title"], tuple(row.get("inside", _EVERYWHERE)), row.get("needs", ""))
+    name: KeyPlace(
+        row["title"],
+        tuple(row.get("inside", _EVERYWHERE)),
+        row.get("needs", ""),
+        row.get("on", ""),
+        row.get("by", ""),
+    )
     for name, row in WHERE.items()
 }
 

@@ -21,11 +21,11 @@ Rows = dict[str, dict[str, Any]]
 
 
 def from_source() -> dict[str, Rows]:
-    """What actions.toml says: the places, and the actions by their ids."""
+    """What actions.toml says: the places, the sentences, and the actions by their ids."""
     sections = tomllib.loads(SOURCE.read_text(encoding="utf-8"))
-    where = sections.pop("where")
+    where, sentences = sections.pop("where"), sections.pop("sentences")
     actions = {f"{name}.{row}": value for name, rows in sections.items() for row, value in rows.items()}
-    return {"where": where, "actions": actions}
+    return {"where": where, "sentences": sentences, "actions": actions}
 
 
 def as_json(data: dict[str, Rows]) -> str:
@@ -37,7 +37,17 @@ def as_json(data: dict[str, Rows]) -> str:
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-_read: dict[str, Rows] = json.loads(FILE.read_bytes())
+def _read() -> dict[str, Rows]:
+    """The JSON; where it is not there or broken, as after a merge of two branches, what it is made from."""
+    try:
+        data: dict[str, Rows] = json.loads(FILE.read_bytes())
+    except (OSError, ValueError):
+        return from_source()
+    return data
 
-WHERE: Rows = _read["where"]
-ACTIONS: Rows = _read["actions"]
+
+_DATA = _read()
+
+WHERE: Rows = _DATA["where"]
+SENTENCES: Rows = _DATA.get("sentences", {})
+ACTIONS: Rows = _DATA["actions"]

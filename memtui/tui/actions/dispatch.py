@@ -83,6 +83,8 @@ class KeymapApp(QuickApp):
         self.set_keymap(dict(keys.changed))
         self._sequences = Sequences(keys.sequences)
         self._answered = False
+        self.performed: list[str] = []
+        """Ids of actions that were taken from the palette, the last one first."""
 
     @property
     def frame(self) -> BaseScreen | None:

@@ -34,17 +34,10 @@ __all__ = [
     "load_keys",
 ]
 
+_BESIDE = {"keys", "label"}
+
 TABLE: tuple[Action, ...] = tuple(
-    Action(
-        id,
-        ",".join(row["keys"]),
-        row["label"],
-        row["group"],
-        row.get("bar", 0),
-        row.get("shown", ""),
-        row.get("help", ""),
-        row.get("needs", ""),
-    )
+    Action(id, ",".join(row["keys"]), row["label"], **{name: row[name] for name in row.keys() - _BESIDE})
     for id, row in ACTIONS.items()
 )
 

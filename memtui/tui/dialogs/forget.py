@@ -30,9 +30,17 @@ def ways(able_to_archive: bool) -> list[Option]:
 
 
 def forget(
-    staging: ChangeRequests, ids: Sequence[str], done: Callable[[Outcome], None], *, named: bool
+    staging: ChangeRequests,
+    ids: Sequence[str],
+    done: Callable[[Outcome], None],
+    *,
+    named: bool,
+    way: str = "",
 ) -> None:
-    """Ask how far, then plan, show and do it; `named`: one by one, so that pinned memories go as well."""
+    """Ask how far, then plan, show and do it; `named`: one by one, so that pinned memories go as well.
+
+    With a `way` that is said already nobody is asked.
+    """
     engine = host(staging).session.engine
     if not staging.able() or engine is None:
         return
@@ -56,6 +64,9 @@ def forget(
                 then=written,
             )
 
+    if way in {option.value for option in ways(archives)}:
+        taken(way)
+        return
     staging.app.push_screen(
         ChooseOne(f"Forget {plural(len(ids), 'memory', 'memories')}", ways(archives)), taken
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rich.cells import cell_len
 from textual import events, on
@@ -20,21 +20,28 @@ from textual.widgets import Input
 
 from memtui.engine import clean, one_line
 from memtui.patches.textual_painting import QuickModal
+from memtui.tui.actions.dispatch import KeymapApp
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import CallsMixin
 from memtui.tui.dialogs.palette_entry import PREFIXES, PaletteEntry, Ranked, rank, split
-from memtui.tui.dialogs.palette_sources import entries_for, memory_entry, search
+from memtui.tui.dialogs.palette_sources import (
+    count_of,
+    entries_for,
+    intent_entries,
+    memory_entry,
+    search,
+)
 from memtui.tui.host import host
 from memtui.tui.layout import NORMAL_WIDTH, WIDE_WIDTH
 from memtui.tui.messages import RunFailed, RunFinished
 from memtui.tui.paint.cells import crop, fit
-from memtui.tui.paint.numbers import full
+from memtui.tui.paint.numbers import full, plural
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.text_lines import CleanInput
 
 # The rows of the palette, and the pane that shows the highlighted one in full.
 
-DISABLED = "DISABLED HERE"
+DISABLED = "CANNOT NOW"
 
 KEY_CELLS = 8
 
@@ -113,7 +120,8 @@ class PaletteList(Widget):
         share = 3 if entry.group == "MEMORIES" else 2
         name_width = min(max(24, width * share // 5), width - KEY_CELLS - 4)
         about_width = width - name_width - KEY_CELLS - 4
-        name = Content(crop(one_line(entry.name), name_width))
+        said, offsets = shifted(one_line(entry.name), offsets, name_width)
+        name = Content(crop(said, name_width))
         for offset in offsets:
             if offset < len(name):
                 name = name.stylize("bold $match", offset, offset + 1)
@@ -134,6 +142,14 @@ class PaletteList(Widget):
         return line.stylize_before(f"bold {style} on $cursor" if here else style).stylize(
             Style.from_meta({"row": index})
         )
+
+
+def shifted(text: str, offsets: tuple[int, ...], width: int) -> tuple[str, tuple[int, ...]]:
+    """The text from a little before its first match, where that would be out of sight, and where its matches are."""
+    if not offsets or cell_len(text[: offsets[0]]) < width * 3 // 4:
+        return text, offsets
+    start = max(0, offsets[0] - width // 4)
+    return f"…{text[start + 1 :]}", tuple(each - start for each in offsets if each > start)
 
 
 class EntryPane(Widget):
@@ -202,10 +218,13 @@ class Palette(QuickModal[None]):
         self._asked = ""
         self._note = ""
         self._theme = ""
+        self._counting = ""
+        self._counted: tuple[str, int] = ("", 0)
+        """A sentence, and how many memories it is about."""
 
     def compose(self) -> ComposeResult:
         with Panel(title="Commands"):
-            yield CleanInput(self._prefix, placeholder="type a part of a name")
+            yield CleanInput(self._prefix, placeholder="say it in words, or name it")
             with Horizontal():
                 yield PaletteList()
                 yield EntryPane()
@@ -237,14 +256,18 @@ class Palette(QuickModal[None]):
         self._list(query)
 
     def _list(self, query: str, *, keep: bool = False) -> None:
-        group, _ = split(query)
-        rows: Ranked = rank(self._entries, query)
+        group, words = split(query)
         counts = Counter(entry.group for entry in self._entries)
         found = self._found if group == MEMORIES else self._found[:UNASKED_ROWS] if not group else []
-        if found:
-            first = sum(1 for entry, _ in rows if not entry.disabled and entry.group == rows[0][0].group)
-            rows[first:first] = [(entry, ()) for entry in found]
+        meant = intent_entries(self._below, words) if not group else []
+        if meant and self._counted[0] == words:
+            said = plural(self._counted[1], "memory", "memories")
+            meant[0] = replace(meant[0], about=f"{said}; {meant[0].about}")
+        app = self.app
+        recent = app.performed if isinstance(app, KeymapApp) else ()
+        rows: Ranked = rank([*meant, *self._entries, *found], query, recent)
         shown = {MEMORIES: self._total} if found else {}
+        shown |= {"COMMANDS": counts["COMMANDS"]} if not words else {}
         note = self._note if group == MEMORIES else ""
         if group == "VIEWS" and not counts["VIEWS"]:
             note = "no view of this store was saved"
@@ -261,6 +284,10 @@ class Palette(QuickModal[None]):
     def _look_for(self, query: str) -> None:
         """Ask the store for memories, after a moment in which nothing is typed."""
         group, words = split(query)
+        self._runner.cancel("count")
+        if not group and (work := count_of(self._below, words)) is not None:
+            self._counting = words
+            self._runner.start("count", work)
         wanted = group == MEMORIES or (not group and len(words) >= UNASKED_LETTERS)
         if not wanted:
             self._found, self._asked, self._note = [], "", ""
@@ -287,6 +314,10 @@ class Palette(QuickModal[None]):
         """The memories have been found."""
         message.stop()
         if self._runner.done(message):
+            if message.slot == "count":
+                self._counted = (self._counting, message.value)
+                self._list(self.query_one(Input).value, keep=True)
+                return
             self._total, memories = message.value
             self._found = [memory_entry(self._below, memory) for memory in memories]
             self._note = "no memory has these words"
@@ -295,20 +326,23 @@ class Palette(QuickModal[None]):
     def on_run_failed(self, message: RunFailed) -> None:
         """The search failed: the rest of the palette works on."""
         message.stop()
-        if self._runner.done(message):
+        if self._runner.done(message) and message.slot != "count":
             self._found, self._note = [], str(message.error)
             self._list(self.query_one(Input).value, keep=True)
 
     def _preview(self) -> None:
         entry = self.query_one(PaletteList).current
         self.query_one(EntryPane).entry = entry
-        if entry is not None and entry.preview is not None:
+        if entry is not None and entry.preview is not None and self.query_one(Input).value.startswith("%"):
             entry.preview()
         elif self.app.theme != self._theme:
             self.app.theme = self._theme
 
     def _take(self, entry: PaletteEntry | None) -> None:
-        if entry is None or entry.disabled:
+        if entry is None:
+            return
+        if entry.disabled:
+            self.query_one(Panel).headline(which=f"cannot now: {entry.disabled}")
             return
         self.dismiss()
         self.app.call_later(entry.run)

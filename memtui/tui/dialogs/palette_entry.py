@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from textual.fuzzy import FuzzySearch
 
@@ -35,6 +37,12 @@ class PaletteEntry:
     """What stands where the key would: an id, for one."""
     copies: str = ""
     """What copying it gives; empty takes the name."""
+    also: str = ""
+    """Other words by which it is found."""
+    place: str = ""
+    """Where it is done, when that is not here: by these words it is found too."""
+    here: int = 0
+    """Its place in the key bar of the screen below; 0 when it is not one of its keys."""
 
 
 Ranked = list[tuple[PaletteEntry, tuple[int, ...]]]
@@ -50,22 +58,126 @@ def split(query: str) -> tuple[str, str]:
     return group, (query[1:] if group else query).strip()
 
 
-def rank(entries: list[PaletteEntry], query: str) -> Ranked:
-    """The entries that match, grouped and best first; what cannot be taken comes last."""
+ORDER = (
+    "INTENT",
+    "HERE",
+    "RECENT",
+    "COMMANDS",
+    "MEMORIES",
+    "RECIPES",
+    "QUESTIONS",
+    "VIEWS",
+    "SCOPES",
+    "TOPICS",
+    "THEMES",
+)
+"""Of the headings; what cannot be done now stands before the themes."""
+
+HERE_ROWS = 5
+"""Of the keys of the screen below, and of what was done last, before anything is typed."""
+
+STRONG = 60
+"""A word that matches like this is one of the name or of its other words, not of what it is about."""
+
+_IGNORED = frozenset(
+    ("the", "a", "an", "to", "of", "in", "on", "my", "for", "and", "with", "memory", "memories")
+)
+_WORD = re.compile(r"\w+")
+
+
+def rank(entries: Sequence[PaletteEntry], query: str, recent: Sequence[str] = ()) -> Ranked:
+    """The entries that match, under their headings in a fixed order and best first.
+
+    A heading under which only descriptions match comes after those with names that do; what cannot be taken after
+    those, and themes last of all: only by their own words, so that none is put on by a near match. Without a query,
+    what the keys of the screen do comes first, then `recent`, ids of what was done last.
+    """
     group, words = split(query)
     pool = [entry for entry in entries if not group or entry.group == group]
     if not words:
-        return [(entry, ()) for entry in sorted(pool, key=lambda entry: bool(entry.disabled))[:MOST]]
-    search = FuzzySearch()
-    scored: list[tuple[float, int, PaletteEntry, tuple[int, ...]]] = []
-    for order, entry in enumerate(pool):
-        value, offsets = search.match(words, entry.name[:LONGEST])
-        if value > 0:
-            scored.append((value, order, entry, tuple(offsets)))
-    best: dict[str, float] = {}
-    for value, _, entry, _ in scored:
-        best[entry.group] = max(value, best.get(entry.group, 0.0))
-    scored.sort(
-        key=lambda item: (bool(item[2].disabled), -best[item[2].group], item[2].group, -item[0], item[1])
-    )
-    return [(entry, offsets) for _, _, entry, offsets in scored[:MOST]]
+        return [(entry, ()) for entry in _offered(pool, recent if not group else ())[:MOST]]
+    wanted = words.casefold().split()
+    wanted = [word for word in wanted if word not in _IGNORED] or wanted
+    scored = [(entry, found) for entry in pool if (found := _match(entry, wanted)) is not None]
+    if not scored:
+        scored = [(entry, found) for entry in pool if (found := _near(entry, words)) is not None]
+    strong = {entry.group for entry, (_, weakest, _) in scored if weakest >= STRONG and not entry.disabled}
+
+    def key(item: tuple[PaletteEntry, tuple[float, float, tuple[int, ...]]]) -> tuple[object, ...]:
+        entry, (score, _, _) = item
+        last = 2 if entry.group == "THEMES" else 1 if entry.disabled else 0
+        return (last, entry.group not in strong, ORDER.index(entry.group), -score)
+
+    return [(entry, offsets) for entry, (_, _, offsets) in sorted(scored, key=key)[:MOST]]
+
+
+def _offered(pool: Sequence[PaletteEntry], recent: Sequence[str]) -> list[PaletteEntry]:
+    """Before anything is typed: what can be done here, what was done last, then everything by its heading."""
+    keys = sorted((each for each in pool if each.here and not each.disabled), key=lambda each: each.here)
+    here = keys[:HERE_ROWS] if len(pool) > 2 * HERE_ROWS else []
+    by_id = {each.copies: each for each in pool if each.group == "COMMANDS" and not each.disabled}
+    again = [by_id[id] for id in recent if id in by_id and by_id[id] not in here][:HERE_ROWS]
+    rest = [each for each in pool if each not in here and each not in again]
+    rest.sort(key=lambda each: (bool(each.disabled), ORDER.index(each.group)))
+    return [
+        *(replace(each, group="HERE") for each in here),
+        *(replace(each, group="RECENT") for each in again),
+        *rest,
+    ]
+
+
+def _match(entry: PaletteEntry, wanted: Sequence[str]) -> tuple[float, float, tuple[int, ...]] | None:
+    """How well every word is met, how well the worst of them, and where in the name; None when one is not."""
+    if entry.group in ("MEMORIES", "INTENT"):
+        return 1000.0, 1000.0, match_offsets(entry.name, wanted)
+    name = entry.name[:LONGEST].casefold()
+    beside = entry.group != "THEMES"
+    its, place = _words(name), _words(entry.place)
+    also, about = (_words(entry.also), _words(entry.about)) if beside else ((), ())
+    total, weakest = 0.0, 1000.0
+    for word in wanted:
+        met = max(
+            100 if word in its else 0,
+            80 if any(each.startswith(word) for each in its) else 0,
+            60 if len(word) > 2 and word in name else 0,
+            76 if word in also else 0,
+            66 if any(each.startswith(word) for each in also) else 0,
+            62 if word in place else 0,
+            40 if word in about else 0,
+            30 if any(each.startswith(word) for each in (*about, *place)) else 0,
+        )
+        if not met:
+            return None
+        total, weakest = total + met, min(weakest, met)
+    total += 12 if name.startswith(wanted[0]) else 0
+    total += 8 if entry.here else 4 if not entry.place else 0
+    return total - len(its), weakest, match_offsets(entry.name[:LONGEST], wanted)
+
+
+@lru_cache(8_192)
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def _near(entry: PaletteEntry, words: str) -> tuple[float, float, tuple[int, ...]] | None:
+    """A name with the letters in this order, where nothing has the words."""
+    if entry.group == "THEMES":
+        return None
+    value, offsets = FuzzySearch().match(words, entry.name[:LONGEST])
+    return (value, STRONG, tuple(offsets)) if value > 0 else None
+
+
+def match_offsets(text: str, wanted: Sequence[str]) -> tuple[int, ...]:
+    """Where the words stand in the text, the beginnings of words before their middles."""
+    low = text.casefold()
+    if len(low) != len(text):
+        low = text.lower()
+    if len(low) != len(text):
+        return ()
+    found: set[int] = set()
+    for word in wanted:
+        starts = [each.start() for each in re.finditer(re.escape(word), low)]
+        begun = [at for at in starts if at == 0 or not low[at - 1].isalnum()]
+        for at in begun or starts:
+            found.update(range(at, at + len(word)))
+    return tuple(sorted(found))

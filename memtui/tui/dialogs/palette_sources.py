@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import partial
 
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Markdown
 
 from memtui.engine import CancelToken, ListQuery, Memory, one_line
 from memtui.help import Topic, topics
 from memtui.patches.textual_painting import QuickModal
-from memtui.tui.actions.dispatch import refusal
+from memtui.tui.actions.action import Action
+from memtui.tui.actions.conflicts import place
+from memtui.tui.actions.data import SENTENCES
+from memtui.tui.actions.dispatch import KeymapApp, refusal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import Report, Work
+from memtui.tui.dialogs.intents import Intent, examples, understood
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
-from memtui.tui.messages import ShowInBrowse, ShowMemory
+from memtui.tui.messages import AskRecall, ShowInBrowse, ShowMemory
 from memtui.tui.paint.numbers import age, full
 from memtui.tui.widgets.panel import Panel
 
@@ -25,6 +32,9 @@ SCOPES_LISTED = 2_000
 """Fuzzy matching of more names than this is felt while typing."""
 
 MEMORIES_SHOWN = 30
+
+MEMORIES_RANKED = 300
+"""Of the newest that have the words, the best are shown; the phrase as typed is found however old it is."""
 
 
 def entries_for(screen: Screen[object]) -> list[PaletteEntry]:
@@ -40,23 +50,122 @@ def entries_for(screen: Screen[object]) -> list[PaletteEntry]:
 
 
 def _commands(screen: Screen[object]) -> list[PaletteEntry]:
-    """The active keys of the screen; moving about in a list is none."""
+    """Every action of the program: those of the screen with the reason where they cannot act, the others with where.
+
+    Moving about in a list is none. What belongs to a dialog is there while it is open.
+    """
     app, keys = screen.app, host(screen).keys
-    found: dict[str, PaletteEntry] = {}
-    for active in screen.active_bindings.values():
-        key = keys.key(active.binding.id)
-        if key is None or key.group == "MOVE" or key.id == "app.palette" or key.id in found:
+    live = {active.binding.id: active for active in screen.active_bindings.values()}
+    found = []
+    for key in keys.table:
+        active, where = live.get(key.id), place(key.context)
+        if active is None and not is_command(key):
             continue
-        found[key.id] = PaletteEntry(
-            "COMMANDS",
-            key.title[:1].upper() + key.title[1:],
-            partial(app.simulate_key, key.press),
-            key.help,
-            key.cap,
-            disabled="" if active.enabled else refusal(active.node, key),
-            copies=key.id,
+        if key.group == "MOVE" or key.id == "app.palette":
+            continue
+        reachable = key.context == "app" or where.on
+        elsewhere = "" if active is not None or key.context == "app" else where.title
+        run = partial(_perform, screen, [key.id]) if reachable else partial(app.simulate_key, key.press)
+        disabled = "" if active is None or active.enabled else refusal(active.node, key)
+        if elsewhere and not host(screen).session.open and where.on != "home":
+            disabled = "no store is open"
+        elif key.context == "app" and active is None and not app.check_action(key.action, ()):
+            disabled = f"needs {key.needs}" if key.needs else "not now"
+        found.append(
+            PaletteEntry(
+                "COMMANDS",
+                key.title[:1].upper() + key.title[1:],
+                run,
+                f"{elsewhere}: {key.help}" if elsewhere and key.help else elsewhere or key.help,
+                key.cap,
+                disabled=disabled,
+                copies=key.id,
+                also=f"{key.also} {key.id.replace('.', ' ').replace('-', ' ')}",
+                place=where.title,
+                here=(key.bar or 99) if active is not None and key.context != "app" else 0,
+            )
         )
-    return list(found.values())
+    return found
+
+
+def is_command(key: Action) -> bool:
+    """Whether the palette finds the action from everywhere: it has a screen to go to, and is more than a step back."""
+    return (
+        key.group != "MOVE"
+        and key.each != ("escape",)
+        and key.id != "app.palette"
+        and (key.context == "app" or bool(place(key.context).on))
+    )
+
+
+def _perform(screen: Screen[object], steps: Sequence[str | Message]) -> None:
+    """Do it from where one is, and remember it for the next time."""
+    from memtui.tui.actions.perform import perform
+
+    app = screen.app
+    assert isinstance(app, KeymapApp)
+    if isinstance(steps[0], str):
+        app.performed = [steps[0], *(each for each in app.performed if each != steps[0])][:20]
+    app.run_worker(perform(app, steps), group="perform", exclusive=True)
+
+
+# Sentences: what they mean here, and how many memories they are about.
+
+
+def intent_entries(screen: Screen[object], text: str) -> list[PaletteEntry]:
+    """What a sentence would do, or the sentences nearest to it; none where it is no sentence."""
+    session = host(screen).session
+    scopes = [scope for scope, _ in session.stats.scopes if scope] if session.stats is not None else []
+    found = [
+        PaletteEntry(
+            "INTENT",
+            each.title,
+            partial(_perform, screen, steps_of(each)),
+            _said(each) or "a look at it first, nothing is written",
+            detail=f"{each.title}\n\nnothing is written before you have seen what it changes",
+            disabled="" if session.open else "no store is open",
+        )
+        for each in understood(text, scopes)[:2]
+    ]
+    if found:
+        return found
+    return [entry for nearest in examples(text) for entry in intent_entries(screen, nearest)[:1]]
+
+
+def _said(intent: Intent) -> str:
+    return f"not understood: {' '.join(intent.unknown)}" if intent.unknown else ""
+
+
+def narrowed(intent: Intent) -> ShowInBrowse:
+    """The list of memories that a sentence is about."""
+    from memtui.engine.query import quoted
+
+    terms = [quoted(word) for word in intent.words]
+    terms += [f"age<{intent.days}d"] if intent.days else []
+    return ShowInBrowse(" ".join(terms), (intent.scope,) if intent.scope else None)
+
+
+def steps_of(intent: Intent) -> list[str | Message]:
+    """What is done for a sentence, one step after the other."""
+    row = SENTENCES[intent.name]
+    if row["takes"] == "question":
+        return [AskRecall(" ".join(intent.words))]
+    return [narrowed(intent), *(step.replace("{form}", intent.form) for step in row["does"])]
+
+
+def count_of(screen: Screen[object], text: str) -> Work | None:
+    """How many memories the sentence is about, for a worker; None where it is about none."""
+    engine, stats = host(screen).session.engine, host(screen).session.stats
+    scopes = [scope for scope, _ in stats.scopes if scope] if stats is not None else []
+    meant = understood(text, scopes)[:1]
+    if engine is None or not meant or SENTENCES[meant[0].name]["takes"] == "question":
+        return None
+    show = narrowed(meant[0])
+
+    def work(token: CancelToken, report: Report) -> int:
+        return engine.view(ListQuery(filter=show.filter, scopes=show.scopes), token).total
+
+    return work
 
 
 def _scopes(screen: Screen[object]) -> list[PaletteEntry]:
@@ -136,10 +245,29 @@ def search(screen: Screen[object], words: str) -> Work | None:
             quoted,
         )
 
-        view = engine.view(ListQuery(filter=" ".join(quoted(word) for word in words.split())), token)
-        return view.total, engine.page(view, 0, MEMORIES_SHOWN)
+        wanted = words.split()
+        view = engine.view(ListQuery(filter=" ".join(quoted(word) for word in wanted)), token)
+        found = {each.id: each for each in engine.page(view, 0, MEMORIES_RANKED)}
+        if len(wanted) > 1 and view.total > MEMORIES_RANKED:  # the whole phrase may stand in an old one
+            phrase = engine.view(ListQuery(filter=quoted(" ".join(wanted))), token)
+            found |= {each.id: each for each in engine.page(phrase, 0, MEMORIES_SHOWN)}
+        ranked = sorted(found.values(), key=lambda each: -closeness(each.text, wanted))
+        return view.total, ranked[:MEMORIES_SHOWN]
 
     return work
+
+
+def closeness(text: str, wanted: Sequence[str]) -> float:
+    """How well a text meets the words: the phrase as typed, then whole words, then beginnings, then early ones."""
+    low, words = text.casefold(), [word.casefold() for word in wanted]
+    score = 4.0 * len(words) if len(words) > 1 and " ".join(words) in low else 0.0
+    for word in words:
+        at = low.find(word)
+        whole = re.search(rf"(?<!\w){re.escape(word)}(?!\w)", low)
+        begins = re.search(rf"(?<!\w){re.escape(word)}", low)
+        score += 3.0 if whole else 2.0 if begins else 1.0 if at >= 0 else 0.0
+        score += 0.5 / (1 + at / 80) if at >= 0 else 0.0
+    return score
 
 
 def memory_entry(screen: Screen[object], memory: Memory) -> PaletteEntry:

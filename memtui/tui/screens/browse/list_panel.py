@@ -119,7 +119,7 @@ class ListPanel(BoundPanel[BrowseState]):
     def _marks_wanted(self, message: MemoryList.MarksWanted) -> None:
         message.stop()
         engine, shown, marks = self.state.engine, self.state.view, self.listing.marks
-        if engine is None or shown is None:
+        if engine is None or shown is None or self.state.older:
             return
 
         def have(ids: tuple[str, ...]) -> None:

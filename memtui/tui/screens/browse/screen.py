@@ -161,7 +161,8 @@ class BrowseScreen(BaseScreen):
             self.state = replace(self.state, engine=engine, staged=staged)
 
     def receive(self, message: ShowInBrowse | ShowMemory) -> None:
-        """A wish of another screen."""
+        """A wish of another screen; what was marked for something else is marked no more."""
+        self.list_panel.clear_marks()
         if isinstance(message, ShowMemory):
             self.want(with_scopes(with_filter(self.wish, f"id:{message.id}"), None))
         else:
@@ -410,8 +411,9 @@ class BrowseScreen(BaseScreen):
 
     def chosen_ids(self) -> tuple[str, ...]:
         """The marked memories, else the one that has the keyboard; none is said in words."""
-        if self.list_panel.marking:
-            self.flash("Still marking; press it again.", "note")
+        if self.list_panel.marking or self.state.older:
+            what = "filtering" if self.state.older else "marking"
+            self.flash(f"Still {what}; press it again.", "note")
             return ()
         one = self.memory_here
         ids = self.listing.marks.ids or ((one.id,) if one is not None and one.id else ())
@@ -419,9 +421,9 @@ class BrowseScreen(BaseScreen):
             self.flash("There is no memory here to change.", "error")
         return ids
 
-    def action_forget(self) -> None:
+    def action_forget(self, way: str = "") -> None:
         if self.staging.able() and (ids := self.chosen_ids()):
-            forget(self.staging, ids, self._changed, named=not self.listing.marks.ids)
+            forget(self.staging, ids, self._changed, named=not self.listing.marks.ids, way=way)
 
     def action_edit(self) -> None:
         if (memory := self.memory_here) is None or not memory.id:
@@ -539,9 +541,9 @@ class BrowseScreen(BaseScreen):
         if (memory := self.state.memory) is not None:
             self.post_message(AskRecall(one_line(memory.text)[:300]))
 
-    def action_export(self) -> None:
+    def action_export(self, format: str = "") -> None:
         query = self.state.view.query if self.state.view is not None else ListQuery()
-        self.post_message(AskExport(tuple(self.listing.marks.ids), query.filter, query.scopes))
+        self.post_message(AskExport(tuple(self.listing.marks.ids), query.filter, query.scopes, format))
 
     def action_why_not(self) -> None:
         if (memory := self.state.memory) is not None:

@@ -110,6 +110,11 @@ class BrowseState:
         """The list that is shown, as the engine made it."""
         return None if self.answer is None else self.answer.view
 
+    @property
+    def older(self) -> bool:
+        """Whether the list that is shown is of another filter than the one that is wanted."""
+        return self.answer is not None and self.answer.view.query != self.wish.query
+
 
 def with_filter(wish: ListRequest, text: str) -> ListRequest:
     """Another filter, the same scopes and order."""

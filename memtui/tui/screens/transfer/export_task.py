@@ -226,9 +226,12 @@ class Export(Flow):
         ids: tuple[str, ...] = (),
         filter: str = "",
         scopes: tuple[str | None, ...] | None = None,
+        format: str = "",
     ) -> None:
         super().__init__(screen)
         self.state = ExportState(ids=ids, filter=filter, scopes=scopes)
+        if format:
+            self.state = replace(self.state, format=format, step="form")
 
     @property
     def step(self) -> str:
@@ -240,9 +243,9 @@ class Export(Flow):
         self.paint()
 
     def renewed(self) -> None:
-        if self.state.step == "what":
+        if self.state.counted is None or self.state.step == "what":
             self._count()
-        elif self.state.step in ("form", "place"):
+        if self.state.step in ("form", "place"):
             self._try()
 
     def _request(self, path: Path | None = None) -> ExportRequest:

@@ -118,7 +118,11 @@ class TransferScreen(BaseScreen):
         session = self.session
         if isinstance(message, AskExport) and session.open and session.engine is not None:
             self._waiting, self._engine, self._revision = None, session.engine, session.revision
-            self.go(flow_named("export", self, message.ids, message.filter, message.scopes))
+            self.go(flow_named("export", self, message.ids, message.filter, message.scopes, message.format))
+
+    def action_begin(self, name: str) -> None:
+        """Begin one of the tasks."""
+        self.go(flow_named(name, self))
 
     def home(self) -> None:
         """Back to the start page."""
