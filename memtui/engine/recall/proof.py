@@ -100,14 +100,19 @@ class _Check:
     def _expected(self, candidate: Candidate, step: Step) -> float | None:
         """The score after the step by our own formulas; None where its inputs do not even suffice for that."""
         before = step.before if step.before is not None else 0.0
-        inputs = {**step.inputs, "now_ms": self.trace.now_ms}
+        inputs = {**step.inputs, "now_ms": self.trace.now_ms, "before": before}
         try:
             own = self._derived(candidate, step, inputs)
             for name, value in own.items():
-                if name in step.inputs and not (
-                    abs(value - step.inputs[name]) <= TOLERANCE * max(1.0, abs(value))
+                told = step.inputs.get(name)
+                if not math.isfinite(value) and told is None:
+                    continue  # what is infinite is told as absent
+                if (
+                    told is None
+                    or not math.isfinite(value)
+                    or not abs(value - told) <= TOLERANCE * max(1.0, abs(value))
                 ):
-                    self.fail(candidate, step, f"{name} is {step.inputs[name]}, its own inputs give {value}")
+                    self.fail(candidate, step, f"{name} is {told}, its own inputs give {value}")
             return proof_formulas.SCORES[step.rule](before, inputs | own)
         except (KeyError, TypeError, ZeroDivisionError, OverflowError):
             return None
@@ -115,18 +120,19 @@ class _Check:
     def _derived(self, candidate: Candidate, step: Step, inputs: Inputs) -> dict[str, float]:
         """What a rule uses that is itself worked out from other inputs."""
         params = self.params[step.stage]
-        if step.rule == "decay_boost":
+        exempt = step.rule == "exempt"
+        if step.rule == "decay_boost" or (exempt and step.stage == "decay_boost"):
             return proof_formulas.lifecycle(inputs, params["decay"])
         if step.rule == "recency":
             return {"age_days": proof_formulas.age_days(inputs)}
-        if step.rule == "time_decay":
+        if step.rule == "time_decay" or (exempt and step.stage == "time_decay"):
             days = proof_formulas.stretched_days(inputs, params)
             return {"age_days": proof_formulas.age_days(inputs), "e_folding_days": days}
         if step.rule in ("rerank_blend", "rerank_unreturned"):
             b = float(candidate.sources.get("bm25", {}).get("score") or 0.0)
             share = proof_formulas.kept_share(b, returned=step.rule == "rerank_blend")
-            return {"keep": share if params["floors"] else 0.0}
-        return {}
+            return {"keep": share if params["floors"] else 0.0, "prior": inputs["before"]}
+        return {"prior": inputs["before"]} if step.rule == "cosine_blend" else {}
 
     def _gate(self, candidate: Candidate, step: Step) -> None:
         gate, value, limit = step.inputs.get("gate"), step.inputs.get("value"), step.inputs.get("limit")
@@ -146,9 +152,9 @@ class _Check:
 
     def _stored(self, candidate: Candidate, step: Step, row: CandidateRow) -> None:
         """Hold what a stage read of a row against the row, and its judgement against that."""
-        for name, value in step.inputs.items():
-            read = _STORED.get((step.stage, name))
-            if read is not None and (stored := read(row)) is not None and stored != value:
+        for name, read in _STORED.get(step.stage, {}).items() if step.inputs else ():
+            value = step.inputs.get(name)
+            if (stored := read(row)) is not None and stored != value:
                 self.fail(candidate, step, f"{name} is {value}, the row has {stored}")
         if step.stage == "mmr_diversity":
             self._diversity(candidate, step, row)
@@ -205,15 +211,26 @@ def _created(row: CandidateRow) -> float:
     return float(row.timestamp_ms)
 
 
-_STORED: dict[tuple[str, str], Callable[[CandidateRow], Any]] = {
-    ("length_normalization", "length"): _characters,
-    ("recency_boost", "created_ms"): _created,
-    ("time_decay", "created_ms"): _created,
-    ("time_decay", "access_count"): _accesses,
-    ("time_decay", "last_accessed_ms"): lambda row: _whole(row, "lastAccessedAt", "last_accessed_at"),
-    ("importance_weight", "importance"): lambda row: row.importance,
-    ("decay_boost", "created_ms"): _created,
-    ("decay_boost", "importance"): lambda row: row.importance,
-    ("decay_boost", "access_count"): lambda row: _whole(row, "access_count"),
+def _last_used(row: CandidateRow) -> float | None:
+    """For the lifecycle: the last access, else the creation."""
+    last = _whole(row, "last_accessed_at")
+    return last if last is None else float(last or row.timestamp_ms)
+
+
+_STORED: dict[str, dict[str, Callable[[CandidateRow], Any]]] = {
+    "length_normalization": {"length": _characters},
+    "recency_boost": {"created_ms": _created},
+    "time_decay": {
+        "created_ms": _created,
+        "access_count": _accesses,
+        "last_accessed_ms": lambda row: _whole(row, "lastAccessedAt", "last_accessed_at"),
+    },
+    "importance_weight": {"importance": lambda row: row.importance},
+    "decay_boost": {
+        "created_ms": _created,
+        "importance": lambda row: row.importance,
+        "access_count": lambda row: _whole(row, "access_count"),
+        "last_accessed_ms": _last_used,
+    },
 }
-"""(stage, input) -> the same from the row; None where the stored value has no plain reading."""
+"""Stage -> input -> the same from the row; None where the stored value has no plain reading."""

@@ -208,6 +208,10 @@ class Trace:
     @cached_property
     def candidates(self) -> tuple[Candidate, ...]:
         """Everything any lane found: the returned ones in final order, then the others by the stage they reached."""
+        return self.told()
+
+    def told(self) -> tuple[Candidate, ...]:
+        """The candidates as the records of the stages tell them, made anew."""
         final = (
             {int(i): rank for rank, i in enumerate(self.records[-1].outcome.flow.order, 1)}
             if self.records
@@ -237,8 +241,10 @@ class Trace:
 
     @cached_property
     def proof(self) -> Proof:
-        """Recompute every step from its recorded inputs with formulas of its own."""
-        return self.prover(self)
+        """Recompute every step from its recorded inputs with formulas of its own; every number is held to account."""
+        from memtui.engine.recall.proof_account import with_account
+
+        return with_account(self, self.prover(self))
 
     @cached_property
     def confidence(self) -> Confidence | None:
