@@ -223,7 +223,8 @@ class Engine:
         """Read the light columns of all rows at the pinned version. Call from a worker: 0.1 s a million rows."""
         from memtui.engine.catalog.build import build_catalog
 
-        catalog = build_catalog(self._store, on_progress, cancel)
+        kept = None if self._state is None else self._state / "catalogs"
+        catalog = build_catalog(self._store, on_progress, cancel, kept)
         with self._lock:
             self._catalog = catalog
 

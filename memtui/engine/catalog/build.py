@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from memtui.engine.catalog.catalog import CREATED, NO_TIME, SECONDS, Catalog, CodedColumn, Codes
 from memtui.engine.catalog.ids import PackedIds, pack
+from memtui.engine.catalog.kept_columns import light_batches
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.dialects.with_metadata import LifecycleDialect
 from memtui.engine.metadata.read import DEFAULT_IMPORTANCE, SECONDS_BELOW
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pyarrow as pa
 
     from memtui.engine.dialects.base import Dialect
@@ -59,16 +62,20 @@ class ValueCoder:
 
 
 def build_catalog(
-    store: Store, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
+    store: Store,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+    kept: Path | None = None,
 ) -> Catalog:
     """Read the catalog of `store` at its pinned version; metadata is left for `read_metadata`.
 
+    `kept` is a folder of this machine for the columns of a remote store; see `kept_columns`.
     Raises `Cancelled` between two batches, `DamagedStoreError` when a file cannot be read.
     """
     pin = store.pin()
     total = pin.count()
     columns = _Arrays(pin.dialect, total)
-    for batch in pin.scan(pin.dialect.light, with_row_id=True):
+    for batch in light_batches(store, pin, kept):
         if cancel:
             cancel.check()
         columns.add(batch)

@@ -29,6 +29,7 @@ from memtui.engine.catalog.select import positions_of
 from memtui.engine.core.memory import LAYERS, STATES, TIERS
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.metadata.read import DEFAULT_CONFIDENCE, normalise, parse_object
+from memtui.engine.store.snapshot import WINDOW
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,6 +47,9 @@ _FIRST_SAMPLED, _SAMPLED = 1_024, 64
 """Rows of the first batch, and of every later one, of which the keys are looked at."""
 
 _MOST_KEYS, _LONGEST_KEY = 500, 80
+
+_WINDOW_FAR = 65_536
+"""Rows that are asked for at a time from object storage."""
 
 Rows = NDArray[np.int64]
 
@@ -65,7 +69,7 @@ def read_metadata(
     pin = store.pin(catalog.version)
     reader = _Reader(pin, catalog)
     done = 0
-    for batch in pin.read_through(reader.columns):
+    for batch in pin.read_through(reader.columns, rows=WINDOW if store.folder is not None else _WINDOW_FAR):
         if cancel:
             cancel.check()
         reader.add(batch)

@@ -179,7 +179,7 @@ class Snapshot:
         """Every memory with wide columns (texts, metadata, vectors), in storage order, with `_rowid`.
 
         Each window of `rows` is a query of its own: one query over everything would read ahead and hold
-        hundreds of megabytes.
+        hundreds of megabytes. Far away each query costs several requests: give more rows there.
         """
         total = self.count()
         for offset in range(0, total, rows):
