@@ -10,7 +10,7 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.question_options import scopes_of
 from memtui.cli.show import moment
-from memtui.engine import RecallRequest
+from memtui.engine import RecallRequest, explain
 from memtui.engine.discovery import (
     read_config,
 )
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         limit=args.limit,
     )
     was = replace(request, config=read_config(args.was_config)) if args.was_config else None
-    found = engine.lab.bisect(request, engine.get(args.id).id, then_ms=args.then, then_config=was)
+    found = explain.bisect(engine, request, engine.get(args.id).id, then_ms=args.then, then_config=was)
     if args.json:
         print_json(asdict(found))
         return 0

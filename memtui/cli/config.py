@@ -15,6 +15,7 @@ from memtui.engine import (
     MemtuiError,
     RefusedError,
     UsageError,
+    explain,
 )
 from memtui.paths import state_dir
 
@@ -203,7 +204,7 @@ def _flown(
     history = History(questions_file())
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     last = [
-        EffectQuestion(each.query, engine.lab.again(each, history))
+        EffectQuestion(each.query, explain.again(each, history))
         for each in history.search(store=engine.store.uri, limit=LAST)
     ]
     with shown(sys.stderr) as on_progress:

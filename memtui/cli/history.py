@@ -7,7 +7,7 @@ import argparse
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
-from memtui.engine import History, UsageError
+from memtui.engine import History, UsageError, explain
 from memtui.paths import state_dir
 
 
@@ -45,11 +45,11 @@ def run(args: argparse.Namespace) -> int:
         question = next((each for each in every if each.number == args.again), None)
         if question is None:
             raise UsageError(f"There is no question {args.again} of this store.", fix="See: memtui history.")
-        trace = engine.recall(engine.lab.again(question, history))
+        trace = engine.recall(explain.again(question, history))
         if args.json:
             print_json(trace.as_json(explain=False))
         else:
-            print_text(render(engine, trace, explain=False))
+            print_text(render(engine, trace, whole=False))
         return 0
     if args.json:
         print_json(

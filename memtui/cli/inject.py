@@ -7,7 +7,7 @@ import sys
 
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
-from memtui.engine import RecallRequest
+from memtui.engine import RecallRequest, explain
 from memtui.engine.discovery import (
     read_config,
 )
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
             source="auto-recall" if recipe == "mem-engine" else "",
         )
     )
-    block = engine.lab.injected(trace)
+    block = explain.injected(trace)
     if args.json:
         print_json(
             {

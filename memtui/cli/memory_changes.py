@@ -15,6 +15,7 @@ from memtui.engine import (
     RefusedError,
     UsageError,
     dump_json,
+    explain,
     mask,
     veiled,
 )
@@ -134,7 +135,7 @@ def carry_out(
 
 def _effect(engine: Engine, planned: ChangeSet) -> RecallEffect:
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
-    return engine.lab.effect(planned, cases, History(questions_file()))
+    return explain.effect_on_recall(engine, planned, cases, History(questions_file()))
 
 
 def _print_effect(effect: RecallEffect) -> None:

@@ -12,7 +12,7 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
-from memtui.engine import MemtuiError, UsageError, request_from
+from memtui.engine import MemtuiError, UsageError, explain, request_from
 from memtui.engine.explain import (
     open_receipt,
     reaches_prompt,
@@ -63,19 +63,19 @@ def run(args: argparse.Namespace) -> int:
     trace = engine.recall(request_of(args))
     if args.save is not None:
         save(engine, trace, args.save, texts=not args.no_text)
-    block = engine.lab.injected(trace) if args.injected else None
+    block = explain.injected(trace) if args.injected else None
     if args.json:
         document = trace.as_json(explain=args.explain, words=args.explain)
-        document["disagreements"] = [each.as_json() for each in engine.lab.radar(trace)]
+        document["disagreements"] = [each.as_json() for each in explain.find_disagreements(trace)]
         if block is not None:
             document["injection"] = asdict(block)
         if reaches_prompt(trace):
-            document["prompt"] = _prompt(engine.lab.injected(trace))
+            document["prompt"] = _prompt(explain.injected(trace))
         print_json(document)
     elif block is not None:
         print_text(_injection(block))
     else:
-        print_text(render(engine, trace, explain=args.explain))
+        print_text(render(engine, trace, whole=args.explain))
     return 0
 
 
@@ -137,7 +137,7 @@ def _lines(path: str) -> TextIO:
         ) from None
 
 
-def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
+def render(engine: Engine, trace: Trace, *, whole: bool) -> str:
     """The trace for a person at a terminal."""
     found = len(trace.candidates)
     lines = [
@@ -156,8 +156,8 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
         return "\n".join(lines)
     out = {}
     if reaches_prompt(trace):
-        out = {part.id: part for part in engine.lab.injected(trace).parts if part.left_out}
-    for each in engine.lab.radar(trace):
+        out = {part.id: part for part in explain.injected(trace).parts if part.left_out}
+    for each in explain.find_disagreements(trace):
         old, new = (days_old(trace.now_ms - ms) for ms in (each.recalled_ms, each.newer_ms))
         place = f"number {each.newer_rank}" if each.newer_rank else "not recalled"
         lines.append(
@@ -180,7 +180,7 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
         if result.id in out:
             lines.append(f"            not in the prompt: {out[result.id].left_out}")
         lines.append(f"            {memory.scope}  {memory.category}  {result.id}  {evidence}")
-        if explain:
+        if whole:
             lines += [f"            {_step_line(step)}" for step in result.steps]
             lines.append(f"            {_words_line(trace.words_met(result.id))}")
     if not trace.results:
@@ -188,11 +188,11 @@ def render(engine: Engine, trace: Trace, *, explain: bool) -> str:
             "nothing came back"
             + (": see the stages below" if found else "; no memory was found by any search")
         )
-    if explain or not trace.results:
+    if whole or not trace.results:
         lines.append("")
         lines += [_stage_line(stage) for stage in trace.stages]
         dropped = [c for c in trace.candidates if c.rank is None]
-        for candidate in dropped if explain else dropped[:5]:
+        for candidate in dropped if whole else dropped[:5]:
             title = trace.memories[candidate.id].title[:60]
             lines.append(f"    {candidate.reason:<14} {_missed(candidate)}  {candidate.id}  {title}")
     badge = (
@@ -262,13 +262,13 @@ SHOWN = 40
 
 def save(engine: Engine, trace: Trace, path: str, *, texts: bool) -> None:
     """Write the receipt of `trace`; UsageError when the file cannot be written."""
-    save_receipt(engine.lab.receipt(trace, texts=texts), Path(path))
+    save_receipt(explain.receipt(engine, trace, texts=texts), Path(path))
 
 
 def replay(engine: Engine, path: str, *, as_json: bool) -> int:
     """Ask a saved recall again; 1 when it comes out differently."""
     receipt = open_receipt(Path(path))
-    found = engine.lab.replay(receipt)
+    found = explain.replay(engine, receipt)
     if as_json:
         print_json(
             {

@@ -10,7 +10,7 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
 from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
-from memtui.engine import CaseBook
+from memtui.engine import CaseBook, explain
 from memtui.engine.explain import (
     TIMES,
 )
@@ -43,12 +43,12 @@ def run(args: argparse.Namespace) -> int:
     """Ask, look for the memory, print."""
     engine = open_for(args)
     trace = engine.recall(request_of(args))
-    memory = engine.lab.resolve(args.id)
-    verdict = engine.lab.why_not_in(trace, memory, changes=not args.no_changes)
+    memory = explain.resolve(engine, args.id)
+    verdict = explain.why_not_in(engine, trace, memory, changes=not args.no_changes)
     cured = None
     if args.remedies:
         cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
-        cured = engine.lab.remedies(trace, memory, cases)
+        cured = explain.find_remedies(engine, trace, memory, cases)
     if args.json:
         document = verdict.as_json()
         if cured is not None:

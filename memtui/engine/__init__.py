@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from memtui.engine.engine import Engine, open_engine
     from memtui.engine.explain.comparison import Comparison, Effect
     from memtui.engine.explain.effective_settings import Parameter
-    from memtui.engine.explain.facade import Lab
     from memtui.engine.explain.knobs import Bounds, with_values
     from memtui.engine.explain.prompt_block import PromptBlock, PromptBlockSettings
     from memtui.engine.explain.question_history import History, PastQuestion
@@ -92,7 +91,6 @@ __all__ = [
     "History",
     "IdleKnob",
     "JournalEntry",
-    "Lab",
     "LifeRemedy",
     "LifecycleSettings",
     "ListQuery",
@@ -186,7 +184,6 @@ __getattr__ = lazy_names(
         "JournalEntry": "memtui.engine.changes.journal",
         "KNOBS": "memtui.engine.lifecycle.settings",
         "LONGEST_TEXT": "memtui.engine.changes.fields",
-        "Lab": "memtui.engine.explain.facade",
         "LifeRemedy": "memtui.engine.lifecycle.memory_life",
         "LifecycleSettings": "memtui.engine.lifecycle.settings",
         "ListQuery": "memtui.engine.catalog.types",

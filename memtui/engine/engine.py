@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from memtui.engine.changes.fields import Field
     from memtui.engine.discovery.target import NamesStore, Target
     from memtui.engine.discovery.types import FoundStore
-    from memtui.engine.explain.facade import Lab
     from memtui.engine.lifecycle.facade import Lifecycle
     from memtui.engine.providers.embedder import Embedder, NoEmbedder
     from memtui.engine.providers.embedding_services import EmbeddingSettings
@@ -484,13 +483,6 @@ class Engine:
             return str(uuid.uuid4())
 
         return CaptureContext(Draft(self._store), embed, self._now(), new_id, chat, self.access)
-
-    @cached_property
-    def lab(self) -> Lab:
-        """Why not, what if, flip points, comparisons, what the agent would see."""
-        from memtui.engine.explain.facade import Lab
-
-        return Lab(self)
 
     def _recall_embedder(self) -> Embedder | NoEmbedder:
         """The store's embedder; where it has none, the bundled model if the vectors prove to be its own."""

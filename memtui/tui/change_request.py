@@ -11,7 +11,7 @@ from textual import on
 from textual.message import Message
 from textual.widget import Widget
 
-from memtui.engine import MemtuiError, RefusedError
+from memtui.engine import MemtuiError, RefusedError, explain
 from memtui.tui.calls import CallsMixin, Report
 from memtui.tui.host import host
 from memtui.tui.messages import Flash, FlashKind, RunFailed, RunFinished
@@ -68,7 +68,7 @@ def effect_on_recall(engine: Engine, planned: ChangeSet, cancel: CancelToken, re
 
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     history = History(questions_file())
-    return engine.lab.effect(planned, cases, history, on_progress=report, cancel=cancel)
+    return explain.effect_on_recall(engine, planned, cases, history, on_progress=report, cancel=cancel)
 
 
 def effect_with_staged(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memtui.cli.main import run
-from memtui.engine import History, RecallRequest, open_engine
+from memtui.engine import History, RecallRequest, explain, open_engine
 from memtui.paths import questions_file, state_dir
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine.curate_world import row_of, rows_of, same_rows
@@ -282,7 +282,7 @@ def test_a_dry_run_says_which_questions_get_other_answers(db: Path, capsys: Capt
     engine = open_engine(db, now=lambda: NOW_MS, environ={}, cwd=db)
     trace = engine.recall(RecallRequest("Fact 2 about the kiln.", recipe="memtui"))
     first = trace.returned[0]
-    engine.lab.remember(trace, History(questions_file()))
+    explain.remember(engine, trace, History(questions_file()))
     before = tree_hash(db)
     code, document, _ = call(capsys, db, "edit", first, "--set", "state=archived", "--dry-run", "--effect")
     (changed,) = document["effect"]["changed"]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memtui.cli.main import run as main
-from memtui.engine import Engine, RecallRequest, open_engine
+from memtui.engine import Engine, RecallRequest, explain, open_engine
 from memtui.engine.cases.case import case_from, new_case
 from tests.engine.pro_store import NOW_MS, row, write_store
 
@@ -116,7 +116,7 @@ def test_deciding_twice_changes_nothing(tmp_path: Path) -> None:
 
 def test_why_not_names_the_rule_that_keeps_a_memory_from_the_agent(tmp_path: Path) -> None:
     engine = opened(tmp_path, {"agentAccess": {"main": ["global"]}})
-    verdict = engine.lab.why_not("agent:main", asked(), changes=False)
+    verdict = explain.why_not(engine, "agent:main", asked(), changes=False)
     assert (verdict.gate, verdict.value) == ("scope", "agent:main")
     assert "access list" in verdict.sentence
     assert "main reads global, reflection:agent:main" in verdict.sentence

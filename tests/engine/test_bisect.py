@@ -10,7 +10,7 @@ import lancedb
 import pytest
 from lancedb.index import IvfFlat
 
-from memtui.engine import RecallRequest, UsageError
+from memtui.engine import RecallRequest, UsageError, explain
 from memtui.engine.cases.bisection import IndexCoverage, TableVersion, bisect, gap, held
 from memtui.engine.engine import Engine
 from memtui.engine.store.open import open_store
@@ -103,7 +103,7 @@ def test_an_index_that_came_later_or_took_rows_later_is_named(tmp_path: Path) ->
     lancedb.connect(folder).open_table("memories").optimize(cleanup_older_than=timedelta(days=36_500))
     engine, versions = engine_on(folder)
     words = RecallRequest("gateway port", recipe="pro/tool", limit=20)
-    folded = engine.lab.bisect(words, "n21")
+    folded = explain.bisect(engine, words, "n21")
     assert folded.cause == "index"
     assert folded.changed_at is not None
     at = folded.changed_at.version
@@ -141,7 +141,7 @@ def test_a_place_among_equals_is_said_to_be_no_merit(tmp_path: Path) -> None:
     lancedb.connect(folder).open_table("memories").update("id = 'r3'", {"scope": "global"})
     engine = engine_on(folder)[0]
     ask = RecallRequest("gateway", recipe="pro/tool", query_vector=[1, 0], limit=10)
-    pushed, level = (engine.lab.bisect(ask, each) for each in ("r3", "r1"))
+    pushed, level = (explain.bisect(engine, ask, each) for each in ("r3", "r1"))
     assert "does not hold the memory, which is read beside it" in pushed.sentence  # it was written anew
     assert level.cause == "version"
     assert level.sentence.endswith(

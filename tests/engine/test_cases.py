@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Cancelled, CancelToken, MemtuiError, UsageError
+from memtui.engine import Cancelled, CancelToken, MemtuiError, UsageError, explain
 from memtui.engine.cases.case import Case, CaseBook, case_from, case_id, read_cases
 from memtui.engine.cases.runner import (
     CaseReport,
@@ -188,7 +188,7 @@ def test_a_case_that_only_rejects_asks_for_no_silence() -> None:
 
 def test_a_setup_may_ask_an_older_version_and_says_so(engine: Engine) -> None:
     cases = [Case("1", "gateway port", ("port-new",), query_vector=(1.0, 0.0))]
-    versions = engine.lab.versions()
+    versions = explain.versions(engine)
     newest = CaseSetup("B", "pro/tool", table_version=versions[-1].version)
     report = run_cases(cases, newest, engine.recall, engine.memories, k=3)
     assert report.mean["hit"] == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Cancelled, CancelToken, Engine, RecallRequest, RefusedError, open_engine
+from memtui.engine import Cancelled, CancelToken, Engine, RecallRequest, RefusedError, explain, open_engine
 from memtui.engine.cases.case import Case, case_id
 from memtui.engine.demo import build_demo
 from memtui.engine.explain.question_history import History
@@ -43,7 +43,7 @@ def engine(demo: Path, tmp_path: Path) -> Engine:
 def remembered(engine: Engine, folder: Path) -> History:
     history = History(folder / "questions.db")
     for question in QUESTIONS:
-        engine.lab.remember(engine.recall(asked(question)), history)
+        explain.remember(engine, engine.recall(asked(question)), history)
     return history
 
 
@@ -65,7 +65,7 @@ def test_what_is_foretold_is_what_comes(engine: Engine, tmp_path: Path, kind: st
     }[kind]()
     case = Case(case_id(QUESTIONS[0], SCOPES, None, ""), QUESTIONS[0], expected=(first,), scopes=SCOPES)
     untouched = tree_hash(tmp_path / "store")
-    effect = engine.lab.effect(planned, [case], history)
+    effect = explain.effect_on_recall(engine, planned, [case], history)
     assert tree_hash(tmp_path / "store") == untouched
     engine.curate.apply(planned, confirmed=True)
     engine.refresh()
@@ -86,7 +86,7 @@ def test_a_change_that_recall_does_not_see_changes_no_answer(engine: Engine, tmp
     history = remembered(engine, tmp_path)
     seen = _seen(engine)
     unseen = next(memory for memory in engine.ids(engine.view(_everything())) if memory not in seen)
-    effect = engine.lab.effect(engine.curate.edit([unseen], {"pinned": "yes"}), [], history)
+    effect = explain.effect_on_recall(engine, engine.curate.edit([unseen], {"pinned": "yes"}), [], history)
     assert (effect.asked, effect.changed) == (3, ())
 
 
@@ -102,7 +102,7 @@ def _seen(engine: Engine) -> set[str]:
 
 def test_without_questions_nothing_is_copied(engine: Engine, tmp_path: Path) -> None:
     planned = engine.curate.edit([engine.ids(engine.view(_everything()))[0]], {"pinned": "yes"})
-    assert engine.lab.effect(planned, [], History(tmp_path / "none.db")).asked == 0
+    assert explain.effect_on_recall(engine, planned, [], History(tmp_path / "none.db")).asked == 0
 
 
 def test_it_can_be_cancelled_and_reports_progress(engine: Engine, tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_it_can_be_cancelled_and_reports_progress(engine: Engine, tmp_path: Path
         token.cancel()
 
     with pytest.raises(Cancelled):
-        engine.lab.effect(planned, [], history, on_progress=report, cancel=token)
+        explain.effect_on_recall(engine, planned, [], history, on_progress=report, cancel=token)
     assert len(seen) == 1
 
 
@@ -122,7 +122,7 @@ def test_a_plan_with_conflicts_cannot_be_tried(engine: Engine, tmp_path: Path) -
     history = remembered(engine, tmp_path)
     planned = engine.curate.edit(["no-such-memory"], {"importance": "0"})
     with pytest.raises(RefusedError, match="conflicts"):
-        engine.lab.effect(planned, [], history)
+        explain.effect_on_recall(engine, planned, [], history)
 
 
 def test_changed_words_in_an_answer_are_a_changed_answer(engine: Engine, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_changed_words_in_an_answer_are_a_changed_answer(engine: Engine, tmp_pat
     new = old.replace("2222", "8443")
     assert new != old
     planned = engine.curate.edit([first], {"text": new})
-    effect = engine.lab.effect(planned, [], remembered(engine, tmp_path))
+    effect = explain.effect_on_recall(engine, planned, [], remembered(engine, tmp_path))
     change = next(each for each in effect.changed if each.query == question)
     (row,) = change.reworded
     assert (row.id, row.rank_before) == (first, 1)
@@ -157,7 +157,7 @@ def test_what_only_the_prompt_shows_is_a_changed_answer_too(engine: Engine, tmp_
     planned = engine.curate.edit([first], {"l0_abstract": "Ask Tomas for the port."})
     change = next(
         each
-        for each in engine.lab.effect(planned, [], remembered(engine, tmp_path)).changed
+        for each in explain.effect_on_recall(engine, planned, [], remembered(engine, tmp_path)).changed
         if each.query == question
     )
     row = next(each for each in change.rows if each.id == first)
@@ -173,7 +173,7 @@ def test_the_cases_are_counted_before_and_after(engine: Engine, tmp_path: Path) 
         Case("second", QUESTIONS[0] + "  ", expected=ids[1:2], scopes=SCOPES),
     ]
     planned = engine.curate.forget([ids[0]], hard=True)
-    kept = engine.lab.effect(planned, cases, History(tmp_path / "none.db")).cases
+    kept = explain.effect_on_recall(engine, planned, cases, History(tmp_path / "none.db")).cases
     assert (kept.cases, kept.right_before, kept.right_after) == (3, 2, 2)
     assert kept.worse == (cases[0].query,)
     assert kept.down == ()

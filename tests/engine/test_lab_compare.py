@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memtui.engine import RecallRequest, Trace, open_engine
+from memtui.engine import RecallRequest, Trace, explain, open_engine
 from memtui.engine.demo import build_demo
 from memtui.engine.engine import Engine
 from memtui.engine.explain.comparison import compare, differences, effects
-from memtui.engine.explain.sentences import explain
+from memtui.engine.explain.sentences import explain as explain_candidate
 from memtui.engine.store.open import open_store
 from tests.engine.mutation_battery import QUESTION, VECTOR, rows
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
@@ -105,14 +105,14 @@ def test_a_result_is_explained_in_words(told: Engine) -> None:
         config={"retrieval": {"hardMinScore": 0.3}},
     )  # fmt: skip
     trace = told.recall(request)
-    text = {c.id: explain(trace, c.id).text for c in trace.candidates}
+    text = {c.id: explain_candidate(trace, c.id).text for c in trace.candidates}
     assert text["both"].startswith("found by meaning (#1) and by keyword (#")
     assert "'db-prod-east-2'" in text["both"]
     assert "for its length" in text["long"]
     assert "lost" in text["old"]
     assert "for its age and use" in text["old"]
     assert "as a near-duplicate" in text["twin"]
-    assert explain(trace, "nobody").parts == ()
+    assert explain_candidate(trace, "nobody").parts == ()
 
 
 def test_found_by_keyword_only_names_the_word(told: Engine) -> None:
@@ -120,8 +120,8 @@ def test_found_by_keyword_only_names_the_word(told: Engine) -> None:
     trace = told.recall(
         RecallRequest("db-prod-east-2", recipe="pro/tool", source=None, query_vector=[1, 0], lanes=lanes)
     )
-    assert explain(trace, "words").parts[0] == "found by keyword only: 'db-prod-east-2'"
-    assert explain(trace, "both").parts[0] == "found by meaning only (#1)"
+    assert explain_candidate(trace, "words").parts[0] == "found by keyword only: 'db-prod-east-2'"
+    assert explain_candidate(trace, "both").parts[0] == "found by meaning only (#1)"
 
 
 def test_a_pair_shares_one_question_vector_and_one_moment(engine: Engine) -> None:
@@ -129,7 +129,7 @@ def test_a_pair_shares_one_question_vector_and_one_moment(engine: Engine) -> Non
     moving = Engine(engine.store, now=lambda: next(ticks))
     a = RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, limit=8)
     b = RecallRequest(QUESTION, recipe="pro/agent", limit=3)
-    one, other = moving.lab.pair(a, b)
+    one, other = explain.pair(moving, a, b)
     assert (one.recipe, other.recipe) == ("pro/tool", "pro/agent")
     assert one.now_ms == other.now_ms
     assert other.query_vector is not None
@@ -148,21 +148,23 @@ def test_a_recipe_that_cleans_the_question_embeds_its_own_words(demo_engine: Eng
     question = "Which port do I use for SSH to the bastion?"
     a = RecallRequest(question, recipe="pro/agent")
     b = RecallRequest(question, recipe="memtui")
-    one, other = demo_engine.lab.pair(a, b)
+    one, other = explain.pair(demo_engine, a, b)
     alone = demo_engine.recall(RecallRequest(question, recipe="memtui", now_ms=other.now_ms))
     assert one.embedded == question
     assert other.embedded != question
     assert other.returned == alone.returned
     assert np.array_equal(other.query_vector, alone.query_vector)
-    assert not demo_engine.lab.compare(one, other).one_scale
+    assert not explain.compare(one, other).one_scale
     assert other.as_json(explain=False)["embedded"] == other.embedded
-    again, _ = demo_engine.lab.pair(b, a)
+    again, _ = explain.pair(demo_engine, b, a)
     assert again.returned == alone.returned
 
 
 def test_printed_effects_are_the_ones_of_the_account(demo_engine: Engine) -> None:
     request = RecallRequest("Which port do I use for SSH to the bastion?", recipe="pro/agent")
-    one, other = demo_engine.lab.pair(request, replace(request, config={"retrieval": {"bm25Weight": 0.1}}))
+    one, other = explain.pair(
+        demo_engine, request, replace(request, config={"retrieval": {"bm25Weight": 0.1}})
+    )
     for memory in one.returned:
         for effect in effects(one, other, memory):
             for run, printed in zip((effect.run_a, effect.run_b), effect.printed(), strict=True):

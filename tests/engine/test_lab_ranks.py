@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memtui.engine import RecallRequest
+from memtui.engine import RecallRequest, explain
 from memtui.engine.catalog.similar import VectorMatrix
 from memtui.engine.engine import Engine
 from memtui.engine.explain.ranks import ranking_at
@@ -117,7 +117,7 @@ def test_vectors_that_are_too_large_to_keep_give_the_same_ranks(
 )
 def test_a_memory_without_a_usable_vector_says_so(engine: Engine, memory: str, why: str) -> None:
     request = RecallRequest("harbour master", recipe="pro/tool", query_vector=[1.0] * DIMS)
-    verdict = engine.lab.why_not(memory, request)
+    verdict = explain.why_not(engine, memory, request)
     assert verdict.gate == "candidate_pool"
     assert why in verdict.sentence
     rung = verdict.rung("candidate_pool")
@@ -133,7 +133,9 @@ def test_superseded_rows_that_fill_the_fetch_hide_an_active_memory(tmp_path: Pat
     rows = [row(f"old{n}", f"thing {n}", (1, n / 1000), metadata=gone, age=9) for n in range(250)]
     rows.append(row("alive", "something else", (0.5, 0.866)))
     engine = Engine(open_store(write_store(tmp_path / "s", rows, dims=2)), now=lambda: NOW_MS)
-    verdict = engine.lab.why_not("alive", RecallRequest("a question", recipe="pro/tool", query_vector=[1, 0]))
+    verdict = explain.why_not(
+        engine, "alive", RecallRequest("a question", recipe="pro/tool", query_vector=[1, 0])
+    )
     rung = verdict.rung("candidate_pool")
     assert verdict.gate == "candidate_pool"
     assert rung is not None
@@ -151,8 +153,8 @@ def test_rank_by_words_and_rows_outside_the_index(tmp_path: Path) -> None:
     table = lancedb.connect(folder).open_table("memories")
     table.add([row("late", "the gateway came late", (0, 1))])
     engine = Engine(open_store(folder), now=lambda: NOW_MS)
-    verdict = engine.lab.why_not(
-        "late", RecallRequest("gateway port", recipe="pro/tool", query_vector=[1, 0])
+    verdict = explain.why_not(
+        engine, "late", RecallRequest("gateway port", recipe="pro/tool", query_vector=[1, 0])
     )
     rung = verdict.rung("candidate_pool")
     assert rung is not None
@@ -169,7 +171,7 @@ def test_a_question_that_no_word_answers_is_looked_for_as_a_whole(tmp_path: Path
     rows = [row("one", "网关配置在服务器的目录里", (1, 0)), row("other", "频道发文规则", (0, 1))]
     engine = Engine(open_store(write_store(tmp_path / "s", rows, dims=2)), now=lambda: NOW_MS)
     request = RecallRequest("网关配置", recipe="pro/tool", source=None, query_vector=[1, 0], limit=1)
-    verdict = engine.lab.why_not("other", request)
+    verdict = explain.why_not(engine, "other", request)
     rung = verdict.rung("candidate_pool")
     assert rung is not None
     assert "the whole question" in rung.facts["lanes"]["bm25"]["why"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memtui.engine import Engine, RecallRequest, Trace, open_engine
+from memtui.engine import Engine, RecallRequest, Trace, explain, open_engine
 from memtui.engine.demo import build_demo
 from memtui.engine.demo.content import questions
 from memtui.engine.explain.inquiry import INDIRECT, PROMPT_GATES
@@ -25,7 +25,7 @@ def disagreements(engine: Engine, trace: Trace) -> Iterator[str]:
     """Where the verdict on a candidate is not what the trace recorded."""
     pool = {row.id: at for at, row in enumerate(trace.pool.rows)}
     for candidate in trace.candidates:
-        verdict = engine.lab.why_not_in(trace, candidate.id, changes=False)
+        verdict = explain.why_not_in(engine, trace, candidate.id, changes=False)
         where = f"{trace.recipe} {trace.query!r} {candidate.id}"
         if verdict.rank != candidate.rank:
             yield f"{where}: came back as {candidate.rank}, said {verdict.rank}"

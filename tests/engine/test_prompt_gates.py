@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, RecallRequest, open_engine
+from memtui.engine import Engine, RecallRequest, explain, open_engine
 from memtui.engine.explain.prompt_block import PromptBlockSettings, settings_of
 from tests.engine.pro_store import NOW_MS, row, write_store
 
@@ -27,12 +27,12 @@ def engine(tmp_path: Path) -> Engine:
 def test_the_fourth_came_back_and_does_not_reach_the_prompt(engine: Engine) -> None:
     request = RecallRequest(QUESTION, recipe="pro/agent", query_vector=[1, 0])
     trace = engine.recall(request)
-    prompt = engine.lab.injected(trace)
+    prompt = explain.injected(trace)
     assert prompt.items == 3
     reached = [part.id for part in prompt.parts if part.line]
     assert reached == list(trace.returned[:3])
     for place, memory_id in enumerate(trace.returned, 1):
-        verdict = engine.lab.why_not_in(trace, memory_id, changes=False)
+        verdict = explain.why_not_in(engine, trace, memory_id, changes=False)
         assert (verdict.returned, verdict.rank) == (True, place)
         if place <= 3:
             assert verdict.gate is None
@@ -43,7 +43,7 @@ def test_the_fourth_came_back_and_does_not_reach_the_prompt(engine: Engine) -> N
 
 def test_the_characters_end_the_prompt_too(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/agent", query_vector=[1, 0]))
-    found = engine.lab.injected(trace, PromptBlockSettings(max_chars=100))
+    found = explain.injected(trace, PromptBlockSettings(max_chars=100))
     assert all(part.limit == 100 for part in found.parts if part.gate == "prompt_chars")
     assert any(part.gate == "prompt_chars" for part in found.parts)
 
@@ -51,7 +51,7 @@ def test_the_characters_end_the_prompt_too(engine: Engine) -> None:
 def test_a_repeat_is_a_gate_of_its_own(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/agent", query_vector=[1, 0]))
     first = trace.returned[0]
-    found = engine.lab.injected(trace, turns_since={first: 2})
+    found = explain.injected(trace, turns_since={first: 2})
     part = next(each for each in found.parts if each.id == first)
     assert (part.gate, part.value, part.limit) == ("repeat", 2, 8)
 
@@ -59,7 +59,7 @@ def test_a_repeat_is_a_gate_of_its_own(engine: Engine) -> None:
 @pytest.mark.parametrize("recipe", ["pro/tool", "pro/cli", "memtui"])
 def test_a_recipe_that_fills_no_prompt_has_none_of_these_gates(engine: Engine, recipe: str) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe=recipe, query_vector=[1, 0]))
-    verdict = engine.lab.why_not_in(trace, trace.returned[0], changes=False)
+    verdict = explain.why_not_in(engine, trace, trace.returned[0], changes=False)
     assert verdict.rung("prompt_items") is None
 
 

@@ -10,7 +10,7 @@ import pytest
 from memtui.engine import Engine, RecallRequest, open_engine
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.demo import build_demo
-from memtui.engine.explain.radar import radar
+from memtui.engine.explain.radar import find_disagreements
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
@@ -143,7 +143,7 @@ def test_planted_pairs_are_found_and_nothing_else(tmp_path: Path, capsys: pytest
     for question, old, new in PAIRS:
         trace = asked(engine, question)
         ids = {text: f"m{n}" for n, (text, _) in enumerate(texts)}
-        told = radar(trace)
+        told = find_disagreements(trace)
         pairs = {(texts[int(each.recalled[1:])][0], texts[int(each.newer[1:])][0]) for each in told}
         planted = {(a, b) for _, a, b in PAIRS}
         right += len(pairs & planted)
@@ -162,9 +162,9 @@ def test_planted_pairs_are_found_and_nothing_else(tmp_path: Path, capsys: pytest
 def test_a_store_without_disagreement_is_silent(tmp_path: Path) -> None:
     engine = built(tmp_path / "store", [(text, 5.0 + 7 * n) for n, text in enumerate(DECOYS)])
     for text in DECOYS:
-        assert radar(asked(engine, text)) == ()
+        assert find_disagreements(asked(engine, text)) == ()
     for question, _, _ in PAIRS:
-        assert radar(asked(engine, question)) == ()
+        assert find_disagreements(asked(engine, question)) == ()
 
 
 def test_dialogues_are_silent(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_dialogues_are_silent(tmp_path: Path) -> None:
     store = open_store(str(dialogues.write(tmp_path / name, turns)))
     bench = RecallContext(store, NOW_MS, bundled().embed_query, bundled=True)
     for question in questions:
-        assert radar(recall(RecallRequest(question.query, recipe="memtui"), bench)) == ()
+        assert find_disagreements(recall(RecallRequest(question.query, recipe="memtui"), bench)) == ()
 
 
 @pytest.fixture(scope="module")
@@ -185,17 +185,17 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 @pytest.mark.parametrize("recipe", ["pro/agent", "memtui"])
 def test_the_port_of_the_bastion_is_told_unasked(demo: Engine, recipe: str) -> None:
     trace = demo.recall(RecallRequest("Which port do I use for SSH to the bastion?", recipe=recipe))
-    (told,) = radar(trace)
+    (told,) = find_disagreements(trace)
     assert (told.kind, told.value, told.newer_value, told.way) == ("port", "2222", "48022", "ended")
     assert told.recalled == trace.returned[0]
     assert told.newer_ms > told.recalled_ms
     rest = [case.query for case in demo_cases(NOW_MS) if "port" not in case.query.lower()]
     assert rest
     for question in rest:
-        assert radar(demo.recall(RecallRequest(question, recipe=recipe))) == ()
+        assert find_disagreements(demo.recall(RecallRequest(question, recipe=recipe))) == ()
 
 
 def test_a_scope_that_is_not_read_tells_nothing(demo: Engine) -> None:
     question = "Which port do I use for SSH to the bastion?"
     trace = demo.recall(RecallRequest(question, recipe="memtui", scopes=["project:atlas"]))
-    assert radar(trace) == ()
+    assert find_disagreements(trace) == ()

@@ -13,7 +13,7 @@ import pytest
 
 from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError
 from memtui.engine.catalog.build import build_catalog
-from memtui.engine.explain.inquiry import why_not
+from memtui.engine.explain.inquiry import inquire
 from memtui.engine.explain.prompt_block import injected
 from memtui.engine.explain.ranks import ranking_at
 from memtui.engine.explain.variation import Recompute
@@ -108,7 +108,7 @@ def test_why_not_says_that_the_recall_failed(store: Store) -> None:
     bench = RecallContext(store, NOW_MS, refusing())
     trace = recall(RecallRequest("gateway port", recipe="pro/tool"), bench)
     ranking = partial(ranking_at, store, catalog=build_catalog(store))
-    verdict = why_not(trace, "a", ranking, Recompute(bench)).verdict
+    verdict = inquire(trace, "a", ranking, Recompute(bench)).verdict
     assert (verdict.returned, verdict.gate) == (False, "embedding")
     assert verdict.as_json()["failure"]["stage"] == "hybrid.embedQuery"
     alone = verdict.as_json()["words_alone"]

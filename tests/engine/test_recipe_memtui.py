@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError, open_engine
+from memtui.engine import MemtuiError, RecallRequest, Trace, UsageError, explain, open_engine
 from memtui.engine.core.errors import ConfigError
 from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
@@ -352,6 +352,6 @@ def test_metadata_that_was_encoded_twice_is_read_here_and_not_by_the_plugin(tmp_
     plugin = recall(RecallRequest(query="choir", recipe="pro/tool", query_vector=[1.0, 0.0]), bench)
     assert not plugin.pool.rows[0].metadata.valid
     assert "metadata is encoded twice in 3 candidates: the plugin reads nothing of it." in plugin.findings
-    lab = open_engine(tmp_path / "twice", now=lambda: NOW_MS, environ={}, cwd=tmp_path).lab
-    verdict = lab.why_not_in(found, "m2", changes=False)
+    engine = open_engine(tmp_path / "twice", now=lambda: NOW_MS, environ={}, cwd=tmp_path)
+    verdict = explain.why_not_in(engine, found, "m2", changes=False)
     assert verdict.gate == "state"

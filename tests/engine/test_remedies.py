@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, RecallRequest, open_engine
+from memtui.engine import Engine, RecallRequest, explain, open_engine
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.demo import build_demo
-from memtui.engine.explain.radar import radar
+from memtui.engine.explain.radar import find_disagreements
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine.planted import TARGET, healthy, toward
 
@@ -42,10 +42,10 @@ def test_a_memory_that_did_not_come_back_is_brought_back_by_what_is_proposed(
     engine: Engine, tmp_path: Path
 ) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool"))
-    (told,) = radar(trace)
+    (told,) = find_disagreements(trace)
     assert told.newer not in trace.returned
     untouched = tree_hash(tmp_path / "store")
-    found = engine.lab.remedies(trace, told.newer, demo_cases(NOW_MS))
+    found = explain.find_remedies(engine, trace, told.newer, demo_cases(NOW_MS))
     assert tree_hash(tmp_path / "store") == untouched
     assert {"words", "supersede"} & {each.name for each in found}
     order = [(each.worse, each.harm) for each in found]
@@ -60,8 +60,8 @@ def test_a_memory_that_did_not_come_back_is_brought_back_by_what_is_proposed(
 
 def test_a_memory_that_wrongly_came_back_is_kept_away(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool"))
-    (told,) = radar(trace)
-    found = engine.lab.remedies(trace, told.recalled, ())
+    (told,) = find_disagreements(trace)
+    found = explain.find_remedies(engine, trace, told.recalled, ())
     assert found[0].name == "supersede"
     assert found[0].rank is None
     engine.curate.apply(found[0].planned, confirmed=True)
@@ -78,7 +78,7 @@ def test_an_expired_memory_is_brought_back_by_lifting_its_expiry(engine: Engine)
     later = opened(Path(engine.store.folder or ""))
     later._now = lambda: NOW_MS + 2 * DAY_MS
     trace = later.recall(RecallRequest(QUESTION, recipe="pro/tool"))
-    found = later.lab.remedies(trace, first, ())
+    found = explain.find_remedies(later, trace, first, ())
     assert found[0].name == "lift-expiry"
     assert found[0].rank == 1
 
@@ -100,7 +100,7 @@ def test_a_memory_that_its_state_keeps_back_comes_back_when_the_remedy_is_writte
     engine, asked = planted(tmp_path, **fields)
     trace = engine.recall(asked)
     assert TARGET not in trace.returned
-    found = engine.lab.remedies(trace, TARGET, ())
+    found = explain.find_remedies(engine, trace, TARGET, ())
     assert found[0].name == name
     engine.curate.apply(found[0].planned)
     engine.refresh()
@@ -128,7 +128,7 @@ def test_one_of_two_rivals_gives_way_when_it_is_demoted_or_archived(
     engine = opened(world.write(tmp_path / "store"))
     (first,) = engine.recall(asked).returned
     second = {"rival": TARGET, TARGET: "rival"}[first]
-    found = engine.lab.remedies(engine.recall(asked), first if leaves else second, ())
+    found = explain.find_remedies(engine, engine.recall(asked), first if leaves else second, ())
     chosen = {each.name: each for each in found}[name]
     assert [each.harm for each in found] == sorted(each.harm for each in found)
     assert [each.id for each in chosen.planned.changes] == [first]
@@ -150,7 +150,7 @@ def test_archiving_is_not_proposed_where_the_archived_one_keeps_its_place(tmp_pa
     engine = opened(world.write(tmp_path / "store"))
     trace = engine.recall(asked)
     assert trace.returned == (TARGET,)
-    assert "archive" not in {each.name for each in engine.lab.remedies(trace, "rival", ())}
+    assert "archive" not in {each.name for each in explain.find_remedies(engine, trace, "rival", ())}
     engine.curate.apply(engine.curate.forget([TARGET]), confirmed=True)
     engine.refresh()
     assert engine.recall(asked).returned == ()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import Candidate, RecallRequest, Step, Trace, UsageError
+from memtui.engine import Candidate, RecallRequest, Step, Trace, UsageError, explain
 from memtui.engine.engine import Engine
 from memtui.engine.explain.variation import Recompute, changed_request, what_if
 from memtui.engine.recall.knob import Knob
@@ -157,19 +157,18 @@ def test_what_came_from_memory_can_be_asked_on_like_any_other_answer(engine: Eng
     assert_equal(further.trace, engine.recall(changed_request(found.trace, wider)))
     lost = next(each for each in trace.returned if each not in found.trace.returned)
     assert (
-        engine.lab.why_not_in(found.trace, lost).changes
-        == engine.lab.why_not_in(engine.recall(changed_request(trace, {"limit": 2})), lost).changes
+        explain.why_not_in(engine, found.trace, lost).changes
+        == explain.why_not_in(engine, engine.recall(changed_request(trace, {"limit": 2})), lost).changes
     )
 
 
 def test_a_parameter_that_needs_another_search_says_so(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, scopes=["global"]))
-    lab = engine.lab
-    assert lab.what_if(trace, {"limit": 12}).asked == ""
-    assert lab.what_if(trace, {"now_ms": NOW_MS - 30 * DAY_MS}).asked == ""
-    assert "searched" in lab.what_if(trace, {"scopes": None}).asked
-    assert "read" in lab.what_if(trace, {"retrieval.disableNativeCosine": True}).asked
-    needs = {each.knob.path: each.needs for each in lab.parameters(trace)}
+    assert explain.what_if(engine, trace, {"limit": 12}).asked == ""
+    assert explain.what_if(engine, trace, {"now_ms": NOW_MS - 30 * DAY_MS}).asked == ""
+    assert "searched" in explain.what_if(engine, trace, {"scopes": None}).asked
+    assert "read" in explain.what_if(engine, trace, {"retrieval.disableNativeCosine": True}).asked
+    needs = {each.knob.path: each.needs for each in explain.parameters(trace)}
     assert needs["retrieval.disableNativeCosine"] == "a search"
     assert needs["retrieval.hardMinScore"] == "nothing"
 
@@ -185,7 +184,7 @@ def test_the_recall_of_an_older_version_is_a_what_if(tmp_path: Path) -> None:
     request = RecallRequest("which port has the gateway", recipe="pro/tool", query_vector=[1, 0])
     trace = engine.recall(request)
     assert set(trace.returned) == {"old", "new"}
-    then = engine.lab.what_if(trace, {"table_version": version})
+    then = explain.what_if(engine, trace, {"table_version": version})
     assert (then.trace.returned, then.changed) == (("old",), True)
     assert then.trace.table_version == version
 
@@ -193,20 +192,20 @@ def test_the_recall_of_an_older_version_is_a_what_if(tmp_path: Path) -> None:
 def test_every_flip_point_holds_on_both_sides(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, limit=6))
     flipped = 0
-    for parameter in engine.lab.parameters(trace):
+    for parameter in explain.parameters(trace):
         if parameter.knob.kind not in ("number", "whole") or parameter.inert:
             continue
-        strip = engine.lab.flips(trace, parameter.knob.path)
+        strip = explain.flips(engine, trace, parameter.knob.path)
         for flip in strip.flips:
-            before = engine.lab.what_if(trace, {strip.path: flip.before}).trace.returned
-            after = engine.lab.what_if(trace, {strip.path: flip.after}).trace.returned
+            before = explain.what_if(engine, trace, {strip.path: flip.before}).trace.returned
+            after = explain.what_if(engine, trace, {strip.path: flip.after}).trace.returned
             assert before != after
             assert set(before) - set(after) == set(flip.left)
             assert set(after) - set(before) == set(flip.entered)
             assert flip.after - flip.before == pytest.approx(parameter.knob.step)
         low, high = strip.safe
         for value in (low, high, (low + high) / 2):
-            same = engine.lab.what_if(trace, {strip.path: parameter.knob.clamp(value)})
+            same = explain.what_if(engine, trace, {strip.path: parameter.knob.clamp(value)})
             assert same.trace.returned == trace.returned
         flipped += bool(strip.flips)
     assert flipped >= 6
@@ -221,12 +220,14 @@ def test_a_parameter_that_is_said_to_do_nothing_does_nothing(engine: Engine) -> 
             trace = engine.recall(
                 RecallRequest(QUESTION, recipe=recipe, query_vector=VECTOR, config=config, limit=10)
             )
-            for parameter in engine.lab.parameters(trace):
+            for parameter in explain.parameters(trace):
                 if not parameter.inert or parameter.knob.path == "retrieval.minScore":
                     continue
                 seen.add(parameter.knob.path)
                 for _ in range(4):
-                    after = engine.lab.what_if(trace, {parameter.knob.path: a_value(rng, parameter.knob)})
+                    after = explain.what_if(
+                        engine, trace, {parameter.knob.path: a_value(rng, parameter.knob)}
+                    )
                     assert not after.changed, parameter
     assert {"retrieval.recencyWeight", "decay.staleThreshold", "retrieval.bm25Weight"} <= seen
 
@@ -234,7 +235,7 @@ def test_a_parameter_that_is_said_to_do_nothing_does_nothing(engine: Engine) -> 
 def test_findings_stand_beside_their_parameter(engine: Engine) -> None:
     config = {"retrieval": {"candidatePoolSize": 50, "recencyWeight": 0.4}}
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, config=config))
-    beside = {each.knob.path: each.findings for each in engine.lab.parameters(trace)}
+    beside = {each.knob.path: each.findings for each in explain.parameters(trace)}
     assert any("above 20" in finding for finding in beside["retrieval.candidatePoolSize"])
     assert any("no effect for agents" in finding for finding in beside["retrieval.recencyWeight"])
     assert any("silently" in finding for finding in beside["retrieval.rerank"])
@@ -242,20 +243,20 @@ def test_findings_stand_beside_their_parameter(engine: Engine) -> None:
 
 def test_a_memory_can_be_the_question(engine: Engine) -> None:
     base = RecallRequest("anything", recipe="pro/tool", scopes=None, limit=3)
-    found = engine.recall(engine.lab.more_like("core", base))
+    found = engine.recall(explain.more_like(engine, "core", base))
     assert found.returned[0] == "core"
     assert "twin" in found.returned or any(c.id == "twin" for c in found.candidates)
     with pytest.raises(UsageError, match="no vector"):
-        engine.lab.more_like("zero", base)
+        explain.more_like(engine, "zero", base)
     with pytest.raises(UsageError, match="no memory"):
-        engine.lab.more_like("nobody", base)
+        explain.more_like(engine, "nobody", base)
 
 
 def test_what_cannot_be_turned_is_refused(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/cli", query_vector=VECTOR))
     with pytest.raises(UsageError, match="decay engine"):
-        engine.lab.what_if(trace, {"decay.betaCore": 1.0})
+        explain.what_if(engine, trace, {"decay.betaCore": 1.0})
     with pytest.raises(UsageError, match="no parameter"):
-        engine.lab.what_if(trace, {"colour": "blue"})
+        explain.what_if(engine, trace, {"colour": "blue"})
     with pytest.raises(UsageError, match="no number"):
-        engine.lab.flips(trace, "retrieval.mode")
+        explain.flips(engine, trace, "retrieval.mode")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import RecallRequest, Trace
+from memtui.engine import RecallRequest, Trace, explain
 from memtui.engine.demo import build_demo
 from memtui.engine.engine import Engine
 from memtui.engine.explain.knobs import knobs_of, value_of
@@ -61,11 +61,13 @@ def test_a_parameter_that_is_said_to_do_nothing_does_nothing(engine: Engine, rec
     idle = 0
     for query in QUESTIONS:
         trace = ask(engine, recipe, query)
-        for parameter in engine.lab.parameters(trace):
+        for parameter in explain.parameters(trace):
             if parameter.inert:
                 idle += 1
                 for _ in range(3):
-                    after = engine.lab.what_if(trace, {parameter.knob.path: a_value(rng, parameter.knob)})
+                    after = explain.what_if(
+                        engine, trace, {parameter.knob.path: a_value(rng, parameter.knob)}
+                    )
                     assert not after.changed, parameter
     assert idle
 
@@ -74,8 +76,11 @@ def test_a_smaller_change_of_a_weight_brings_a_memory_back(engine: Engine) -> No
     trace = ask(engine, "memtui", QUESTIONS[0])
     after_last = next(each.id for each in trace.candidates if each.rank is None)
     heard: list[int] = []
-    verdict = engine.lab.why_not_in(
-        trace, after_last, on_verdict=lambda each: heard.append(len(each.changes) + len(each.powerless))
+    verdict = explain.why_not_in(
+        engine,
+        trace,
+        after_last,
+        on_verdict=lambda each: heard.append(len(each.changes) + len(each.powerless)),
     )
     knobs = {change.knob for change in verdict.changes}
     assert "limit" in knobs

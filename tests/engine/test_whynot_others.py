@@ -14,6 +14,8 @@ from memtui.engine import (
     RefusedError,
     UsageError,
     Verdict,
+    changes,
+    explain,
     open_engine,
     read_receipt,
 )
@@ -57,7 +59,7 @@ def builtin(tmp_path: Path) -> Engine:
 
 def ask_builtin(engine: Engine, n: int, **more: Any) -> Verdict:
     request = RecallRequest("memory", recipe="memory-lancedb", query_vector=[1, 0], **more)
-    verdict = engine.lab.why_not(uuid(n), request)
+    verdict = explain.why_not(engine, uuid(n), request)
     for change in verdict.changes:
         again = with_value(request, change.knob, change.after)
         assert uuid(n) in engine.recall(again).returned
@@ -71,10 +73,9 @@ def test_the_built_in_program_searches_one_agents_rows(builtin: Engine) -> None:
     assert (verdict.gate, verdict.value, verdict.limit) == ("scope", "ops", ["main"])
     assert "agent ops" in verdict.sentence
     assert ask_builtin(builtin, 50, agent="ops").returned
-    lab = builtin.lab
     base = builtin.recall(RecallRequest("memory", recipe="memory-lancedb", query_vector=[1, 0]))
-    assert lab.bounds().owners == ("main", "ops")
-    assert lab.what_if(base, {"agent": "ops"}).trace.returned == (uuid(50),)
+    assert explain.bounds(builtin.store, builtin.catalog).owners == ("main", "ops")
+    assert explain.what_if(builtin, base, {"agent": "ops"}).trace.returned == (uuid(50),)
 
 
 def test_the_built_in_program_takes_the_nearest(builtin: Engine) -> None:
@@ -96,11 +97,11 @@ def test_memtuis_own_recipe_has_the_gates_that_its_trace_names(tmp_path: Path) -
     world.change(scope="agent:ops")
     engine = Engine(open_store(world.write(tmp_path / "scope")), now=lambda: NOW_MS)
     request = world.ask(recipe="memtui")
-    verdict = engine.lab.why_not(TARGET, request)
+    verdict = explain.why_not(engine, TARGET, request)
     assert (verdict.gate, verdict.value) == ("scope", "agent:ops")
     assert TARGET in engine.recall(with_value(request, "scopes", verdict.changes[0].after)).returned
     inside = with_value(request, "scopes", ["agent:ops"])
-    assert engine.lab.why_not(TARGET, inside).returned
+    assert explain.why_not(engine, TARGET, inside).returned
 
 
 def test_memtuis_own_recipe_cuts_at_the_limit(tmp_path: Path) -> None:
@@ -108,7 +109,7 @@ def test_memtuis_own_recipe_cuts_at_the_limit(tmp_path: Path) -> None:
     engine = Engine(open_store(write_store(tmp_path / "store", rows, dims=2)), now=lambda: NOW_MS)
     request = RecallRequest("gateway port", recipe="memtui", query_vector=[1, 0], limit=3)
     last = engine.recall(with_value(request, "limit", 12)).returned[-1]
-    verdict = engine.lab.why_not(last, request)
+    verdict = explain.why_not(engine, last, request)
     assert not verdict.returned
     assert verdict.gate is not None
     (change,) = [each for each in verdict.changes if each.knob == "limit"]
@@ -119,8 +120,8 @@ def test_memtuis_own_recipe_cuts_at_the_limit(tmp_path: Path) -> None:
 def test_a_duplicated_id_is_looked_up_once(tmp_path: Path) -> None:
     rows = [row("twice", "the gateway port", (1, 0)), row("twice", "the gateway port again", (0.9, 0.436))]
     engine = Engine(open_store(write_store(tmp_path / "store", rows, dims=2)), now=lambda: NOW_MS)
-    verdict = engine.lab.why_not(
-        "twice", RecallRequest("gateway port", recipe="pro/tool", query_vector=[1, 0])
+    verdict = explain.why_not(
+        engine, "twice", RecallRequest("gateway port", recipe="pro/tool", query_vector=[1, 0])
     )
     assert verdict.returned
 
@@ -132,20 +133,20 @@ def test_questions_that_make_no_sense_are_answered_in_words(tmp_path: Path) -> N
     )
     request = RecallRequest("gateway port", recipe="pro/tool", query_vector=[1, 0])
     with pytest.raises(UsageError, match="empty"):
-        engine.lab.why_not("one", with_value(request, "query", "  "))
+        explain.why_not(engine, "one", with_value(request, "query", "  "))
     none = engine.recall(with_value(request, "limit", 0))
     assert none.limit == 1
     assert "a limit of 0 is taken as 1" in none.warnings
     early = engine.recall(with_value(request, "now_ms", NOW_MS - 400 * DAY_MS))
     assert early.returned == ()
     assert any("none of these memories was there yet" in warning for warning in early.warnings)
-    verdict = engine.lab.why_not("one", with_value(request, "now_ms", NOW_MS - 400 * DAY_MS))
+    verdict = explain.why_not(engine, "one", with_value(request, "now_ms", NOW_MS - 400 * DAY_MS))
     assert verdict.gate == "inactive"
     assert "valid from" in verdict.sentence
     (change,) = [each for each in verdict.changes if each.knob == "now_ms"]
     assert (change.after, change.one_less) == (NOW_MS, NOW_MS - 1)
     weightless = {"retrieval": {"vectorWeight": 0, "bm25Weight": 0}}
-    nothing = engine.lab.why_not("one", with_value(request, "config", weightless))
+    nothing = explain.why_not(engine, "one", with_value(request, "config", weightless))
     assert nothing.gate == "min_score"
     assert {each.knob for each in nothing.changes} >= {"retrieval.vectorWeight"}
 
@@ -158,8 +159,8 @@ def test_a_trace_from_a_file_cannot_be_searched(tmp_path: Path) -> None:
         now=lambda: NOW_MS,
     )
     trace = engine.recall(RecallRequest("gateway port", recipe="pro/tool", query_vector=[1, 0]))
-    receipt = read_receipt(json.dumps(engine.lab.receipt(trace)))
-    comparison = engine.lab.compare(receipt, trace)
+    receipt = read_receipt(json.dumps(explain.receipt(engine, trace)))
+    comparison = explain.compare(receipt, trace)
     assert comparison.kendall_tau is None
     assert comparison.overlap_at_k == 1.0
 
@@ -169,14 +170,14 @@ def test_a_change_of_the_memory_is_a_change_set_that_brings_it_back(tmp_path: Pa
     world.change(metadata={"state": "archived"})
     folder = world.write(tmp_path / "store")
     engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path)
-    verdict = engine.lab.why_not(TARGET, world.ask(recipe="pro/agent"))
+    verdict = explain.why_not(engine, TARGET, world.ask(recipe="pro/agent"))
     assert verdict.gate == "state"
     (change,) = [each for each in verdict.changes if each.knob == "memory.state"]
-    engine.curate.apply(engine.lab.plan_change(TARGET, change))
+    engine.curate.apply(changes.plan_change(engine.curate, TARGET, change))
     engine.refresh()
-    assert engine.lab.why_not(TARGET, world.ask(recipe="pro/agent")).returned
+    assert explain.why_not(engine, TARGET, world.ask(recipe="pro/agent")).returned
     with pytest.raises(UsageError, match="no field"):
-        engine.lab.plan_change(TARGET, replace(change, knob="limit"))
+        changes.plan_change(engine.curate, TARGET, replace(change, knob="limit"))
 
 
 @pytest.mark.parametrize(
@@ -194,14 +195,14 @@ def test_memtuis_own_recipe_names_what_a_memory_is_and_lets_it_through(
     world.change(metadata=metadata)
     folder = world.write(tmp_path / "store")
     engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder)
-    verdict = engine.lab.why_not(TARGET, world.ask(recipe="memtui"))
+    verdict = explain.why_not(engine, TARGET, world.ask(recipe="memtui"))
     assert verdict.gate == gate
     assert said in verdict.sentence
     assert f"memory.{knob}" in {change.knob for change in verdict.changes if change.confirmed}
     assert ("now_ms" in {change.knob for change in verdict.changes}) == (gate != "state")
     last = engine.recall(world.ask(recipe="memtui", limit=3))
     behind = next(each for each in last.candidates if each.reason == "limit")
-    told = engine.lab.why_not(behind.id, world.ask(recipe="memtui", limit=3))
+    told = explain.why_not(engine, behind.id, world.ask(recipe="memtui", limit=3))
     assert (told.gate, told.limit) == ("limit", 3)
     assert told.sentence.startswith("It stands at ")
 
@@ -211,16 +212,16 @@ def test_a_superseded_memory_is_staged_to_count_again(tmp_path: Path) -> None:
     world.change(metadata={"invalidated_at": NOW_MS - 1, "superseded_by": "filler00"})
     folder = world.write(tmp_path / "store")
     engine = open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder, writable=True, state=tmp_path)
-    verdict = engine.lab.why_not(TARGET, world.ask())
+    verdict = explain.why_not(engine, TARGET, world.ask())
     (change,) = [each for each in verdict.changes if each.knob == "memory.invalidated_at"]
-    plan = engine.lab.plan_change(TARGET, change)
+    plan = changes.plan_change(engine.curate, TARGET, change)
     assert "filler00" in plan.warnings[0]
     engine.curate.apply(plan)
     engine.refresh()
-    assert engine.lab.why_not(TARGET, world.ask()).returned
+    assert explain.why_not(engine, TARGET, world.ask()).returned
     shorter = replace(change, knob="memory.length", after=20)
     with pytest.raises(RefusedError, match="vector"):  # no embedder is known for this store
-        engine.lab.plan_change(TARGET, shorter)
+        changes.plan_change(engine.curate, TARGET, shorter)
 
 
 def test_a_shorter_text_ends_with_a_word() -> None:
@@ -237,11 +238,11 @@ def test_the_sentence_has_the_words_of_the_question(tmp_path: Path) -> None:
     request = world.ask(
         query="Which gateways does staging have, and Häfen?", query_vector=[0.0, 1.0] + [0.0] * 22
     )
-    rung = engine.lab.why_not("filler00", request).rung("candidate_pool")
+    rung = explain.why_not(engine, "filler00", request).rung("candidate_pool")
     assert rung is not None
     assert [w for w in rung.facts["question_words"] if w in ("doe", "gatewai", "gateway", "hafen")] == []
     assert {"gateways", "staging", "Häfen"} <= set(rung.facts["question_words"])
-    assert engine.lab.why_not(TARGET, request).rung("candidate_pool").facts["shared_words"] == [  # type: ignore[union-attr]
+    assert explain.why_not(engine, TARGET, request).rung("candidate_pool").facts["shared_words"] == [  # type: ignore[union-attr]
         "gateways",
         "staging",
     ]
@@ -254,7 +255,7 @@ def test_a_knob_that_cannot_be_asked_here_does_not_stop_the_others(tmp_path: Pat
     trace = engine.recall(request)
     assert trace.mode == "keyword"
     last = next(each.id for each in trace.candidates if each.reason == "limit")
-    verdict = engine.lab.why_not(last, request)
+    verdict = explain.why_not(engine, last, request)
     assert "limit" in {change.knob for change in verdict.changes}
     unable = {each.knob: each.why for each in verdict.powerless}
     assert unable["retrieval.mode"].startswith(
@@ -263,18 +264,18 @@ def test_a_knob_that_cannot_be_asked_here_does_not_stop_the_others(tmp_path: Pat
     assert ", and No" not in unable["retrieval.mode"]
     for path in ("retrieval.vectorWeight", "retrieval.bm25Weight"):
         assert "one lane" in unable[path]
-        assert not engine.lab.what_if(trace, {path: 0.05}).changed
+        assert not explain.what_if(engine, trace, {path: 0.05}).changed
 
 
 def test_settings_are_resolved_before_anything_is_asked(tmp_path: Path) -> None:
     folder = write_store(tmp_path / "s", [row("one", "a gateway port", (1, 0))], dims=2)
     engine = Engine(open_store(folder), now=lambda: NOW_MS)
     for recipe, block in (("pro/agent", "retrieval"), ("memtui", "memtui"), ("mem-engine", "memEngine")):
-        config, _ = engine.lab.settings(RecallRequest("", recipe=recipe))
+        config, _ = explain.settings(engine, RecallRequest("", recipe=recipe))
         assert config[block] == engine.recall(RecallRequest("gateway port", recipe=recipe)).config[block]
     weightless = {"retrieval": {"vectorWeight": 0, "bm25Weight": 0}, "decay": None}
-    _, findings = engine.lab.settings(RecallRequest("", recipe="pro/tool", config=weightless))
+    _, findings = explain.settings(engine, RecallRequest("", recipe="pro/tool", config=weightless))
     assert any("both 0: meaning counts nothing" in finding for finding in findings)
     aimless = {"decay": {"recencyWeight": 0, "frequencyWeight": 0, "intrinsicWeight": 0}}
-    _, findings = engine.lab.settings(RecallRequest("", recipe="pro/tool", config=aimless))
+    _, findings = explain.settings(engine, RecallRequest("", recipe="pro/tool", config=aimless))
     assert any("all 0: neither age nor use nor importance counts" in finding for finding in findings)

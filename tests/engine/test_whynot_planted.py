@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import explain
 from memtui.engine.engine import Engine
 from memtui.engine.explain.candidate_changes import metadata_after
 from memtui.engine.explain.inquiry import PROMPT_GATES
@@ -85,7 +86,7 @@ def test_in_a_healthy_store_the_target_comes_back_and_every_gate_is_passed(tmp_p
     for seed in range(4):
         world = healthy(seed)
         request = world.ask()
-        verdict = open_engine(world.write(tmp_path / str(seed))).lab.why_not(TARGET, request)
+        verdict = explain.why_not(open_engine(world.write(tmp_path / str(seed))), TARGET, request)
         gates = (*GATES, *PROMPT_GATES) if request.recipe == "pro/agent" else GATES
         assert (verdict.returned, verdict.gate, verdict.changes) == (True, None, ())
         assert [rung.gate for rung in verdict.ladder] == list(gates)
@@ -113,7 +114,7 @@ def test_the_planted_gate_is_named_and_the_change_mends_it(
         engine = open_engine(world.write(folder / "store"))
         request = asked(world, server)
         looked_into = seed in random.Random(gate).sample(range(STORES), 5) or seed < 2
-        verdict = engine.lab.why_not(TARGET, request, changes=looked_into)
+        verdict = explain.why_not(engine, TARGET, request, changes=looked_into)
         assert not verdict.returned
         named[seed] = verdict.gate
         if looked_into and gate != "unknown_id":

@@ -13,7 +13,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.engine import CaseBook, Engine, RecallRequest, open_engine
+from memtui.engine import CaseBook, Engine, RecallRequest, explain, open_engine
 from memtui.engine.cases.case import demo_cases
 from memtui.paths import store_state_dir
 from memtui.tui.app import MemtuiApp
@@ -160,7 +160,7 @@ async def test_a_file_a_version_and_a_time_are_compared_and_nothing_is_written(
         assert [d.parameter for d in pair_of(screen).comparison.differences] == ["now_ms"]
         assert "as of 2026-05-01" in screen_text(app)
         await press(pilot, "C", "t")
-        oldest = demo_engine.lab.versions()[0].version
+        oldest = explain.versions(demo_engine)[0].version
         assert f"version {oldest}" in screen_text(app)
         await press(pilot, "enter")
         assert ("table_version", oldest) in {
@@ -174,7 +174,7 @@ async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tm
     async with recalling(demo_engine) as (app, pilot, recall):
         trace = recall.state.trace
         assert trace is not None
-        path.write_text(json.dumps(demo_engine.lab.receipt(trace, texts=False)))
+        path.write_text(json.dumps(explain.receipt(demo_engine, trace, texts=False)))
         await press(pilot, "C", "s")
         await fill_in(pilot, str(path))
         screen = app.screen

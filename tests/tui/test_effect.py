@@ -7,7 +7,7 @@ import threading
 from functools import partial
 from pathlib import Path
 
-from memtui.engine import CancelToken, History, MemtuiError, RecallEffect, RecallRequest
+from memtui.engine import CancelToken, History, MemtuiError, RecallEffect, RecallRequest, explain
 from memtui.paths import questions_file
 from memtui.tui.change_request import effect_on_recall
 from memtui.tui.dialogs.change_preview import ChangePreview, PreviewAnswer
@@ -22,7 +22,7 @@ async def test_the_preview_says_which_questions_get_other_answers(demo_store, tm
         engine = app.session.engine
         assert engine is not None
         trace = engine.recall(RecallRequest("Which port do I use for SSH to the bastion?"))
-        engine.lab.remember(trace, History(questions_file()))
+        explain.remember(engine, trace, History(questions_file()))
         await press(pilot, "slash")
         await type_text(pilot, f"id:{trace.returned[0]}")
         await press(pilot, "enter", "c", "a")
@@ -65,7 +65,7 @@ async def test_changed_words_of_an_answer_are_shown_old_and_new(demo_store, tmp_
         engine = app.session.engine
         assert engine is not None
         trace = engine.recall(RecallRequest("Which port do I use for SSH to the bastion?"))
-        engine.lab.remember(trace, History(questions_file()))
+        explain.remember(engine, trace, History(questions_file()))
         first = trace.returned[0]
         text = next(row.text for row in trace.pool.rows if row.id == first)
         plan = engine.curate.edit([first], {"text": text.replace("2222", "8443")})

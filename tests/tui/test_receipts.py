@@ -10,7 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from memtui.engine import Engine, PromptBlockSettings, RecallRequest, UsageError
+from memtui.engine import Engine, PromptBlockSettings, RecallRequest, UsageError, explain
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.find_list import FindList, ItemRows
 from memtui.tui.dialogs.sheet import Sheet
@@ -80,7 +80,7 @@ async def test_differences_are_listed_and_shown_beside_the_answer_of_now(
     demo_engine: Engine, tmp_path: Path
 ) -> None:
     trace = demo_engine.recall(RecallRequest(QUESTION, recipe="pro/agent"))
-    document = demo_engine.lab.receipt(trace)
+    document = explain.receipt(demo_engine, trace)
     document["trace"]["candidates"][0]["score"] = 0.5
     path = tmp_path / "other.json"
     path.write_text(json.dumps(document))
@@ -182,7 +182,7 @@ async def test_the_block_follows_the_settings_and_marks_what_is_cut(
 
 async def test_every_cut_character_is_counted_on_the_screen(demo_engine: Engine) -> None:
     trace = demo_engine.recall(RecallRequest(QUESTION, recipe="pro/agent"))
-    found = demo_engine.lab.injected(trace, PromptBlockSettings(per_item_chars=40))
+    found = explain.injected(trace, PromptBlockSettings(per_item_chars=40))
     cut = [part for part in found.parts if part.line and part.cut]
     assert cut
     text = "\n".join(line.plain for row in injected_rows(found, {}, 100, UNICODE) for line in row.lines)
@@ -192,11 +192,11 @@ async def test_every_cut_character_is_counted_on_the_screen(demo_engine: Engine)
 
 def test_the_block_of_mem_engine_is_the_one_that_its_hook_packs(demo_engine: Engine) -> None:
     trace = demo_engine.recall(RecallRequest(QUESTION, recipe="mem-engine", source="auto-recall"))
-    found = demo_engine.lab.injected(trace)
+    found = explain.injected(trace)
     assert found.block == trace.extra["injected"]["text"]
     assert [part.id for part in found.parts if part.line] == trace.extra["injected"]["memories"]
     assert all(part.line in found.block for part in found.parts)
     assert found.budget == 1800
     asked = demo_engine.recall(RecallRequest(QUESTION, recipe="mem-engine"))
     with pytest.raises(UsageError, match="Only mem-engine's hook"):
-        demo_engine.lab.injected(asked)
+        explain.injected(asked)

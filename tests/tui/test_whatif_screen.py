@@ -11,7 +11,7 @@ import lancedb
 import pytest
 from textual.pilot import Pilot
 
-from memtui.engine import Engine, RecallRequest
+from memtui.engine import Engine, RecallRequest, explain
 from memtui.tui.actions.table import load_keys
 from memtui.tui.app import MemtuiApp
 from memtui.tui.paint.glyphs import ASCII, UNICODE
@@ -150,7 +150,7 @@ async def test_an_agent_is_its_effective_scopes(demo_engine: Engine) -> None:
         await until(pilot, lambda: "scopes" in screen.state.tried and not screen.state.running)
         await settle(pilot)
         agent = screen.state.bounds.agents[1]  # type: ignore[union-attr]
-        assert screen.state.tried["scopes"] == demo_engine.lab.agent_scopes(agent)
+        assert screen.state.tried["scopes"] == explain.agent_scopes(demo_engine, agent)
         found = screen.state.trace
         assert found is not None
         assert {found.memories[id].scope for id in found.returned} <= set(screen.state.tried["scopes"])
@@ -243,14 +243,20 @@ async def test_an_earlier_question_lends_its_vector_where_nothing_embeds(tmp_pat
 @pytest.mark.parametrize("recipe", ["memtui", "mem-engine", "pro/cli", "memory-lancedb"])
 def test_every_setting_of_every_recipe_has_a_row_that_fits(demo_engine: Engine, recipe: str) -> None:
     base = demo_engine.recall(RecallRequest(DEPLOY, recipe=recipe))
-    lab = demo_engine.lab
-    state = WhatIfState(base=base, parameters=lab.parameters(base), bounds=lab.bounds())
-    state = reduce.replace(state, strips={"limit": lab.flips(base, "limit")})
+    state = WhatIfState(
+        base=base,
+        parameters=explain.parameters(base),
+        bounds=explain.bounds(demo_engine.store, demo_engine.catalog),
+    )
+    state = reduce.replace(state, strips={"limit": explain.flips(demo_engine, base, "limit")})
     rows = slider_rows(state, 80, UNICODE)
     assert {each.knob.path for each in state.parameters} | set(reduce.QUESTION) == {
         r.key for r in rows if r.key
     }
-    owned = reduce.replace(state, bounds=reduce.replace(lab.bounds(), owners=("main", "ops")))
+    owned = reduce.replace(
+        state,
+        bounds=reduce.replace(explain.bounds(demo_engine.store, demo_engine.catalog), owners=("main", "ops")),
+    )
     asks_for_one = recipe == "memory-lancedb"  # the only one that asks whose a row is
     assert (reduce.OWNER in {r.key for r in slider_rows(owned, 80, UNICODE)}) == asks_for_one
     for width in (58, 64, 90, 140):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from textual.pilot import Pilot
 
-from memtui.engine import Engine, Progress, Verdict, open_engine
+from memtui.engine import Engine, Progress, Verdict, explain, open_engine
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_memory import MemoryPick
@@ -209,20 +209,16 @@ async def test_without_a_question_it_waits_for_one(demo_engine: Engine) -> None:
         assert isinstance(app.screen, WhyNotScreen)
 
 
-class Slow:
-    """A lab whose search tells of the ladder and then waits until it is asked to stop."""
+class SlowSearch:
+    """A search that tells of the ladder and then waits until it is asked to stop."""
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine, self.told, self.stopped = engine, threading.Event(), threading.Event()
+    def __init__(self) -> None:
+        self.whole, self.stopped = explain.why_not_in, threading.Event()
 
-    def __getattr__(self, name: str) -> Any:
-        return self if name == "lab" else getattr(self._engine.lab if name in LAB else self._engine, name)
-
-    def why_not_in(self, trace: Any, id: str, **more: Any) -> Verdict:
-        verdict = self._engine.lab.why_not_in(trace, id, changes=False)
+    def __call__(self, engine: Engine, trace: Any, id: str, **more: Any) -> Verdict:
+        verdict = self.whole(engine, trace, id, changes=False)
         more["on_verdict"](verdict)
         more["on_progress"](Progress("looking", 3, 30, "knobs"))
-        self.told.set()
         while True:
             try:
                 more["cancel"].check()
@@ -232,14 +228,12 @@ class Slow:
             self.stopped.wait(0.005)
 
 
-LAB = ("explain", "remember", "with_kept_vector", "parameters", "bounds", "settings")
-
-
 async def test_the_ladder_is_there_before_the_changes_and_escape_stops_their_search(
-    demo_engine: Engine,
+    demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    engine = Slow(demo_engine)
-    async with recalling(engine, query=DEPLOY) as (app, pilot, recall):
+    search = SlowSearch()
+    monkeypatch.setattr(explain, "why_not_in", search)
+    async with recalling(demo_engine, query=DEPLOY) as (app, pilot, recall):
         dropped = next(c.id for c in recall.state.trace.candidates if c.rank is None)  # type: ignore[union-attr]
         recall.explore.why_not_of(dropped)
         await until(
@@ -249,7 +243,7 @@ async def test_the_ladder_is_there_before_the_changes_and_escape_stops_their_sea
         assert "✗" in screen_text(app)
         assert "searching: what helps is listed" in screen_text(app)
         await pilot.press("escape")
-        await until(pilot, engine.stopped.is_set)
+        await until(pilot, search.stopped.is_set)
         await settle(pilot)
         assert "stopped" in screen_text(app)
         await press(pilot, "escape")

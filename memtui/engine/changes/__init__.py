@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memtui.engine.changes.journal import EntryRow, JournalEntry
     from memtui.engine.changes.recall_effect import LAST, AnswerChange, AnswerRow, EffectQuestion, of_cases
     from memtui.engine.changes.story import Story
+    from memtui.engine.changes.suggested import plan_change
     from memtui.engine.changes.trash import TrashedMemory
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Story",
     "TrashedMemory",
     "of_cases",
+    "plan_change",
 ]
 
 __getattr__ = lazy_names(
@@ -53,5 +55,6 @@ __getattr__ = lazy_names(
         "Story": "memtui.engine.changes.story",
         "TrashedMemory": "memtui.engine.changes.trash",
         "of_cases": "memtui.engine.changes.recall_effect",
+        "plan_change": "memtui.engine.changes.suggested",
     },
 )

@@ -7,11 +7,33 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.explain.comparison import Effect, RankFlow, ScoreAccount, StagePair, effects
+    from memtui.engine.explain.comparison import Effect, RankFlow, ScoreAccount, StagePair, compare, effects
+    from memtui.engine.explain.effective_settings import parameters
+    from memtui.engine.explain.knobs import bounds
     from memtui.engine.explain.prompt_block import BlockPart, Mode, injected, reaches_prompt, settings_of
-    from memtui.engine.explain.radar import Disagreement
+    from memtui.engine.explain.questions import (
+        again,
+        agent_scopes,
+        bisect,
+        effect_on_recall,
+        flips,
+        more_like,
+        pair,
+        receipt,
+        remember,
+        replay,
+        resolve,
+        settings,
+        versions,
+        what_if,
+        why_not,
+        why_not_in,
+        with_kept_vector,
+    )
+    from memtui.engine.explain.radar import Disagreement, find_disagreements
     from memtui.engine.explain.receipts import open_receipt, save_receipt
-    from memtui.engine.explain.remedies import MemoryRemedy
+    from memtui.engine.explain.remedies import MemoryRemedy, find_remedies
+    from memtui.engine.explain.sentences import explain
     from memtui.engine.explain.variation import changed_request
     from memtui.engine.explain.verdict import TIMES
 
@@ -25,13 +47,36 @@ __all__ = [
     "RankFlow",
     "ScoreAccount",
     "StagePair",
+    "again",
+    "agent_scopes",
+    "bisect",
+    "bounds",
     "changed_request",
+    "compare",
+    "effect_on_recall",
     "effects",
+    "explain",
+    "find_disagreements",
+    "find_remedies",
+    "flips",
     "injected",
+    "more_like",
     "open_receipt",
+    "pair",
+    "parameters",
     "reaches_prompt",
+    "receipt",
+    "remember",
+    "replay",
+    "resolve",
     "save_receipt",
+    "settings",
     "settings_of",
+    "versions",
+    "what_if",
+    "why_not",
+    "why_not_in",
+    "with_kept_vector",
 ]
 
 __getattr__ = lazy_names(
@@ -46,12 +91,35 @@ __getattr__ = lazy_names(
         "ScoreAccount": "memtui.engine.explain.comparison",
         "StagePair": "memtui.engine.explain.comparison",
         "TIMES": "memtui.engine.explain.verdict",
+        "again": "memtui.engine.explain.questions",
+        "agent_scopes": "memtui.engine.explain.questions",
+        "bisect": "memtui.engine.explain.questions",
+        "bounds": "memtui.engine.explain.knobs",
         "changed_request": "memtui.engine.explain.variation",
+        "compare": "memtui.engine.explain.comparison",
+        "effect_on_recall": "memtui.engine.explain.questions",
         "effects": "memtui.engine.explain.comparison",
+        "explain": "memtui.engine.explain.sentences",
+        "find_disagreements": "memtui.engine.explain.radar",
+        "find_remedies": "memtui.engine.explain.remedies",
+        "flips": "memtui.engine.explain.questions",
         "injected": "memtui.engine.explain.prompt_block",
+        "more_like": "memtui.engine.explain.questions",
         "open_receipt": "memtui.engine.explain.receipts",
+        "pair": "memtui.engine.explain.questions",
+        "parameters": "memtui.engine.explain.effective_settings",
         "reaches_prompt": "memtui.engine.explain.prompt_block",
+        "receipt": "memtui.engine.explain.questions",
+        "remember": "memtui.engine.explain.questions",
+        "replay": "memtui.engine.explain.questions",
+        "resolve": "memtui.engine.explain.questions",
         "save_receipt": "memtui.engine.explain.receipts",
+        "settings": "memtui.engine.explain.questions",
         "settings_of": "memtui.engine.explain.prompt_block",
+        "versions": "memtui.engine.explain.questions",
+        "what_if": "memtui.engine.explain.questions",
+        "why_not": "memtui.engine.explain.questions",
+        "why_not_in": "memtui.engine.explain.questions",
+        "with_kept_vector": "memtui.engine.explain.questions",
     },
 )

@@ -76,7 +76,7 @@ class Inquiry:
     powerless: Mapping[str, str] = field(default_factory=dict)
 
 
-def why_not(trace: Trace, memory_id: str, ranking_of: RankingOf, ask: Recompute) -> Inquiry:
+def inquire(trace: Trace, memory_id: str, ranking_of: RankingOf, ask: Recompute) -> Inquiry:
     """The verdict on `memory_id` for the recall that made `trace`, without its changes.
 
     Ranks are exact, over the whole table. Recipes that are programs of their own get the gates that their traces

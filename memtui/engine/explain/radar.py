@@ -235,7 +235,7 @@ class Said:
         return None if wide is None or not np.isfinite(length) or length == 0 else wide / length
 
 
-def radar(trace: Trace) -> tuple[Disagreement, ...]:
+def find_disagreements(trace: Trace) -> tuple[Disagreement, ...]:
     """What newer memories say otherwise than the first results of `trace`, the best placed first; usually nothing.
 
     One vector search for each result that names a value, on the version that was asked. Silent for traces that

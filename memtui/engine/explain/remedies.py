@@ -16,7 +16,7 @@ from memtui.engine.catalog.text_search import words_by_token
 from memtui.engine.changes.recall_effect import EffectQuestion, RecallEffect, of_cases, recall_effect
 from memtui.engine.core.errors import Cancelled, MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
-from memtui.engine.explain.radar import radar
+from memtui.engine.explain.radar import find_disagreements
 
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
@@ -75,7 +75,7 @@ class MemoryRemedy:
         }
 
 
-def remedies(
+def find_remedies(
     engine: Engine,
     trace: Trace,
     memory: str,
@@ -143,7 +143,7 @@ def _to_return(engine: Engine, trace: Trace, memory: str) -> Iterator[Plan]:
         text = f"{row.text.rstrip()} ({' '.join(words)})"
         title = f"add to it the words {', '.join(words)}"
         yield "words", title, 2, lambda: curate.texts({memory: text}, in_place=True)
-    for each in radar(trace):
+    for each in find_disagreements(trace):
         if each.newer == memory:
             title = f"let it replace number {each.rank}, which says {each.kind} {each.value}"
             yield "supersede", title, 2, partial(_replace, engine, memory, each.recalled)
@@ -166,7 +166,7 @@ def _overtaker(engine: Engine, trace: Trace, other: str) -> Iterator[Plan]:
 
 def _to_leave(engine: Engine, trace: Trace, memory: str) -> Iterator[Plan]:
     curate = engine.curate
-    for each in radar(trace):
+    for each in find_disagreements(trace):
         if each.recalled == memory:
             title = f"let the newer one replace it, which says {each.kind} {each.newer_value}"
             yield "supersede", title, 1, partial(_replace, engine, each.newer, memory)

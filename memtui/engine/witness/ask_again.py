@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from memtui.engine import explain
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall.request import RecallRequest
@@ -41,7 +42,10 @@ def request_of_turn(engine: Engine, turn: ReplayedTurn, agent: str, as_of: bool)
     Raises UsageError where the versions do not reach back so far.
     """
     request = RecallRequest(
-        turn.turn.question, recipe=engine.default_recipe, scopes=engine.lab.agent_scopes(agent), agent=agent
+        turn.turn.question,
+        recipe=engine.default_recipe,
+        scopes=explain.agent_scopes(engine, agent),
+        agent=agent,
     )
     if not as_of:
         return request
@@ -65,7 +69,7 @@ def ask_again(
     injected: tuple[str, ...] | None = None
     left_out: dict[str, str] = {}
     try:
-        block = engine.lab.injected(trace, turns_since=turns_since(turn, earlier))
+        block = explain.injected(trace, turns_since=turns_since(turn, earlier))
         injected = tuple(part.id for part in block.parts if part.line)
         left_out = {part.id: part.left_out for part in block.parts if part.left_out}
     except UsageError:  # a recipe whose block nobody knows
@@ -122,4 +126,4 @@ def turns_since(turn: ReplayedTurn, earlier: Sequence[ReplayedTurn]) -> dict[str
 
 
 def _gate(engine: Engine, trace: Trace, memory_id: str) -> str | None:
-    return engine.lab.why_not_in(trace, memory_id, changes=False).gate
+    return explain.why_not_in(engine, trace, memory_id, changes=False).gate

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from memtui.engine import explain
 from memtui.engine.access import Access, agent_of_session
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
@@ -410,7 +411,7 @@ def _proved(engine: Engine, access: Access, leak: Leak) -> Leak:
         request = RecallRequest("", recipe=engine.default_recipe, agent=leak.agent, limit=_K)
         searched: Sequence[str] | None = access.searched(leak.agent)
         request = replace(request, scopes=None if searched is None else list(searched))
-        trace = engine.recall(engine.lab.more_like(leak.id, request))
+        trace = engine.recall(explain.more_like(engine, leak.id, request))
     except MemtuiError:
         return leak
     return replace(leak, today=leak.id in {each.id for each in trace.candidates})

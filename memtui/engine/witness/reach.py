@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine import explain
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.secrets import mask
@@ -169,7 +170,7 @@ def reach_of(
     """
     engine.load_catalog()
     matcher = Matcher(engine.store, engine.now_ms, cancel)
-    memory_id = engine.lab.resolve(id_or_prefix)
+    memory_id = explain.resolve(engine, id_or_prefix)
     if memory_id == id_or_prefix:
         memory_id = matcher.former_id(id_or_prefix)
     row = matcher.row(memory_id)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memtui.engine import explain
 from memtui.engine.cases.case import Case, case_id
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.secrets import find_secrets
@@ -79,7 +80,7 @@ def make_cases(
     count = 0
     for file in find_sessions(environ, cwd, agent):
         turns = [turn for turn in read_turns(file, environ, cancel)[0] if turn.time_ms >= since_ms]
-        scopes = engine.lab.agent_scopes(file.agent)
+        scopes = explain.agent_scopes(engine, file.agent)
         for turn in replay_turns(
             file, turns, engine.store, events, now_ms=engine.now_ms, matcher=matcher, cancel=cancel
         ):

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from memtui.engine import explain
 from memtui.mcp.door import Door
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -30,7 +31,7 @@ def run(door: Door, given: Why) -> Reply:
     """Ask again and climb the ladder of gates."""
     memory = door.memory(given.id)
     trace = door.recall(given.query, 5, None, None)
-    verdict = door.engine.lab.why_not_in(trace, memory.id, changes=True)
+    verdict = explain.why_not_in(door.engine, trace, memory.id, changes=True)
     best = next((f"{each.knob}: {each.before} to {each.after}" for each in verdict.changes), None)
     gate = "" if verdict.returned else verdict.gate or "unknown"
     if gate and door.writable and door.cases is not None:

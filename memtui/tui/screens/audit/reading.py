@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine import CancelToken, CaseBook, MemtuiError
+from memtui.engine import CancelToken, CaseBook, MemtuiError, explain
 from memtui.tui.paint.numbers import plural
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def keep_case(engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn) -> 
     from memtui.paths import store_state_dir
 
     agent = replayed.file.agent
-    case = case_of_turn(turn, agent, engine.lab.agent_scopes(agent), engine.now_ms)
+    case = case_of_turn(turn, agent, explain.agent_scopes(engine, agent), engine.now_ms)
     if isinstance(case, str):
         raise MemtuiError(f"This turn makes no case: {case}.", fix="Take another turn.")
     CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)

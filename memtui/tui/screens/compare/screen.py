@@ -13,7 +13,7 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.reactive import reactive
 
-from memtui.engine import CancelToken, MemtuiError, one_line
+from memtui.engine import CancelToken, MemtuiError, explain, one_line
 from memtui.paths import store_state_dir
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
@@ -468,7 +468,7 @@ def answered(engine: Engine, a: Side, b: Side, cases: Any, cancel: CancelToken) 
     from memtui.engine import CaseBook
 
     if a.request is not None and b.request is not None:
-        one, other = engine.lab.pair(a.request, b.request, None, cancel)
+        one, other = explain.pair(engine, a.request, b.request, None, cancel)
         a, b = replace(a, account=one), replace(b, account=other)
     elif a.request is not None:
         a = replace(a, account=engine.recall(a.request, None, cancel))
@@ -476,7 +476,7 @@ def answered(engine: Engine, a: Side, b: Side, cases: Any, cancel: CancelToken) 
         b = replace(b, account=engine.recall(b.request, None, cancel))
     assert a.account is not None  # what cannot be asked was read from a file
     assert b.account is not None
-    comparison = engine.lab.compare(a.account, b.account)
+    comparison = explain.compare(a.account, b.account)
     memories: dict[str, Any] = {}
     for account in (a.account, b.account):
         memories.update(getattr(account, "memories", {}))

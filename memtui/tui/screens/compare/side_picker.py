@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, MemtuiError, RecallRequest, UsageError, one_line
+from memtui.engine import CancelToken, MemtuiError, RecallRequest, UsageError, explain, one_line
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.find_list import FindItem, FindList
@@ -162,7 +162,7 @@ class SidePicker:
         if trace is None or engine is None:
             screen.flash("A receipt's settings cannot be changed. {compare.swap} swaps the sides.", "note")
             return
-        known = {each.knob.path: each for each in engine.lab.parameters(trace)}
+        known = {each.knob.path: each for each in explain.parameters(trace)}
         items = [
             FindItem(path, path, f"{words_of(path, each.value)}   {each.inert or each.knob.meaning}")
             for path, each in known.items()
@@ -220,7 +220,7 @@ class SidePicker:
     def _version(self) -> None:
         engine = self._screen.session.engine
         if engine is not None:
-            self._screen.runner.start("versions", lambda cancel, report: engine.lab.versions())
+            self._screen.runner.start("versions", lambda cancel, report: explain.versions(engine))
 
     def versions_known(self, versions: tuple[TableVersion, ...]) -> None:
         """The versions have been listed: let one be chosen, the newest first."""

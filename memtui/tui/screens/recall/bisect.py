@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import reactive
 
-from memtui.engine import CancelToken, MemtuiError, Progress, RecallRequest, one_line
+from memtui.engine import CancelToken, MemtuiError, Progress, RecallRequest, explain, one_line
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.calls import Report
@@ -177,7 +177,8 @@ class BisectScreen(BaseScreen):
         self._error = self._progress = None
 
         def work(cancel: CancelToken, report: Report) -> Bisection:
-            return engine.lab.bisect(
+            return explain.bisect(
+                engine,
                 replace(request, table_version=None, now_ms=None),
                 memory_id,
                 then_ms=then_ms,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, History, MemtuiError, RecallRequest
+from memtui.engine import CancelToken, History, MemtuiError, RecallRequest, explain
 from memtui.paths import questions_file
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_memory import MemoryPick
@@ -25,7 +25,7 @@ MORE_LIKE = "more-like"
 def with_kept_vector(engine: Engine, request: RecallRequest) -> RecallRequest:
     """`request` with the vector its question was asked with before, where nothing here embeds. For a worker."""
     try:
-        return engine.lab.with_kept_vector(request, History(questions_file()))
+        return explain.with_kept_vector(engine, request, History(questions_file()))
     except MemtuiError:  # without the history the question is asked by its words
         return request
 
@@ -76,7 +76,7 @@ class Explore:
         engine, form = screen.session.engine, screen.state.answered
         if engine is not None:
             screen.runner.start(TOLD, lambda cancel, report: tell(engine, trace, cancel, report))
-            screen.runner.start(RADAR, lambda cancel, report: (trace, engine.lab.radar(trace)))
+            screen.runner.start(RADAR, lambda cancel, report: (trace, explain.find_disagreements(trace)))
         given = dict(form.tried).get("query_vector") if form is not None else None
         if trace.request is not None and trace.request.query_vector is not None and given is None:
             screen.flash("No embedder: asked with the vector that this question had the last time.", "note")
@@ -131,7 +131,7 @@ class Explore:
         request = screen.state.form.own.request()
 
         def work(cancel: CancelToken, report: Report) -> RecallRequest:
-            return engine.lab.more_like(memory_id, request)
+            return explain.more_like(engine, memory_id, request)
 
         screen.runner.start(MORE_LIKE, work)
 

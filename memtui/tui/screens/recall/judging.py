@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memtui.engine import CancelToken, CaseBook
+from memtui.engine import CancelToken, CaseBook, explain
 from memtui.paths import state_dir, store_state_dir
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_memory import MemoryPick
@@ -61,7 +61,7 @@ class Marking:
         def keep(cancel: CancelToken, report: Report) -> int:
             from memtui.engine import History
 
-            return engine.lab.remember(trace, History(state_dir() / "questions.sqlite"))
+            return explain.remember(engine, trace, History(state_dir() / "questions.sqlite"))
 
         screen.runner.start(KEPT, keep)
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import Facets, ListQuery, MemtuiError, one_line
+from memtui.engine import Facets, ListQuery, MemtuiError, explain, one_line
 from memtui.tui.dialogs.choose_one import ChooseOne, Option, Reader, ScopePick, Searched
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.dialogs.stage_ledger import LedgerPage, StageLedger
@@ -134,7 +134,7 @@ class Choosers:
         counts = dict(facets.scopes)
         found = []
         for agent in engine.askers(list(counts)):
-            reads = engine.lab.agent_scopes(agent)
+            reads = explain.agent_scopes(engine, agent)
             rows = sum(counts.values()) if reads is None else sum(counts.get(scope, 0) for scope in reads)
             own = agent == engine.agents[0]
             found.append(Reader("" if own else agent, agent, ", ".join(reads or ()), rows))
@@ -150,7 +150,7 @@ class Choosers:
             self.show_settings((trace.config, trace.findings))
         elif engine is not None:
             request = form.request()
-            screen.runner.start(SETTINGS, lambda cancel, report: engine.lab.settings(request))
+            screen.runner.start(SETTINGS, lambda cancel, report: explain.settings(engine, request))
 
     def show_settings(self, resolved: tuple[Mapping[str, Any], Sequence[str]]) -> None:
         """Open the sheet."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.content import Content
 
-from memtui.engine import MemtuiError, PromptBlockSettings, one_line
+from memtui.engine import MemtuiError, PromptBlockSettings, explain, one_line
 from memtui.engine.explain import (
     Mode,
     settings_of,
@@ -126,8 +126,8 @@ class Injected(QuickModal[None]):
 
     def _look(self) -> None:
         """Neighbours of a memory may have to be read, so this is asked like everything else."""
-        engine, trace, settings = self._engine, self._trace, self.settings
-        self._runner.start("injected", lambda cancel, report: engine.lab.injected(trace, settings))
+        trace, settings = self._trace, self.settings
+        self._runner.start("injected", lambda cancel, report: explain.injected(trace, settings))
 
     def on_run_finished(self, message: RunFinished) -> None:
         if self._runner.done(message):

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, History, UsageError, one_line
+from memtui.engine import CancelToken, History, UsageError, explain, one_line
 from memtui.paths import state_dir
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
@@ -126,7 +126,7 @@ class Receipts:
 
                 if Path(path).expanduser().exists():
                     raise UsageError(f"{path} exists already.", fix="Give another name.")
-                return save_receipt(engine.lab.receipt(trace, texts=texts), Path(path))
+                return save_receipt(explain.receipt(engine, trace, texts=texts), Path(path))
 
             screen.runner.start(SAVED, work)
 
@@ -153,7 +153,7 @@ class Receipts:
                 )
 
                 receipt = open_receipt(Path(path))
-                return Path(path).name, receipt, engine.lab.replay(receipt)
+                return Path(path).name, receipt, explain.replay(engine, receipt)
 
             screen.runner.start(REPLAYED if way == "replay" else BESIDE, work)
 
@@ -213,7 +213,7 @@ class Receipts:
                 screen.runner.start(AGAIN, lambda cancel, report: self._forget(tuple(by_number.values())))
                 return
             question = by_number[value]
-            screen.runner.start(AGAIN, lambda cancel, report: engine.lab.again(question, self._history()))
+            screen.runner.start(AGAIN, lambda cancel, report: explain.again(question, self._history()))
 
         screen.app.push_screen(
             FindList("Questions of this store", items, empty="Nothing was asked of this store yet."), taken

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, EmbeddingError, one_line
+from memtui.engine import CancelToken, EmbeddingError, explain, one_line
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.sheet import Section, SheetLine
 from memtui.tui.no_store import DEMO, OPEN
@@ -37,7 +37,7 @@ def tell(engine: Engine, trace: Trace, cancel: CancelToken, report: Report) -> N
         told: dict[str, CandidateStory] = {}
         for each in part:
             cancel.check()
-            told[each] = CandidateStory(engine.lab.explain(trace, each).text, _words(trace, each))
+            told[each] = CandidateStory(explain.explain(trace, each).text, _words(trace, each))
         if told:
             report(told)
 

@@ -11,7 +11,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.reactive import reactive
 
-from memtui.engine import Bounds, CancelToken, ValueStrip
+from memtui.engine import Bounds, CancelToken, ValueStrip, explain
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -141,12 +141,12 @@ class WhatIfScreen(BaseScreen):
             own = base if base is not None else engine.recall(request, None, cancel)
             if base is None or known is None:
                 _ = own.candidates, own.memories
-                report((own, engine.lab.parameters(own), known or engine.lab.bounds()))
-            found = engine.lab.what_if(own, tried, cancel)
+                report((own, explain.parameters(own), known or explain.bounds(engine.store, engine.catalog)))
+            found = explain.what_if(engine, own, tried, cancel)
             _ = found.trace.candidates, found.trace.proof
             if view.fresh(found.trace, own):
                 _ = found.trace.memories
-            report(engine.lab.parameters(found.trace))
+            report(explain.parameters(found.trace))
             return tried, found
 
         self.state = replace(self.state, running=True)
@@ -163,7 +163,7 @@ class WhatIfScreen(BaseScreen):
         def work(cancel: CancelToken, report: Report) -> None:
             for path in paths:
                 cancel.check()
-                report(engine.lab.flips(trace, path, cancel))
+                report(explain.flips(engine, trace, path, cancel))
 
         if paths:
             self.runner.start(FLIPS, work)

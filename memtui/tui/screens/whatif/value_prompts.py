@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, History, PastQuestion, RecallRequest, one_line
+from memtui.engine import CancelToken, History, PastQuestion, RecallRequest, explain, one_line
 from memtui.paths import questions_file
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_memory import MemoryPick
@@ -152,7 +152,7 @@ class Setting:
         else:
 
             def work(cancel: CancelToken, report: Report) -> Any:
-                return value, engine.lab.agent_scopes(value)
+                return value, explain.agent_scopes(engine, value)
 
             screen.runner.start(AGENT, work)
 
@@ -196,7 +196,9 @@ class Setting:
 
             def taken(memory_id: str | None) -> None:
                 if memory_id is not None and request is not None:
-                    screen.runner.start(LIKE, lambda cancel, report: engine.lab.more_like(memory_id, request))
+                    screen.runner.start(
+                        LIKE, lambda cancel, report: explain.more_like(engine, memory_id, request)
+                    )
 
             screen.app.push_screen(MemoryPick(engine, "Ask with this memory"), taken)
         else:
@@ -230,14 +232,14 @@ class Setting:
         if not questions:
             self._screen.flash("No earlier question of this store has kept its vector yet.", "note")
             return
-        engine, now = self._screen.engine, host(self._screen).now_ms()
+        now = host(self._screen).now_ms()
         options = [
             Option(str(each.number), one_line(each.query)[:60], age(each.asked_ms, now)) for each in questions
         ]
 
         def take(number: str) -> None:
             question = next(each for each in questions if str(each.number) == number)
-            work = lambda cancel, report: engine.lab.again(question, History(questions_file()))  # noqa: E731
+            work = lambda cancel, report: explain.again(question, History(questions_file()))  # noqa: E731
             self._screen.runner.start(LIKE, work)
 
         self._pick("Ask with an earlier question", options[:MOST_LISTED], "", take)

@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import reactive
 
-from memtui.engine import CancelToken, CaseBook, one_line
+from memtui.engine import CancelToken, CaseBook, changes, explain, one_line
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -135,10 +135,10 @@ class WhyNotScreen(BaseScreen):
             memory = engine.memories([state.memory_id]).get(state.memory_id)
             if memory is not None:
                 report(memory)
-            verdict = engine.lab.why_not_in(
-                trace, state.memory_id, on_progress=report, on_verdict=report, cancel=cancel
+            verdict = explain.why_not_in(
+                engine, trace, state.memory_id, on_progress=report, on_verdict=report, cancel=cancel
             )
-            return trace, verdict, engine.lab.explain(trace, state.memory_id).text
+            return trace, verdict, explain.explain(trace, state.memory_id).text
 
         self.runner.start("whynot", work)
 
@@ -180,7 +180,9 @@ class WhyNotScreen(BaseScreen):
 
         def work(cancel: CancelToken, report: Report) -> tuple[MemoryRemedy, ...]:
             cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
-            return engine.lab.remedies(state.trace, state.memory_id, cases, on_progress=report, cancel=cancel)
+            return explain.find_remedies(
+                engine, state.trace, state.memory_id, cases, on_progress=report, cancel=cancel
+            )
 
         self.state = reduce.try_remedies(state)
         self.runner.start(REMEDIES, work)
@@ -278,7 +280,7 @@ class WhyNotScreen(BaseScreen):
             return
         if on_the_memory(change.knob):
             memory_id = self.state.memory_id
-            self.staging.stage(lambda engine: engine.lab.plan_change(memory_id, change))
+            self.staging.stage(lambda engine: changes.plan_change(engine.curate, memory_id, change))
         else:
             self.dismiss()
             self._try({change.knob: change.after}, self.state.memory_id)

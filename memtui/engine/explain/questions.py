@@ -1,0 +1,297 @@
+"""What can be asked of a store about a recall: why not, what if, since when, and what a change would do.
+
+Reads only, but for the history of questions; all of it may take a moment: call from a worker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.core.errors import UsageError
+from memtui.engine.recall.request import RecallRequest
+
+if TYPE_CHECKING:
+    from memtui.engine.cases.bisection import Bisection, TableVersion
+    from memtui.engine.cases.case import Case
+    from memtui.engine.changes.change_set import ChangeSet
+    from memtui.engine.changes.recall_effect import RecallEffect
+    from memtui.engine.core.progress import CancelToken, OnProgress
+    from memtui.engine.engine import Engine
+    from memtui.engine.explain.question_history import History, PastQuestion
+    from memtui.engine.explain.ranks import StoreRanking
+    from memtui.engine.explain.receipt_replay import Replay
+    from memtui.engine.explain.receipts import Receipt
+    from memtui.engine.explain.smallest_change import OnVerdict
+    from memtui.engine.explain.variation import Recompute, ValueStrip, WhatIf
+    from memtui.engine.explain.verdict import Verdict
+    from memtui.engine.recall.recipes.base import Resolved
+    from memtui.engine.recall.record import Trace
+    from memtui.engine.recall.trace import OnStage
+
+
+def why_not(
+    engine: Engine,
+    memory_id: str,
+    request: RecallRequest,
+    *,
+    changes: bool = True,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Verdict:
+    """Why `memory_id` does not come back for `request`, and (`changes`) what alone would bring it back."""
+    ask = _ask(engine, cancel)
+    return why_not_in(
+        engine,
+        ask(_named(engine, request), None),
+        memory_id,
+        changes=changes,
+        on_progress=on_progress,
+        cancel=cancel,
+    )
+
+
+def why_not_in(
+    engine: Engine,
+    trace: Trace,
+    memory_id: str,
+    *,
+    changes: bool = True,
+    on_progress: OnProgress | None = None,
+    on_verdict: OnVerdict | None = None,
+    cancel: CancelToken | None = None,
+) -> Verdict:
+    """The same for a recall that ran already.
+
+    `on_verdict` hears of the ladder first, then of each change.
+    """
+    from memtui.engine.explain.inquiry import inquire
+    from memtui.engine.explain.smallest_change import with_changes
+
+    ask = _ask(engine, cancel)
+    inquiry = inquire(trace, memory_id, lambda version: _ranking(engine, version), ask)
+    if not changes:
+        return inquiry.verdict
+    if on_verdict is not None:
+        on_verdict(inquiry.verdict)
+    every = inquiry.moves(engine.catalog.scopes)
+    return with_changes(inquiry.verdict, trace, every, inquiry.powerless, ask, on_progress, on_verdict)
+
+
+def settings(engine: Engine, request: RecallRequest) -> Resolved:
+    """What a question would be asked with, before it is asked: configuration and findings."""
+    from memtui.engine.explain.effective_settings import settings
+
+    return settings(_named(engine, request), engine.bench())
+
+
+def what_if(
+    engine: Engine, trace: Trace, changes: Mapping[str, Any], cancel: CancelToken | None = None
+) -> WhatIf:
+    """`trace` with other parameters; see `variation.what_if`."""
+    from memtui.engine.explain.variation import what_if
+
+    return what_if(trace, changes, _ask(engine, cancel))
+
+
+def flips(engine: Engine, trace: Trace, path: str, cancel: CancelToken | None = None) -> ValueStrip:
+    """The values of one parameter at which the list changes. UsageError for one that is no number."""
+    from memtui.engine.explain.effective_settings import parameters
+    from memtui.engine.explain.variation import strip
+
+    for parameter in parameters(trace):
+        if parameter.knob.path == path:
+            return strip(trace, parameter.knob, parameter.value, _ask(engine, cancel))
+    raise UsageError(f"This recall has no parameter {path}.", fix="See its list of parameters.")
+
+
+def agent_scopes(engine: Engine, agent: str) -> list[str] | None:
+    """The scopes that an agent reads, by the plugin's rules; None is no filter at all."""
+    scopes = engine.access.searched(agent)
+    return None if scopes is None else list(scopes)
+
+
+def pair(
+    engine: Engine,
+    a: RecallRequest,
+    b: RecallRequest,
+    on_stage: OnStage | None = None,
+    cancel: CancelToken | None = None,
+) -> tuple[Trace, Trace]:
+    """Both recalls, one after the other, at the same moment and on the same version unless they say otherwise.
+
+    A text that both embed is embedded once; a recipe that cleans the question embeds its own text. A vector
+    that is given for A serves B, too.
+    """
+    from functools import lru_cache
+
+    from memtui.engine.recall.answer import recall
+
+    now_ms, bench = engine.now_ms, engine.bench()
+    if bench.embed is not None:
+        bench = replace(bench, embed=lru_cache(2)(bench.embed))
+
+    def ask(request: RecallRequest) -> Trace:
+        return recall(_at(_named(engine, request), now_ms), bench, on_stage=on_stage, cancel=cancel)
+
+    if b.query_vector is None and b.query == a.query:
+        b = replace(b, query_vector=a.query_vector)
+    first, second = ask(a), ask(b)
+    if first.table_version != second.table_version and a.table_version is None is b.table_version:
+        first = ask(a)  # the store was read anew between the two
+    return first, second
+
+
+def versions(engine: Engine) -> tuple[TableVersion, ...]:
+    """The versions of the table that can still be read, oldest first."""
+    from memtui.engine.cases.bisection import TableVersion
+
+    return tuple(TableVersion(version, time_ms) for version, time_ms in engine.store.versions())
+
+
+def bisect(
+    engine: Engine,
+    request: RecallRequest,
+    memory_id: str,
+    *,
+    then_ms: int | None = None,
+    then_config: RecallRequest | None = None,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> Bisection:
+    """What changed the rank of one memory: a version, its indexes, the clock, the settings.
+
+    See `cases.bisect.bisect`.
+    """
+    from memtui.engine.cases.bisection import bisect, held
+
+    return bisect(
+        request,
+        memory_id,
+        versions(engine),
+        engine.recall,
+        now_ms=engine.now_ms,
+        then_ms=then_ms,
+        then_config=then_config,
+        held_at=lambda version: held(engine.store.pin(version), memory_id),
+        on_progress=on_progress,
+        cancel=cancel,
+    )
+
+
+def receipt(engine: Engine, trace: Trace, *, texts: bool = True) -> dict[str, Any]:
+    """The document to save of a recall; without `texts` only ids, numbers and settings."""
+    from memtui.engine.explain.receipts import receipt_of
+
+    return receipt_of(trace, engine.info, saved_ms=engine.now_ms, texts=texts)
+
+
+def replay(engine: Engine, receipt: Receipt) -> Replay:
+    """A saved recall again on this store, and what is different; see `replay.replay`."""
+    from memtui.engine.explain.receipt_replay import replay
+
+    return replay(receipt, engine.info, engine.recall, engine.memories)
+
+
+def remember(engine: Engine, trace: Trace, history: History) -> int:
+    """Keep the question of `trace` in the history, with its vector; its number there."""
+    return history.add(trace, store=engine.store.uri, asked_ms=engine.now_ms, model=engine.info.embedder)
+
+
+def effect_on_recall(
+    engine: Engine,
+    planned: ChangeSet,
+    cases: Sequence[Case],
+    history: History,
+    *,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> RecallEffect:
+    """What a change set does to the saved cases and the last questions; see `curate.effect.recall_effect`."""
+    from memtui.engine.changes.recall_effect import LAST, EffectQuestion, of_cases, recall_effect
+
+    last = [
+        EffectQuestion(each.query, again(each, history))
+        for each in history.search(store=engine.store.uri, limit=LAST)
+    ]
+    return recall_effect(
+        planned,
+        [*of_cases(cases), *last],
+        engine.store,
+        engine.bench(),
+        engine.default_recipe,
+        on_progress=on_progress,
+        cancel=cancel,
+    )
+
+
+def again(question: PastQuestion, history: History) -> RecallRequest:
+    """A past question as a request, with the vector it had then."""
+    return replace(question.as_request(), query_vector=history.vector(question.number))
+
+
+def resolve(engine: Engine, id_or_prefix: str) -> str:
+    """The id that `id_or_prefix` means; itself where the store has no such memory.
+
+    Raises UsageError for a beginning that several memories share.
+    """
+    catalog = engine.catalog
+    positions = catalog.find(id_or_prefix)
+    ids = {text for text in catalog.ids.texts(positions) if text is not None}
+    if len(ids) <= 1:
+        return next(iter(ids), id_or_prefix)
+    return engine.get(id_or_prefix).id
+
+
+def with_kept_vector(engine: Engine, request: RecallRequest, history: History) -> RecallRequest:
+    """`request` with the vector that its question had when it was last asked, where nothing here embeds.
+
+    Itself where it has a vector, where there is an embedder, and where no vector was kept.
+    """
+    if request.query_vector is not None or engine.bench().embed is not None:
+        return request
+    for kept in history.search(request.query, store=engine.store.uri):
+        if kept.query == request.query and kept.dims == engine.store.dims:
+            return replace(request, query_vector=history.vector(kept.number))
+    return request
+
+
+def more_like(engine: Engine, memory_id: str, request: RecallRequest) -> RecallRequest:
+    """`request` with a memory as the question: its abstract as the words, its own vector as the vector.
+
+    Raises UsageError when there is no such memory, or it has no vector.
+    """
+    from memtui.engine.recall.rows import rows_of
+    from memtui.engine.recall.store_search import read_columns
+
+    pin = engine.store.pin(request.table_version)
+    rows = rows_of(pin.rows_by_id([memory_id], read_columns(pin.dialect)), pin.dialect)
+    if not rows:
+        raise UsageError(f"There is no memory {memory_id}.", fix="Take one from the list.")
+    if rows[0].vector is None or not rows[0].vector.any():
+        raise UsageError("This memory has no vector to ask with.", fix="Ask with its words.")
+    return replace(
+        request, query=rows[0].metadata.l0_abstract or rows[0].text, query_vector=rows[0].vector.tolist()
+    )
+
+
+def _ask(engine: Engine, cancel: CancelToken | None) -> Recompute:
+    from memtui.engine.explain.variation import Recompute
+
+    return Recompute(engine.bench(), cancel)
+
+
+def _named(engine: Engine, request: RecallRequest) -> RecallRequest:
+    return request if request.recipe else replace(request, recipe=engine.default_recipe)
+
+
+def _ranking(engine: Engine, version: int) -> StoreRanking:
+    from memtui.engine.explain.ranks import ranking_at
+
+    engine.load_metadata()
+    return ranking_at(engine.store, version, engine.catalog)
+
+
+def _at(request: RecallRequest, now_ms: int) -> RecallRequest:
+    return request if request.now_ms is not None else replace(request, now_ms=now_ms)

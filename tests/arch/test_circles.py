@@ -1,0 +1,105 @@
+"""No two files import each other, over however many others; imports for the type checker count."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+OLD = (
+    {"memtui.tui.app", "memtui.tui.startup.last_session", "memtui.tui.startup.open_store", "memtui.tui.tour"},
+    {"memtui.tui.config_request", "memtui.tui.dialogs.config_preview"},
+    {f"memtui.tui.screens.whatif.{name}" for name in ("screen", "value_prompts")},
+    {f"memtui.tui.screens.lifecycle.{name}" for name in ("panel_actions", "panels", "screen")},
+    {
+        *(f"memtui.tui.screens.compare.{name}" for name in ("screen", "side_picker")),
+        *(f"memtui.tui.screens.recall.{name}" for name in ("bisect", "explore", "judging", "options_bar")),
+        *(f"memtui.tui.screens.recall.{name}" for name in ("panels", "receipts", "screen")),
+    },
+    {
+        "memtui.tui.wizard.task",
+        *(
+            f"memtui.tui.screens.transfer.{name}"
+            for name in ("import_review", "import_source", "import_task")
+        ),
+        *(f"memtui.tui.screens.transfer.{name}" for name in ("reembed_task", "screen", "start_page")),
+    },
+)
+"""Helpers that still take a whole screen, a start that takes the app: none may be added, what is gone is deleted."""
+
+
+def modules() -> dict[str, Path]:
+    """Every module of memtui by its dotted name; a package is its `__init__`."""
+    found = {}
+    for path in sorted((ROOT / "memtui").rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(path: Path) -> Iterator[tuple[str, str]]:
+    """(module, name) of each import in a file, wherever it stands."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((node.module, alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names)
+
+
+def graph() -> dict[str, set[str]]:
+    """Module to the modules it imports from. A face is no step: what is taken from it counts as its own file."""
+    every = modules()
+    faces = {
+        name: {offered: module for module, offered in imported(path)}
+        for name, path in every.items()
+        if path.name == "__init__.py"
+    }
+    found: dict[str, set[str]] = {}
+    for name, path in every.items():
+        if name in faces:
+            continue
+        steps = set()
+        for module, taken in imported(path):
+            whole = f"{module}.{taken}"
+            steps.add(whole if whole in every else faces.get(module, {}).get(taken, module))
+        found[name] = {step for step in steps if step in every and step not in faces} - {name}
+    return found
+
+
+def circles(steps: Mapping[str, set[str]]) -> list[set[str]]:
+    """Groups of modules that reach each other."""
+
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        todo = [start]
+        while todo:
+            for step in steps.get(todo.pop(), ()):
+                if step not in seen:
+                    seen.add(step)
+                    todo.append(step)
+        return seen
+
+    every = {name: reached(name) for name in steps}
+    groups = [
+        {other for other in every[name] if name in every.get(other, ())}
+        for name in steps
+        if name in every[name]
+    ]
+    return [group for at, group in enumerate(groups) if group not in groups[:at]]
+
+
+def test_a_circle_is_found() -> None:
+    steps = {"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set(), "e": {"a"}}
+    assert circles(steps) == [{"a", "b", "c"}]
+
+
+def test_no_file_imports_itself_over_others() -> None:
+    new = [sorted(group) for group in circles(graph()) if not any(group <= old for old in OLD)]
+    assert new == []
+
+
+def test_what_is_no_circle_any_more_is_not_listed() -> None:
+    found = circles(graph())
+    assert [sorted(old) for old in OLD if not any(group & old for group in found)] == []
