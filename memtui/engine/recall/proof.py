@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.recall import proof_formulas
+from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_formulas import Inputs
 from memtui.engine.recall.proof_rules import BUILTIN, NEAR_DUPLICATE, PRO, StageChecks, stage_failures
 from memtui.engine.recall.rows import CandidateRow, Wide
@@ -46,7 +47,8 @@ def _proved(trace: Trace, checks: StageChecks) -> Proof:
     for candidate in trace.candidates:
         check.candidate(candidate)
     check.failures += stage_failures(trace, checks)
-    return Proof(not check.failures, check.max_error, check.checked, tuple(check.failures[:MOST_FAILURES]))
+    failures = tuple(check.failures[:MOST_FAILURES])
+    return with_account(trace, Proof(not failures, check.max_error, check.checked, failures))
 
 
 class _Check:

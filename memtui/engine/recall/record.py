@@ -242,9 +242,7 @@ class Trace:
     @cached_property
     def proof(self) -> Proof:
         """Recompute every step from its recorded inputs with formulas of its own; every number is held to account."""
-        from memtui.engine.recall.proof_account import with_account
-
-        return with_account(self, self.prover(self))
+        return self.prover(self)
 
     @cached_property
     def confidence(self) -> Confidence | None:

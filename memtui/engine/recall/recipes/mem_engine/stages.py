@@ -11,6 +11,7 @@ import numpy as np
 
 from memtui.engine.recall.candidates import CandidatePool, Hit
 from memtui.engine.recall.lanes import Column, blank, ranked
+from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
 from memtui.engine.recall.recipes.mem_engine import trust
 from memtui.engine.recall.recipes.mem_engine.prompt_block import PackedBlock
@@ -277,7 +278,8 @@ def prove_engine(trace: Trace) -> Proof:
     steps = StepsProof(trace, _expected, searches=SEARCHES)
     steps.run()
     failures = [*steps.failures, *_ranks(trace), *_order(trace)]
-    return Proof(not failures, steps.max_error, steps.checked, tuple(failures[:MOST_FAILURES]))
+    proof = Proof(not failures, steps.max_error, steps.checked, tuple(failures[:MOST_FAILURES]))
+    return with_account(trace, proof)
 
 
 def _expected(candidate: Candidate, step: Step) -> float:

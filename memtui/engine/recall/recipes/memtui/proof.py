@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
 from memtui.engine.recall.trace import Candidate, Proof, Step
 
@@ -49,7 +50,8 @@ def prove_own(trace: Trace) -> Proof:
     steps = StepsProof(trace, check.expected, searches=SEARCHES)
     steps.run()
     failures = [*steps.failures, *check.failures, *check.stages()]
-    return Proof(not failures, steps.max_error, steps.checked, tuple(failures[:MOST_FAILURES]))
+    proof = Proof(not failures, steps.max_error, steps.checked, tuple(failures[:MOST_FAILURES]))
+    return with_account(trace, proof)
 
 
 def _part(value: float | None, low: float, high: float) -> float:
