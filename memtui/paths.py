@@ -52,6 +52,11 @@ def keys_file(environ: Mapping[str, str] = os.environ) -> Path:
     return config_dir(environ) / "keys.toml"
 
 
+def clients_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """The clients that a person let in, with the hashes of their tokens."""
+    return config_dir(environ) / "clients.json"
+
+
 def themes_dir(environ: Mapping[str, str] = os.environ) -> Path:
     """The user's own themes."""
     return config_dir(environ) / "themes"

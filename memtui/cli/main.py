@@ -52,6 +52,8 @@ COMMANDS = {
     "undo": "take back a change",
     "journal": "what was changed through memtui",
     "mcp": "the store for agents: search, store and why-not as tools of an MCP server",
+    "clients": "who may call the server: tokens, rights, pause and revoke",
+    "calls": "what the server's clients called, and what came back",
     "inject": "the block of memories before a prompt, for a question as an agent",
     "hook": "one event of an agent's host: memories for its prompt, capture after its answer",
     "demo": "the app on the embedded demo store",

@@ -11,10 +11,11 @@ from pathlib import Path
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_text
 from memtui.engine import CaseBook, Engine, UsageError
+from memtui.engine.clients import ClientRegister
 from memtui.engine.discovery import (
     read_config,
 )
-from memtui.paths import store_state_dir
+from memtui.paths import clients_file, store_state_dir
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +42,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--client", default="", metavar="NAME", help="its name in the journal (default: the agent's)"
+    )
+    parser.add_argument(
+        "--http",
+        metavar="[HOST:]PORT",
+        help="over streamable HTTP at /mcp; beyond this machine only with a token (memtui clients add)",
+    )
+    parser.add_argument(
+        "--allow-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="with --http: a host name that clients may call it by",
+    )
+    parser.add_argument(
+        "--keep-texts",
+        action="store_true",
+        help="keep what was asked in the journal of calls, secrets masked",
     )
     parser.add_argument(
         "--print-config", metavar="HOST", help="what to paste: claude, codex, cursor, vscode or openclaw"
@@ -76,12 +94,21 @@ def run(args: argparse.Namespace) -> int:
         client=args.client or (f"mcp:{args.agent}" if args.agent else "mcp"),
         config=read_config(args.config),
         cases=cases,
+        register=ClientRegister(clients_file()),
+        keep_texts=args.keep_texts,
     )
     tools = None
     if args.tools == "openclaw":
         from memtui.mcp.openclaw import openclaw_tools
 
         tools = openclaw_tools(Path(args.workspace or ".").resolve(), door.config or {})
+    if args.http:
+        from memtui.mcp.http import place_of, serve_http
+
+        serve_http(
+            door, ClientRegister(clients_file()), place_of(args.http), allowed=args.allow_host, tools=tools
+        )
+        return 0
     try:
         anyio.run(serve_stdio, door, tools)
     finally:

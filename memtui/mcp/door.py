@@ -8,11 +8,12 @@ import secrets
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any
 
-from memtui.engine import CaseBook, Engine, Memory, MemtuiError, Trace, UsageError, clean
+from memtui.engine import CaseBook, Engine, Memory, MemtuiError, Trace, UsageError, clean, mask
 from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
-from memtui.engine.clients import Reach
+from memtui.engine.clients import Call, CallJournal, ClientRegister, Reach, asked_of, ids_in
 
 LONGEST = 4_000
 """Characters of one memory in an answer; the whole text is in the store."""
@@ -46,6 +47,14 @@ class Door:
     config: Mapping[str, Any] | None = None
     """The plugin's own block: `retrieval`, `decay`, `scopes`."""
     cases: Callable[[Engine], CaseBook] | None = None
+    reads: tuple[str, ...] | None = None
+    """The scopes that a person granted to read, instead of the agent's own."""
+    writes: str | None = None
+    """The scope that a person granted to write to, instead of the agent's own."""
+    register: ClientRegister | None = None
+    """Where a person may have paused this client."""
+    keep_texts: bool = False
+    """Whether the journal of calls holds what was asked, too."""
     lock: threading.RLock = field(default_factory=threading.RLock)
     _engine: Engine | None = None
     _tokens: dict[str, str] = field(default_factory=dict)
@@ -56,10 +65,45 @@ class Door:
         with self.lock:
             if self._engine is None:
                 self._engine = self.open_engine()
-                self._engine.curate.client = self.client
             elif self._engine.newer() is not None:
                 self._engine.refresh()
+            self._engine.curate.client = self.client  # doors may share an engine; writes hold the lock
             return self._engine
+
+    def fresh(self) -> Door:
+        """This door before its first call: nothing opened, no token given."""
+        self._engine, self._tokens = None, {}
+        return self
+
+    def record(
+        self, tool: str, arguments: Mapping[str, Any], answer: Any, began: float, why: str = ""
+    ) -> None:
+        """Write a call into the journal of calls. A store that cannot be opened has none."""
+        engine = self._engine
+        if engine is None or engine.state_place is None:
+            return
+        kept = {name: value for name, value in arguments.items() if name != "confirm"}
+        outcome = answer.get("action") if isinstance(answer, Mapping) else None
+        CallJournal(engine.state_place).add(
+            Call(
+                engine.now_ms,
+                self.client,
+                self.agent,
+                tool,
+                "refused" if why else outcome if isinstance(outcome, str) else "ok",
+                ids_in(answer),
+                round((monotonic() - began) * 1000, 1),
+                asked_of(kept),
+                _masked(kept) if self.keep_texts else None,
+                why[:200] if self.keep_texts else "",
+            )
+        )
+
+    @property
+    def paused(self) -> bool:
+        """Whether a person paused this client."""
+        known = self.register.named(self.client) if self.register is not None else None
+        return known is not None and known.paused
 
     def close(self) -> None:
         """Close the store; the next call opens it again."""
@@ -78,7 +122,7 @@ class Door:
         block = (self.config or {}).get("scopes")
         if isinstance(block, Mapping) and isinstance(access, ScopePolicy):
             access = ScopePolicy.from_config(block, engine.environ)
-        return Reach(engine.store.dialect, access, self.agent)
+        return Reach(engine.store.dialect, access, self.agent, self.reads, self.writes)
 
     def scope_of(self, memory: Memory) -> str | None:
         """A memory's scope as the client is told."""
@@ -102,7 +146,7 @@ class Door:
             raise ToolError(f"scope: {refused}. A person can grant it in the store's access rules.")
         if scope is None or scope == reach.home:
             return reach.home
-        if self.agent:
+        if reach.agent or reach.writes is not None:
             raise ToolError(f"scope: you write to {reach.home} only. Leave scope out.")
         return scope
 
@@ -198,6 +242,10 @@ def _key(tool: str, arguments: Mapping[str, Any]) -> str:
     told = {name: value for name, value in arguments.items() if name != "confirm" and value is not None}
     text = json.dumps([tool, told], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _masked(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: mask(value)[0] if isinstance(value, str) else value for name, value in arguments.items()}
 
 
 def shown(memory: Memory) -> str:

@@ -8,9 +8,22 @@ from collections.abc import Mapping
 import mcp_types as types
 from mcp import MCPError
 
+from memtui.engine import ListQuery
 from memtui.mcp.door import Door, ToolError, shown, untrusted
+from memtui.mcp.tools.health import Health
+from memtui.mcp.tools.health import run as run_health
 
 PREFIX = "memory://"
+
+ABOUT = "memtui://"
+
+_ABOUT = {
+    "stats": "How many memories you may read",
+    "scopes": "The scopes that you read and write",
+    "health": "What is wrong with the store",
+}
+
+PAGE = 500
 
 _ARGUMENT = {"question": "what was asked", "scope": "which scope, for example agent:main"}
 
@@ -75,8 +88,43 @@ def template() -> types.ResourceTemplate:
     )
 
 
+def resources() -> list[types.Resource]:
+    """What is known of the store as a whole, as far as the client may read it."""
+    return [
+        types.Resource(name=name, title=title, uri=f"{ABOUT}{name}", mime_type="application/json")
+        for name, title in _ABOUT.items()
+    ]
+
+
+def _about(door: Door, name: str) -> str:
+    """The store in numbers, its scopes with what is in each, or what is wrong with it, as JSON."""
+    if name == "health":
+        return run_health(door, Health()).data.model_dump_json()
+    engine, reach = door.engine, door.reach
+    scopes: dict[str, int] = {}
+    view = engine.view(ListQuery(scopes=reach.stored_scopes))
+    for start in range(0, view.total, PAGE):
+        for memory in engine.page(view, start, PAGE):
+            if reach.may_read(memory):
+                scope = reach.scope_of(memory) or ""
+                scopes[scope] = scopes.get(scope, 0) + 1
+    if name == "scopes":
+        return json.dumps({"reads": reach.scopes, "writes": reach.home, "memories": scopes})
+    info = engine.info
+    return json.dumps(
+        {"memories": sum(scopes.values()), "program": info.dialect_title, "version": info.version}
+    )
+
+
 def resource(door: Door, uri: str) -> types.ReadResourceResult:
-    """One memory. Raises MCPError for an address that is none, and for a memory that the client may not read."""
+    """One memory, or one of `resources`.
+
+    Raises MCPError for an address that is none, and for a memory that the client may not read.
+    """
+    about = uri.removeprefix(ABOUT)
+    if uri.startswith(ABOUT) and about in _ABOUT:
+        told = types.TextResourceContents(uri=uri, mime_type="application/json", text=_about(door, about))
+        return types.ReadResourceResult(contents=[told])
     if not uri.startswith(PREFIX):
         raise MCPError(code=-32602, message=f"uri: write {PREFIX} and the id of a memory.")
     try:

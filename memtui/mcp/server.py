@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -15,13 +16,13 @@ from pydantic import BaseModel, ValidationError
 from memtui import __version__
 from memtui.engine import MemtuiError
 from memtui.mcp.door import Door, ToolError, usage
-from memtui.mcp.prompts import prompt, prompts, resource, template
+from memtui.mcp.prompts import prompt, prompts, resource, resources, template
 from memtui.mcp.tools.registry import all_tools
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from memtui.mcp.tools.base import Tool
+    from memtui.mcp.tools.base import Reply, Tool
 
 
 MOST_CHARS = 60_000
@@ -33,25 +34,40 @@ INSTRUCTIONS = (
 )
 
 
-def make_server(door: Door, tools: Sequence[Tool] | None = None) -> Server[Any]:
-    """A server with these tools, those that write left out where the door is read-only."""
+def make_server(
+    door: Door,
+    tools: Sequence[Tool] | None = None,
+    *,
+    door_of: Callable[[ServerRequestContext[Any]], Door] | None = None,
+) -> Server[Any]:
+    """A server with these tools, those that write left out where the door is read-only.
+
+    `door_of` tells the door of a request, where clients of different rights share a server.
+    """
     offered = all_tools() if tools is None else tools
-    chosen = {tool.name: tool for tool in offered if door.writable or not tool.writes}
+
+    def met(context: ServerRequestContext[Any]) -> Door:
+        return door if door_of is None else door_of(context)
+
+    def chosen_at(at: Door) -> dict[str, Tool]:
+        return {tool.name: tool for tool in offered if at.writable or not tool.writes}
 
     async def list_tools(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[described(tool) for tool in chosen.values()])
+        return types.ListToolsResult(tools=[described(tool) for tool in chosen_at(met(context)).values()])
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
+        at = met(context)
+        chosen = chosen_at(at)
         tool = chosen.get(params.name)
         if tool is None:
             known = {each.name for each in offered}
             why = "needs a server started with --rw" if params.name in known else "does not exist"
             return failed(f"{params.name} {why}. There are {', '.join(chosen)}.")
-        return await anyio.to_thread.run_sync(called, door, tool, params.arguments or {})
+        return await anyio.to_thread.run_sync(called, at, tool, params.arguments or {})
 
     async def list_prompts(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
@@ -68,10 +84,15 @@ def make_server(door: Door, tools: Sequence[Tool] | None = None) -> Server[Any]:
     ) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=[template()])
 
+    async def list_resources(
+        context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=resources())
+
     async def read_resource(
         context: ServerRequestContext[Any], params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await anyio.to_thread.run_sync(resource, door, str(params.uri))
+        return await anyio.to_thread.run_sync(resource, met(context), str(params.uri))
 
     return Server(
         "memtui",
@@ -83,6 +104,7 @@ def make_server(door: Door, tools: Sequence[Tool] | None = None) -> Server[Any]:
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
         on_list_resource_templates=list_templates,
+        on_list_resources=list_resources,
         on_read_resource=read_resource,
     )
 
@@ -116,19 +138,30 @@ def schema_of(model: type[BaseModel]) -> dict[str, Any]:
 
 def called(door: Door, tool: Tool, given: dict[str, Any]) -> types.CallToolResult:
     """What a call answers. A fault becomes an answer that names the argument and the next step."""
+    began = monotonic()
     try:
+        if door.paused:
+            raise ToolError("A person paused this client. Go on without the memory, and say so.")
         reply = tool.run(door, tool.arguments.model_validate(given))
     except ValidationError as error:
-        return failed(_invalid(tool, error))
+        why = _invalid(tool, error)
     except ToolError as error:
-        return failed(str(error))
+        why = str(error)
     except MemtuiError as error:
-        return failed(str(usage(error)))
+        why = str(usage(error))
+    else:
+        return _answered(door, tool, given, reply, began)
+    door.record(tool.name, given, {}, began, why)
+    return failed(why)
+
+
+def _answered(
+    door: Door, tool: Tool, given: dict[str, Any], reply: Reply, began: float
+) -> types.CallToolResult:
     text = reply.text if len(reply.text) <= MOST_CHARS else reply.text[:MOST_CHARS] + "\n(cut: ask for fewer)"
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=text)],
-        structured_content=json.loads(reply.data.model_dump_json()),
-    )
+    data = json.loads(reply.data.model_dump_json())
+    door.record(tool.name, given, data, began)
+    return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=data)
 
 
 def failed(why: str) -> types.CallToolResult:

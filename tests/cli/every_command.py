@@ -14,7 +14,7 @@ from pathlib import Path
 from memtui.__main__ import main
 from memtui.cli.main import COMMANDS
 
-OTHERWISE = {"demo", "serve", "help", "keys", "shot", "new", "stores", "history", "hook", "mcp"}
+OTHERWISE = {"demo", "serve", "help", "keys", "shot", "new", "stores", "history", "hook", "mcp", "clients"}
 """Commands that read no store of a person, or have nothing to do with one that is named."""
 _CODES = (0, 1, 2, 3)
 _RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -167,6 +167,8 @@ def commands_on_a_store(store: Path, folder: Path) -> Iterable[Sequence[object]]
     yield ["migrate", "check", store]
     yield ["inject", "which port?", "--store", store]
     yield ["inject", "which port?", "--as", "main", "--json", "--store", store]
+    yield ["calls", "--store", store]
+    yield ["calls", "--json", "--store", store]
     yield ["migrate", "run", store, folder / "migrated"]
 
 

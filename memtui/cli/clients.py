@@ -1,0 +1,120 @@
+"""`memtui clients`: let clients of the server in, with what rights, pause them, revoke them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import asdict
+
+from memtui.cli.open_store import wall_clock
+from memtui.cli.output import print_json, print_table, print_text
+from memtui.cli.show import moment
+from memtui.engine import UsageError
+from memtui.engine.clients import Client, ClientRegister
+from memtui.paths import clients_file
+
+ACTIONS = ("add", "pause", "resume", "revoke")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui clients`."""
+    parser.add_argument(
+        "action", nargs="?", choices=ACTIONS, help="add, pause, resume or revoke; without it they are listed"
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="which client")
+    parser.add_argument(
+        "--as",
+        dest="agent",
+        default="",
+        metavar="AGENT",
+        help="with add: whom it acts for (default: its own name)",
+    )
+    parser.add_argument("--reads", metavar="SCOPE,...", help="with add: the scopes that it reads instead")
+    parser.add_argument("--writes", metavar="SCOPE", help="with add: the scope that it writes to instead")
+    parser.add_argument("--no-writes", action="store_true", help="with add: it only reads")
+    parser.add_argument(
+        "--rate",
+        type=int,
+        default=0,
+        metavar="N",
+        help="with add: calls a minute at most (default: no limit)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, or change one client. A token is printed once."""
+    register = ClientRegister(clients_file(os.environ))
+    if args.action is None:
+        return _list(register, args)
+    if not (args.name or "").strip():
+        raise UsageError("No client is named.", fix=f"memtui clients {args.action} NAME")
+    if args.action == "add":
+        return _add(register, args)
+    if args.action == "revoke":
+        register.revoke(args.name)
+    else:
+        register.pause(args.name, args.action == "pause")
+    done = {
+        "pause": "paused",
+        "resume": "let in again",
+        "revoke": "revoked: its token opens nothing any more",
+    }
+    print_text(f"{args.name} is {done[args.action]}")
+    return 0
+
+
+def _add(register: ClientRegister, args: argparse.Namespace) -> int:
+    if args.rate < 0:
+        raise UsageError(
+            f"A rate of {args.rate} is not possible.", fix="Give calls a minute, or 0 for no limit."
+        )
+    reads = tuple(part.strip() for part in args.reads.split(",") if part.strip()) if args.reads else None
+    writes = "" if args.no_writes else args.writes
+    if reads is not None and writes is None:
+        writes = ""  # it was told what to read, and nothing to write
+    client = Client(
+        args.name, agent=args.agent, reads=reads, writes=writes, rate=args.rate, added_ms=wall_clock()
+    )
+    token = register.add(client)
+    if args.json:
+        print_json({"name": client.name, "token": token})
+    else:
+        print_text(token)
+        sys.stderr.write("This is its token. It is not kept and cannot be shown again.\n")
+    return 0
+
+
+def _list(register: ClientRegister, args: argparse.Namespace) -> int:
+    clients = register.all()
+    if args.json:
+        hidden = {"token_hash"}
+        print_json(
+            {
+                "clients": [
+                    {key: value for key, value in asdict(each).items() if key not in hidden}
+                    for each in clients
+                ]
+            }
+        )
+        return 0
+    if not clients:
+        print_text("no client yet: memtui clients add NAME prints a token for one")
+        return 0
+    print_table(
+        [
+            (
+                each.name,
+                "paused" if each.paused else "in",
+                ", ".join(each.reads)
+                if each.reads is not None
+                else f"global, agent:{each.agent or each.name}",
+                {None: f"agent:{each.agent or each.name}", "": "–"}.get(each.writes, str(each.writes)),
+                f"{each.rate}/min" if each.rate else "–",
+                moment(each.added_ms) if each.added_ms else "–",
+            )
+            for each in clients
+        ],
+        ("client", "is", "reads", "writes", "rate", "since"),
+    )
+    return 0

@@ -1,0 +1,147 @@
+"""The clients that a person let in: their rights, and the hashes of their tokens, in one file."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from memtui.engine.core.errors import UsageError
+
+PREFIX = "memtui_"
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One client. Without a token it is known by its name alone, as over standard input and output."""
+
+    name: str
+    token_hash: str = ""
+    """SHA-256 of the token, which itself is kept nowhere."""
+    agent: str = ""
+    """Whom it acts for: it reads `global` and this agent's scope, and writes there."""
+    reads: tuple[str, ...] | None = None
+    """The scopes that it reads instead."""
+    writes: str | None = None
+    """The scope that it writes to instead; empty: none."""
+    rate: int = 0
+    """Calls a minute at most; 0 without a limit."""
+    paused: bool = False
+    added_ms: int = 0
+
+
+class ClientRegister:
+    """The clients in one file, read again when it changes. Changes are made whole or not at all, one after another."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._seen: tuple[int, int] | None = None
+        self._clients: tuple[Client, ...] = ()
+
+    def all(self) -> tuple[Client, ...]:
+        """Every client, by name. Raises UsageError for a file that cannot be read: nobody is let in by mistake."""
+        try:
+            found = self.path.stat()
+            stamp = (found.st_mtime_ns, found.st_ino)
+            if stamp != self._seen:
+                given = json.loads(self.path.read_text(encoding="utf-8"))
+                self._clients = tuple(_client(each) for each in given["clients"])
+                self._seen = stamp
+        except FileNotFoundError:
+            self._clients, self._seen = (), None
+        except (OSError, ValueError, KeyError, TypeError):
+            raise UsageError(
+                f"{self.path} cannot be read as the register of clients.", fix="Mend it or move it away."
+            ) from None
+        return self._clients
+
+    def named(self, name: str) -> Client | None:
+        """The client of this name."""
+        return next((each for each in self.all() if each.name == name), None)
+
+    def of_token(self, token: str) -> Client | None:
+        """The client that this token was given to."""
+        digest = hash_of(token)
+        return next(
+            (each for each in self.all() if each.token_hash and hmac.compare_digest(each.token_hash, digest)),
+            None,
+        )
+
+    def add(self, client: Client) -> str:
+        """Let a client in; the token, which is told once. Raises UsageError for a name that is taken."""
+        token = PREFIX + secrets.token_urlsafe(32)
+        with self._changing() as clients:
+            if client.name in clients and clients[client.name].token_hash:
+                raise UsageError(
+                    f"There is a client {client.name} already.", fix="Take another name, or revoke it first."
+                )
+            clients[client.name] = replace(client, token_hash=hash_of(token))
+        return token
+
+    def revoke(self, name: str) -> None:
+        """Take a client's token away for good. Raises UsageError for an unknown name."""
+        self._known(name)
+        with self._changing() as clients:
+            clients.pop(name, None)
+
+    def pause(self, name: str, paused: bool = True) -> None:
+        """Refuse a client's calls until it is let in again; one without a token is noted by its name."""
+        with self._changing() as clients:
+            clients[name] = replace(clients.get(name) or Client(name), paused=paused)
+            if not paused and not clients[name].token_hash:
+                del clients[name]
+
+    def _known(self, name: str) -> None:
+        if self.named(name) is None:
+            names = ", ".join(each.name for each in self.all()) or "none"
+            raise UsageError(f"There is no client {name!r}.", fix=f"The clients are: {names}.")
+
+    @contextmanager
+    def _changing(self) -> Iterator[dict[str, Client]]:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.with_name(f".{self.path.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            self._seen = None
+            clients = {each.name: each for each in self.all()}
+            yield clients
+            listed = [asdict(clients[name]) for name in sorted(clients)]
+            beside = self.path.with_name(f".{self.path.name}.new")
+            with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                json.dump({"clients": listed}, file, indent=1)
+            beside.replace(self.path)
+
+
+def hash_of(token: str) -> str:
+    """SHA-256: tokens are long and random, so a slow hash would protect nothing more."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _client(given: dict[str, object]) -> Client:
+    client = Client(**given)  # type: ignore[arg-type]
+    return client if client.reads is None else replace(client, reads=tuple(client.reads))
+
+
+class RateLimit:
+    """How many calls each client made in the running minute. `now` in seconds."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._minutes: dict[str, tuple[int, int]] = {}
+
+    def wait(self, client: Client) -> int:
+        """Count a call; 0 where it may be made, else the seconds until it may."""
+        if not client.rate:
+            return 0
+        now = self._now()
+        minute, count = self._minutes.get(client.name, (-1, 0))
+        if minute != int(now // 60):
+            minute, count = int(now // 60), 0
+        self._minutes[client.name] = (minute, count + 1)
+        return 0 if count < client.rate else 60 - int(now % 60)

@@ -1,0 +1,173 @@
+"""The server over streamable HTTP in a process of its own: tokens, rights, hosts, and the journal of calls."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.conftest import ROOT
+
+ASK = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    },
+}
+ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+
+class House:
+    """A store, a folder for memtui's own files, and a server."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = folder / "store"
+        self.environ = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "MEMTUI_CONFIG_DIR": str(folder / "config"),
+        }
+        self.url = ""
+        self.run("new", str(self.store))
+
+    def run(self, *words: str) -> str:
+        """Run a command of memtui."""
+        done = subprocess.run(
+            [sys.executable, "-m", "memtui", *words],
+            capture_output=True,
+            text=True,
+            cwd=ROOT,
+            env=self.environ,
+            check=True,
+        )
+        return done.stdout.strip()
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start the server; it says where it is."""
+        server = subprocess.Popen(
+            [sys.executable, "-m", "memtui", "mcp", "--store", str(self.store), "--http", "0", *words],
+            cwd=ROOT,
+            env=self.environ,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert server.stderr is not None
+        self.url = server.stderr.readline().split()[-1]
+        return server
+
+    def post(self, **headers: str) -> httpx.Response:
+        """A first request."""
+        return httpx.post(self.url, json=ASK, headers={**ACCEPT, **headers}, timeout=60)
+
+    @asynccontextmanager
+    async def client(self, token: str) -> AsyncIterator[Client]:
+        """The SDK's own client with a token."""
+        import httpx2
+
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60) as http,
+            Client(streamable_http_client(self.url, http_client=http)) as client,
+        ):
+            yield client
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    made = House(tmp_path)
+    server = made.start("--rw", "--keep-texts")
+    yield made
+    server.terminate()
+    server.wait(20)
+    assert server.stderr is not None
+    server.stderr.close()
+
+
+async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return dict(result.structured_content or {})
+
+
+def test_a_wrong_host_origin_or_token_is_refused(house: House) -> None:
+    token = house.run("clients", "add", "codex")
+    assert house.post().status_code == 200  # on this machine nobody needs one
+    assert house.post(Authorization=f"Bearer {token}").status_code == 200
+    assert house.post(Authorization="Bearer memtui_guess").status_code == 401
+    assert house.post(Authorization=f"Basic {token}").status_code == 401
+    assert house.post(Host="memory.example.org").status_code == 421
+    assert house.post(Origin="https://example.org").status_code == 403
+    assert token not in (Path(house.environ["MEMTUI_CONFIG_DIR"]) / "clients.json").read_text()
+    house.run("clients", "pause", "codex")
+    assert house.post(Authorization=f"Bearer {token}").status_code == 403
+    house.run("clients", "resume", "codex")
+    assert house.post(Authorization=f"Bearer {token}").status_code == 200
+    house.run("clients", "revoke", "codex")
+    assert house.post(Authorization=f"Bearer {token}").status_code == 401
+    slow = house.run("clients", "add", "slow", "--rate", "2")
+    codes = [house.post(Authorization=f"Bearer {slow}").status_code for _ in range(6)]
+    assert codes[0] == 200
+    assert 429 in codes
+
+
+def test_beyond_this_machine_nobody_is_served_without_a_token(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-m", "memtui", "mcp", "--store", str(house.store), "--http", "0.0.0.0:0"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=house.environ,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "memtui clients add" in done.stderr
+
+
+async def test_two_clients_are_blind_to_each_other_and_the_journal_tells_their_calls(house: House) -> None:
+    alice, bob = (house.run("clients", "add", name) for name in ("alice", "bob"))
+    auditor = house.run("clients", "add", "auditor", "--reads", "agent:alice")
+    async with house.client(alice) as one, house.client(bob) as two, house.client(auditor) as third:
+        text = "Alice keeps the backup codes in the blue folder"
+        made = await answer(one, "memory_store", text=text)
+        assert made["scope"] == "agent:alice"
+        assert (await answer(two, "memory_list"))["memories"] == []
+        assert (await answer(two, "memory_search", query="where are the backup codes"))["results"] == []
+        assert (await two.call_tool("memory_get", {"ids": [made["id"]]})).is_error
+        assert (await two.call_tool("memory_search", {"query": "codes", "scope": "agent:alice"})).is_error
+        assert [each["id"] for each in (await answer(third, "memory_list"))["memories"]] == [made["id"]]
+        refused = await third.call_tool("memory_store", {"text": "The auditor was here on Monday"})
+        assert refused.is_error
+        told = json.loads((await two.read_resource("memtui://stats")).contents[0].text)  # type: ignore[union-attr]
+        assert told["memories"] == 0
+        told = json.loads((await one.read_resource("memtui://scopes")).contents[0].text)  # type: ignore[union-attr]
+        assert told["memories"] == {"agent:alice": 1}
+        assert json.loads((await one.read_resource("memtui://health")).contents[0].text)  # type: ignore[union-attr]
+        names = {str(each.uri) for each in (await one.list_resources()).resources}
+        assert names == {"memtui://stats", "memtui://scopes", "memtui://health"}
+    entry = json.loads(house.run("journal", "--json", "--store", str(house.store)))["entries"][0]
+    assert entry["client"] == "mcp:alice"
+    calls = json.loads(house.run("calls", "--json", "--store", str(house.store)))["calls"]
+    assert [(each["client"], each["tool"], each["outcome"]) for each in reversed(calls)] == [
+        ("mcp:alice", "memory_store", "created"),
+        ("mcp:bob", "memory_list", "ok"),
+        ("mcp:bob", "memory_search", "ok"),
+        ("mcp:bob", "memory_get", "refused"),
+        ("mcp:bob", "memory_search", "refused"),
+        ("mcp:auditor", "memory_list", "ok"),
+    ]
+    assert calls[-1]["ids"] == [made["id"]]
+    assert calls[-1]["arguments"] == {"text": text}
