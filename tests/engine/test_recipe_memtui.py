@@ -66,6 +66,7 @@ def answers(talks: Set) -> list[list[str]]:
     return [answer(talks.bench, asked, "memtui", None) for asked in talks.questions]
 
 
+@pytest.mark.slow
 def test_it_answers_better_than_the_engines_own_hybrid(talks: Set, answers: list[list[str]]) -> None:
     ours = scores(talks, answers)
     plain = scores(talks, [plain_hybrid(talks.bench, q) for q in talks.questions])
@@ -75,6 +76,7 @@ def test_it_answers_better_than_the_engines_own_hybrid(talks: Set, answers: list
     assert (ours["recall"] or 0) >= (plain["recall"] or 0) + 0.15
 
 
+@pytest.mark.slow
 def test_each_signal_is_worth_something(talks: Set, answers: list[list[str]]) -> None:
     some = replace(talks, questions=talks.questions[::3])
     whole = scores(some, answers[::3])

@@ -59,6 +59,7 @@ def ids(engine: Engine, text: str, **more: Any) -> list[str]:
     return [memory.id for memory in engine.page(view, 0, 100)]
 
 
+@pytest.mark.slow
 def test_the_list_is_in_the_order_of_the_exact_cosine(engine: Engine) -> None:
     view = engine.view(ListQuery("~green kiln glaze", sort="importance"))
     made = WordEmbedder(DIMS).embed_passages(["green kiln glaze", *TEXTS]).astype(np.float64)

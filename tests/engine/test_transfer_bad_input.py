@@ -31,6 +31,7 @@ from tests.engine.transfer_world import Source
 GIB = 1 << 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "start", "said"),
     [
@@ -162,6 +163,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return own_store(folder / "store", [memory(n, f"Memory {n} of the kiln.") for n in range(1, 401)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

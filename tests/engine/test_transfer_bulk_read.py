@@ -73,6 +73,7 @@ def _both_ways(
     return fast, _plan(engine, path, **options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vectors", [True, False])
 @pytest.mark.parametrize("name", ["jsonl", "parquet"])
 @pytest.mark.parametrize("make", [own_store, pro_store])

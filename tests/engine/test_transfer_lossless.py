@@ -136,6 +136,7 @@ def odd_row(n: int, dice: random.Random) -> dict[str, Any]:
     return row
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 @pytest.mark.parametrize("make", [own_store, pro_store])
 @pytest.mark.parametrize("seed", range(4))

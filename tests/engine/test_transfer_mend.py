@@ -36,6 +36,7 @@ def _migrator(source: Path, tmp_path: Path, form: migration.Form = "pro") -> mig
 STORES = ("builtin-old", "builtin-legacy", "builtin-mixed", "builtin-new", "engine")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", migration.FORMS)
 @pytest.mark.parametrize("name", STORES)
 def test_real_stores_are_migrated_and_verified(

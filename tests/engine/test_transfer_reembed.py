@@ -249,6 +249,7 @@ def test_a_table_made_before_the_last_write_is_not_switched_to(made: Engine, tmp
     assert tree_hash(tmp_path / "store") == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [0, 1])
 def test_a_switch_that_was_killed_is_taken_back(
     made: Engine, tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch
@@ -320,6 +321,7 @@ def test_a_rehearsal_compares_the_models_and_its_vectors_are_used_again(tmp_path
 KILLS = int(os.environ.get("MEMTUI_TEST_KILLS", "1"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_killed_at_any_moment_and_resumed_equals_undisturbed(tmp_path: Path, seed: int) -> None:
     folder = own_store(tmp_path / "store", ROWS)

@@ -171,6 +171,7 @@ def test_rows_that_came_meanwhile_are_not_doubled(tmp_path: Path) -> None:
 KILLS = int(os.environ.get("MEMTUI_TEST_KILLS", "1"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(KILLS))
 def test_killed_at_any_moment_and_resumed_equals_undisturbed(tmp_path: Path, seed: int) -> None:
     import random

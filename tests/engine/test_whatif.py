@@ -111,6 +111,7 @@ def _without(value: Candidate | Step, left_out: str) -> list[Any]:
     return [getattr(value, name) for name in value.__dataclass_fields__ if name != left_out]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("half", [0, 1])
 def test_a_thousand_what_ifs_equal_full_recalls(engine: Engine, half: int) -> None:
     """In two halves, which two processes share."""
@@ -189,6 +190,7 @@ def test_the_recall_of_an_older_version_is_a_what_if(tmp_path: Path) -> None:
     assert then.trace.table_version == version
 
 
+@pytest.mark.slow
 def test_every_flip_point_holds_on_both_sides(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="pro/tool", query_vector=VECTOR, limit=6))
     flipped = 0

@@ -31,6 +31,7 @@ def ask(engine: Engine, recipe: str, query: str) -> Trace:
     return engine.recall(RecallRequest(query, recipe=recipe, **source))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recipe", ["memtui", "mem-engine"])
 def test_what_ifs_of_every_parameter_equal_full_recalls(engine: Engine, recipe: str) -> None:
     rng = random.Random(7)
@@ -72,6 +73,7 @@ def test_a_parameter_that_is_said_to_do_nothing_does_nothing(engine: Engine, rec
     assert idle
 
 
+@pytest.mark.slow
 def test_a_smaller_change_of_a_weight_brings_a_memory_back(engine: Engine) -> None:
     trace = ask(engine, "memtui", QUESTIONS[0])
     after_last = next(each.id for each in trace.candidates if each.rank is None)

@@ -103,6 +103,7 @@ def test_a_recall_with_a_source_of_its_own_says_that_the_guards_are_off(tmp_path
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gate", PLANTS)
 def test_the_planted_gate_is_named_and_the_change_mends_it(
     gate: str, tmp_path: Path, server: Loopback
