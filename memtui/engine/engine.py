@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.facade import Transfer
 
 
-_OWNERS_RECIPE = {"memtui": "memtui", "generic": "memtui", "engine": "mem-engine"}
-
 Clock = Callable[[], int]
 """Milliseconds since the epoch, now."""
 
@@ -116,7 +114,7 @@ class Engine:
         settings = embedding or (self._found.embedding if self._found else None)
         self._embedder: Embedder | NoEmbedder = resolve_embedder(
             settings,
-            own_store=store.dialect.name == "memtui",
+            own_store=store.dialect.can.own_store,
             dims=store.dims,
             model_hint=self._model,
         )
@@ -382,10 +380,7 @@ class Engine:
     @property
     def default_recipe(self) -> str:
         """The recipe of the program that owns the store; our own for tables of memtui and of nobody."""
-        dialect = self._store.dialect.name
-        if dialect.startswith("builtin"):
-            return "memory-lancedb"
-        return _OWNERS_RECIPE.get(dialect, "pro/agent")
+        return self._store.dialect.can.default_recipe
 
     def recipes(self) -> tuple[RecipeInfo, ...]:
         """Every recipe, in the order to show them."""
@@ -439,15 +434,15 @@ class Engine:
         """
         from memtui.engine.access import access_of
 
-        found, dialect = self._found, self._store.dialect.name
+        found, dialect = self._found, self._store.dialect
         one_scope = None
-        if dialect == "engine":
+        if dialect.can.visibility == "policy":
             from memtui.engine.recall.recipes.mem_engine.scope_rules import rules_from
 
             rules = rules_from(found.settings.get("scopePolicy") or {} if found else {})
             one_scope = (rules.default_scope, rules.fallback_scopes)
         return access_of(
-            dialect, block=found.scopes if found else None, environ=self._environ, one_scope=one_scope
+            dialect.name, block=found.scopes if found else None, environ=self._environ, one_scope=one_scope
         )
 
     @property

@@ -32,6 +32,14 @@ def test_no_text_is_parsed_as_markup() -> None:
     assert {name: calls for name, calls in found.items() if calls} == {}
 
 
+def test_nobody_asks_a_dialect_for_its_name_to_decide_something() -> None:
+    """`Dialect.can` says what may be done; a new dialect then is one file and one registration."""
+    asks = re.compile(r"dialect\.name (?:==|!=|in|not in)|\.dialect\.name\.startswith|info\.dialect [=!]=")
+    sources = sorted((ROOT / "memtui").rglob("*.py"))
+    found = {_name(path): asks.findall(path.read_text(encoding="utf-8")) for path in sources}
+    assert {name: hits for name, hits in found.items() if hits} == {}
+
+
 def test_every_test_folder_is_a_package() -> None:
     folders = {path.parent for path in (ROOT / "tests").rglob("test_*.py")}
     assert [str(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []

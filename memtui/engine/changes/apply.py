@@ -170,7 +170,7 @@ def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | Non
         if material.conflicts:
             raise ConflictError(material.conflicts)
         rows = writer.count() if material.deletes else 0
-        if writer.dialect.name == "memtui" and _wants_index(writer):
+        if writer.dialect.can.own_store and _wants_index(writer):
             before = writer.build_id_index()
         hold.check()
         entry = journal.intend(

@@ -97,8 +97,6 @@ def _locked(handle: int) -> bool:
 
 REDIS_VARIABLE = "MEMORY_LANCEDB_REDIS_URL"
 
-_WRITABLE = ("pro", "memtui", "builtin-g1", "builtin-g2", "builtin-g3")
-
 _UNGUARDED = "On object storage the agent takes no lock: one that runs would write over the change."
 
 _UNSEEN = "No configuration here names this store: if an agent uses it, restart that agent."
@@ -133,19 +131,19 @@ def access_to(
     dialect: Dialect, folder: Path | None, found: FoundStore | None, environ: Mapping[str, str]
 ) -> WriteAccess:
     """The rules for a store of this dialect in `folder` (None: remote), as discovery knows it or not."""
-    if dialect.name not in _WRITABLE:
+    if not dialect.can.writable:
         return WriteAccess(
             "read-only", "none", f"memtui reads tables of {dialect.title}, but does not write them."
         )
-    locks = dialect.name in ("pro", "memtui")
+    locks = dialect.can.owner_lock
     if folder is None:
-        if dialect.name == "memtui":
+        if dialect.can.own_store:
             return WriteAccess(
                 "ok", "object", "memtui made this store; its lock is an object beside the table."
             )
         return WriteAccess("confirm", "object", _UNGUARDED, warning=_UNGUARDED)
     kind: Literal["file", "none"] = "file" if locks else "none"
-    if dialect.name == "memtui":
+    if dialect.can.own_store:
         return WriteAccess("ok", kind, "memtui made this store.")
     if found is None:
         if locks and environ.get(REDIS_VARIABLE, "").strip():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.memory import Memory
 from memtui.engine.core.text import clean
@@ -39,6 +39,32 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What may be done to a table of a dialect, and how its own program uses it. Ask these, never the name."""
+
+    writable: bool = False
+    """Whether memtui changes such tables at all."""
+    owner_lock: bool = False
+    """Whether its program locks the folder while it writes."""
+    own_store: bool = False
+    """Whether memtui made the table: stable row ids, our indexes, our embedder where nothing else is said."""
+    versioned_text: bool = False
+    """Whether the plugin keeps an old text as a version of the memory."""
+    newest_fts: int | None = None
+    """The newest format of a full-text index that the table's program reads; None: whatever LanceDB makes."""
+    visibility: Literal["scopes", "agents", "policy", ""] = ""
+    """What decides who reads a row: its scope, the agent that owns it, the program's own policy, nothing."""
+    compares_l2: bool = False
+    """Whether the table's program compares vectors by distance, so that their length matters."""
+    column_map: bool = False
+    """Whether a person said which column is which."""
+    row_form: Literal["pro", "memtui", "builtin", ""] = ""
+    """How a new row is laid out; empty where none is made."""
+    default_recipe: str = "pro/agent"
+    """The recipe by which the table's program recalls."""
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """One program's way of keeping memories in a table.
 
@@ -54,6 +80,7 @@ class Dialect:
     notes: tuple[str, ...] = ()
     agent_words: bool = False
     """Whether its program searches words with LanceDB 0.26, which splits and scores them otherwise than ours."""
+    can: Capabilities = Capabilities()
 
     @property
     def light(self) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import UsageError
-from memtui.engine.dialects.base import Columns, Dialect
+from memtui.engine.dialects.base import Capabilities, Columns, Dialect
 from memtui.engine.dialects.with_metadata import LifecycleDialect
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def generic(schema: pa.Schema, mapping: Mapping[str, str]) -> Dialect:
         _check(schema, key, column)
     columns = Columns(**{"vector": None, **mapping})  # type: ignore[arg-type]
     kind = LifecycleDialect if "metadata" in mapping else Dialect
-    return kind("generic", "table with a column map", columns)
+    can = Capabilities(column_map=True, default_recipe="memtui")
+    return kind("generic", "table with a column map", columns, can=can)
 
 
 def _check(schema: pa.Schema, key: str, column: str) -> None:

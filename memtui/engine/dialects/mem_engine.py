@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtui.engine.dialects.base import Columns, Dialect
+from memtui.engine.dialects.base import Capabilities, Columns, Dialect
 
 MARKS = ("importance_label", "trust_tier")
 """Columns that no other program's table has."""
@@ -13,4 +13,5 @@ REQUIRED = ("id", "text", "vector", "createdAt", "category", "importance", "scop
 def mem_engine() -> Dialect:
     """A table that openclaw-mem-engine made."""
     columns = Columns(scope="scope", category="category", importance="importance", timestamp="createdAt")
-    return Dialect("engine", "openclaw-mem-engine", columns, MARKS)
+    can = Capabilities(visibility="policy", compares_l2=True, default_recipe="mem-engine")
+    return Dialect("engine", "openclaw-mem-engine", columns, MARKS, can=can)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from memtui.engine.dialects.base import Columns, Dialect
+from memtui.engine.dialects.base import Capabilities, Columns, Dialect
 
 REQUIRED = ("id", "text", "vector", "importance", "category", "createdAt")
+
+CAN = Capabilities(
+    writable=True, visibility="agents", compares_l2=True, row_form="builtin", default_recipe="memory-lancedb"
+)
 
 
 def builtin(*, agent: bool, scope: bool) -> Dialect:
@@ -13,7 +17,7 @@ def builtin(*, agent: bool, scope: bool) -> Dialect:
         scope="scope" if scope else None, category="category", importance="importance", timestamp="createdAt"
     )
     if not agent:
-        return Dialect("builtin-g1", "built-in memory-lancedb", columns)
+        return Dialect("builtin-g1", "built-in memory-lancedb", columns, can=CAN)
     if not scope:
-        return Dialect("builtin-g2", "built-in memory-lancedb (agentId)", columns, ("agentId",))
-    return Dialect("builtin-g3", "built-in memory-lancedb (agentId, scope)", columns, ("agentId",))
+        return Dialect("builtin-g2", "built-in memory-lancedb (agentId)", columns, ("agentId",), can=CAN)
+    return Dialect("builtin-g3", "built-in memory-lancedb (agentId, scope)", columns, ("agentId",), can=CAN)

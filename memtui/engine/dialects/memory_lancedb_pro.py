@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtui.engine.dialects.base import Columns
+from memtui.engine.dialects.base import Capabilities, Columns
 from memtui.engine.dialects.with_metadata import LifecycleDialect
 
 COLUMNS = Columns(
@@ -11,10 +11,14 @@ COLUMNS = Columns(
 
 REQUIRED = ("id", "text", "vector", "category", "scope", "importance", "timestamp", "metadata")
 
+CAN = Capabilities(
+    writable=True, owner_lock=True, versioned_text=True, newest_fts=1, visibility="scopes", row_form="pro"
+)
+
 
 def pro() -> LifecycleDialect:
     """A table that memory-lancedb-pro made."""
-    return LifecycleDialect("pro", "memory-lancedb-pro", COLUMNS, agent_words=True)
+    return LifecycleDialect("pro", "memory-lancedb-pro", COLUMNS, agent_words=True, can=CAN)
 
 
 def pro_on_builtin(labels: tuple[str, ...]) -> LifecycleDialect:
@@ -32,4 +36,4 @@ def pro_on_builtin(labels: tuple[str, ...]) -> LifecycleDialect:
         "their createdAt is shown here."
     )
     title = "memory-lancedb-pro (on a built-in table)"
-    return LifecycleDialect("pro", title, columns, labels, (note,), agent_words=True)
+    return LifecycleDialect("pro", title, columns, labels, (note,), agent_words=True, can=CAN)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memtui.engine.dialects.base import Columns
+from memtui.engine.dialects.base import Capabilities, Columns
 from memtui.engine.dialects.with_metadata import LifecycleDialect
 
 if TYPE_CHECKING:
@@ -34,7 +34,15 @@ COLUMNS = Columns(
 
 def own() -> LifecycleDialect:
     """A table that memtui made."""
-    return LifecycleDialect("memtui", "memtui", COLUMNS)
+    can = Capabilities(
+        writable=True,
+        owner_lock=True,
+        own_store=True,
+        visibility="scopes",
+        row_form="memtui",
+        default_recipe="memtui",
+    )
+    return LifecycleDialect("memtui", "memtui", COLUMNS, can=can)
 
 
 def own_schema(dims: int) -> pa.Schema:

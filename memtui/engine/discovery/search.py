@@ -265,16 +265,16 @@ def inspect(found: FoundStore, *, reach: bool = False) -> StoreHealth:
 def _look(found: FoundStore, store: Store) -> StoreHealth:
     rows, dims, columns = store.count(), store.dims, store.columns
     fts = store.fts_status()
-    is_pro = store.dialect.name == "pro"
+    of_plugin = store.dialect.can.versioned_text
     scopes = _counts(store, "scope")
-    orphans = sum(n for scope, n in scopes.items() if is_orphan(scope)) if is_pro else 0
+    orphans = sum(n for scope, n in scopes.items() if is_orphan(scope)) if of_plugin else 0
     match = None if dims is None or found.config_dims is None else dims == found.config_dims
     notes = {
         "dims differ": ""
         if match is not False
         else f"search by meaning unavailable: {found.model} gives {found.config_dims}, the store has {dims}",
         "index v2": "the agent cannot read a full-text index of version 2 and will drop it"
-        if is_pro and found.plugin == PRO and fts.exists and fts.version not in (None, 1)
+        if of_plugin and found.plugin == PRO and fts.exists and fts.version not in (None, 1)
         else "",
         "orphans": f"{orphans} row(s) that no agent can see: scope null, blank or padded" if orphans else "",
         "left over": found.why if found.configured is False and found.why.startswith("left over") else "",

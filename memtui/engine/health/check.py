@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.progress import CancelToken, OnProgress
+from memtui.engine.dialects.base import Capabilities
 
 if TYPE_CHECKING:
     from memtui.engine.access.policy import ScopePolicy
@@ -168,14 +169,19 @@ class Patient:
         return "" if self.engine is None else self.engine.store.dialect.name
 
     @property
+    def can(self) -> Capabilities:
+        """What may be done to the table; nothing for one that cannot be opened."""
+        return Capabilities() if self.engine is None else self.engine.store.dialect.can
+
+    @property
     def is_pro(self) -> bool:
         """Whether memory-lancedb-pro reads the table."""
-        return self.dialect == "pro"
+        return self.can.versioned_text
 
     @property
     def uses_l2(self) -> bool:
         """Whether the store's own program compares vectors by distance, so that their length matters."""
-        return self.dialect.startswith("builtin") or self.dialect == "engine"
+        return self.can.compares_l2
 
     @property
     def table_folder(self) -> Path | None:

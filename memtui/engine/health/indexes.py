@@ -246,7 +246,8 @@ def _report(
 def _words(store: Store, index: IndexFacts) -> IndexReport:
     if index.details is None:
         return IndexReport(index, "words", "harmful", "its files are missing", "make it anew (D5)")
-    if store.dialect.name == "pro" and (index.version or 0) > 1:
+    newest = store.dialect.can.newest_fts
+    if newest is not None and (index.version or 0) > newest:
         return IndexReport(
             index, "words", "harmful", f"format {index.version}: the plugin ignores it", "make it anew (D6)"
         )
@@ -255,7 +256,7 @@ def _words(store: Store, index: IndexFacts) -> IndexReport:
 
 
 def _vectors(store: Store, facts: TableFacts, index: IndexFacts, measured: Honesty | None) -> IndexReport:
-    own = store.dialect.name == "memtui"
+    own = store.dialect.can.own_store
     if measured is None:
         return IndexReport(index, "meaning", "useless", "there is no vector to search", "drop it")
     if measured.recall < LOSES:

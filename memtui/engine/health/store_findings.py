@@ -35,7 +35,7 @@ def find(store: Store, catalog: Catalog, now_ms: int) -> tuple[Finding, ...]:
     """Everything found in `catalog`, the gravest first; what needs metadata is left out until it is read."""
     found = [
         *_identity(catalog),
-        *(_scopes(catalog) if store.dialect.name in ("pro", "memtui") else _agents(catalog)),
+        *(_scopes(catalog) if store.dialect.can.visibility == "scopes" else _agents(catalog)),
         *_times(catalog, now_ms),
         *_metadata(catalog, now_ms),
         *_vectors(store, catalog),

@@ -39,7 +39,7 @@ def by_agent(request: RecallRequest, context: RecallContext) -> tuple[RecallRequ
     A caller that gives `source` or recorded hits replays the retriever, which filters nothing by itself. A store
     of the built-in program has no scopes to read by. Raises ConfigError where the access lists cannot be read.
     """
-    if context.store.dialect.name.startswith("builtin"):
+    if context.store.dialect.can.visibility == "agents":
         return by_person(request, context)
     agent = request.agent.strip() or context.agent
     replays = request.source is not UNSET or request.lanes is not None

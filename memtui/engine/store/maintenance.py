@@ -21,8 +21,6 @@ KEPT = timedelta(days=7)
 
 _ATTEMPTS = 6
 
-_OLDEST_FTS = 1
-
 
 class TableMaintainer:
     """A table opened for maintenance. Used with the store's lock held."""
@@ -82,7 +80,7 @@ class TableMaintainer:
         from memtui.engine.store.compact import masked_fragments, rows_of_fragment
 
         name = self._table.schema.names[0]
-        stable = self._writer.dialect.name == "memtui"
+        stable = self._writer.dialect.can.own_store
         fragments = masked_fragments(self._writer.place)
         if fragments:
             for condition in ["true"] if stable else map(rows_of_fragment, sorted(fragments)):
@@ -100,11 +98,12 @@ class TableMaintainer:
         for each in self._table.list_indices():
             if list(each.columns) == [column] and str(each.index_type).upper() != "FTS":
                 self._table.drop_index(each.name)
-        own = self._writer.dialect.name == "memtui"
+        own = self._writer.dialect.can.own_store
         config = index.FTS(**FTS) if own else index.FTS(with_position=True)
         self._table.create_index(column, config=config, replace=True)
         made = next(each for each in self._table.list_indices() if list(each.columns) == [column])
-        if self._writer.dialect.name == "pro" and (made.index_version or 0) > _OLDEST_FTS:
+        newest = self._writer.dialect.can.newest_fts
+        if newest is not None and (made.index_version or 0) > newest:
             self._table.drop_index(made.name)
             raise MemtuiError(
                 "The full-text index came out in a format that the plugin ignores; it was dropped again.",

@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from memtui.engine.store.writer import VersionMark, Writer
 
 
-OLDEST_FTS = 1
-"""The only version of a full-text index that memory-lancedb-pro's engine reads."""
-
-
 class Store:
     """A table of memories. Reading never changes it; every read sees the pinned version.
 
@@ -300,7 +296,7 @@ class Store:
         status = self.fts_status()
         if status.exists and not status.readable:
             return ("The files of the full-text index are missing: recall by keywords cannot use it.",)
-        if self.dialect.name == "pro" and (status.version or 0) > OLDEST_FTS:
+        if self.dialect.can.newest_fts is not None and (status.version or 0) > self.dialect.can.newest_fts:
             return (
                 f"The full-text index has version {status.version}: memory-lancedb-pro cannot read it "
                 "and will search without one.",

@@ -146,7 +146,7 @@ class Writer:
         splits words otherwise. A conflict with another writer leaves the rows where they are: they are found all
         the same.
         """
-        if self.dialect.name != "memtui":
+        if not self.dialect.can.own_store:
             return
         status = fts_status(self._table, self.dialect.columns.text, self.where)
         if not status.exists or status.unindexed_rows <= status.indexed_rows * BESIDE:
@@ -158,7 +158,7 @@ class Writer:
         """Leave only the newest version and no byte of what was deleted; see `shrink.shrink`."""
         from memtui.engine.store.compact import shrink
 
-        stable = self.dialect.name == "memtui"
+        stable = self.dialect.can.own_store
         return shrink(self._table, self._place, self.where, stable_row_ids=stable, unverified=unverified)
 
     def versions(self) -> list[int]:

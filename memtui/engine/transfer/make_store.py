@@ -93,7 +93,7 @@ def open_like(folder: Path, store: Store) -> Store:
     from memtui.engine.dialects.generic import MAPPABLE
     from memtui.engine.store.open import open_store
 
-    if store.dialect.name != "generic":
+    if not store.dialect.can.column_map:
         return open_store(folder)
     named = {part: getattr(store.dialect.columns, part) for part in MAPPABLE}
     return open_store(folder, columns={part: name for part, name in named.items() if name})

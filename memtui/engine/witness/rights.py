@@ -117,7 +117,7 @@ def configured_store(engine: Engine, environ: Mapping[str, str], cwd: Path) -> F
 
     if engine.found is not None:
         return engine.found
-    if engine.store.dialect.name != "pro":
+    if not engine.store.dialect.can.versioned_text:
         return None
     others = [each for each in discover(environ, cwd=cwd).stores if each.plugin == PRO and each.configured]
     return others[0] if len(others) == 1 else None

@@ -28,7 +28,7 @@ def _on_text(patient: Patient) -> tuple[IndexFacts, ...]:
 
 
 def _needs_words(patient: Patient) -> bool:
-    return patient.dialect in ("pro", "memtui") and patient.facts is not None
+    return patient.can.visibility == "scopes" and patient.facts is not None
 
 
 def _rolled_back(patient: Patient) -> int | None:

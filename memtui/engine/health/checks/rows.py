@@ -39,14 +39,14 @@ def _unread(patient: Patient) -> Seen | None:
     if patient.store is None:
         return None
     catalog = patient.catalog
-    if patient.is_pro or patient.dialect == "memtui":
+    if patient.can.visibility == "scopes":
         wrong = [_unread_scope(patient, scope) for scope in catalog.scopes]
         codes, names = catalog.scope_codes, catalog.scopes
     elif "agentId" in catalog.labels:
         label = catalog.labels["agentId"]
         wrong = ["no agent" if not (value or "").strip() else "" for value in label.values]
         codes, names = label.codes, label.values
-    elif patient.dialect == "engine":
+    elif patient.can.visibility == "policy":
         wrong = ["padded" if (scope or "") != (scope or "").strip() else "" for scope in catalog.scopes]
         codes, names = catalog.scope_codes, catalog.scopes
     else:

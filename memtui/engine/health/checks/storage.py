@@ -96,7 +96,7 @@ def _orphans(patient: Patient) -> Seen | None:
 
 def _names(patient: Patient) -> Seen | None:
     facts = patient.facts
-    if facts is None or not facts.tags or not (patient.is_pro or patient.dialect.startswith("builtin")):
+    if facts is None or not facts.tags or not (patient.can.writable and not patient.can.own_store):
         return None
     names = ", ".join(f"{name} (version {version})" for name, version in facts.tags.items())
     return Seen(

@@ -103,7 +103,7 @@ def _time(memory: Memory, row: dict[str, Any], header: Header, ledger: LossTable
 
 def _lifecycle(memory: Memory, row: dict[str, Any], header: Header, ledger: LossTable) -> None:
     """Columns of memtui's own tables that stand in the metadata too, where the two differ."""
-    if header.store.dialect.name != "memtui":
+    if not header.store.dialect.can.own_store:
         return
     meta = normalise(
         memory.metadata,

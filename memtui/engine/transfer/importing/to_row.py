@@ -60,17 +60,16 @@ class RowBuilder:
         makers: dict[str, Callable[[Record, list[ConversionNote]], dict[str, Any]]] = {
             "pro": self._pro,
             "memtui": self._own,
+            "builtin": self._builtin,
         }
-        if dialect.name.startswith("builtin"):
-            makers[dialect.name] = self._builtin
-        if dialect.name not in makers:
+        if dialect.can.row_form not in makers:
             raise UsageError(
                 f"memtui does not write tables of {dialect.title}.",
                 fix="Import into a store of memory-lancedb-pro, of the built-in plugin, or of memtui.",
             )
         self.dialect = dialect
         self.scoping = scoping
-        self._make = makers[dialect.name]
+        self._make = makers[dialect.can.row_form]
         self._columns = columns
         self._names = frozenset((*columns, "_rowid"))
         self._now_ms = now_ms
@@ -87,13 +86,13 @@ class RowBuilder:
     @property
     def whole(self) -> tuple[str, frozenset[str]] | None:
         """See `ReadOptions.whole`; None where every row has to be looked at."""
-        if self.dialect.name in ("pro", "memtui") and not self.scoping.maps:
+        if self.dialect.can.row_form in ("pro", "memtui") and not self.scoping.maps:
             return self.dialect.name, self._names
         return None
 
     def may_keep(self, row_id: str) -> bool:
         """Whether the table's program can handle a row of this id."""
-        return not self.dialect.name.startswith("builtin") or UUID.fullmatch(row_id) is not None
+        return self.dialect.can.row_form != "builtin" or UUID.fullmatch(row_id) is not None
 
     # ------------------------------------------------------------------ memory-lancedb-pro and memtui
 

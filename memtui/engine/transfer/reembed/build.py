@@ -395,6 +395,6 @@ def _schema(store: Store, dims: int, model: str) -> pa.Schema:
         pa.field(old.type.value_field.name, old.type.value_type, old.type.value_field.nullable), dims
     )
     schema = schema.set(at, pa.field(old.name, kind, old.nullable))
-    if store.dialect.name != "memtui":
+    if not store.dialect.can.own_store:
         return schema
     return schema.with_metadata({**(schema.metadata or {}), MODEL_MARK: model.encode()})

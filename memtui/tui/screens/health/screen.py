@@ -82,7 +82,7 @@ def read_indexes(engine: Engine, cancel: CancelToken) -> Any:
 
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
     assert patient.facts is not None
-    own = engine.info.dialect == "memtui"
+    own = engine.store.dialect.can.own_store
     asked = own_questions(engine) if any(each.is_vector for each in patient.facts.indexes) else None
     return report_indexes(engine.store, patient.facts, cancel, questions=asked), advice(
         patient.facts.rows, own=own

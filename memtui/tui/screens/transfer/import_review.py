@@ -73,7 +73,7 @@ class ReviewPart(ImportPart):
         if panel == "d":
             return import_record_view.source_rows(item, state.source, width, glyphs)
         here = state.page.here if state.page is not None else {}
-        versioned = self.engine.store.dialect.name == "pro"
+        versioned = self.engine.store.dialect.can.versioned_text
         return import_record_view.record_rows(item, here, width, height, glyphs, versioned=versioned)
 
     def heading(self, panel: str) -> Heading:
