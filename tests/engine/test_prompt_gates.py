@@ -73,3 +73,40 @@ def test_the_plugins_own_settings_decide_where_the_prompt_ends() -> None:
     found = settings_of(block)
     assert (found.max_items, found.max_chars, found.mode, found.max_per_turn) == (5, 8000, "summary", 10)
     assert settings_of({}) == PromptBlockSettings()
+
+
+def test_the_built_in_hook_takes_three_from_its_floor_on(engine: Engine) -> None:
+    trace = engine.recall(RecallRequest(QUESTION, recipe="memory-lancedb", query_vector=[1, 0], limit=6))
+    prompt = engine.lab.injected(trace)
+    assert (prompt.items, prompt.budget) == (3, None)
+    gates = set()
+    for place, candidate in enumerate(trace.results, 1):
+        verdict = engine.lab.why_not_in(trace, candidate.id, changes=False)
+        low = candidate.score is not None and candidate.score < 0.3
+        expected = "prompt_score" if low else "prompt_items" if place > 3 else None
+        assert verdict.gate == expected
+        assert (verdict.limit == (0.3 if low else 3)) or expected is None
+        gates.add(expected)
+    assert gates == {None, "prompt_score"} or gates == {None, "prompt_score", "prompt_items"}
+
+
+def test_what_mem_engines_hook_leaves_out_is_told(tmp_path: Path) -> None:
+    from memtui.engine.explain.prompt_block import prompt_gates
+    from memtui.tui.trace.results import prompt_ends
+    from tests.engine.pro_store import DAY_MS
+    from tests.engine.test_recipe_mem_engine import ask, bench, item
+
+    rows = [item(f"m{n}", 3 * n, text=f"note m{n} " + "x" * 90) for n in range(5)]
+    rows += [item("todo", 1, category="todo", createdAt=float(NOW_MS - 30 * DAY_MS))]
+    settings = {"autoRecall": {"maxItems": 5}, "budget": {"maxChars": 400}}
+    trace = ask(bench(tmp_path / "e", *rows), "what is note m1", source="auto-recall", settings=settings)
+    assert prompt_gates(trace) == ("prompt_chars",)
+    cut = [c.reason for c in trace.candidates if c.rank is None]
+    assert {"budget", "stale_todo"} <= set(cut)
+    said = prompt_ends(trace)
+    assert said.startswith(f"prompt ends here: {len(trace.returned)} items of 400 characters; ")
+    assert "budget" in said
+    assert "stale todo" in said
+    tool = ask(bench(tmp_path / "t", *rows), "what is note m1")
+    assert prompt_ends(tool) == ""
+    assert prompt_gates(tool) == ()

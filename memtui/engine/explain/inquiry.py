@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 INDIRECT = frozenset({"rerank", "mmr_diversity"})
 """Gates that stop nothing by themselves: they cost the places or the score that another gate asks for."""
 
-PROMPT_GATES = ("governance", "repeat", "prompt_items", "prompt_chars")
+PROMPT_GATES = ("governance", "repeat", "prompt_score", "prompt_items", "prompt_chars")
 """Gates between what came back and what an agent's prompt holds."""
 
 RUN_ORDER = (
@@ -229,19 +229,22 @@ def _by_substring(trace: Trace, plan: Plan, found: LocatedMemory, text: str) -> 
 
 def _to_the_prompt(trace: Trace, verdict: Verdict) -> Verdict:
     """The verdict with the gates between an answer and the agent's prompt, which a memory that came back can miss."""
-    from memtui.engine.explain.prompt_block import injected, reaches_prompt
+    from memtui.engine.explain.prompt_block import injected, prompt_gates
 
-    if not reaches_prompt(trace):
+    gates = prompt_gates(trace)
+    if not gates:
         return verdict
     prompt = injected(trace)
     part = next((each for each in prompt.parts if each.id == verdict.id), None)
     rungs = []
-    for gate in PROMPT_GATES:
+    for gate in gates:
         stopped = part is not None and part.gate == gate
         known = None if part is None else not stopped
         value = part.value if part is not None and stopped else None
-        limit = {"prompt_items": prompt.items, "prompt_chars": prompt.budget}.get(gate)
-        limit = int(part.limit) if part is not None and stopped and part.limit is not None else limit
+        limits: dict[str, float | None] = {"prompt_items": prompt.items, "prompt_chars": prompt.budget}
+        limit = limits.get(gate)
+        if part is not None and stopped and part.limit is not None:
+            limit = part.limit if gate == "prompt_score" else int(part.limit)
         facts = {} if part is None else {"why": part.left_out}
         words = sentences.sentence(gate, known, value, limit, facts)
         rungs.append(

@@ -87,7 +87,7 @@ class BlockPart:
     left_out: str = ""
     """Why it is not in the block."""
     gate: str = ""
-    """The gate that left it out: governance, repeat, prompt_items, prompt_chars."""
+    """The gate that left it out: governance, repeat, prompt_score, prompt_items, prompt_chars."""
     value: float | None = None
     limit: float | None = None
     """What the gate looked at, and what it allows: a place, characters, turns."""
@@ -158,8 +158,25 @@ def settings_of(block: Mapping[str, Any]) -> PromptBlockSettings:
 
 
 def reaches_prompt(trace: Trace) -> bool:
-    """Whether this recall is one whose answer goes into a prompt by itself, and under its caller's guards."""
-    return trace.plan is not None and trace.plan.guarded and trace.failure is None
+    """Whether this recall is one whose answer goes into a prompt by itself, and under its caller's guards.
+
+    The built-in program's hook takes the first of what its tool finds; mem-engine's hook is a recall of its own.
+    """
+    if trace.failure is not None:
+        return False
+    if trace.recipe == "mem-engine":
+        return trace.extra.get("injected") is not None
+    return trace.recipe == "memory-lancedb" or (trace.plan is not None and trace.plan.guarded)
+
+
+def prompt_gates(trace: Trace) -> tuple[str, ...]:
+    """The gates between the answer of this recall and the prompt, in order; none where it fills no prompt."""
+    if not reaches_prompt(trace):
+        return ()
+    return _GATES.get(trace.recipe, ("governance", "repeat", "prompt_items", "prompt_chars"))
+
+
+_GATES = {"memory-lancedb": ("prompt_score", "prompt_items"), "mem-engine": ("prompt_chars",)}
 
 
 def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[str, int]) -> PromptBlock:
@@ -308,18 +325,24 @@ def _builtin(trace: Trace) -> PromptBlock:
     parts: list[BlockPart] = []
     for candidate in trace.results:
         row = rows[candidate.id]
-        number = sum(bool(part.line) for part in parts) + 1
+        number, score = sum(bool(part.line) for part in parts) + 1, candidate.score
         text = "".join(_ESCAPES.get(char, char) for char in row.text)
         line = f"{number}. [{row.category}] {text}"
-        below = candidate.score is None or candidate.score < BUILTIN_FLOOR
-        why = f"below {BUILTIN_FLOOR}" if below else "enough items" if number > BUILTIN_ITEMS else ""
-        parts.append(BlockPart(row.id, "" if why else line, line, why))
+        if score is None or score < BUILTIN_FLOOR:
+            why = f"below {BUILTIN_FLOOR}"
+            parts.append(BlockPart(row.id, "", line, why, "prompt_score", score, BUILTIN_FLOOR))
+        elif number > BUILTIN_ITEMS:
+            place = number + sum(part.gate == "prompt_items" for part in parts)
+            parts.append(BlockPart(row.id, "", line, "enough items", "prompt_items", place, BUILTIN_ITEMS))
+        else:
+            parts.append(BlockPart(row.id, line, line))
     lines = [part.line for part in parts if part.line]
     if not lines:
         return _nothing(tuple(parts), "no memory reaches .3")
     text = "\n".join(lines)
     block = _BUILTIN_HEAD + text + _BUILTIN_TAIL
-    return PromptBlock(block, tuple(parts), utf16_len(text), None, estimated_tokens(block))
+    shown, tokens = utf16_len(text), estimated_tokens(block)
+    return PromptBlock(block, tuple(parts), shown, None, tokens, items=BUILTIN_ITEMS)
 
 
 def _engine(trace: Trace) -> PromptBlock:
@@ -339,10 +362,11 @@ def _engine(trace: Trace) -> PromptBlock:
     parts: list[BlockPart] = []
     for number, key in enumerate(told["memories"], 1):
         line = next((each for each in lines if each.startswith(f"{number}. [")), "")
-        parts.append(BlockPart(key, line, line or rows[key].text, "" if line else "cut off by the budget"))
+        why, gate = ("", "") if line else ("cut off by the budget", "prompt_chars")
+        parts.append(BlockPart(key, line, line or rows[key].text, why, gate, None, None if line else limit))
     kept = set(told["memories"])
     parts += [
-        BlockPart(c.id, "", rows[c.id].text, "the budget is used up")
+        BlockPart(c.id, "", rows[c.id].text, "the budget is used up", "prompt_chars", None, limit)
         for c in trace.results
         if c.id not in kept
     ]

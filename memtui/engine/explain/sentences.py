@@ -173,11 +173,14 @@ FAILED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
     "repeat": lambda value, limit, f: (
         f"It was injected {value} turns ago in this session; again only after {limit}."
     ),
+    "prompt_score": lambda value, limit, f: (
+        f"Its score {score(value)} is below {score(limit)}, which the prompt asks for."
+    ),
     "prompt_items": lambda value, limit, f: (
         f"It is number {value} for the prompt, which takes {limit} items."
     ),
     "prompt_chars": lambda value, limit, f: (
-        f"The prompt's {limit} characters are used up; with it there would be {value}."
+        f"The prompt's {limit} characters are used up{f'; with it there would be {value}' if value else ''}."
     ),
 }
 
@@ -228,6 +231,7 @@ _PASSED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
     "limit": lambda value, limit, f: f"It stands at {value} of the {limit} that come back.",
     "governance": lambda value, limit, f: "The prompt may hold it.",
     "repeat": lambda value, limit, f: "Not injected before in this session, as far as is known.",
+    "prompt_score": lambda value, limit, f: "Its score is enough for the prompt.",
     "prompt_items": lambda value, limit, f: f"Among the {limit} items that the prompt takes.",
     "prompt_chars": lambda value, limit, f: f"Within the prompt's {limit} characters.",
 }

@@ -57,6 +57,9 @@ MOST_WORDS = 24
 MOST_SHOWN = 8
 """Words of the question that the account names."""
 
+HOOK_GATES = ("budget", "working_set", "stale_todo")
+"""Gates of mem-engine's hook, whose answer is what it injects: what they stop is in no list of results."""
+
 TITLE_CHARS = 400
 
 TINY = 0.1
@@ -102,12 +105,18 @@ def prompt_ends(trace: Trace) -> str:
     """The line under the last memory that reaches the prompt; empty where all do, or there is no prompt."""
     from memtui.engine.explain import (
         injected,
+        reaches_prompt,
     )
 
-    if not left_out(trace):
+    cut = [c for c in trace.candidates if c.reason in HOOK_GATES]
+    if not reaches_prompt(trace) or not (cut or left_out(trace)):
         return ""
     prompt = injected(trace)
-    return f"prompt ends here: {plural(prompt.items or 0, 'item')} of {prompt.budget:,} characters"
+    items = prompt.items if prompt.items is not None else sum(bool(part.line) for part in prompt.parts)
+    of = f" of {prompt.budget:,} characters" if prompt.budget is not None else ""
+    reasons = dict.fromkeys(c.reason.replace("_", " ") for c in cut)
+    why = f"; {len(cut)} more left out: {', '.join(reasons)}" if cut else ""
+    return f"prompt ends here: {plural(items, 'item')}{of}{why}"
 
 
 def failure(trace: Trace, glyphs: Glyphs) -> tuple[Content, ...]:

@@ -92,6 +92,9 @@ def hit_lines(
         (right(moved, 5), moved_style),
         "  ",
     )
+    if hit.left_out and not evidence:  # in a narrow list the reason stands alone
+        said = crop(f"{glyphs.cross} {one_line(hit.left_out)}", max(8, width - 12), glyphs.ellipsis)
+        return first, Content.styled(" " * 11 + said, "$stage-cut")
     return (first, _evidence(hit, width, glyphs)) if evidence else (first,)
 
 
@@ -161,6 +164,8 @@ class ResultList(RowList):
                 ended = True
             lines = hit_lines(hit, width, glyphs, evidence=evidence, verdict=self.verdicts.get(hit.id, ""))
             rows.append(Row(lines, hit.id))
+        if not ended and self._hits:  # the hook's own answer: what it left out is in no list
+            rows.append(Row((self._end_line(width, glyphs),)))
         return rows
 
     def _end_line(self, width: int, glyphs: Glyphs) -> Content:
