@@ -56,6 +56,7 @@ COMMANDS = {
     "calls": "what the server's clients called, and what came back",
     "inject": "the block of memories before a prompt, for a question as an agent",
     "hook": "one event of an agent's host: memories for its prompt, capture after its answer",
+    "docs": "an agent's Markdown, indexed and searched as memory-core does",
     "demo": "the app on the embedded demo store",
     "serve": "the app in a browser, on this machine",
     "help": "how to do a task: memtui help, memtui help why-not",

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 
 FACES = (
     *("access", "capture", "cases", "catalog", "changes", "clients", "configuration", "demo", "discovery"),
-    *("explain", "health", "lifecycle", "query", "recall", "transfer", "witness"),
+    *("documents", "explain", "health", "lifecycle", "query", "recall", "transfer", "witness"),
 )
 LAZY = "memtui.engine.core.lazy"
 

@@ -14,7 +14,20 @@ from pathlib import Path
 from memtui.__main__ import main
 from memtui.cli.main import COMMANDS
 
-OTHERWISE = {"demo", "serve", "help", "keys", "shot", "new", "stores", "history", "hook", "mcp", "clients"}
+OTHERWISE = {
+    "demo",
+    "serve",
+    "help",
+    "keys",
+    "shot",
+    "new",
+    "stores",
+    "history",
+    "hook",
+    "mcp",
+    "clients",
+    "docs",
+}
 """Commands that read no store of a person, or have nothing to do with one that is named."""
 _CODES = (0, 1, 2, 3)
 _RAW = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -121,3 +121,12 @@ def test_the_block_for_a_question_is_printed_alone(host: Host) -> None:
     other = host.call("inject", question, "--as", "someone", "--store", str(host.store))
     assert other.stdout == ""
     assert "nothing is injected" in other.stderr
+
+
+def test_before_a_compaction_the_calculator_says_whether_notes_are_due(host: Host) -> None:
+    near = {"agentId": "main", "totalTokens": 176_000, "compactionCount": 1, "contextWindowTokens": 200_000}
+    flush = host.hook("pre_compaction", near)["flush"]
+    assert (flush["due"], flush["threshold"], flush["tokens"]) == (True, 176_000, 176_000)
+    assert flush["file"].startswith("memory/20")
+    assert not host.hook("pre_compaction", {**near, "memoryFlushCompactionCount": 1})["flush"]["due"]
+    assert not host.hook("pre_compaction", {"agentId": "main"})["flush"]["due"]

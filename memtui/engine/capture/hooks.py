@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 
 KEPT = "hooks.json"
 
+CONTEXT_WINDOW, RESERVE, MARGIN = 200_000, 20_000, 4_000
+"""memory-core's defaults, in tokens."""
+
+FORCED_BYTES = 2 * 1024 * 1024
+
 
 @dataclass(frozen=True, slots=True)
 class Event:
@@ -33,6 +40,8 @@ class Event:
     prompt: str
     messages: Sequence[Mapping[str, Any]]
     reason: str
+    given: Mapping[str, Any]
+    """Everything that the host told, flat."""
     host: str
     """Claude Code's own name of the event, empty for other hosts."""
 
@@ -67,6 +76,7 @@ def read_event(name: str, text: str, agent: str = "") -> Event:
         word("prompt"),
         _messages(every.get("messages"), word("sessionFile", "transcript_path")),
         word("reason") or ("compaction" if name == "pre_compaction" else "new"),
+        every,
         word("hook_event_name"),
     )
 
@@ -80,6 +90,50 @@ def _messages(given: Any, path: str) -> Sequence[Mapping[str, Any]]:
     if not isinstance(given, list) or not all(isinstance(each, dict) for each in given):
         raise UsageError("messages is no list of messages.", fix='Give [{"role": "user", "content": "..."}].')
     return given
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """Whether memory-core would have notes written before the host compacts a session. Source: spec B11."""
+
+    due: bool
+    threshold: int
+    """Tokens from which it would: the window without the reserve and the margin; 0 or less: never."""
+    tokens: int
+    """Tokens of the session; 0 where they are not known, or are from before the last answer."""
+    why: str
+
+
+def flush_due(given: Mapping[str, Any]) -> Flush:
+    """The calculator. `given` in the host's words: `entry` or flat, windows and counts in tokens, a size in bytes."""
+    inner = given.get("entry")
+    entry: Mapping[str, Any] = inner if isinstance(inner, Mapping) else given
+
+    def number(value: Any, default: int) -> int:
+        known = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+        return int(value) if known else default
+
+    window = number(given.get("contextWindowTokens"), CONTEXT_WINDOW)
+    threshold = (
+        window
+        - number(given.get("reserveTokensFloor"), RESERVE)
+        - number(given.get("softThresholdTokens"), MARGIN)
+    )
+    stored = 0 if entry.get("totalTokensFresh") is False else number(entry.get("totalTokens"), 0)
+    tokens = number(given.get("tokenCount"), 0) or stored
+    size = number(given.get("transcriptBytes"), 0)
+    forced = size >= number(given.get("forceFlushTranscriptBytes"), FORCED_BYTES)
+    done = number(entry.get("memoryFlushCompactionCount"), -1) == number(entry.get("compactionCount"), 0)
+    if threshold <= 0:
+        return Flush(False, threshold, tokens, "the window has no room left for it")
+    if done:
+        return Flush(False, threshold, tokens, "flushed before this compaction already")
+    if forced:
+        return Flush(True, threshold, tokens, f"the transcript has {size:,} bytes")
+    if not tokens:
+        return Flush(False, threshold, tokens, "the tokens of the session are not known")
+    due = tokens >= threshold
+    return Flush(due, threshold, tokens, f"{tokens:,} of {threshold:,} tokens")
 
 
 def play(
@@ -118,6 +172,9 @@ def play(
         answer["written"] = count
     else:
         answer |= {"written": 0, "note": "The store is open for reading: start the hook with --rw."}
+    if event.name == "pre_compaction":
+        day = datetime.fromtimestamp(engine.now_ms / 1000).astimezone().date()
+        answer["flush"] = {**asdict(flush_due(event.given)), "file": f"memory/{day.isoformat()}.md"}
     if written and kept is not None:
         _write(kept, live)
     return answer

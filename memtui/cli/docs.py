@@ -1,0 +1,96 @@
+"""`memtui docs`: an agent's Markdown, indexed and searched as memory-core does."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+
+from memtui.cli.open_store import wall_clock
+from memtui.cli.output import print_json, print_table, print_text
+from memtui.engine import clean
+from memtui.engine.documents import SearchRules, open_index
+from memtui.paths import cache_dir
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `memtui docs`."""
+    parser.add_argument("folder", metavar="FOLDER", help="an agent's workspace, or a folder of notes")
+    parser.add_argument(
+        "question", nargs="?", metavar="QUESTION", help="what to look for; without it: status"
+    )
+    parser.add_argument("--limit", type=int, default=6, metavar="N", help="how many at most (default: 6)")
+    parser.add_argument(
+        "--min-score", type=float, default=0.35, metavar="S", help="the least score (default: 0.35)"
+    )
+    parser.add_argument(
+        "--half-life", type=float, metavar="DAYS", help="scores of dated files fade (memory-core: 30)"
+    )
+    parser.add_argument("--mmr", type=float, metavar="L", help="variety, 0 to 1 (memory-core: 0.7)")
+    parser.add_argument(
+        "--slugs", action="store_true", help="2026-02-10-api.md has a date, too (later memory-core)"
+    )
+    parser.add_argument("--words-only", action="store_true", help="without vectors")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Take in what changed, search, print."""
+    folder = Path(args.folder).expanduser().absolute()
+    name = sha256(str(folder).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    kind = "words" if args.words_only else "both"
+    database = cache_dir() / "documents" / f"{name}-{kind}.sqlite"
+    index = open_index(folder, database, words_only=args.words_only)
+    try:
+        sync = index.sync()
+        if args.question is None:
+            return _status(args, asdict(sync))
+        rules = SearchRules(
+            limit=max(1, args.limit),
+            min_score=args.min_score,
+            half_life_days=args.half_life,
+            lam=args.mmr,
+            slugs=args.slugs,
+        )
+        found = index.search(args.question, rules, now_ms=wall_clock())
+    finally:
+        index.close()
+    if args.json:
+        print_json({"sync": asdict(sync), **asdict(found)})
+        return 0
+    if found.hits:
+        print_table(
+            [
+                (
+                    f"{hit.path}#L{hit.start_line}-L{hit.end_line}",
+                    f"{hit.score:.2f}",
+                    f"{hit.vector:.2f}",
+                    f"{hit.words:.2f}",
+                    f"{hit.decayed_by:.2f}",
+                    " ".join(clean(hit.snippet).split())[:80],
+                )
+                for hit in found.hits
+            ],
+            ("where", "score", "meaning", "words", "age", "text"),
+        )
+    else:
+        print_text("nothing found")
+    if found.hidden:
+        print_text(f"{found.hidden} more stand below {args.min_score:g}: --min-score shows them")
+    for path in found.orders:
+        sys.stderr.write(f"{clean(path)} reads like an order to a model\n")
+    return 0
+
+
+def _status(args: argparse.Namespace, sync: dict[str, object]) -> int:
+    if args.json:
+        print_json({"sync": sync})
+        return 0
+    print_text(
+        f"{sync['files']} files, {sync['chunks']} chunks: {sync['read']} read, {sync['unchanged']} unchanged, "
+        f"{sync['removed']} gone"
+    )
+    for each in sync["skipped"]:  # type: ignore[attr-defined]
+        print_text(f"left out: {clean(str(each))}")
+    return 0
