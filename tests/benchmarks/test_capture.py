@@ -21,7 +21,7 @@ from memtui.engine.store.create import create_empty
 from tests.conftest import NOW_MS, ROOT
 
 pytestmark = pytest.mark.benchmark
-RATIO = 5.0
+RATIO = 4.0
 """Processor time of a capture against embedding and adding the same rows bare; 3 is aimed at."""
 KB_A_MESSAGE = 12.0
 """Memory that one message may take while its conversation is captured: text, candidate, row and vector."""

@@ -17,9 +17,10 @@ from memtui.engine.capture.inbox import Inbox
 from memtui.engine.capture.lost_text import why_not
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.prompts import ModelChat
+from memtui.engine.capture.proof import prove
 from memtui.engine.capture.recipes.base import CaptureRequest
 from memtui.engine.capture.recording import Recorder, read_recordings, record, recorded, replay
-from memtui.engine.capture.run_document import document, prove
+from memtui.engine.capture.run_document import document
 from memtui.engine.capture.trace import CaptureTrace, Message
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.providers.chat import ChatClient, ChatSettings

@@ -18,11 +18,12 @@ if TYPE_CHECKING:
     from memtui.engine.capture.lost_text import CaptureVerdict, place_of, why_not
     from memtui.engine.capture.pipeline import capture
     from memtui.engine.capture.prompts import OWN, PRO, ModelChat
+    from memtui.engine.capture.proof import prove
     from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
     from memtui.engine.capture.recipes.registry import capture_recipe
     from memtui.engine.capture.recording import Recorder, is_own, record, recorded
     from memtui.engine.capture.replays import read_prototypes, read_recordings, replay
-    from memtui.engine.capture.run_document import Again, document, prove
+    from memtui.engine.capture.run_document import Again, document
     from memtui.engine.capture.statement import outcome_of, refusal_of, remember
     from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
 
@@ -112,7 +113,7 @@ __getattr__ = lazy_names(
         "plan_dream": "memtui.engine.capture.jobs",
         "plan_reflection": "memtui.engine.capture.jobs",
         "play": "memtui.engine.capture.hooks",
-        "prove": "memtui.engine.capture.run_document",
+        "prove": "memtui.engine.capture.proof",
         "read_conversations": "memtui.engine.capture.conversation",
         "read_event": "memtui.engine.capture.hooks",
         "read_prototypes": "memtui.engine.capture.replays",

@@ -13,11 +13,7 @@ from memtui.engine.capture.draft import Write
 from memtui.engine.capture.trace import SCHEMA, CaptureTrace
 
 if TYPE_CHECKING:
-    from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
-
-
-MOST_PROVEN = 500
-"""Texts of a run up to which it is run a second time to prove it."""
+    pass
 
 
 def document(
@@ -74,43 +70,3 @@ class Again:
                 return call.reply
         self.missing += 1
         raise ChatError("not known: this would be a new question to the model")
-
-
-def prove(trace: CaptureTrace, request: CaptureRequest, context: CaptureContext) -> dict[str, Any]:
-    """Run the recipe again with the recorded answers, and say whether every text and candidate comes out the same.
-
-    `context` is a fresh one over the same version of the store, without writes on top.
-    """
-    from dataclasses import replace
-
-    from memtui.engine.capture.pipeline import capture
-
-    if len(trace.texts) > MOST_PROVEN:
-        return {"proven": None, "why": f"more than {MOST_PROVEN} texts: not run a second time"}
-    answers = Again(trace.calls)
-    asking = bool(trace.calls) or (trace.recipe == "pro" and trace.settings.get("smartExtraction") is True)
-    again = capture(request, replace(context, chat=answers if asking else None))
-    ours, theirs = _decisions(trace), _decisions(again)
-    differ = [at for at, (one, other) in enumerate(zip(ours, theirs, strict=False)) if one != other]
-    texts = [
-        at
-        for at, (one, other) in enumerate(zip(trace.texts, again.texts, strict=False))
-        if (one.fate, one.gate) != (other.fate, other.gate)
-    ]
-    same = not differ and not texts and len(ours) == len(theirs) and not answers.missing
-    return {
-        "proven": same,
-        "texts": len(trace.texts),
-        "candidates": len(ours),
-        "differ": {"texts": texts, "candidates": differ},
-        "why": "run again with the recorded answers: the same"
-        if same
-        else "run again, it came out otherwise",
-    }
-
-
-def _decisions(trace: CaptureTrace) -> list[tuple[Any, ...]]:
-    return [
-        (each.abstract, each.category, each.decision, each.gate, len(each.writes))
-        for each in trace.candidates
-    ]

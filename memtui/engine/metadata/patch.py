@@ -142,6 +142,9 @@ def _without_absent(values: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None or key not in _NORMALISED}
 
 
+_AS_IS = frozenset((str, int, bool, type(None)))
+
+
 def _plain(value: Any) -> Any:
     """Numbers as JavaScript writes them: whole ones without a point, what is not finite as null."""
     if value is None or isinstance(value, str | int):
@@ -151,5 +154,5 @@ def _plain(value: Any) -> Any:
             return None
         return int(value) if value == value // 1 and abs(value) <= SAFE_INTEGER else value
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: item if type(item) in _AS_IS else _plain(item) for key, item in value.items()}
     return [_plain(item) for item in value] if isinstance(value, list) else value

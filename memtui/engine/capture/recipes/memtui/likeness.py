@@ -211,6 +211,8 @@ _UNIQUE = re.compile(
 def words_of(text: str) -> frozenset[str]:
     """The content words of a text in lower case; Chinese and Japanese give pairs of characters."""
     found: set[str] = set()
+    if text.isascii():
+        return frozenset(_stem(word) for word in _WORDS.findall(text.lower()) if word not in _FILLERS)
     for word in _WORDS.findall(text.lower()):
         run = _CJK.fullmatch(word)
         if run is None:

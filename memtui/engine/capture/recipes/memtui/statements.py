@@ -108,7 +108,7 @@ def _split(text: str) -> Iterator[str]:
     start = 0
     for match in _ENDS.finditer(text):
         piece = text[start : match.start()]
-        if "\n" not in match[0] and _SHORT_ENDS.search(piece):
+        if "\n" not in match[0] and _SHORT_ENDS.search(piece[-24:]):
             continue
         yield piece
         start = match.end()
@@ -173,13 +173,24 @@ def _never(sentence: str, cjk: bool) -> str:
         return "too long"
     if wording.GREETING.match(sentence):
         return "greeting"
-    if wording.QUESTION.search(sentence) and not wording.HEDGED.match(sentence):
+    if wording.is_question(sentence) and not wording.HEDGED.match(sentence):
         return "question"
-    if _CODE.search(sentence):
+    if _is_code(sentence):
         return "code or output"
     if wording.UNREAL.search(sentence):
         return "imagined"
     return ""
+
+
+def _is_code(sentence: str) -> bool:
+    for sign in _CODE_SIGNS:
+        if sign in sentence:
+            return _CODE.search(sentence) is not None
+    return _CODE.match(sentence) is not None
+
+
+_CODE_SIGNS = (";", "{", "}", ":", "]", "Traceback")
+"""What code has that does not begin like code."""
 
 
 def _unkept(said: str, words: frozenset[str] | None = None) -> str:

@@ -38,11 +38,10 @@ _SPOKEN_SECRET = re.compile(
     re.IGNORECASE,
 )
 
-_HINT = re.compile(
-    r"pass|kennwort|\bpin|contraseña|api[ _-]?key|token|secret|密码|口令|パスワード|暗証番号",
-    re.IGNORECASE,
-)
-"""What every secret in plain words has: looked for first."""
+_HINTS = (
+    "pass", "kennwort", "pin", "contraseña", "api", "token", "secret", "密码", "口令", "パスワード", "暗証番号",
+)  # fmt: skip
+"""One of these is in every secret in plain words: looked for first."""
 
 _CARD = re.compile(r"\d(?<![\d-]\d)[ -]?(?:\d[ -]?){12,18}(?![\d-])")
 
@@ -112,7 +111,7 @@ def category_of(text: str, kind: str) -> str:
 def without_secrets(text: str) -> tuple[str, int]:
     """`text` with every secret masked, and how many there were: also those that are told in plain words."""
     masked, count = mask(text)
-    hinted = _HINT.search(masked) is not None
+    hinted = _may_speak_of_secrets(masked)
     spoken = [m for m in _SPOKEN_SECRET.finditer(masked) if MARK not in m["value"]] if hinted else []
     for match in reversed(spoken):
         start, end = match.span("value")
@@ -121,6 +120,14 @@ def without_secrets(text: str) -> tuple[str, int]:
     for match in reversed(cards):
         masked = masked[: match.start()] + MARK + masked[match.end() :]
     return masked, count + len(spoken) + len(cards)
+
+
+def _may_speak_of_secrets(text: str) -> bool:
+    lower = text.lower()
+    for hint in _HINTS:  # noqa: SIM110 - `any` over a generator takes twice the time
+        if hint in lower:
+            return True
+    return False
 
 
 def _is_card(text: str) -> bool:
@@ -246,7 +253,9 @@ def is_hedged(text: str) -> bool:
 def fate_of(text: Text, candidates: Sequence[Candidate]) -> Text:
     """A text with what became of the candidates that were made of it."""
     if any(each.writes for each in candidates):
-        return replace(text, fate="kept")
+        return Text(
+            text.text, text.role, "kept", text.gate, text.value, text.limit, text.reason, text.message
+        )
     skipped = [each for each in candidates if each.decision == "skip"]
     if skipped:
         best = max((n.score for n in skipped[0].neighbours), default=None)

@@ -50,6 +50,18 @@ class Worded:
         return self.pattern.match(sentence) is not None
 
 
+class Opening:
+    """A pattern of which every match in ASCII is at the beginning: elsewhere it is not tried."""
+
+    def __init__(self, pattern: str) -> None:
+        self.pattern = re.compile(pattern, re.IGNORECASE)
+
+    def search(self, sentence: str) -> bool:
+        """Whether the sentence has it."""
+        look = self.pattern.match if sentence.isascii() else self.pattern.search
+        return look(sentence) is not None
+
+
 _WORD = r"[^\W\d_][\w'’-]*"
 
 _NAME = r"(?-i:[A-ZÄÖÜÀ-Ý][\w'’-]+)"
@@ -321,6 +333,13 @@ QUESTION = re.compile(
 )
 """A question, by its mark, its ending or its first word."""
 
+
+def is_question(sentence: str) -> bool:
+    """Whether a sentence asks; without a mark, one of ASCII can only begin so."""
+    plain = sentence.isascii() and "?" not in sentence
+    return (QUESTION.match(sentence) if plain else QUESTION.search(sentence)) is not None
+
+
 HEDGED = Worded(
     r"\b(?:maybe|perhaps|might|possibly|not sure|unsure|i guess|i suppose|i think|probably|presumably|could be|i wonder|we could|we should probably"
     r"|considering|thinking (?:about|of)|tentatively"
@@ -333,13 +352,12 @@ HEDGED = Worded(
 )
 """Words by which a person says that it is not certain."""
 
-UNREAL = re.compile(
+UNREAL = Opening(
     r"^(?:if (?:i|we|you|it|he|she|they) (?:were|was|had|could)|imagine|suppose|pretend|in the (?:story|novel|game|book|film|movie|dream)|in my (?:story|novel|game|dream)|once upon"
     r"|let's say|hypothetically|say the character|as a pirate"
     r"|wenn (?:ich|wir|er|sie|man) .{1,40}(?:wäre|hätte|könnte|würde)|stell dir vor|angenommen|in (?:der|meiner|dem|einem) (?:geschichte|roman|spiel|märchen|traum|buch|film)|es war einmal"
     r"|si (?:fuera|tuviera)|imagina|en (?:el cuento|la historia|la novela)|si j['’]étais|imagine|dans (?:l['’]histoire|le roman|le jeu))"
     r"|^(?:如果|假如|要是|假设|想象|比如说).{1,}|^(?:故事|小说|游戏|电影|梦)(?:里|中)|(?:だったら|たら).{1,}(?:のに|だろう)|^(?:物語|小説|ゲーム|映画|夢)(?:の中)?(?:の|で|では|に)|^もし.{1,}(?:たら|なら|ば)",
-    re.IGNORECASE,
 )
 """What is only imagined."""
 
@@ -352,7 +370,7 @@ PASSING = Worded(
 )
 """What holds for the moment only: facts with such a word are not kept."""
 
-REQUEST = re.compile(
+REQUEST = Opening(
     r"^(?:(?:ok(?:ay)?|so|now|then|and|great|hey|hi|thanks)[,!. ]+)*(?:please|pls|can you|could you|would you|i(?:'d| would) like (?:you to|to see)|i want to see|i need you to"
     r"|show|write|translate|try|run|open|fix|make|create|add|remove|delete|rename|list|find|search|explain|summari[sz]e|check|look|tell|give|send|change|update|install|test|help|draft"
     r"|compare|convert|calculate|generate|remind|start|stop|restart|go ahead|continue|print|read|refactor|implement|review|build|deploy|commit|push|merge|use|put|set|move|turn|let me|let's (?:continue|start|see|try|begin|look|talk))\b"
@@ -361,7 +379,6 @@ REQUEST = re.compile(
     r"|^(?:por favor|puedes|muéstra|escribe|traduce|intenta|ejecuta|abre|haz|crea|borra|busca|explica|dame|montre|écris|traduis|essaie|lance|ouvre|fais|crée|supprime|cherche|explique|donne|s['’]il te plaît)\w*\b"
     r"|^(?:请|麻烦|帮我?|帮忙|给我|把|再|试|去掉|你能|能不能|可以帮|继续|翻译|写|运行|打开|删|查|看一?下|解释|总结)"
     r"|(?:てください|て下さい|してくれ|てくれる|てもらえ|て|ましょう|お願いします|してみて|見せて|書いて|訳して|試して|始めて)[。.!！]?$",
-    re.IGNORECASE,
 )
 """What is to be done now."""
 
