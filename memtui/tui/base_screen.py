@@ -12,6 +12,7 @@ from textual.widget import Widget
 
 from memtui.engine import MemtuiError
 from memtui.patches.textual_painting import QuickScreen
+from memtui.tui.actions.action import Action
 from memtui.tui.bound_panel import BoundPanel
 from memtui.tui.calls import CallsMixin, Work
 from memtui.tui.change_request import ChangeRequests
@@ -182,6 +183,10 @@ class BaseScreen(QuickScreen):
     def flash(self, text: str, kind: FlashKind = "done") -> None:
         """Say one line above the key bar."""
         self.query_one(FlashLine).say(text, kind)
+
+    def holds(self, key: Action) -> bool:
+        """Whether a key has to wait, in its place, for what it is about: typed ahead it is never lost."""
+        return False
 
     def begun(self, first: str, follow: Mapping[str, str]) -> None:
         """A sequence of keys was begun (or, empty, ended): the key bar shows what can follow."""

@@ -66,7 +66,8 @@ async def settle(pilot: Pilot[None]) -> None:
             await workers_done(app)
             await pilot.pause()
             while (
-                not painted(app.screen)
+                getattr(app, "typed_ahead", False)
+                or not painted(app.screen)
                 or getattr(app.screen, "resting", False)
                 or any(panel.resting for panel in app.screen.query(BoundPanel))
                 or not all(listing.settled for listing in app.screen.query(MemoryList))

@@ -145,6 +145,7 @@ class MemoryEngine:
         sample = [self.row(i) for i in positions[:5_000]]
         return ListView(query, self.version, len(positions), self._rows, _facets(sample), positions)
 
+    is_remote = False
     read_only_because = "This store is made up."
     access = SimpleNamespace(verdict="read-only", reason=read_only_because, warning="")
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from textual import events
@@ -74,6 +76,20 @@ def refusal(node: DOMNode, key: Action) -> str:
     return f"needs {needs}" if needs else NOTHING
 
 
+HOLD_S = 0.01
+"""How often to see whether a key that waits can be handled."""
+
+ROUNDS = 4
+"""A key has had its effect after so many ways through the queues: its action, the message that it posts, what a panel
+makes of that, and what the screen makes of that."""
+
+LOST_S = 1.0
+"""A widget that goes while a key is on its way takes it along: the next key waits no longer than this."""
+
+_NOW = ("escape", "ctrl+q", "ctrl+c")
+"""Never wait for anything: they stop what the others wait for."""
+
+
 class KeymapApp(QuickApp):
     """Gives Textual the keys in force, and handles what Textual has no notion of."""
 
@@ -83,6 +99,10 @@ class KeymapApp(QuickApp):
         self.set_keymap(dict(keys.changed))
         self._sequences = Sequences(keys.sequences)
         self._answered = False
+        self._ahead: deque[events.Key] = deque()
+        self._handling = False
+        self._holding = False
+        self._serial = 0
         self.performed: list[str] = []
         """Ids of actions that were taken from the palette, the last one first."""
 
@@ -97,14 +117,74 @@ class KeymapApp(QuickApp):
             self.frame.flash(text, kind)
 
     async def on_event(self, event: events.Event) -> None:
-        """As Textual does, but keys that make a sequence reach it as one key."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
-            name = self._heard(event)
-            if name != event.key:
-                if name:
-                    self.simulate_key(name)
+        """As Textual does, but one key after the other, and keys that make a sequence reach it as one key."""
+        if not isinstance(event, events.Key) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        if event.key in _NOW and self._holding:
+            self._ahead.clear()  # what waits is given up, and so is what was to come after it
+            self._holding = self._handling = False
+        self._ahead.append(event)
+        if not self._handling:
+            await self._next_key()
+
+    # Keys that are typed ahead: each is handled by what has the keyboard when the one before has had its effect.
+
+    @property
+    def typed_ahead(self) -> bool:
+        """Whether keys wait for the ones before them."""
+        return self._handling or bool(self._ahead)
+
+    async def _next_key(self) -> None:
+        self._handling = bool(self._ahead)
+        if not self._ahead:
+            return
+        if self._must_wait(self._ahead[0]):
+            self._holding = True
+            self.set_timer(HOLD_S, self._look_again)
+            return
+        self._holding = False
+        event = self._ahead.popleft()
+        self._serial += 1
+        taker = self.focused or self.screen
+        name = self._heard(event)
+        if name == event.key:
+            await super().on_event(event)
+        elif name:
+            await super().on_event(events.Key(name, None))
+        way = [each for each in taker.ancestors_with_self if each is not self]
+        self.set_timer(LOST_S, partial(self._handled, self._serial))
+        self._follow(self._serial, way, 0)
+
+    async def _look_again(self) -> None:
+        if self._holding:
+            await self._next_key()
+
+    def _must_wait(self, event: events.Key) -> bool:
+        """Whether what is to take the key is not there yet: a screen that is being opened, a list being read."""
+        screen = self.screen
+        if not screen.is_mounted:
+            return True
+        active = screen.active_bindings.get(event.key)
+        key = self.keys.key(active.binding.id) if active is not None else None
+        return isinstance(screen, BaseScreen) and key is not None and screen.holds(key)
+
+    def _follow(self, serial: int, way: Sequence[DOMNode], at: int) -> None:
+        """Go the way that the key and what it set going go, from the widget to the app, through every queue."""
+        if serial != self._serial:
+            return
+        while at < ROUNDS * (len(way) + 1):
+            round_at = at % (len(way) + 1)
+            node: DOMNode = way[round_at] if round_at < len(way) else self
+            at += 1
+            if node.is_attached and node.call_later(self._follow, serial, way, at):
                 return
-        await super().on_event(event)
+        self.call_later(self._handled, serial)
+
+    async def _handled(self, serial: int) -> None:
+        if serial == self._serial and not self._holding:
+            self._serial += 1
+            await self._next_key()
 
     def _heard(self, event: events.Key) -> str:
         """The key to act on; a line that is being typed takes its characters itself."""

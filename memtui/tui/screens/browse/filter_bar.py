@@ -178,6 +178,8 @@ class FilterBar(Widget):
         entry.value = self.text
         entry.cursor_position = len(self.text)
         entry.focus()
+        if self.text:  # typing replaces it, an arrow key edits it
+            entry.action_select_all()
 
     def show(self, text: str, scopes: str, info: Content) -> None:
         """Show the filter that is applied, the scopes beside it, and what it found."""

@@ -13,6 +13,7 @@ from textual.reactive import var
 from textual.widget import Widget
 
 from memtui.engine import ListQuery, Memory, MemtuiError, Outcome, Progress, one_line
+from memtui.tui.actions.action import Action
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.change_request import ChangeRequests
@@ -105,14 +106,15 @@ class BrowseScreen(BaseScreen):
     def watch_state(self, old: BrowseState, new: BrowseState) -> None:
         if new.wish.shape != old.wish.shape:
             self.query_one(LayoutContainer).rearrange()
-        if new.wish is not old.wish or new.answer is not old.answer:
+        if new.wish is not old.wish or new.answer is not old.answer or new.waiting != old.waiting:
             self._show_filter()
 
     def _show_filter(self) -> None:
         """Write the filter, the scopes and how much they leave into the filter line."""
         state, narrow = self.state, size_class(self.size.width) == "narrow"
         scopes = reduce.scopes_phrase(state.view.query.scopes) if state.view is not None else ""
-        info = words.counted(state.answer, host(self).glyphs, narrow=narrow)
+        older = state.older and state.waiting
+        info = words.FILTERING if older else words.counted(state.answer, host(self).glyphs, narrow=narrow)
         self.query_one(FilterBar).show(state.wish.query.filter, scopes, info)
 
     # the parts
@@ -412,8 +414,8 @@ class BrowseScreen(BaseScreen):
     def chosen_ids(self) -> tuple[str, ...]:
         """The marked memories, else the one that has the keyboard; none is said in words."""
         if self.list_panel.marking or self.state.older:
-            what = "filtering" if self.state.older else "marking"
-            self.flash(f"Still {what}; press it again.", "note")
+            older = "The list is of another filter than the one that is typed."
+            self.flash(older if self.state.older else "Still marking; press it again.", "note")
             return ()
         one = self.memory_here
         ids = self.listing.marks.ids or ((one.id,) if one is not None and one.id else ())
@@ -481,6 +483,12 @@ class BrowseScreen(BaseScreen):
             )
 
     # actions
+
+    def holds(self, key: Action) -> bool:
+        """What is done with memories waits until the list is of the filter that was typed."""
+        about = key.context in ("list", "detail") or (key.context == "browse" and key.group != "FIND")
+        unread = key.group != "MOVE" and self.listing.current is None and not self.listing.settled
+        return about and ((self.state.waiting and self.state.older) or unread)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "filter" and self.query_one(FilterBar).editing:
