@@ -102,4 +102,4 @@ def test_no_file_imports_itself_over_others() -> None:
 
 def test_what_is_no_circle_any_more_is_not_listed() -> None:
     found = circles(graph())
-    assert [sorted(old) for old in OLD if not any(group & old for group in found)] == []
+    assert [sorted(old) for old in OLD if not any(group & old for group in found)] == [], "delete from OLD"

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from memtui.engine.changes.blob_store import decode, encode
 from memtui.engine.changes.change_set import Change
 from memtui.engine.changes.journal import Journal, RowImages
-from memtui.engine.changes.row_images import decode, encode
 from memtui.engine.core.errors import MemtuiError, UsageError
 from tests.engine.curate_world import same_rows
 

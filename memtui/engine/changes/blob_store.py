@@ -11,7 +11,10 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import TYPE_CHECKING, BinaryIO, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 LARGE = 1 << 20
 
@@ -112,3 +115,33 @@ class BlobStore:
 
     def _path(self, entry: int, side: str) -> Path:
         return self._folder / f"{entry}-{side}.arrow"
+
+
+# Rows as bytes: exact, with vectors and columns that we do not know.
+
+
+def encode(rows: pa.Table) -> memoryview:
+    """The rows as an Arrow stream, uncompressed: vectors do not shrink, and a write must not wait."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as stream:
+        stream.write_table(rows)
+    return memoryview(sink.getvalue())
+
+
+def encode_into(file: BinaryIO, rows: pa.RecordBatchReader) -> None:
+    """The same of rows that come a batch at a time, into a file."""
+    import pyarrow as pa
+
+    with pa.ipc.new_stream(file, rows.schema) as stream:
+        for batch in rows:
+            stream.write_batch(batch)
+
+
+def decode(data: bytes) -> pa.Table:
+    """The rows that `encode` was given: same schema, same bytes in every value."""
+    import pyarrow as pa
+
+    with pa.ipc.open_stream(data) as stream:
+        return stream.read_all()

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.changes.blob_store import BlobStore, ImageStore
+from memtui.engine.changes.blob_store import BlobStore, ImageStore, decode, encode, encode_into
 from memtui.engine.changes.change_set import Change, Op
 from memtui.engine.changes.journal_file import JournalDatabase, JournalFile
-from memtui.engine.changes.row_images import decode, encode, encode_into
 from memtui.engine.core.errors import UsageError
 from memtui.engine.metadata.read import dump_json, loads
 

@@ -1,0 +1,56 @@
+"""A file that only one other file of its folder imports is part of that file, unless a reader would look for it."""
+
+from __future__ import annotations
+
+from tests.arch.test_circles import graph, modules
+
+SMALL = 120
+KINDS = (
+    *("memtui.cli.", "memtui.mcp.tools.", "memtui.tui.widgets.", "memtui.patches."),
+    *("memtui.engine.recall.stages.", "memtui.engine.capture.stages.", "memtui.engine.health.checks."),
+    *("memtui.engine.transfer.readers.", "memtui.engine.transfer.writers.", "memtui.engine.dialects."),
+)
+"""Commands, tools, widgets, stages, checks, readers, dialects: one file each, whoever imports it."""
+DATA = ("knobs", "layout")
+"""Files that are a table."""
+KEPT = {
+    "memtui.engine.catalog.kept_columns": "what is remembered of a table between two starts",
+    "memtui.engine.changes.commit": "writes a change set and what goes along with it outside of the table",
+    "memtui.engine.health.light_rows": "columns that the catalog does not keep",
+    "memtui.engine.health.reembed": "vectors made again, as change sets",
+    "memtui.engine.providers.codex": "another way to a key than a key",
+    "memtui.engine.recall.recipes.memtui.pairs": "words of languages without blanks",
+    "memtui.engine.store.agent_words.heap": "the order of equal scores in another engine",
+    "memtui.engine.store.agent_words.tokens": "how another engine splits words",
+    "memtui.engine.transfer.summaries": "the one place that asks a chat model",
+    "memtui.engine.witness.log": "a file format of our own",
+    "memtui.tui.actions.keymap_file": "a person's keys.toml",
+    "memtui.tui.screens.browse.memory_actions": "",
+    "memtui.tui.screens.capture.working": "",
+    "memtui.tui.screens.home.injections": "",
+    "memtui.tui.screens.mend.finding_list": "",
+    "memtui.tui.screens.whynot.remedies": "",
+}
+"""Why a small file with one importer stands by itself. Empty: it has no reason but that nobody has merged it yet."""
+
+
+def crumbs() -> set[str]:
+    """Small modules with one importer, in the importer's folder, that are of no kind that is exempt."""
+    steps, files = graph(), modules()
+    found = set()
+    for name in steps:
+        users = [user for user, imported in steps.items() if name in imported]
+        if len(users) != 1 or files[users[0]].parent != files[name].parent:
+            continue
+        small = len(files[name].read_text(encoding="utf-8").splitlines()) < SMALL
+        if small and not name.startswith(KINDS) and name.rpartition(".")[2] not in DATA:
+            found.add(name)
+    return found
+
+
+def test_no_new_crumb() -> None:
+    assert sorted(crumbs() - KEPT.keys()) == [], "merge it into its only importer, or say in KEPT why not"
+
+
+def test_what_is_no_crumb_any_more_is_not_listed() -> None:
+    assert sorted(KEPT.keys() - crumbs()) == [], "delete these lines of KEPT"
