@@ -13,7 +13,7 @@ from textual.widget import Widget
 from memtui.engine import MemtuiError
 from memtui.patches.textual_painting import QuickScreen
 from memtui.tui.actions.action import Action
-from memtui.tui.bound_panel import BoundPanel
+from memtui.tui.bound_panel import Bound
 from memtui.tui.calls import CallsMixin, Work
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.host import host
@@ -94,7 +94,7 @@ class BaseScreen(QuickScreen):
 
     def on_screen_resume(self) -> None:
         self.catch_up()
-        self._panels_catch_up()
+        self.panels_catch_up()
 
     def catch_up(self) -> None:
         """Hear of the session as it is now, if this screen is seen and knows another one."""
@@ -129,10 +129,11 @@ class BaseScreen(QuickScreen):
     def on_resize(self, event: events.Resize) -> None:
         self.set_class(event.size.width < MIN_WIDTH or event.size.height < MIN_HEIGHT, "-too-small")
         self.call_after_refresh(self._in_sight)
-        self.call_after_refresh(self._panels_catch_up)
+        self.call_after_refresh(self.panels_catch_up)
 
-    def _panels_catch_up(self) -> None:
-        for panel in self.query(BoundPanel):
+    def panels_catch_up(self) -> None:
+        """Let the bound panels show what they do not show yet."""
+        for panel in self.query(Bound):
             panel.catch_up()
 
     @property

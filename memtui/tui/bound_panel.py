@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
 
+from textual.message import Message
 from textual.reactive import var
 from textual.timer import Timer
 from textual.widget import Widget
 
 from memtui.engine import MemtuiError
 from memtui.tui.calls import CallsMixin, Work
-from memtui.tui.messages import Flash
+from memtui.tui.host import host
+from memtui.tui.messages import FlashKind
+from memtui.tui.session import Session
 from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.screen_bars import FlashLine
 
 S = TypeVar("S")
 """The state of the screen: a frozen value."""
@@ -26,20 +31,76 @@ def _same(now: tuple[object, ...], shown: tuple[object, ...] | None) -> bool:
     )
 
 
-class BoundPanel(Panel, Generic[S]):
+class Bound(Widget, Generic[S]):
+    """Bound to the state of its screen: runs engine calls of its own, and posts what becomes of the state."""
+
+    state: var[Any] = var(None, init=False)
+    """The screen's state, of type `S`; None before the screen is mounted."""
+
+    @dataclass
+    class Become(Message):
+        """The state becomes `change` of it; `ask`: then the engine is asked again."""
+
+        change: Callable[[Any], Any]
+        ask: bool = False
+
+    def __init__(self, *children: Widget, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(*children, id=id, classes=classes)
+        self.runner = CallsMixin(self)
+
+    @property
+    def session(self) -> Session:
+        """The app's session."""
+        return host(self).session
+
+    def catch_up(self) -> None:
+        """Show what is not shown yet: the screen is seen again, or has another size."""
+
+    def become(self, change: Callable[[S], S], *, ask: bool = False) -> None:
+        """Change the state of the screen, by a function of what it is then."""
+        self.post_message(self.Become(change, ask))
+
+    def flash(self, text: str, kind: FlashKind = "done") -> None:
+        """Say one line above the key bar."""
+        self.screen.query_one(FlashLine).say(text, kind)
+
+    def call(
+        self,
+        slot: str,
+        work: Work,
+        then: Callable[[Any], None],
+        *,
+        progress: Callable[[Any], None] | None = None,
+        failed: Callable[[MemtuiError], None] | None = None,
+    ) -> None:
+        """Run an engine call; without `failed` its error is said above the key bar."""
+        self.runner.call(slot, work, then, progress=progress, failed=failed or self.call_failed)
+
+    def call_failed(self, error: MemtuiError) -> None:
+        """Say what went wrong above the key bar."""
+        self.flash(str(error), "error")
+
+    def on_unmount(self) -> None:
+        self.runner.cancel_all()
+
+
+class BoundPart(Bound[S]):
+    """A part of a screen without anything to see but its dialogs."""
+
+    DEFAULT_CSS = "BoundPart { display: none; }"
+
+
+class BoundPanel(Panel, Bound[S]):
     """A panel that paints `part(state)` by `paint_part`; the screen binds `state` in its `compose`.
 
     A change behind another screen paints nothing: the panel catches up when its screen is shown again.
     """
 
-    state: var[Any] = var(None, init=False)
-    """The screen's state, of type `S`; None before the screen is mounted."""
     SETTLE_S: ClassVar[float] = 0.0
     """Seconds that the part must have rested before it is painted; 0 paints at once."""
 
     def __init__(self, *children: Widget, title: str = "", id: str | None = None) -> None:
         super().__init__(*children, title=title, id=id)
-        self.runner = CallsMixin(self)
         self._shown: tuple[object, ...] | None = None
         self._settling: Timer | None = None
 
@@ -83,22 +144,3 @@ class BoundPanel(Panel, Generic[S]):
 
     def on_mount(self) -> None:
         self.catch_up()
-
-    def on_unmount(self) -> None:
-        self.runner.cancel_all()
-
-    def call(
-        self,
-        slot: str,
-        work: Work,
-        then: Callable[[Any], None],
-        *,
-        progress: Callable[[Any], None] | None = None,
-        failed: Callable[[MemtuiError], None] | None = None,
-    ) -> None:
-        """Run an engine call for this panel; without `failed` its error is said above the key bar."""
-        self.runner.call(slot, work, then, progress=progress, failed=failed or self.call_failed)
-
-    def call_failed(self, error: MemtuiError) -> None:
-        """Say what went wrong above the key bar."""
-        self.post_message(Flash(str(error), "error"))

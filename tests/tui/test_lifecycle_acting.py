@@ -14,6 +14,7 @@ from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.screens.lifecycle import state as reduce
 from memtui.tui.screens.lifecycle.panel_actions import EDITS, ways
+from memtui.tui.screens.lifecycle.questions import review_progress
 from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
@@ -152,7 +153,7 @@ async def test_a_card_is_fixed_in_place(writable: Engine):
         await press(pilot, "enter")
         await until(pilot, lambda: writable.get(memory).tier != tier)
         await settle(pilot)
-        kept = screen_of(app).progress().decisions()
+        kept = review_progress(screen_of(app).session).decisions()
         assert kept[memory].settlement == "fix"
 
 
@@ -176,8 +177,8 @@ async def test_a_contradiction_is_shown_and_merged(tmp_path: Path, monkeypatch: 
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await press(pilot, "enter")
         await until(pilot, lambda: isinstance(app.screen, LifecycleScreen))
-        await until(pilot, lambda: memory in screen_of(app).progress().decisions())
-        assert screen_of(app).progress().decisions()[memory].settlement == "merge"
+        await until(pilot, lambda: memory in review_progress(screen_of(app).session).decisions())
+        assert review_progress(screen_of(app).session).decisions()[memory].settlement == "merge"
 
 
 def test_what_ends_by_its_own_date_is_kept_by_taking_the_date_away(writable: Engine) -> None:

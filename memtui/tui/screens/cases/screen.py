@@ -13,20 +13,20 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import reactive
 
-from memtui.engine import CancelToken, CaseBook, Progress, one_line
+from memtui.engine import CancelToken, CaseBook, MemtuiError, Progress, one_line
 from memtui.engine.cases import (
     CaseSetup,
 )
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
+from memtui.tui.bound_panel import Bound, BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement, size_class
-from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 from memtui.tui.paint.bars import progress as progress_bar
 from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.cases import state as reduce
@@ -142,20 +142,20 @@ def take_demo(book: CaseBook, now_ms: int) -> str:
 
 # Choosing what the cases are asked with: A, B, how many results count, and a file of more cases.
 
+Imported = tuple[int, list[tuple[str, str]]]
+"""How many cases of a file were taken; place and reason of each line that could not be."""
+
 KS = (1, 3, 5, 10, 20)
 
 ALONE, FILE = "\0alone", "\0file"
 """Values of the chooser of B that are no recipe."""
 
 
-class Choosing:
-    """Opens the dialogs of one Cases screen."""
-
-    def __init__(self, screen: CasesScreen) -> None:
-        self._screen = screen
+class Choosing(BoundPart[CasesState]):
+    """Opens the dialogs of Cases, and changes its state."""
 
     def _recipes(self) -> list[Option]:
-        return options.recipe_options(options.recipes_of(self._screen.session.engine))
+        return options.recipe_options(options.recipes_of(self.session.engine))
 
     def other(self) -> None:
         """Choose B."""
@@ -165,32 +165,31 @@ class Choosing:
         ]
 
         def taken(value: str | None) -> None:
-            screen = self._screen
             if value == ALONE:
-                screen.state = replace(screen.state, b=None)
+                self.become(lambda state: replace(state, b=None))
             elif value == FILE:
                 self._file()
             elif value is not None:
-                screen.state = replace(screen.state, b=Named(value, CaseSetup("B", value)))
+                b = Named(value, CaseSetup("B", value))
+                self.become(lambda state: replace(state, b=b))
 
-        self._screen.app.push_screen(ChooseOne("Compare with", [*self._recipes(), *rest]), taken)
+        self.app.push_screen(ChooseOne("Compare with", [*self._recipes(), *rest]), taken)
 
     def first(self) -> None:
         """Choose A."""
-        screen = self._screen
 
         def taken(value: str | None) -> None:
             if value is not None:
-                screen.state = replace(screen.state, a=Named(value, CaseSetup("A", value)))
+                a = Named(value, CaseSetup("A", value))
+                self.become(lambda state: replace(state, a=a))
 
-        screen.app.push_screen(
-            ChooseOne("Run with the recipe", self._recipes(), screen.state.a.setup.recipe), taken
+        self.app.push_screen(
+            ChooseOne("Run with the recipe", self._recipes(), self.state.a.setup.recipe), taken
         )
 
     def _file(self) -> None:
         """B is A with the settings of a file."""
-        screen = self._screen
-        base = screen.state.a.setup
+        base = self.state.a.setup
 
         def taken(path: str | None) -> None:
             def read(cancel: CancelToken, report: Report) -> Named:
@@ -203,33 +202,32 @@ class Choosing:
                 )
 
             if path:
-                screen.runner.start("file", read)
+                self.call("file", read, lambda b: self.become(lambda state: replace(state, b=b)))
 
-        screen.app.push_screen(
+        self.app.push_screen(
             TextPrompt("Configuration file", 'JSON or JSON5: {"retrieval": {...}, "decay": {...}}.'), taken
         )
 
     def how_many(self) -> None:
         """How many results count."""
-        screen = self._screen
 
         def taken(value: str | None) -> None:
             if value is not None:
-                screen.state = replace(screen.state, k=int(value))
+                k = int(value)
+                self.become(lambda state: replace(state, k=k))
 
         found = [Option(str(k), str(k), "results count") for k in KS]
-        screen.app.push_screen(ChooseOne("How many results count", found, str(screen.state.k)), taken)
+        self.app.push_screen(ChooseOne("How many results count", found, str(self.state.k)), taken)
 
-    def import_file(self, book: CaseBook) -> None:
+    def import_file(self, book: CaseBook, then: Callable[[Imported], None]) -> None:
         """Take the cases of a file."""
-        screen = self._screen
 
         def taken(path: str | None) -> None:
             if path:
-                screen.runner.start("import", lambda cancel, report: take_file(book, Path(path)))
+                self.call("import", lambda cancel, report: take_file(book, Path(path)), then)
 
         hint = 'One JSON object a line: {"query": "...", "expected": ["id"]}.'
-        screen.app.push_screen(TextPrompt("Cases file", hint), taken)
+        self.app.push_screen(TextPrompt("Cases file", hint), taken)
 
 
 _MARKS = "{recall.right} right   {recall.wrong} wrong   {recall.expected} expected   {recall.expect-nothing} nothing"
@@ -247,10 +245,10 @@ class CasesScreen(BaseScreen):
     def __init__(self, book: CaseBook, a: Named, b: Named | None, ask: Callable[[Case], None]) -> None:
         super().__init__()
         self._book, self._ask = book, ask
-        self._choosing = Choosing(self)
         self.set_reactive(CasesScreen.state, CasesState(a, b))
 
     def body(self) -> ComposeResult:
+        yield Choosing().data_bind(state=CasesScreen.state)
         yield LayoutContainer(
             Panel(TextLines(id="head-lines"), title="Cases", id="head"),
             Panel(BuiltRows(partial(self._build, "list"), id="rows"), StatePanel(), id="list"),
@@ -267,6 +265,14 @@ class CasesScreen(BaseScreen):
         if name == "measures":
             return view.measure_rows(self.state, width, glyphs, host(self).keys)
         return (view.case_rows if name == "list" else view.detail_rows)(self.state, width, glyphs)
+
+    @property
+    def _choosing(self) -> Choosing:
+        return self.query_one(Choosing)
+
+    @on(Bound.Become)
+    def _become(self, message: Bound.Become) -> None:
+        self.state = message.change(self.state)
 
     def on_mount(self) -> None:
         self._paint()
@@ -375,7 +381,9 @@ class CasesScreen(BaseScreen):
     def _read(self) -> None:
         engine, book = self.session.engine, self._book
         if engine is not None:
-            self.runner.start("book", lambda cancel, report: read(engine, book))
+            self.call(
+                "book", lambda cancel, report: read(engine, book), self._have_book, failed=self._no_book
+            )
 
     def _run(self) -> None:
         engine, state = self.session.engine, self.state
@@ -388,7 +396,7 @@ class CasesScreen(BaseScreen):
         def work(cancel: CancelToken, report: Report) -> Any:
             return run(engine, cases, setups, k, report, cancel)
 
-        self.runner.start("work", work)
+        self.call("work", work, self._have_report, progress=self._advanced, failed=self._no_work)
 
     def _tune(self) -> None:
         engine, state = self.session.engine, self.state
@@ -400,43 +408,34 @@ class CasesScreen(BaseScreen):
         def work(cancel: CancelToken, report: Report) -> Any:
             return search(engine, cases, start, k, report, cancel)
 
-        self.runner.start("work", work)
+        self.call("work", work, self._have_tuning, progress=self._advanced, failed=self._no_work)
 
     def _change(self, change: Callable[[], str]) -> None:
         """Change the book off the event loop, then read it anew; `change` says what it did."""
-        self.runner.start("change", lambda cancel, report: change())
+        self.call("change", lambda cancel, report: change(), self._changed)
 
-    def on_run_advanced(self, message: RunAdvanced) -> None:
-        if self.runner.is_current(message) and isinstance(message.value, Progress):
-            self.state = replace(self.state, progress=message.value)
+    def _advanced(self, progress: Progress) -> None:
+        self.state = replace(self.state, progress=progress)
 
-    def on_run_finished(self, message: RunFinished) -> None:
-        if not self.runner.done(message):
-            return
-        value = message.value
-        if message.slot == "book":
-            self.state = reduce.read(self.state, value)
-        elif message.slot == "change":
-            self.flash(value)
-            self._read()
-        elif message.slot == "file":
-            self.state = replace(self.state, b=value)
-        elif message.slot == "import":
-            self._imported(value)
-        elif self.state.work == "tuning":
-            self.state = reduce.tuned(self.state, value)
-        else:
-            self.state = reduce.finish(self.state, value)
+    def _have_book(self, book: Book) -> None:
+        self.state = reduce.read(self.state, book)
 
-    def on_run_failed(self, message: RunFailed) -> None:
-        if not self.runner.done(message):
-            return
-        if message.slot == "book":
-            self.state = reduce.fail(self.state, message.error)
-            return
-        if message.slot == "work":
-            self.state = reduce.stop(self.state)
-        self.flash(str(message.error), "error")
+    def _no_book(self, error: MemtuiError) -> None:
+        self.state = reduce.fail(self.state, error)
+
+    def _changed(self, said: str) -> None:
+        self.flash(said)
+        self._read()
+
+    def _have_report(self, reports: Any) -> None:
+        self.state = reduce.finish(self.state, reports)
+
+    def _have_tuning(self, found: TuningResult) -> None:
+        self.state = reduce.tuned(self.state, found)
+
+    def _no_work(self, error: MemtuiError) -> None:
+        self.state = reduce.stop(self.state)
+        self.call_failed(error)
 
     # ------------------------------------------------------------------ what the panels say
 
@@ -463,7 +462,7 @@ class CasesScreen(BaseScreen):
         else:
             self.action_back()
 
-    def _imported(self, value: tuple[int, list[tuple[str, str]]]) -> None:
+    def _imported(self, value: Imported) -> None:
         taken, rejected = value
         self.flash(f"{plural(taken, 'case')} taken", "done")
         if rejected:
@@ -501,7 +500,7 @@ class CasesScreen(BaseScreen):
         self._choosing.how_many()
 
     def action_import(self) -> None:
-        self._choosing.import_file(self._book)
+        self._choosing.import_file(self._book, self._imported)
 
     def action_remove(self) -> None:
         case, book = self.state.case, self._book

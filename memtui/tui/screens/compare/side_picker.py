@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textual.message import Message
+
 from memtui.engine import CancelToken, MemtuiError, RecallRequest, UsageError, explain, one_line
+from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.find_list import FindItem, FindList
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.paint.numbers import ago, date, plural
-from memtui.tui.screens.compare.state import Side
+from memtui.tui.screens.compare.state import CompareState, Side
 from memtui.tui.screens.compare.view import value as words_of
 from memtui.tui.trace import options
 from memtui.tui.widgets.state_panel import Choice, State
@@ -23,7 +26,6 @@ if TYPE_CHECKING:
     from memtui.engine.cases import (
         TableVersion,
     )
-    from memtui.tui.screens.compare.screen import CompareScreen
 
 
 WAYS = (
@@ -89,15 +91,18 @@ def read_value(parameter: Parameter, text: str) -> Any:
     return round(number) if knob.kind == "whole" else number
 
 
-class SidePicker:
-    """Opens the dialogs of one comparison and hands the chosen side back."""
+class SidePicker(BoundPart[CompareState]):
+    """Opens the dialogs in which a side is chosen, and posts it."""
 
-    def __init__(self, screen: CompareScreen) -> None:
-        self._screen = screen
+    @dataclass
+    class Chosen(Message):
+        """Compare with this side."""
+
+        side: Side
 
     def menu(self) -> None:
         """Ask how."""
-        found = [Option(name, label, hint, key) for name, label, hint, key in ways(self._screen.state.a)]
+        found = [Option(name, label, hint, key) for name, label, hint, key in ways(self.state.a)]
         self._push(ChooseOne("Compare with", found), self.way)
 
     def way(self, name: str) -> None:
@@ -109,12 +114,12 @@ class SidePicker:
             if value is not None:
                 take(value)
 
-        self._screen.app.push_screen(dialog, taken)
+        self.app.push_screen(dialog, taken)
 
     @property
     def _base(self) -> RecallRequest:
         """What is asked on side A, without what belongs to one answer only."""
-        side = self._screen.state.a
+        side: Side = self.state.a
         if side.request is None:
             raise UsageError(
                 "Side A is a receipt, which cannot be asked again.",
@@ -123,10 +128,13 @@ class SidePicker:
         return side.request
 
     def _take(self, title: str, request: RecallRequest | None, **more: Any) -> None:
-        self._screen.take(Side(title, request, **more))
+        self.post_message(self.Chosen(Side(title, request, **more)))
+
+    def _have_side(self, side: Side) -> None:
+        self.post_message(self.Chosen(side))
 
     def _refused(self, error: MemtuiError) -> None:
-        self._screen.flash(str(error), "error")
+        self.flash(str(error), "error")
 
     # ------------------------------------------------------------------ the ways
 
@@ -135,8 +143,8 @@ class SidePicker:
         self._take(f"{base.recipe} as it is set", replace(base, config=None, now_ms=None, table_version=None))
 
     def _recipe(self) -> None:
-        recipes = options.recipes_of(self._screen.session.engine)
-        account = self._screen.state.a.account
+        recipes = options.recipes_of(self.session.engine)
+        account = self.state.a.account
         current = account.recipe if account is not None else ""
         others = [option for option in options.recipe_options(recipes) if option.value != current]
 
@@ -154,13 +162,12 @@ class SidePicker:
 
     def _settings(self) -> None:
         """One more setting of B; where there is no B yet, or it is a receipt, of A as a new B."""
-        screen = self._screen
-        pair = screen.state.pair
-        base = pair.b if pair is not None and pair.b.request is not None else screen.state.a
-        trace: Trace | None = base.account if base.request is not None else None  # type: ignore[assignment]
-        engine = screen.session.engine
+        pair = self.state.pair
+        base = pair.b if pair is not None and pair.b.request is not None else self.state.a
+        trace: Trace | None = base.account if base.request is not None else None
+        engine = self.session.engine
         if trace is None or engine is None:
-            screen.flash("A receipt's settings cannot be changed. {compare.swap} swaps the sides.", "note")
+            self.flash("A receipt's settings cannot be changed. {compare.swap} swaps the sides.", "note")
             return
         known = {each.knob.path: each for each in explain.parameters(trace)}
         items = [
@@ -211,21 +218,21 @@ class SidePicker:
                 base = self._base
                 return Side(one_line(Path(path).name), replace(base, config=read_config(path)))
 
-            self._screen.runner.start("side", read)
+            self.call("side", read, self._have_side)
 
         self._push(
             TextPrompt("Configuration file", 'JSON or JSON5 with {"retrieval": {...}, "decay": {...}}.'), take
         )
 
     def _version(self) -> None:
-        engine = self._screen.session.engine
+        engine = self.session.engine
         if engine is not None:
-            self._screen.runner.start("versions", lambda cancel, report: explain.versions(engine))
+            self.call("versions", lambda cancel, report: explain.versions(engine), self._have_versions)
 
-    def versions_known(self, versions: tuple[TableVersion, ...]) -> None:
+    def _have_versions(self, versions: tuple[TableVersion, ...]) -> None:
         """The versions have been listed: let one be chosen, the newest first."""
-        now = host(self._screen).now_ms()
-        account = self._screen.state.a.account
+        now = host(self).now_ms()
+        account = self.state.a.account
         items = [
             FindItem(
                 str(each.version),
@@ -251,9 +258,9 @@ class SidePicker:
                 read_time,
             )
 
-            moment, why = read_time(text, host(self._screen).now_ms())
+            moment, why = read_time(text, host(self).now_ms())
             if moment is None:
-                self._screen.flash(f"{one_line(text)}: {why or 'no time'}. Type a date: 2026-05-31.", "error")
+                self.flash(f"{one_line(text)}: {why or 'no time'}. Type a date: 2026-05-31.", "error")
                 return
             try:
                 self._take(f"as of {date(moment)}", replace(self._base, now_ms=moment))
@@ -272,6 +279,6 @@ class SidePicker:
                 receipt = open_receipt(Path(path))
                 return Side(f"receipt {one_line(Path(path).name)}", None, receipt)
 
-            self._screen.runner.start("side", read)
+            self.call("side", read, self._have_side)
 
         self._push(TextPrompt("Saved receipt", "The file that was saved with S, or by recall --save."), take)

@@ -9,20 +9,24 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from memtui.engine import KNOBS, one_line
+from memtui.tui.bound_panel import BoundPart
+from memtui.tui.change_request import ChangeRequests
 from memtui.tui.dialogs.choose_field import choose_change
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
+from memtui.tui.messages import ShowInBrowse
 from memtui.tui.paint.cells import crop
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.lifecycle import state as reduce
-from memtui.tui.screens.lifecycle.board_view import TITLES, day, outlook, span
+from memtui.tui.screens.lifecycle.board_view import day, outlook, span
 from memtui.tui.screens.lifecycle.curves_view import TITLES as CHART_TITLES
+from memtui.tui.screens.lifecycle.questions import case_book, review_progress
+from memtui.tui.screens.lifecycle.state import LifecycleState
 from memtui.tui.widgets.row_list import How
 
 if TYPE_CHECKING:
     from memtui.engine import ChangeSet, Engine, MemoryLife, Outcome, Settlement, SweepEffect
-    from memtui.tui.screens.lifecycle.screen import LifecycleScreen
 
 
 MOST_SCOPES = 40
@@ -44,49 +48,50 @@ _DONE: dict[str, str] = {
 }
 
 
-class Acting:
-    """The actions of one Lifecycle screen."""
+class Acting(BoundPart[LifecycleState]):
+    """What the keys and rows of Lifecycle do beside changing the view."""
 
-    def __init__(self, screen: LifecycleScreen) -> None:
-        self._screen = screen
+    def __init__(self) -> None:
+        super().__init__()
         self._decided: list[tuple[str, Settlement]] = []
         """What was decided in the review since the screen was opened, the last one last."""
+
+    @property
+    def _staging(self) -> ChangeRequests:
+        return self.screen.query_one(ChangeRequests)
 
     def turned(self, key: str, steps: int) -> None:
         """A slider was moved; no steps puts it back."""
         knob = reduce.knob(key)
-        if knob is None:
-            return
-        state = self._screen.state
-        self._screen.state = reduce.turn(state, knob, steps) if steps else reduce.reset(state, key)
+        if knob is not None:
+            self.become(lambda now: reduce.turn(now, knob, steps) if steps else reduce.reset(now, key))
 
     def opened(self, key: str) -> None:
         """Enter on a row: tiers and ranges lead into Browse, memories show their numbers."""
-        screen = self._screen
         kind, _, rest = key.partition(":")
         if kind in ("core", "working", "peripheral"):
-            screen.show_filter(f"tier:{kind}")
+            self._show_filter(f"tier:{kind}")
         elif kind == "filter":
-            screen.show_filter(rest)
+            self._show_filter(rest)
         elif kind == "line":
-            screen.show_filter("is:stale")
+            self._show_filter("is:stale")
         elif kind == "remedy":
-            screen.state = replace(screen.state, remedy=rest)
-        elif kind == "card":
-            screen.action_browse()
+            self.become(lambda now: replace(now, remedy=rest))
         elif kind in ("stale", "rises", "sinks", "expires", "move", "loss"):
-            screen.state = replace(reduce.select(screen.state, rest), aside="numbers", panel="numbers")
+            self.become(lambda now: replace(reduce.select(now, rest), aside="numbers", panel="numbers"))
+
+    def _show_filter(self, text: str) -> None:
+        self.app.post_message(ShowInBrowse(text))
 
     def next_remedy(self) -> None:
         """Draw what the next remedy would do; after the last, none."""
-        state = self._screen.state
+        state: LifecycleState = self.state
         names = ("", *(each.name for each in state.life.remedies)) if state.life else ("",)
-        self._screen.state = replace(state, remedy=reduce.following(names, state.remedy))
+        self.become(lambda now: replace(now, remedy=reduce.following(names, now.remedy)))
 
     def choose_scope(self) -> None:
         """One scope, or all."""
-        screen = self._screen
-        stats = screen.session.stats
+        stats = self.session.stats
         scopes = stats.scopes[:MOST_SCOPES] if stats is not None else ()
         options = [Option("all", "all scopes", "every memory", "0")]
         options += [
@@ -97,17 +102,17 @@ class Acting:
         def taken(value: str | None) -> None:
             if value is not None:
                 chosen = None if value == "all" else (scopes[int(value)][0],)
-                screen.state = reduce.asked(screen.state, scopes=chosen)
+                self.become(lambda now: reduce.asked(now, scopes=chosen))
 
-        screen.app.push_screen(ChooseOne("Scope", options), taken)
+        self.app.push_screen(ChooseOne("Scope", options), taken)
 
     # ------------------------------------------------------------------ writing
 
     def choose_action(self) -> None:
         """What can be done for the chosen memory, with what each would do to its curve."""
-        screen, state = self._screen, self._screen.state
+        state: LifecycleState = self.state
         memory, life = state.selected, state.life
-        if life is None or life.id != memory or not screen.staging.able():
+        if life is None or life.id != memory or not self._staging.able():
             return
 
         def taken(name: str | None) -> None:
@@ -119,17 +124,17 @@ class Acting:
             elif name == "forget":
                 self._forget(memory)
 
-        screen.app.push_screen(
+        self.app.push_screen(
             ChooseOne(crop(one_line(life.title), 44) or memory[:8], ways(life), state.remedy), taken
         )
 
     def _edit(self, memory: str, given: dict[str, object], how: Settlement | None = None) -> None:
-        self._screen.staging.stage(
+        self._staging.stage(
             lambda engine: engine.curate.edit([memory], given), then=self._when_written(memory, how)
         )
 
     def _forget(self, memory: str, how: Settlement | None = None) -> None:
-        self._screen.staging.stage(
+        self._staging.stage(
             lambda engine: engine.curate.forget([memory], hard=True), then=self._when_written(memory, how)
         )
 
@@ -138,9 +143,8 @@ class Acting:
 
     def sweep(self) -> None:
         """The whole plan as one change, with what it does to the saved questions."""
-        screen = self._screen
-        settings, book = screen.state.board.settings if screen.state.board else None, screen.case_book()
-        elsewhere = screen.state.ask.ahead_days or screen.state.ask.scopes is not None
+        settings, book = self.state.board.settings if self.state.board else None, case_book(self.session)
+        elsewhere = self.state.ask.ahead_days or self.state.ask.scopes is not None
 
         def make(engine: Engine) -> tuple[ChangeSet, list[str]]:
             planned, moves = engine.lifecycle.sweep(engine.curate, settings)
@@ -149,43 +153,39 @@ class Acting:
                 notes.append(_effect_words(engine.lifecycle.sweep_effect(cases, moves)))
             return planned, notes
 
-        screen.staging.stage(make)
+        self._staging.stage(make)
 
     @property
     def can_reopen(self) -> bool:
         """Whether the last decision of the review wrote nothing to the store: it can be taken back anywhere."""
-        return (
-            self._screen.state.reviewing and bool(self._decided) and self._decided[-1][1] in ("keep", "skip")
-        )
+        return self.state.reviewing and bool(self._decided) and self._decided[-1][1] in ("keep", "skip")
 
     def undo(self) -> None:
         """Take back the last change; in the review the last decision, with what it wrote."""
-        screen = self._screen
-        if not (screen.state.reviewing and self._decided):
-            screen.staging.undo()
+        if not (self.state.reviewing and self._decided):
+            self._staging.undo()
             return
         memory, _ = self._decided[-1]
         if self.can_reopen:
             self._reopened(memory)
             return
-        screen.staging.stage(
+        self._staging.stage(
             lambda engine: engine.curate.undo(),
             force=lambda engine, ids: engine.curate.undo(forced=ids),
             then=lambda outcome: self._reopened(memory),
         )
 
     def _reopened(self, memory: str) -> None:
-        screen = self._screen
         self._decided.pop()
-        screen.progress().reopen(memory)
-        screen.state = replace(screen.state, review=None, card=memory)
-        screen.flash("It waits again.", "done")
+        review_progress(self.session).reopen(memory)
+        self.become(lambda now: replace(now, review=None, card=memory))
+        self.flash("It waits again.", "done")
 
     # ------------------------------------------------------------------ review
 
     def settle(self, how: How) -> None:
         """Decide on the card under the cursor; what writes is planned and looked at first."""
-        screen, state = self._screen, self._screen.state
+        state: LifecycleState = self.state
         card = next(
             (each for each in (state.review.cards if state.review else ()) if each.id == state.card), None
         )
@@ -194,7 +194,7 @@ class Acting:
         memory = card.id
         if how in ("keep", "skip"):
             self._settled(memory, "keep" if how == "keep" else "skip")
-        elif not screen.staging.able():
+        elif not self._staging.able():
             return
         elif how == "fix":
             self._fix(memory)
@@ -207,16 +207,15 @@ class Acting:
         else:
             other = next((reason.other for reason in card.reasons if reason.other), "")
             if not other:
-                screen.flash("Nothing says what to merge it with: mark both on Browse.", "note")
+                self.flash("Nothing says what to merge it with: mark both on Browse.", "note")
                 return
-            screen.staging.stage(
+            self._staging.stage(
                 lambda engine: engine.curate.merge([memory, other]), then=self._when_written(memory, "merge")
             )
 
     def _fix(self, memory: str) -> None:
         """Choose a field and its new value."""
-        screen = self._screen
-        engine, shown = screen.session.engine, screen.state.memory
+        engine, shown = self.session.engine, self.state.memory
         if engine is None:
             return
 
@@ -224,14 +223,14 @@ class Acting:
             self._edit(memory, {field: value}, "fix")
 
         one = shown if shown is not None and shown.id == memory else None
-        stats = screen.session.stats
+        stats = self.session.stats
         scopes = [scope for scope, _ in stats.scopes if scope] if stats is not None else []
-        choose_change(screen.app, "Fix", engine.editable, one, scopes, chosen)
+        choose_change(self.app, "Fix", engine.editable, one, scopes, chosen)
 
     def _settled(self, memory: str, how: Settlement) -> None:
         """Note the decision, and go to the next card."""
-        screen, state = self._screen, self._screen.state
-        screen.progress().settle(memory, how, screen.now_ms)
+        state: LifecycleState = self.state
+        review_progress(self.session).settle(memory, how, host(self).now_ms())
         self._decided.append((memory, how))
         if state.review is None:
             return
@@ -239,16 +238,15 @@ class Acting:
         at = ids.index(memory) if memory in ids else 0
         review = state.review.without(memory, settled=how != "skip")
         left = [card.id for card in review.cards]
-        screen.state = replace(state, review=review, card=left[min(at, len(left) - 1)] if left else "")
-        screen.flash(
-            f"{_DONE[how]}, {full(review.waiting)} waiting; {{lifecycle.undo}} takes it back", "done"
-        )
+        card = left[min(at, len(left) - 1)] if left else ""
+        self.become(lambda now: replace(now, review=review, card=card))
+        self.flash(f"{_DONE[how]}, {full(review.waiting)} waiting; {{lifecycle.undo}} takes it back", "done")
 
     # ------------------------------------------------------------------ copying
 
     def copy(self) -> None:
         """Id, numbers, plan or settings."""
-        screen, state = self._screen, self._screen.state
+        state: LifecycleState = self.state
         memory = state.card if state.reviewing else state.selected
         options = []
         if memory:
@@ -263,12 +261,12 @@ class Acting:
 
         def taken(value: str | None) -> None:
             if value is not None:
-                host(screen).copy(self._text(value, memory), value)
+                host(self).copy(self._text(value, memory), value)
 
-        screen.app.push_screen(ChooseOne("Copy", options), taken)
+        self.app.push_screen(ChooseOne("Copy", options), taken)
 
     def _text(self, what: str, memory: str) -> str:
-        state = self._screen.state
+        state = self.state
         if what == "numbers" and state.life is not None:
             lines = [f"{line.symbol} = {line.formula} = {line.value:.12g}" for line in state.life.lines]
             return "\n".join([*lines, state.life.verdict])
@@ -281,13 +279,8 @@ class Acting:
     # ------------------------------------------------------------------ palette
 
     def entries(self) -> list[PaletteEntry]:
-        """Panels, horizons, charts and settings by name."""
-        screen = self._screen
+        """Horizons, charts and settings by name."""
         found = [
-            PaletteEntry("PANELS", f"Panel: {TITLES[name]}", partial(screen.action_panel, name))
-            for name in reduce.PANELS
-        ]
-        found += [
             PaletteEntry("HORIZON", f"Look ahead {span(days)}", partial(self._ahead, days))
             for days in reduce.HORIZONS
         ]
@@ -302,16 +295,16 @@ class Acting:
         return found
 
     def _ahead(self, days: float) -> None:
-        self._screen.state = reduce.asked(self._screen.state, horizon_days=days)
+        self.become(lambda now: reduce.asked(now, horizon_days=days))
 
     def _chart(self, name: reduce.Chart) -> None:
-        self._screen.state = replace(self._screen.state, chart=name, aside="history", panel="history")
+        self.become(lambda now: replace(now, chart=name, aside="history", panel="history"))
 
     def _try(self, key: str) -> None:
         from memtui.tui.widgets.row_list import KnobRows
 
-        self._screen.action_whatif()
-        self._screen.query_one(KnobRows).choose(key)
+        self.become(lambda now: replace(now, panel="whatif", zoom="", reviewing=False))
+        self.call_after_refresh(self.screen.query_one(KnobRows).choose, key)
 
 
 def ways(life: MemoryLife) -> list[Option]:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from textual.message import Message
 
 from memtui.engine import CancelToken, CaseBook, explain
 from memtui.paths import state_dir, store_state_dir
+from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_memory import MemoryPick
+from memtui.tui.host import host
 from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.recall import state as reduce
+from memtui.tui.screens.recall.state import RecallState
 from memtui.tui.widgets.dropped_list import DroppedList
-from memtui.tui.widgets.result_list import ResultList
 
 if TYPE_CHECKING:
     from memtui.engine import RecallRequest, Trace
@@ -22,7 +26,6 @@ if TYPE_CHECKING:
         CaseSetup,
         Verdict,
     )
-    from memtui.tui.screens.recall.screen import RecallScreen
 
 
 ChangeRequest = tuple[str, "RecallRequest"]
@@ -34,62 +37,58 @@ KNOWN, JUDGED, KEPT = "case-known", "case-judged", "question-kept"
 """Slots: the case of the question was looked up; it was changed; the question went into the history."""
 
 
-class Marking:
-    """Keeps the case of the question that one Recall screen shows, and changes it."""
+class Marking(BoundPart[RecallState]):
+    """Keeps the case of the question that is shown, and changes it."""
 
-    def __init__(self, screen: RecallScreen) -> None:
-        self._screen = screen
+    @dataclass
+    class Judged(Message):
+        """The case of the question is another one: which memories are expected, and which rejected."""
+
+        verdicts: dict[str, str]
+
+    def __init__(self) -> None:
+        super().__init__()
         self.case: Case | None = None
 
     def book(self) -> CaseBook:
         """The cases of this store."""
-        info = self._screen.session.info
+        info = self.session.info
         return CaseBook(store_state_dir(info.uri if info is not None else "") / "cases.json")
 
     # ------------------------------------------------------------------ around an answer
 
     def answered(self, trace: Trace) -> None:
         """A question was answered: look up its case, and keep the question."""
-        screen = self._screen
-        engine = screen.session.engine
+        engine = self.session.engine
         self._take(None)
         if engine is None:
             return
         book = self.book()
-        screen.runner.start(KNOWN, lambda cancel, report: found(book, trace))
+        self.call(KNOWN, lambda cancel, report: found(book, trace), self._take)
 
         def keep(cancel: CancelToken, report: Report) -> int:
             from memtui.engine import History
 
             return explain.remember(engine, trace, History(state_dir() / "questions.sqlite"))
 
-        screen.runner.start(KEPT, keep)
+        self.call(KEPT, keep, lambda number: None)
 
-    def done(self, slot: str, value: Case | tuple[Case, str] | int | None) -> bool:
-        """An engine call of this part returned; False when it was none."""
-        if slot == KNOWN:
-            self._take(value if not isinstance(value, tuple | int) else None)
-        elif slot == JUDGED and isinstance(value, tuple):
-            case, said = value
-            self._take(case)
-            self._screen.flash(said)
-        return slot in (KNOWN, JUDGED, KEPT)
+    def _judged(self, case: Case | None, said: str) -> None:
+        self._take(case)
+        self.flash(said)
 
     def _take(self, case: Case | None) -> None:
         self.case = case
         verdicts = dict.fromkeys(case.rejected, "rejected") if case is not None else {}
         if case is not None:
             verdicts |= dict.fromkeys(case.expected, "expected")
-        rows = self._screen.query_one(ResultList)
-        if rows.verdicts != verdicts:
-            rows.verdicts = verdicts
-            rows.repaint()
+        self.post_message(self.Judged(verdicts))
 
     # ------------------------------------------------------------------ the cases
 
     def open_cases(self) -> None:
         """The cases of this store, asked as the present question is asked."""
-        form = self._screen.state.form
+        form = self.state.form
         request = form.request()
         title = form.recipe + (", changed" if request.config else "")
         self.cases_of((title, replace(request, recipe=form.recipe)), None)
@@ -99,46 +98,45 @@ class Marking:
         from memtui.tui.screens.cases.screen import CasesScreen
         from memtui.tui.screens.cases.state import Named
 
-        screen = self._screen
-        if screen.session.engine is None:
-            screen.flash("The store is not open yet.", "note")
+        if self.session.engine is None:
+            self.flash("The store is not open yet.", "note")
             return
         one, other = (
             None if each is None else Named(each[0], _setup(name, each[1]))
             for name, each in (("A", a), ("B", b))
         )
         assert one is not None  # A is always given
-        screen.app.push_screen(CasesScreen(self.book(), one, other, self.ask))
+        self.app.push_screen(CasesScreen(self.book(), one, other, self.ask))
 
     def ask(self, case: Case) -> None:
         """Ask the question of a case, under its filters; whatever was opened over the screen goes."""
-        screen = self._screen
-        while screen.app.screen is not screen:
-            screen.app.pop_screen()
-        screen.state = reduce.edit(
-            screen.state,
-            query=case.query,
-            scopes=case.scopes,
-            agent=case.agent,
-            everyone=case.everyone,
-            category=case.category,
+        while self.app.screen is not self.screen:
+            self.app.pop_screen()
+        self.become(
+            lambda state: reduce.edit(
+                state,
+                query=case.query,
+                scopes=case.scopes,
+                agent=case.agent,
+                everyone=case.everyone,
+                category=case.category,
+            ),
+            ask=True,
         )
-        screen.ask_again()
 
     # ------------------------------------------------------------------ judging
 
     def judge(self, verdict: Verdict) -> None:
         """Mark the selected memory; the same mark again takes it away."""
-        selected = self._screen.state.selected
+        selected = self.state.selected
         if selected:
             self._judge(selected, verdict)
 
     def expect(self) -> None:
         """The dropped memory under the cursor should have come back; else one that the person picks."""
-        screen = self._screen
-        engine = screen.session.engine
-        dropped = screen.query_one(DroppedList)
-        if screen.focused is dropped and dropped.key:
+        engine = self.session.engine
+        dropped = self.screen.query_one(DroppedList)
+        if dropped.has_focus and dropped.key:
             self._judge(dropped.key, "expected")
         elif engine is not None:
 
@@ -146,7 +144,7 @@ class Marking:
                 if id is not None:
                     self._judge(id, "expected")
 
-            screen.app.push_screen(MemoryPick(engine, "Which memory should come back?"), taken)
+            self.app.push_screen(MemoryPick(engine, "Which memory should come back?"), taken)
 
     def expect_nothing(self) -> None:
         """Nothing should come back for this question."""
@@ -171,11 +169,10 @@ class Marking:
 
     def _change(self, change: Change, *, unmarks: bool = False) -> None:
         """Change the case; one of which the last mark was taken away goes."""
-        screen = self._screen
-        trace = screen.state.trace
+        trace = self.state.trace
         if trace is None or trace.request is None:
             return
-        book, now_ms = self.book(), screen.now_ms
+        book, now_ms = self.book(), host(self).now_ms()
 
         def work(cancel: CancelToken, report: Report) -> tuple[Case | None, str]:
             before = found(book, trace)
@@ -186,7 +183,7 @@ class Marking:
             book.put(case)
             return case, said
 
-        screen.runner.start(JUDGED, work)
+        self.call(JUDGED, work, lambda changed: self._judged(*changed))
 
 
 def _setup(name: str, request: RecallRequest) -> CaseSetup:

@@ -4,44 +4,50 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from textual.message import Message
+
 from memtui.engine import Facets, ListQuery, MemtuiError, explain, one_line
+from memtui.tui.bound_panel import BoundPart
 from memtui.tui.dialogs.choose_one import ChooseOne, Option, Reader, ScopePick, Searched
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.dialogs.stage_ledger import LedgerPage, StageLedger
 from memtui.tui.host import host
-from memtui.tui.no_store import DEMO, OPEN
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall import view
+from memtui.tui.screens.recall.state import RecallState
 from memtui.tui.trace import ledger as pages
 from memtui.tui.trace import options, results, stages
-from memtui.tui.widgets.question_line import QuestionLine
-from memtui.tui.widgets.state_panel import Choice
 
 if TYPE_CHECKING:
     from memtui.engine import RecipeInfo
-    from memtui.tui.screens.recall.screen import RecallScreen
 
 
 SETTINGS = "settings"
 """The slot of the engine call that resolves the settings before anything is asked."""
 
 
-class Choosers:
-    """Opens the dialogs of one Recall screen and does what they return."""
+class Choosers(BoundPart[RecallState]):
+    """Opens the dialogs of Recall and does what they return."""
 
-    def __init__(self, screen: RecallScreen) -> None:
-        self._screen = screen
+    @dataclass
+    class Chosen(Message):
+        """These options are others now; a question that was answered before is asked again with them."""
+
+        changes: dict[str, Any]
+
+    def __init__(self) -> None:
+        super().__init__()
         self._facets: tuple[object, Facets] | None = None
         self._waiting = ""
 
     @property
     def recipe(self) -> RecipeInfo | None:
         """The recipe that is chosen."""
-        recipes = options.recipes_of(self._screen.session.engine)
-        return options.recipe_named(recipes, self._screen.state.form.recipe)
+        recipes = options.recipes_of(self.session.engine)
+        return options.recipe_named(recipes, self.state.form.recipe)
 
     @property
     def recipe_limit(self) -> int:
@@ -51,19 +57,17 @@ class Choosers:
 
     def open(self, name: str) -> None:
         """Let the person choose the option called `name`."""
-        screen, form = self._screen, self._screen.state.form
-        if screen.session.engine is None:
-            screen.flash("The store is not open yet.", "note")
+        form = self.state.form
+        if self.session.engine is None:
+            self.flash("The store is not open yet.", "note")
         elif name == "recipe":
-            recipes = options.recipes_of(screen.session.engine)
+            recipes = options.recipes_of(self.session.engine)
             self._pick("Recipe", options.recipe_options(recipes), form.recipe, self._take_recipe)
         elif name == "limit":
             current = "" if form.limit is None else str(form.limit)
             self._pick("How many", options.limit_options(self.recipe), current, self._take_limit)
         elif name == "source":
             self._pick("Who asks", options.source_options(self.recipe), form.source or "", self._take_source)
-        elif name == "what-if":
-            screen.explore.what_if()
         else:
             self._with_facets(name)
 
@@ -72,42 +76,47 @@ class Choosers:
             if value is not None:
                 take(value)
 
-        self._screen.app.push_screen(ChooseOne(title, choices, current), taken)
+        self.app.push_screen(ChooseOne(title, choices, current), taken)
+
+    def _choose(self, **changes: Any) -> None:
+        self.post_message(self.Chosen(changes))
 
     def _take_recipe(self, value: str) -> None:
-        self._screen.choose(recipe=value, limit=None, source=None)
+        self._choose(recipe=value, limit=None, source=None)
 
     def _take_limit(self, value: str) -> None:
-        self._screen.choose(limit=int(value) if value else None)
+        self._choose(limit=int(value) if value else None)
 
     def _take_source(self, value: str) -> None:
-        self._screen.choose(source=value or None)
+        self._choose(source=value or None)
 
     def _take_category(self, value: str) -> None:
-        self._screen.choose(category=None if value == options.ANY else value)
+        self._choose(category=None if value == options.ANY else value)
 
     # ------------------------------------------------------------------ scopes and categories, which must be counted
 
     def _with_facets(self, name: str) -> None:
         """Count scopes and categories off the event loop, once for each version of the store."""
-        engine = self._screen.session.engine
+        engine = self.session.engine
         assert engine is not None  # `open` has looked
-        known = (engine, self._screen.session.revision)
+        known = (engine, self.session.revision)
         if self._facets is not None and self._facets[0] == known:
             self._choose_facet(name, self._facets[1])
             return
         self._waiting = name
-        self._screen.runner.start(
-            "facets", lambda cancel, report: (known, engine.view(ListQuery(), cancel).facets)
+        self.call(
+            "facets",
+            lambda cancel, report: (known, engine.view(ListQuery(), cancel).facets),
+            self._facets_known,
         )
 
-    def facets_known(self, value: tuple[object, Facets]) -> None:
+    def _facets_known(self, value: tuple[object, Facets]) -> None:
         """The counting has finished."""
         self._facets = value
         self._choose_facet(self._waiting, value[1])
 
     def _choose_facet(self, name: str, facets: Facets) -> None:
-        form = self._screen.state.form
+        form = self.state.form
         if name == "category":
             found = options.category_options(facets.categories)
             self._pick("Category", found, form.category or options.ANY, self._take_category)
@@ -116,19 +125,19 @@ class Choosers:
 
         def taken(chosen: Searched | None) -> None:
             if chosen is not None:
-                self._screen.choose(scopes=chosen.scopes, agent=chosen.agent, everyone=chosen.everyone)
+                self._choose(scopes=chosen.scopes, agent=chosen.agent, everyone=chosen.everyone)
 
         now = Searched(form.scopes, form.agent, form.everyone)
         try:
             readers = self._readers(facets)
         except MemtuiError as error:  # the access lists cannot be read: scopes can still be named
-            self._screen.flash(str(error), "error")
+            self.flash(str(error), "error")
             readers = []
-        self._screen.app.push_screen(ScopePick(scopes, now, readers), taken)
+        self.app.push_screen(ScopePick(scopes, now, readers), taken)
 
     def _readers(self, facets: Facets) -> list[Reader]:
         """The agents that may ask with this recipe, each with what it reads; none where the recipe is nobody's."""
-        engine, recipe = self._screen.session.engine, self.recipe
+        engine, recipe = self.session.engine, self.recipe
         if engine is None or recipe is None or not recipe.of_agent:
             return []
         counts = dict(facets.scopes)
@@ -144,26 +153,24 @@ class Choosers:
 
     def settings(self) -> None:
         """The resolved configuration, read-only, with what a person should know of it."""
-        screen = self._screen
-        trace, form, engine = screen.state.trace, screen.state.form, screen.session.engine
-        if trace is not None and form == screen.state.answered:
+        trace, form, engine = self.state.trace, self.state.form, self.session.engine
+        if trace is not None and form == self.state.answered:
             self.show_settings((trace.config, trace.findings))
         elif engine is not None:
             request = form.request()
-            screen.runner.start(SETTINGS, lambda cancel, report: explain.settings(engine, request))
+            self.call(SETTINGS, lambda cancel, report: explain.settings(engine, request), self.show_settings)
 
     def show_settings(self, resolved: tuple[Mapping[str, Any], Sequence[str]]) -> None:
         """Open the sheet."""
-        screen, recipe = self._screen, self.recipe
+        recipe = self.recipe
         config, findings = resolved
         intro = [recipe.description] if recipe is not None else []
-        name = one_line(screen.state.form.recipe) or "the recipe"
-        screen.app.push_screen(Sheet(f"Settings of {name}", intro, findings, view.sections(config)))
+        name = one_line(self.state.form.recipe) or "the recipe"
+        self.app.push_screen(Sheet(f"Settings of {name}", intro, findings, view.sections(config)))
 
     def ledger(self) -> None:
         """Every stage of the selected memory; closing selects the one that was shown last."""
-        screen = self._screen
-        trace, selected = screen.state.trace, screen.state.selected
+        trace, selected = self.state.trace, self.state.selected
         ids = stages.in_order(trace) if trace is not None else []
         if trace is None or selected not in ids:
             return
@@ -171,21 +178,21 @@ class Choosers:
         def page_of(id: str) -> LedgerPage:
             candidate = results.candidate_of(trace, id)
             assert candidate is not None  # `ids` are the trace's own
-            told = screen.state.told.get(id)
-            found = pages.page(trace, candidate, host(screen).glyphs, screen.now_ms, told)
-            if not screen.state.stale and screen.state.trace is trace:
+            told = self.state.told.get(id)
+            found = pages.page(trace, candidate, host(self).glyphs, host(self).now_ms(), told)
+            if not self.state.stale and self.state.trace is trace:
                 return found
             return replace(found, title=f"{one_line(trace.recipe)}, the answer before:  {found.title}")
 
         def closed(id: str | None) -> None:
-            if id is not None and screen.state.trace is trace:
-                screen.state = reduce.select(screen.state, id)
+            if id is not None and self.state.trace is trace:
+                self.become(lambda state: reduce.select(state, id))
 
-        screen.app.push_screen(StageLedger(ids, ids.index(selected), page_of), closed)
+        self.app.push_screen(StageLedger(ids, ids.index(selected), page_of), closed)
 
     def copy(self) -> None:
         """Copy the id, the text, or the whole trace."""
-        trace, selected = self._screen.state.trace, self._screen.state.selected
+        trace, selected = self.state.trace, self.state.selected
         if trace is None or not selected:
             return
         found = [
@@ -194,7 +201,7 @@ class Choosers:
             Option("trace", "whole trace", "JSON, as the command line prints it", "j"),
         ]
 
-        copy = host(self._screen).copy
+        copy = host(self).copy
 
         def take(value: str) -> None:
             memory = trace.memories.get(selected)
@@ -206,30 +213,3 @@ class Choosers:
                 copy(json.dumps(trace.as_json(explain=True), ensure_ascii=False, indent=2), "trace")
 
         self._pick("Copy", found, "id", take)
-
-    # ------------------------------------------------------------------ ways out
-
-    def way_out(self, choice: Choice) -> None:
-        """Do what an empty or failed panel offers."""
-        screen = self._screen
-        if choice.name == "again":
-            screen.action_again()
-        elif choice.name == "dropped":
-            screen.action_missing()
-        elif choice.name == "back":
-            screen.state = reduce.give_up(screen.state)
-        elif choice.name == "home":
-            screen.app.simulate_key(host(screen).keys.by_id["app.go-home"].press)
-        elif choice.name in (OPEN.name, DEMO.name):
-            host(screen).take(choice.name)
-        elif choice.name == "scope":
-            screen.choose(scopes=None, everyone=True)
-        elif choice.name == "category":
-            screen.choose(category=None)
-        elif choice.name == "recipe" and isinstance(choice.value, str):
-            self._take_recipe(choice.value)
-            screen.query_one(QuestionLine).focus()
-        elif choice.name == "recipe":
-            self.open("recipe")
-        else:
-            screen.query_one(QuestionLine).focus()

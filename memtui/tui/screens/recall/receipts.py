@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from textual.message import Message
+
 from memtui.engine import CancelToken, History, UsageError, explain, one_line
 from memtui.paths import state_dir
+from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.find_list import FindItem, FindList
 from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
 from memtui.tui.dialogs.text_prompt import TextPrompt
+from memtui.tui.host import host
 from memtui.tui.paint.numbers import ago, date, plural
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.recall import state as reduce
+from memtui.tui.screens.recall.state import RecallState
 
 if TYPE_CHECKING:
     from memtui.engine import PastQuestion, RecallRequest, Receipt, Replay
-    from memtui.tui.screens.recall.screen import RecallScreen
+    from memtui.tui.screens.compare.state import Side
 
 
 WAYS = (
@@ -84,11 +90,15 @@ def replay_sheet(name: str, receipt: Receipt, found: Replay) -> Sheet:
     return Sheet(f"Replay of {one_line(name)}", intro, notes, sections)
 
 
-class Receipts:
-    """The dialogs of one Recall screen about receipts and the history, and what they return."""
+class Receipts(BoundPart[RecallState]):
+    """The dialogs about receipts and the history, and what they return."""
 
-    def __init__(self, screen: RecallScreen) -> None:
-        self._screen = screen
+    @dataclass
+    class Beside(Message):
+        """Show these two answers beside each other."""
+
+        a: Side
+        b: Side
 
     @staticmethod
     def _history() -> History:
@@ -98,7 +108,7 @@ class Receipts:
 
     def menu(self) -> None:
         """Save, replay or open."""
-        answered = self._screen.state.trace is not None
+        answered = self.state.trace is not None
         ways = [way for way in WAYS if answered or way.value in ("replay", "beside")]
 
         def taken(value: str | None) -> None:
@@ -107,11 +117,10 @@ class Receipts:
             elif value is not None:
                 self._open(value)
 
-        self._screen.app.push_screen(ChooseOne("Receipt", ways), taken)
+        self.app.push_screen(ChooseOne("Receipt", ways), taken)
 
     def _save(self, *, texts: bool) -> None:
-        screen = self._screen
-        trace, engine = screen.state.trace, screen.session.engine
+        trace, engine = self.state.trace, self.session.engine
         if trace is None or engine is None:
             return
 
@@ -128,19 +137,18 @@ class Receipts:
                     raise UsageError(f"{path} exists already.", fix="Give another name.")
                 return save_receipt(explain.receipt(engine, trace, texts=texts), Path(path))
 
-            screen.runner.start(SAVED, work)
+            self.call(SAVED, work, lambda path: self.flash(f"saved {path}"))
 
         hint = (
             "With the question and every text." if texts else "Without any word of the question or a memory."
         )
-        proposed = str(file_name(screen.now_ms, Path(os.curdir).absolute()))
-        screen.app.push_screen(TextPrompt("Save the receipt as", hint, proposed), taken)
+        proposed = str(file_name(host(self).now_ms(), Path(os.curdir).absolute()))
+        self.app.push_screen(TextPrompt("Save the receipt as", hint, proposed), taken)
 
     def _open(self, way: str) -> None:
-        screen = self._screen
-        engine = screen.session.engine
+        engine = self.session.engine
         if engine is None:
-            screen.flash("The store is not open yet.", "note")
+            self.flash("The store is not open yet.", "note")
             return
 
         def taken(path: str | None) -> None:
@@ -155,44 +163,48 @@ class Receipts:
                 receipt = open_receipt(Path(path))
                 return Path(path).name, receipt, explain.replay(engine, receipt)
 
-            screen.runner.start(REPLAYED if way == "replay" else BESIDE, work)
+            if way == "replay":
+                self.call(REPLAYED, work, lambda found: self._replayed(*found))
+            else:
+                self.call(BESIDE, work, lambda found: self._beside(*found))
 
-        screen.app.push_screen(
+        self.app.push_screen(
             TextPrompt("Open the receipt", "A file that was saved with S, or by recall --save."), taken
         )
 
+    def _replayed(self, name: str, receipt: Receipt, found: Replay) -> None:
+        self.app.push_screen(replay_sheet(name, receipt, found))
+
     def _beside(self, name: str, receipt: Receipt, found: Replay) -> None:
         """The receipt as A, the answer of now as B."""
-        from memtui.tui.screens.compare.screen import CompareScreen
         from memtui.tui.screens.compare.state import Side
 
-        screen = self._screen
-        trace = found.trace or screen.state.trace
+        trace = found.trace or self.state.trace
         if trace is None:
-            screen.flash(
+            self.flash(
                 "The receipt holds no question. Ask it first, then open the receipt beside it.", "note"
             )
             return
         a = Side(f"receipt {one_line(name)}", None, receipt)
         b = Side("now", trace.request, trace)
-        screen.app.push_screen(CompareScreen(a, b, cases=screen.marking.cases_of))
+        self.post_message(self.Beside(a, b))
 
     # ------------------------------------------------------------------ the history
 
     def history(self) -> None:
         """Questions that were asked of this store, newest first; one of them can be asked again."""
-        screen = self._screen
-        info = screen.session.info
+        info = self.session.info
         if info is None:
-            screen.flash("The store is not open yet.", "note")
+            self.flash("The store is not open yet.", "note")
             return
-        screen.runner.start(
-            LISTED, lambda cancel, report: self._history().search(store=info.uri, limit=MOST_LISTED)
+        self.call(
+            LISTED,
+            lambda cancel, report: self._history().search(store=info.uri, limit=MOST_LISTED),
+            self._listed,
         )
 
     def _listed(self, questions: tuple[PastQuestion, ...]) -> None:
-        screen = self._screen
-        now = screen.now_ms
+        now = host(self).now_ms()
         items = [
             FindItem(
                 str(each.number),
@@ -206,16 +218,20 @@ class Receipts:
         by_number = {str(each.number): each for each in questions}
 
         def taken(value: str | None) -> None:
-            engine = screen.session.engine
+            engine = self.session.engine
             if value is None or engine is None:
                 return
             if value == FORGET:
-                screen.runner.start(AGAIN, lambda cancel, report: self._forget(tuple(by_number.values())))
+                self.call(
+                    AGAIN,
+                    lambda cancel, report: self._forget(tuple(by_number.values())),
+                    lambda count: self.flash(f"{plural(count, 'question')} forgotten"),
+                )
                 return
             question = by_number[value]
-            screen.runner.start(AGAIN, lambda cancel, report: explain.again(question, self._history()))
+            self.call(AGAIN, lambda cancel, report: explain.again(question, self._history()), self._again)
 
-        screen.app.push_screen(
+        self.app.push_screen(
             FindList("Questions of this store", items, empty="Nothing was asked of this store yet."), taken
         )
 
@@ -225,8 +241,7 @@ class Receipts:
 
     def _again(self, request: RecallRequest) -> None:
         """Ask as it was asked; its vector is used where nothing here makes one."""
-        screen = self._screen
-        info = screen.session.info
+        info = self.session.info
         config = {
             f"{block}.{key}": value
             for block, values in (request.config or {}).items()
@@ -236,38 +251,22 @@ class Receipts:
         none_here = info is not None and info.embedder.startswith("none")
         vector = request.query_vector if none_here else None
         source = request.source if isinstance(request.source, str) else None
-        state = reduce.edit(
-            screen.state,
-            query=request.query,
-            recipe=request.recipe,
-            limit=request.limit,
-            scopes=tuple(request.scopes) if isinstance(request.scopes, list | tuple) else None,
-            agent=request.agent,
-            everyone=request.scopes is None,
-            category=request.category,
-            source=source,
-            tried=(),
-        )
-        screen.state = reduce.turned(state, {**config, **({"query_vector": vector} if vector else {})})
-        screen.ask_again()
+        scopes = tuple(request.scopes) if isinstance(request.scopes, list | tuple) else None
+        asked: dict[str, Any] = {**config, **({"query_vector": vector} if vector else {})}
 
-    # ------------------------------------------------------------------ what came back
+        def change(state: RecallState) -> RecallState:
+            form = reduce.edit(
+                state,
+                query=request.query,
+                recipe=request.recipe,
+                limit=request.limit,
+                scopes=scopes,
+                agent=request.agent,
+                everyone=request.scopes is None,
+                category=request.category,
+                source=source,
+                tried=(),
+            )
+            return reduce.turned(form, asked)
 
-    def done(self, slot: str, value: Any) -> bool:
-        """An engine call of this part returned; False when it was none."""
-        if slot == SAVED:
-            self._screen.flash(f"saved {value}")
-        elif slot == REPLAYED:
-            self._screen.app.push_screen(replay_sheet(*value))
-        elif slot == BESIDE:
-            self._beside(*value)
-        elif slot == LISTED:
-            self._listed(value)
-        elif slot == AGAIN:
-            if isinstance(value, int):
-                self._screen.flash(f"{plural(value, 'question')} forgotten")
-            else:
-                self._again(value)
-        else:
-            return False
-        return True
+        self.become(change, ask=True)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
-from textual.reactive import reactive
+from textual.reactive import var
 from textual.widgets import Input
 
-from memtui.engine import CancelToken, StageSummary, one_line
+from memtui.engine import CancelToken, MemtuiError, StageSummary, one_line
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
+from memtui.tui.bound_panel import Bound
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
@@ -23,26 +24,29 @@ from memtui.tui.messages import (
     AskRecall,
     AskWhyNot,
     OpenBisect,
-    RunAdvanced,
-    RunFailed,
-    RunFinished,
     ShowMemory,
 )
+from memtui.tui.no_store import DEMO, OPEN
 from memtui.tui.screens.recall import state as reduce
-from memtui.tui.screens.recall.explore import MORE_LIKE, Explore, with_kept_vector
+from memtui.tui.screens.recall.explore import Explore, with_kept_vector
 from memtui.tui.screens.recall.judging import Marking
-from memtui.tui.screens.recall.options_bar import SETTINGS, Choosers
-from memtui.tui.screens.recall.panels import Painting
+from memtui.tui.screens.recall.options_bar import Choosers
+from memtui.tui.screens.recall.panels import (
+    DroppedPanel,
+    MemoryPanel,
+    QuestionPanel,
+    ResultsPanel,
+    StagesPanel,
+    WhyPanel,
+)
 from memtui.tui.screens.recall.receipts import Receipts
 from memtui.tui.screens.recall.state import RecallState
-from memtui.tui.screens.recall.view import RADAR, TOLD
+from memtui.tui.screens.recall.view import shape_of
 from memtui.tui.session import Session
-from memtui.tui.trace import options
+from memtui.tui.trace import options, stages
 from memtui.tui.trace.results import left_out
-from memtui.tui.widgets.breakdown import Breakdown
 from memtui.tui.widgets.dropped_list import DroppedList
 from memtui.tui.widgets.layout_container import LayoutContainer
-from memtui.tui.widgets.memory_text import MemoryText
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.question_line import OptionsLine, QuestionLine
 from memtui.tui.widgets.result_list import ResultList
@@ -57,51 +61,8 @@ if TYPE_CHECKING:
     )
 
 
-# What is opened over an answer: beside another one, as the agent would see it, over the table's versions.
-
-
-def compare(screen: RecallScreen) -> None:
-    """The answer beside another one, which is chosen there."""
-    from memtui.tui.screens.compare.screen import CompareScreen
-    from memtui.tui.screens.compare.state import Side
-
-    trace, form = screen.state.trace, screen.state.answered
-    if trace is not None:
-        request = trace.request
-        if request is not None and form is not None:
-            asked = form.request()  # What if holds the clock and the version of what it began with
-            request = replace(request, now_ms=asked.now_ms, table_version=asked.table_version)
-        title = trace.recipe + (", changed" if request is not None and request.config else "")
-        side = Side(title, request, trace)
-        screen.app.push_screen(CompareScreen(side, cases=screen.marking.cases_of))
-
-
-def injected(screen: RecallScreen) -> None:
-    """The block that the agent would see before its prompt."""
-    from memtui.tui.screens.recall.prompt_block import Injected
-
-    trace, engine = screen.state.trace, screen.session.engine
-    if trace is not None and engine is not None:
-        screen.app.push_screen(Injected(engine, trace))
-
-
-def bisect(screen: RecallScreen) -> None:
-    """The selected memory's rank over the versions of the table."""
-    trace, selected = screen.state.trace, screen.state.selected
-    if trace is None or trace.request is None or not selected:
-        return
-    memory = trace.memories.get(selected)
-    bisect_of(screen, trace.request, selected, memory.text if memory is not None else selected)
-
-
-def bisect_of(screen: RecallScreen, request: RecallRequest, memory: str, text: str) -> None:
-    """The rank of a memory for any question, over the versions of the table."""
-    from memtui.tui.screens.recall.bisect import BisectScreen
-
-    engine = screen.session.engine
-    if engine is not None:
-        screen.app.push_screen(BisectScreen(engine, request, memory, text, screen.marking.cases_of))
-
+QUESTION_CHARS = 60
+"""Of an earlier question in the palette."""
 
 _NEED_AN_ANSWER = frozenset(
     {
@@ -135,36 +96,53 @@ class RecallScreen(BaseScreen):
     CSS_PATH = "recall.tcss"
     BINDINGS = bindings("recall")
 
-    state: reactive[RecallState] = reactive(RecallState(), init=False, repaint=False)
+    state: var[RecallState] = var(RecallState(), init=False)
 
     def __init__(self) -> None:
         super().__init__()
-        self._painting = Painting(self)
-        self._choosers = Choosers(self)
-        self.explore = Explore(self)
-        self.marking = Marking(self)
-        self.receipts = Receipts(self)
         self._engine: Any = None
         self._wanted = False
         """A question came before the store was open: it runs when it is."""
 
     def body(self) -> ComposeResult:
+        bound = RecallScreen.state
+        for part in (Choosers(), Explore(), Marking(), Receipts()):
+            yield part.data_bind(state=bound)
         yield LayoutContainer(
-            Panel(QuestionLine(), OptionsLine(), title="Question", id="ask"),
-            Panel(StageTable(), title="Stages", id="stages"),
-            Panel(ResultList(), StatePanel(), title="Results", id="results"),
-            Panel(DroppedList(), title="Missing", id="dropped"),
-            Panel(Breakdown(), title="Why", id="why"),
-            Panel(MemoryText(), title="Memory", id="memory"),
+            QuestionPanel().data_bind(state=bound),
+            StagesPanel().data_bind(state=bound),
+            ResultsPanel().data_bind(state=bound),
+            DroppedPanel().data_bind(state=bound),
+            WhyPanel().data_bind(state=bound),
+            MemoryPanel().data_bind(state=bound),
             arrange=self._arrange,
         )
 
     def _arrange(self, width: int, height: int) -> Arrangement:
-        return layouts.recall(width, height, self._painting.shape(width, height))
+        return layouts.recall(width, height, shape_of(self.state, host(self), width))
 
     def on_mount(self) -> None:
         self.query_one(QuestionLine).focus()
-        self._painting.everything()
+
+    @property
+    def choosers(self) -> Choosers:
+        """The dialogs of the options, the settings and the ledger."""
+        return self.query_one(Choosers)
+
+    @property
+    def explore(self) -> Explore:
+        """Why not, what if, more like this."""
+        return self.query_one(Explore)
+
+    @property
+    def marking(self) -> Marking:
+        """The case of the question."""
+        return self.query_one(Marking)
+
+    @property
+    def receipts(self) -> Receipts:
+        """Receipts and the history."""
+        return self.query_one(Receipts)
 
     def session_changed(self, session: Session) -> None:
         if session.engine is not self._engine:
@@ -175,7 +153,8 @@ class RecallScreen(BaseScreen):
                 self.state, recipe=recipe, scopes=None, agent="", everyone=False, category=None
             ).form
             self.state = RecallState(form=form, history=self.state.history)
-        self._painting.everything()
+        self.panels_catch_up()
+        self.query_one(LayoutContainer).rearrange()
         if self._wanted and session.open:
             self._run()
 
@@ -183,7 +162,7 @@ class RecallScreen(BaseScreen):
         """A question from another screen."""
         if isinstance(message, OpenBisect):
             self.state = reduce.edit(self.state, query=message.request.query)
-            bisect_of(self, message.request, message.id, message.text)
+            self._bisect_of(message.request, message.id, message.text)
             return
         if isinstance(message, AskWhyNot):
             self.explore.why_not_of(message.id)
@@ -219,8 +198,7 @@ class RecallScreen(BaseScreen):
         self.state = reduce.submit(self.state)
         request = self.state.form.request()
 
-        self.runner.cancel(TOLD)
-        self.runner.cancel(RADAR)
+        self.explore.forget_answer()
 
         def work(cancel: CancelToken, report: Report) -> Trace:
             trace = engine.recall(with_kept_vector(engine, request), report, cancel)
@@ -233,48 +211,64 @@ class RecallScreen(BaseScreen):
             )  # made here: no cursor movement waits for them
             return trace
 
-        self.runner.start("recall", work)
+        self.call(
+            "recall",
+            work,
+            self._have_answer,
+            progress=self._have_stage,
+            failed=self._no_answer,
+        )
 
-    def on_run_advanced(self, message: RunAdvanced) -> None:
-        if not self.runner.is_current(message):
-            return
-        if isinstance(message.value, StageSummary):
-            self.state = reduce.add_stage(self.state, message.value)
-        elif message.slot == TOLD:
-            self.state = reduce.tell(self.state, message.value)
+    def _have_stage(self, summary: object) -> None:
+        if isinstance(summary, StageSummary):
+            self.state = reduce.add_stage(self.state, summary)
 
-    def on_run_finished(self, message: RunFinished) -> None:
-        if not self.runner.done(message):
-            return
-        if message.slot == "recall":
-            self.state = reduce.finish(self.state, message.value)
-            if isinstance(self.focused, QuestionLine):
-                self._focus_list()
-            self.explore.answered(message.value)
-            self.marking.answered(message.value)
-        elif any(each.done(message.slot, message.value) for each in (self.marking, self.receipts)):
-            return
-        elif message.slot == RADAR:
-            trace, found = message.value
-            if trace is self.state.trace:
-                self.state = reduce.warn(self.state, found)
-        elif message.slot == MORE_LIKE:
-            self.explore.like_known(message.value)
-        elif message.slot == SETTINGS:
-            self._choosers.show_settings(message.value)
-        elif message.slot == "facets":
-            self._choosers.facets_known(message.value)
+    def _have_answer(self, trace: Trace) -> None:
+        self.state = reduce.finish(self.state, trace)
+        if isinstance(self.focused, QuestionLine):
+            self._focus_list()
+        self.explore.answered(trace)
+        self.marking.answered(trace)
 
-    def on_run_failed(self, message: RunFailed) -> None:
-        if not self.runner.done(message):
-            return
-        if message.slot == "recall":
-            self.state = reduce.fail(self.state, message.error)
-        else:
-            self.flash(str(message.error), "error")
+    def _no_answer(self, error: MemtuiError) -> None:
+        self.state = reduce.fail(self.state, error)
 
     def watch_state(self, old: RecallState, new: RecallState) -> None:
-        self._painting.change(old, new)
+        self.set_class(new.stale, "-stale")
+        self.set_class(new.phase == "running", "-running")
+        if _differs(old, new, "shown", "zoom", "trace", "stages", "phase", "radar"):
+            self.query_one(LayoutContainer).rearrange()
+        if _differs(old, new, "trace", "phase", "selected", "radar"):
+            self.refresh_bindings()
+
+    # ------------------------------------------------------------------ what the parts say
+
+    @on(Bound.Become)
+    def _become(self, message: Bound.Become) -> None:
+        self.state = message.change(self.state)
+        if message.ask:
+            self._run()
+
+    @on(Choosers.Chosen)
+    def _options_chosen(self, message: Choosers.Chosen) -> None:
+        self.choose(**message.changes)
+
+    @on(Explore.Answered)
+    def _answered(self, message: Explore.Answered) -> None:
+        self.explore.answered(message.trace)
+
+    @on(Marking.Judged)
+    def _judged(self, message: Marking.Judged) -> None:
+        rows = self.query_one(ResultList)
+        if rows.verdicts != message.verdicts:
+            rows.verdicts = message.verdicts
+            rows.repaint()
+
+    @on(Receipts.Beside)
+    def _beside(self, message: Receipts.Beside) -> None:
+        from memtui.tui.screens.compare.screen import CompareScreen
+
+        self.app.push_screen(CompareScreen(message.a, message.b, cases=self.marking.cases_of))
 
     # ------------------------------------------------------------------ what the panels say
 
@@ -299,29 +293,51 @@ class RecallScreen(BaseScreen):
 
     @on(OptionsLine.Opened)
     def _option(self, event: OptionsLine.Opened) -> None:
-        self._choosers.open(event.name)
+        if event.name == "what-if":
+            self.explore.what_if()
+        else:
+            self.choosers.open(event.name)
 
     @on(RowList.Highlighted)
     def _highlighted(self, event: RowList.Highlighted) -> None:
-        if isinstance(event.rows, StageTable):
-            self._painting.stage_words(event.key)
-        else:
-            self.state = reduce.select(self.state, event.key)
+        self.state = reduce.select(self.state, event.key)
 
     @on(RowList.Opened)
     def _opened(self, event: RowList.Opened) -> None:
         if not isinstance(event.rows, StageTable):
             self.state = reduce.select(self.state, event.key)
-            self._choosers.ledger()
+            self.choosers.ledger()
             return
-        missed = self._painting.first_dropped_by(event.key)
+        missed = first_dropped_by(self.state.trace, event.key)
         if missed:
             self.state = reduce.select(reduce.show(self.state, "dropped"), missed)
             self._focus_list()
 
     @on(StatePanel.Chosen)
     def _chosen(self, event: StatePanel.Chosen) -> None:
-        self._choosers.way_out(event.choice)
+        """Do what an empty or failed panel offers."""
+        choice = event.choice
+        if choice.name == "again":
+            self.action_again()
+        elif choice.name == "dropped":
+            self.action_missing()
+        elif choice.name == "back":
+            self.state = reduce.give_up(self.state)
+        elif choice.name == "home":
+            self.app.simulate_key(host(self).keys.by_id["app.go-home"].press)
+        elif choice.name in (OPEN.name, DEMO.name):
+            host(self).take(choice.name)
+        elif choice.name == "scope":
+            self.choose(scopes=None, everyone=True)
+        elif choice.name == "category":
+            self.choose(category=None)
+        elif choice.name == "recipe" and isinstance(choice.value, str):
+            self.choose(recipe=choice.value, limit=None, source=None)
+            self.query_one(QuestionLine).focus()
+        elif choice.name == "recipe":
+            self.choosers.open("recipe")
+        else:
+            self.query_one(QuestionLine).focus()
 
     def choose(self, *, run: bool = True, **changes: Any) -> None:
         """Change options; with a question that was answered before, ask it again with them."""
@@ -375,28 +391,28 @@ class RecallScreen(BaseScreen):
         self.explore.more_like()
 
     def action_settings(self) -> None:
-        self._choosers.settings()
+        self.choosers.settings()
 
     def action_recipe(self) -> None:
-        self._choosers.open("recipe")
+        self.choosers.open("recipe")
 
     def action_scope(self) -> None:
-        self._choosers.open("scope")
+        self.choosers.open("scope")
 
     def action_category(self) -> None:
-        self._choosers.open("category")
+        self.choosers.open("category")
 
     def action_source(self) -> None:
-        self._choosers.open("source")
+        self.choosers.open("source")
 
     def action_limit(self) -> None:
-        self._choosers.open("limit")
+        self.choosers.open("limit")
 
     def action_more(self) -> None:
-        self.state = reduce.limit_by(self.state, 1, self._choosers.recipe_limit)
+        self.state = reduce.limit_by(self.state, 1, self.choosers.recipe_limit)
 
     def action_fewer(self) -> None:
-        self.state = reduce.limit_by(self.state, -1, self._choosers.recipe_limit)
+        self.state = reduce.limit_by(self.state, -1, self.choosers.recipe_limit)
 
     def action_previous(self) -> None:
         self.state = reduce.step_result(self.state, -1)
@@ -405,16 +421,45 @@ class RecallScreen(BaseScreen):
         self.state = reduce.step_result(self.state, 1)
 
     def action_explain(self) -> None:
-        self._choosers.ledger()
+        self.choosers.ledger()
 
     def action_compare(self) -> None:
-        compare(self)
+        """The answer beside another one, which is chosen there."""
+        from memtui.tui.screens.compare.screen import CompareScreen
+        from memtui.tui.screens.compare.state import Side
+
+        trace, form = self.state.trace, self.state.answered
+        if trace is not None:
+            request = trace.request
+            if request is not None and form is not None:
+                asked = form.request()  # What if holds the clock and the version of what it began with
+                request = replace(request, now_ms=asked.now_ms, table_version=asked.table_version)
+            title = trace.recipe + (", changed" if request is not None and request.config else "")
+            side = Side(title, request, trace)
+            self.app.push_screen(CompareScreen(side, cases=self.marking.cases_of))
 
     def action_injected(self) -> None:
-        injected(self)
+        """The block that the agent would see before its prompt."""
+        from memtui.tui.screens.recall.prompt_block import Injected
+
+        trace, engine = self.state.trace, self.session.engine
+        if trace is not None and engine is not None:
+            self.app.push_screen(Injected(engine, trace))
 
     def action_bisect(self) -> None:
-        bisect(self)
+        """The selected memory's rank over the versions of the table."""
+        trace, selected = self.state.trace, self.state.selected
+        if trace is not None and trace.request is not None and selected:
+            memory = trace.memories.get(selected)
+            self._bisect_of(trace.request, selected, memory.text if memory is not None else selected)
+
+    def _bisect_of(self, request: RecallRequest, memory: str, text: str) -> None:
+        """The rank of a memory for any question, over the versions of the table."""
+        from memtui.tui.screens.recall.bisect import BisectScreen
+
+        engine = self.session.engine
+        if engine is not None:
+            self.app.push_screen(BisectScreen(engine, request, memory, text, self.marking.cases_of))
 
     def action_receipts(self) -> None:
         self.receipts.menu()
@@ -442,7 +487,7 @@ class RecallScreen(BaseScreen):
             self.app.post_message(ShowMemory(self.state.selected))
 
     def action_copy(self) -> None:
-        self._choosers.copy()
+        self.choosers.copy()
 
     def action_zoom(self) -> None:
         around = self.focused.ancestors if self.focused else ()
@@ -463,37 +508,31 @@ class RecallScreen(BaseScreen):
             self.state = reduce.give_up(self.state)
 
     def palette_entries(self) -> list[PaletteEntry]:
-        """What the palette can do here beside the keys."""
+        """Recipes to switch to, and earlier questions to ask again, newest first."""
+        found = [
+            PaletteEntry(
+                "RECIPES",
+                f"Recipe: {recipe.name}",
+                partial(self.choose, recipe=recipe.name, limit=None, source=None),
+                one_line(recipe.title),
+                disabled="the present one" if recipe.name == self.state.form.recipe else "",
+            )
+            for recipe in options.recipes_of(self.session.engine)
+        ]
+        found += [
+            PaletteEntry(
+                "QUESTIONS", f"Ask: {one_line(query)[:QUESTION_CHARS]}", partial(self.ask, query), "ask again"
+            )
+            for query in reversed(self.state.history)
+        ]
+        return found
 
-        return entries(self)
 
-    @property
-    def now_ms(self) -> int:
-        """The app's clock."""
-        return host(self).now_ms()
-
-
-# What the palette offers on Recall beside the keys: recipes, and the questions of this session.
-
-QUESTION_CHARS = 60
+def first_dropped_by(trace: Trace | None, stage: str) -> str:
+    """Id of the nearest miss of a stage; empty when it dropped nothing."""
+    groups = stages.dropped(trace) if trace is not None else ()
+    return next((group.candidates[0].id for group in groups if group.stage == stage), "")
 
 
-def entries(screen: RecallScreen) -> list[PaletteEntry]:
-    """Recipes to switch to, and earlier questions to ask again, newest first."""
-    found = [
-        PaletteEntry(
-            "RECIPES",
-            f"Recipe: {recipe.name}",
-            partial(screen.choose, recipe=recipe.name, limit=None, source=None),
-            one_line(recipe.title),
-            disabled="the present one" if recipe.name == screen.state.form.recipe else "",
-        )
-        for recipe in options.recipes_of(screen.session.engine)
-    ]
-    found += [
-        PaletteEntry(
-            "QUESTIONS", f"Ask: {one_line(query)[:QUESTION_CHARS]}", partial(screen.ask, query), "ask again"
-        )
-        for query in reversed(screen.state.history)
-    ]
-    return found
+def _differs(old: RecallState, new: RecallState, *names: str) -> bool:
+    return any(getattr(old, name) is not getattr(new, name) for name in names)

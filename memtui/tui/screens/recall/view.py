@@ -5,19 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from textual.content import Content
+
 from memtui.engine import CancelToken, EmbeddingError, explain, one_line
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.sheet import Section, SheetLine
+from memtui.tui.host import Host
+from memtui.tui.layout import NORMAL_WIDTH, size_class
+from memtui.tui.layouts import RecallShape
 from memtui.tui.no_store import DEMO, OPEN
 from memtui.tui.paint.numbers import plural
+from memtui.tui.paint.timeline import StageTiming
 from memtui.tui.screens.recall.state import CandidateStory, RecallState
 from memtui.tui.session import Session
-from memtui.tui.trace import rule_text, stages
+from memtui.tui.trace import results, rule_text, stages
+from memtui.tui.trace.options import recipe_named, recipes_of
 from memtui.tui.trace.rule_text import figure
 from memtui.tui.widgets.state_panel import Choice, State, failed
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, RecipeInfo, Trace, WordsMet
+    from memtui.engine import Engine, RecipeInfo, StageSummary, Trace, WordsMet
 
 
 TOLD = "told"
@@ -302,3 +309,60 @@ def sections(config: Mapping[str, Any]) -> list[Section]:
     if rest:
         out.append(Section("OTHER" if out else "SETTINGS", tuple(rest)))
     return out
+
+
+# What the stages panel shows, and what the arrangement of the panels needs to know of the state.
+
+
+def arrived(state: RecallState) -> tuple[list[StageSummary], list[StageSummary]]:
+    """The stages to show now, and those of the recall before that have not been replaced yet."""
+    before = list(stages.ran(state.trace)) if state.trace is not None else []
+    if state.phase != "running":
+        return before, []
+    now = list(state.stages)
+    names = {stage.name for stage in now}
+    seen = max((i for i, stage in enumerate(before) if stage.name in names), default=-1)
+    return now, [stage for stage in before[seen + 1 :] if stage.name not in names]
+
+
+def stage_timings(state: RecallState, width: int) -> list[StageTiming]:
+    """One line for each stage; on a narrow screen the short ones together."""
+    now, awaited = arrived(state)
+    return stages.laps(now, stale=awaited, merged=size_class(width) == "narrow")
+
+
+def disagreements(state: RecallState, app: Host) -> list[Content]:
+    """Memories that came back though a newer one says otherwise."""
+    return results.disagreements(state.radar, app.now_ms(), app.glyphs, app.keys.cap("recall.replace"))
+
+
+def stage_notes(state: RecallState, app: Host, width: int) -> tuple[Content, ...]:
+    """What to know of the recall beside its stages; before one, what the chosen recipe is."""
+    if state.trace is None or state.phase == "running":
+        info = recipe_named(recipes_of(app.session.engine), state.form.recipe)
+        if info is None or state.phase == "running":
+            return ()
+        return (
+            Content.styled(one_line(info.title), "$foreground"),
+            Content.styled(one_line(info.description), "$dim"),
+        )
+    notes = (*disagreements(state, app), *results.notes(state.trace, app.glyphs))
+    return () if size_class(width) == "narrow" else notes
+
+
+def shape_of(state: RecallState, app: Host, width: int) -> RecallShape:
+    """What the arrangement needs to know of the state."""
+    moves, listed = 8, state.listed
+    candidate = results.candidate_of(listed, state.selected)
+    if listed is not None and candidate is not None:
+        moves = max(5, max((len(stages.fall(listed, c).moves) for c in listed.results), default=5))
+    alone = state.trace is None and (width < NORMAL_WIDTH or app.session.engine is None)
+    rows = len(stage_timings(state, width)) + len(stage_notes(state, app, width))
+    return RecallShape(
+        stages=0 if alone and not state.stages else rows,
+        results=len(listed.results) if listed is not None else 0,
+        moves=moves,
+        dropped=state.shown == "dropped",
+        zoom=state.zoom,
+        answered=candidate is not None,
+    )

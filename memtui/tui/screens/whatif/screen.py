@@ -11,14 +11,14 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.reactive import reactive
 
-from memtui.engine import Bounds, CancelToken, ValueStrip, explain
+from memtui.engine import Bounds, CancelToken, MemtuiError, ValueStrip, explain
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
+from memtui.tui.bound_panel import Bound
 from memtui.tui.calls import Report
 from memtui.tui.host import host
 from memtui.tui.layout import NORMAL_WIDTH, Arrangement
-from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif import view
@@ -87,13 +87,13 @@ class WhatIfScreen(BaseScreen):
     ) -> None:
         super().__init__()
         self.engine, self._request, self._taken = engine, request, taken
-        self._setting = Setting(self)
         self._painted: Painted = {}
         first = next(iter(tried), "limit")
         start = WhatIfState(tried=dict(tried), base=trace, key=first, selected=memory_id)
         self.set_reactive(WhatIfScreen.state, start)
 
     def body(self) -> ComposeResult:
+        yield Setting(self.engine).data_bind(state=WhatIfScreen.state)
         yield LayoutContainer(
             Panel(SettingRows(partial(self._build, "sliders")), title="What if", id="sliders"),
             Panel(TextLines(), title="Setting", id="about"),
@@ -101,6 +101,14 @@ class WhatIfScreen(BaseScreen):
             Panel(Breakdown(), title="Why", id="why"),
             arrange=self._arrange,
         )
+
+    @property
+    def _setting(self) -> Setting:
+        return self.query_one(Setting)
+
+    @on(Bound.Become)
+    def _become(self, message: Bound.Become) -> None:
+        self.tried(message.change(self.state))
 
     def _arrange(self, width: int, height: int) -> Arrangement:
         return layouts.what_if(width, height, self.state.zoom)
@@ -119,6 +127,7 @@ class WhatIfScreen(BaseScreen):
     def session_changed(self, session: Session) -> None:
         if session.engine is not self.engine:
             self.runner.cancel_all()
+            self._setting.runner.cancel_all()
             self.call_later(self._leave)
 
     def on_screen_resume(self) -> None:
@@ -150,7 +159,7 @@ class WhatIfScreen(BaseScreen):
             return tried, found
 
         self.state = replace(self.state, running=True)
-        self.runner.start(LIST, work)
+        self.call(LIST, work, self._have_list, progress=self._have_part, failed=self._no_list)
 
     def _look_for_flips(self) -> None:
         """Where the list turns over: for the settings in sight, that under the cursor first."""
@@ -166,19 +175,33 @@ class WhatIfScreen(BaseScreen):
                 report(explain.flips(engine, trace, path, cancel))
 
         if paths:
-            self.runner.start(FLIPS, work)
+            self.call(
+                FLIPS,
+                work,
+                lambda done: self._look_for_flips(),
+                progress=self._have_strip,
+                failed=lambda error: None,  # the sliders do without
+            )
 
-    def on_run_advanced(self, message: RunAdvanced) -> None:
-        if not self.runner.is_current(message):
-            return
-        value = message.value
-        if message.slot == FLIPS and isinstance(value, ValueStrip):
-            self.state = replace(self.state, strips={**self.state.strips, value.path: value})
-        elif isinstance(value[-1], Bounds):
+    def _have_part(self, value: Any) -> None:
+        """The base with its parameters and bounds, or the parameters as things stand."""
+        if isinstance(value[-1], Bounds):
             base, parameters, bounds = value
             self.state = replace(self.state, base=base, parameters=parameters, bounds=bounds)
         else:
             self.state = replace(self.state, parameters=self._as_of_base(value))
+
+    def _have_strip(self, strip: ValueStrip) -> None:
+        self.state = replace(self.state, strips={**self.state.strips, strip.path: strip})
+
+    def _have_list(self, found: tuple[Mapping[str, Any], WhatIf]) -> None:
+        self.state = reduce.answer(self.state, *found)
+        self._look_for_flips()
+
+    def _no_list(self, error: MemtuiError) -> None:
+        self.state = replace(self.state, running=False, error=error)
+        self._look_for_flips()
+        self.call_failed(error)
 
     def _as_of_base(self, now: Sequence[Parameter]) -> tuple[Parameter, ...]:
         """The parameters with the base's own values, and with what is idle and found as things stand."""
@@ -189,26 +212,6 @@ class WhatIfScreen(BaseScreen):
             else each
             for each in self.state.parameters
         )
-
-    def on_run_finished(self, message: RunFinished) -> None:
-        if not self.runner.done(message):
-            return
-        if message.slot == LIST:
-            self.state = reduce.answer(self.state, *message.value)
-            self._look_for_flips()
-        elif message.slot == FLIPS:
-            self._look_for_flips()
-        else:
-            self._setting.heard(message.slot, message.value)
-
-    def on_run_failed(self, message: RunFailed) -> None:
-        if not self.runner.done(message):
-            return
-        if message.slot == LIST:
-            self.state = replace(self.state, running=False, error=message.error)
-            self._look_for_flips()
-        if message.slot != FLIPS:
-            self.flash(str(message.error), "error")
 
     def tried(self, new: WhatIfState) -> None:
         """Another set of trials: ask for its list."""

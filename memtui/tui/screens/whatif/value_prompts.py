@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine import CancelToken, History, PastQuestion, RecallRequest, explain, one_line
 from memtui.paths import questions_file
+from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_memory import MemoryPick
 from memtui.tui.dialogs.choose_one import ChooseOne, Option, ScopePick, Searched
@@ -17,12 +18,12 @@ from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.paint.numbers import age, date, plural
 from memtui.tui.screens.whatif import state as reduce
-from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, OWNER, SCOPES, VECTOR, VERSION
+from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, OWNER, SCOPES, VECTOR, VERSION, WhatIfState
 from memtui.tui.screens.whatif.view import name_of, shown
 from memtui.tui.trace.rule_text import figure
 
 if TYPE_CHECKING:
-    from memtui.tui.screens.whatif.screen import WhatIfScreen
+    from memtui.engine import Engine
 
 
 AGENT, FACETS, LIKE, KEPT = "agent", "facets", "like", "kept"
@@ -35,15 +36,16 @@ MOST_LISTED, MOST_KEPT = 16, 200
 OWN, OTHER = "\0own", "\0other"
 
 
-class Setting:
-    """Opens the dialogs of one What-if screen and tries what they return."""
+class Setting(BoundPart[WhatIfState]):
+    """Opens the dialogs of What if and tries what they return; `engine` is that of the question."""
 
-    def __init__(self, screen: WhatIfScreen) -> None:
-        self._screen = screen
+    def __init__(self, engine: Engine) -> None:
+        super().__init__()
+        self._engine = engine
 
     def open(self, path: str) -> None:
         """Let the person say what this setting is to be."""
-        state = self._screen.state
+        state = self.state
         each = reduce.parameter(state, path)
         special: dict[str, Callable[[], None]] = {
             CLOCK: self._clock,
@@ -61,37 +63,37 @@ class Setting:
             now = reduce.value(state, path)
             self._ask(name_of(path), hint, f"{now:g}", lambda text: self._number(path, text))
         elif each is not None:
-            self._screen.tried(reduce.turn(state, path, 1))
+            self.become(lambda now: reduce.turn(now, path, 1))
 
     def _ask(self, title: str, hint: str, value: str, take: Callable[[str], None]) -> None:
         def taken(text: str | None) -> None:
             if text is not None:
                 take(text)
 
-        self._screen.app.push_screen(TextPrompt(title, hint, value), taken)
+        self.app.push_screen(TextPrompt(title, hint, value), taken)
 
     def _pick(self, title: str, options: list[Option], current: str, take: Callable[[str], None]) -> None:
         def taken(value: str | None) -> None:
             if value is not None:
                 take(value)
 
-        self._screen.app.push_screen(ChooseOne(title, options, current), taken)
+        self.app.push_screen(ChooseOne(title, options, current), taken)
 
     def _try(self, path: str, value: Any) -> None:
-        self._screen.tried(reduce.put(self._screen.state, path, value))
+        self.become(lambda now: reduce.put(now, path, value))
 
     def _number(self, path: str, text: str) -> None:
-        each = reduce.parameter(self._screen.state, path)
+        each = reduce.parameter(self.state, path)
         assert each is not None  # it was asked for
         try:
             value = float(text)
         except ValueError:
-            self._screen.flash(f"{text} is no number; nothing was changed.", "error")
+            self.flash(f"{text} is no number; nothing was changed.", "error")
             return
         knob = each.knob
         if not knob.low <= value <= knob.high:
             span = f"{figure(knob.low)} to {figure(knob.high)}"
-            self._screen.flash(f"{name_of(path)} runs from {span}; {figure(value)} is not in it.", "error")
+            self.flash(f"{name_of(path)} runs from {span}; {figure(value)} is not in it.", "error")
             return
         self._try(path, knob.clamp(value))
 
@@ -99,42 +101,38 @@ class Setting:
 
     def _clock(self) -> None:
         hint = "A day, or a day and a time: 2026-08-01, 2026-08-01 14:30. Times are UTC."
-        now = date(reduce.value(self._screen.state, CLOCK))
+        now = date(reduce.value(self.state, CLOCK))
         self._ask("Recall as of", hint, now, self._day)
 
     def _day(self, text: str) -> None:
         try:
             moment = datetime.fromisoformat(text)
         except ValueError:
-            self._screen.flash(f"{text} is no date; for example 2026-08-01.", "error")
+            self.flash(f"{text} is no date; for example 2026-08-01.", "error")
             return
         at = int(moment.replace(tzinfo=moment.tzinfo or UTC).timestamp() * 1000)
-        oldest = self._screen.state.bounds.oldest_ms if self._screen.state.bounds is not None else None
+        oldest = self.state.bounds.oldest_ms if self.state.bounds is not None else None
         if oldest is not None and at < oldest:
-            self._screen.flash(
-                f"The first memory is of {date(oldest)}: before that nothing was known.", "note"
-            )
+            self.flash(f"The first memory is of {date(oldest)}: before that nothing was known.", "note")
         self._try(CLOCK, at)
 
     def _version(self) -> None:
-        bounds = self._screen.state.bounds
+        bounds = self.state.bounds
         versions = bounds.versions if bounds is not None else ()
         if len(versions) < 2:
-            self._screen.flash("Only this version of the table can still be read.", "note")
+            self.flash("Only this version of the table can still be read.", "note")
             return
         options = [Option(str(n), f"v{n}", date(ms)) for n, ms in reversed(versions)][:MOST_LISTED]
-        current = str(reduce.value(self._screen.state, VERSION))
+        current = str(reduce.value(self.state, VERSION))
         more = f", the last {MOST_LISTED} of {len(versions)}" if len(versions) > MOST_LISTED else ""
         self._pick(f"Table version{more}", options, current, lambda value: self._try(VERSION, int(value)))
 
     # ------------------------------------------------------------------ whose memories
 
     def _scopes(self) -> None:
-        bounds = self._screen.state.bounds
+        bounds = self.state.bounds
         agents = bounds.agents if bounds is not None else ()
-        options = [
-            Option(OWN, "as asked", shown(self._screen.state, SCOPES, reduce.own(self._screen.state, SCOPES)))
-        ]
+        options = [Option(OWN, "as asked", shown(self.state, SCOPES, reduce.own(self.state, SCOPES)))]
         options += [
             Option(agent, f"agent {one_line(agent)}", "its effective scopes")
             for agent in agents[:MOST_LISTED]
@@ -143,10 +141,9 @@ class Setting:
         self._pick("Whose memories", options, OWN, self._whose)
 
     def _whose(self, value: str) -> None:
-        screen = self._screen
-        engine = screen.engine
+        engine = self._engine
         if value == OWN:
-            screen.tried(reduce.reset(screen.state, SCOPES))
+            self.become(lambda now: reduce.reset(now, SCOPES))
         elif value == OTHER:
             self._count(SCOPES)
         else:
@@ -154,12 +151,12 @@ class Setting:
             def work(cancel: CancelToken, report: Report) -> Any:
                 return value, explain.agent_scopes(engine, value)
 
-            screen.runner.start(AGENT, work)
+            self.call(AGENT, work, lambda found: self._have_agent(*found))
 
     def _owner(self) -> None:
-        bounds = self._screen.state.bounds
+        bounds = self.state.bounds
         options = [Option(owner, one_line(owner)) for owner in (bounds.owners if bounds is not None else ())]
-        current = reduce.value(self._screen.state, OWNER) or DEFAULT_AGENT
+        current = reduce.value(self.state, OWNER) or DEFAULT_AGENT
         self._pick("Whose memories", options, current, lambda value: self._try(OWNER, value))
 
     def _category(self) -> None:
@@ -168,12 +165,12 @@ class Setting:
     def _count(self, what: str) -> None:
         from memtui.engine import ListQuery
 
-        engine = self._screen.engine
+        engine = self._engine
 
         def work(cancel: CancelToken, report: Report) -> Any:
             return what, engine.view(ListQuery(), cancel).facets
 
-        self._screen.runner.start(FACETS, work)
+        self.call(FACETS, work, lambda found: self._choose(*found))
 
     # ------------------------------------------------------------------ the question's vector
 
@@ -186,21 +183,22 @@ class Setting:
         self._pick("Ask with", options, OWN, self._ask_with)
 
     def _ask_with(self, value: str) -> None:
-        screen = self._screen
-        engine = screen.engine
+        engine = self._engine
         if value == OWN:
-            screen.tried(reduce.reset(screen.state, VECTOR))
+            self.become(lambda now: reduce.reset(now, VECTOR))
         elif value == LIKE:
-            trace = screen.state.base
+            trace = self.state.base
             request = trace.request if trace is not None else None
 
             def taken(memory_id: str | None) -> None:
                 if memory_id is not None and request is not None:
-                    screen.runner.start(
-                        LIKE, lambda cancel, report: explain.more_like(engine, memory_id, request)
+                    self.call(
+                        LIKE,
+                        lambda cancel, report: explain.more_like(engine, memory_id, request),
+                        self._have_like,
                     )
 
-            screen.app.push_screen(MemoryPick(engine, "Ask with this memory"), taken)
+            self.app.push_screen(MemoryPick(engine, "Ask with this memory"), taken)
         else:
             store, dims = engine.info.uri, engine.info.dims
 
@@ -208,31 +206,23 @@ class Setting:
                 found = History(questions_file()).search(store=store, limit=MOST_KEPT)
                 return [each for each in found if each.dims and each.dims == dims]
 
-            screen.runner.start(KEPT, kept)
+            self.call(KEPT, kept, self._kept)
 
     # ------------------------------------------------------------------ what the engine says
 
-    def heard(self, slot: str, value: Any) -> None:
-        """The answer to a call that a dialog needed."""
-        screen = self._screen
-        if slot == AGENT:
-            agent, scopes = value
-            said = "every scope" if scopes is None else ", ".join(map(one_line, scopes)) or "no scope at all"
-            screen.flash(f"agent {one_line(agent)} reads {said}", "note")
-            self._try(SCOPES, scopes)
-        elif slot == FACETS:
-            self._choose(*value)
-        elif slot == LIKE:
-            self._with_vector(value, one_line(value.query))
+    def _have_agent(self, agent: str, scopes: list[str] | None) -> None:
+        said = "every scope" if scopes is None else ", ".join(map(one_line, scopes)) or "no scope at all"
+        self.flash(f"agent {one_line(agent)} reads {said}", "note")
+        self._try(SCOPES, scopes)
 
-        elif slot == KEPT:
-            self._kept(value)
+    def _have_like(self, request: RecallRequest) -> None:
+        self._with_vector(request, one_line(request.query))
 
     def _kept(self, questions: list[PastQuestion]) -> None:
         if not questions:
-            self._screen.flash("No earlier question of this store has kept its vector yet.", "note")
+            self.flash("No earlier question of this store has kept its vector yet.", "note")
             return
-        now = host(self._screen).now_ms()
+        now = host(self).now_ms()
         options = [
             Option(str(each.number), one_line(each.query)[:60], age(each.asked_ms, now)) for each in questions
         ]
@@ -240,12 +230,12 @@ class Setting:
         def take(number: str) -> None:
             question = next(each for each in questions if str(each.number) == number)
             work = lambda cancel, report: explain.again(question, History(questions_file()))  # noqa: E731
-            self._screen.runner.start(LIKE, work)
+            self.call(LIKE, work, self._have_like)
 
         self._pick("Ask with an earlier question", options[:MOST_LISTED], "", take)
 
     def _choose(self, what: str, facets: Any) -> None:
-        state = self._screen.state
+        state = self.state
         if what == SCOPES:
 
             def taken(chosen: Searched | None) -> None:
@@ -253,7 +243,7 @@ class Setting:
                     self._try(SCOPES, list(chosen.scopes) if chosen.scopes is not None else None)
 
             counted = [(scope, count) for scope, count in facets.scopes if scope is not None]
-            self._screen.app.push_screen(ScopePick(counted, Searched(reduce.value(state, SCOPES))), taken)
+            self.app.push_screen(ScopePick(counted, Searched(reduce.value(state, SCOPES))), taken)
             return
         options = [Option(OWN, "any kind")]
         options += [Option(name, one_line(name), f"{count:,}") for name, count in facets.categories if name]
@@ -263,16 +253,15 @@ class Setting:
         )
 
     def _with_vector(self, request: RecallRequest, said: str) -> None:
-        state = self._screen.state
-        tried = {**state.tried, "query": request.query, VECTOR: request.query_vector}
-        self._screen.tried(replace(state, tried=tried, as_question=said))
+        given = {"query": request.query, VECTOR: request.query_vector}
+        self.become(lambda now: replace(now, tried={**now.tried, **given}, as_question=said))
 
     # ------------------------------------------------------------------ taking it away
 
     def copy(self) -> None:
         """The tried settings as the blocks of a configuration, to paste."""
         blocks: dict[str, Any] = {}
-        for path, value in self._screen.state.tried.items():
+        for path, value in self.state.tried.items():
             *into, key = path.split(".")
             if not into:
                 continue
@@ -281,7 +270,7 @@ class Setting:
                 at = at.setdefault(name, {})
             at[key] = value
         if not blocks:
-            self._screen.flash("Nothing of what is tried stands in a configuration.", "note")
+            self.flash("Nothing of what is tried stands in a configuration.", "note")
             return
         text = json.dumps(blocks, ensure_ascii=False, indent=2)
-        host(self._screen).copy(text, plural(len(self._screen.state.tried), "setting"))
+        host(self).copy(text, plural(len(self.state.tried), "setting"))

@@ -1,0 +1,205 @@
+"""What Lifecycle asks of the engine: which calls the state needs, and what their answers make of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine import CancelToken, CaseBook, MemtuiError, ReviewProgress
+from memtui.paths import store_state_dir
+from memtui.tui.bound_panel import BoundPart
+from memtui.tui.calls import Report
+from memtui.tui.screens.lifecycle import state as reduce
+from memtui.tui.screens.lifecycle.state import LifecycleState
+from memtui.tui.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memtui.engine import Board, LifecycleSettings, Memory, MemoryLife, Review
+
+POINTS = 320
+"""Moments of a curve: more than a wide screen has dots."""
+
+
+def review_progress(session: Session) -> ReviewProgress:
+    """Where the decisions of the review of this store are kept."""
+    return ReviewProgress(store_state_dir(session.info.uri if session.info else "") / "review.json")
+
+
+def case_book(session: Session) -> CaseBook:
+    """The saved questions of this store."""
+    return CaseBook(store_state_dir(session.info.uri if session.info else "") / "cases.json")
+
+
+class LifecycleQuestions(BoundPart[LifecycleState]):
+    """Asks what a change of the state has made unknown, each kind of question in a slot of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._fresh = True
+        """Whether what depends on the store alone has to be asked with the next board."""
+        self._cases_of: object = None
+        """What the cases were asked for: horizon, scenario and settings."""
+
+    def everything(self) -> None:
+        """The store is new, or was read anew."""
+        self._fresh, self._cases_of = True, None
+        self._board()
+        if self.state.reviewing:
+            self._review()
+
+    def watch_state(self, old: LifecycleState | None, new: LifecycleState | None) -> None:
+        """Ask what has become unknown."""
+        if old is None or new is None or self.session.engine is None:
+            return
+        if old.ask != new.ask:
+            self._board()
+            if old.ask.scopes != new.ask.scopes:
+                self._history()
+        if new.board is not None and (
+            old.selected != new.selected or old.board is not new.board or old.measure != new.measure
+        ):
+            self._life()
+        if new.board is not None and old.board is not new.board:
+            self._after_board(new.board)
+        if new.reviewing and new.review is None and not self.runner.busy("review"):
+            self._review()
+        if new.card and old.card != new.card:
+            self._memory(new.card)
+
+    def _after_board(self, board: Board) -> None:
+        if self._fresh:
+            self._fresh = False
+            self._history()
+            self._findings()
+        ask = board.ask
+        wanted = (ask.horizon_days, ask.scenario, tuple(sorted(ask.changes.items())))
+        if wanted != self._cases_of:
+            self._cases_of = wanted
+            self._cases()
+
+    # what is answered
+
+    def _have_board(self, settings: LifecycleSettings, board: Board) -> None:
+        self.become(lambda state: reduce.answer(replace(state, settings=settings), board))
+
+    def _no_board(self, error: MemtuiError) -> None:
+        self.become(lambda state: replace(state, error=error))
+        if self.state.board is not None:
+            self.call_failed(error)
+
+    def _have_life(self, life: MemoryLife) -> None:
+        self.become(lambda state: replace(state, life=life) if life.id == state.selected else state)
+
+    def _have_cases(self, count: int, losses: Any) -> None:
+        self.become(lambda state: replace(state, cases=count, losses=losses))
+
+    def _have_review(self, review: Review) -> None:
+        def change(state: LifecycleState) -> LifecycleState:
+            there = any(each.id == state.card for each in review.cards)
+            card = state.card if there else review.cards[0].id if review.cards else ""
+            return replace(state, review=review, card=card)
+
+        self.become(change)
+
+    def _have_memories(self, found: Mapping[str, Memory]) -> None:
+        def change(state: LifecycleState) -> LifecycleState:
+            others = tuple(each for name, each in found.items() if name != state.card)
+            return replace(state, memory=found.get(state.card), others=others)
+
+        self.become(change)
+
+    def _have_history(self, history: Any) -> None:
+        self.become(lambda state: replace(state, history=history))
+
+    def _have_effect(self, effect: Any) -> None:
+        self.become(lambda state: replace(state, effect=effect))
+
+    def _have_findings(self, findings: Any) -> None:
+        self.become(lambda state: replace(state, findings=findings))
+        self._board()  # what is pinned is known only now
+
+    # the calls
+
+    @property
+    def _lifecycle(self) -> Any:
+        engine = self.session.engine
+        assert engine is not None
+        return engine.lifecycle
+
+    def _board(self) -> None:
+        lifecycle, ask = self._lifecycle, self.state.ask
+
+        def work(cancel: CancelToken, report: Report) -> Any:
+            settings = lifecycle.settings()
+            return settings, lifecycle.board(ask, settings, cancel=cancel)
+
+        self.call("board", work, lambda found: self._have_board(*found), failed=self._no_board)
+
+    def _life(self) -> None:
+        lifecycle, state = self._lifecycle, self.state
+
+        def work(cancel: CancelToken, report: Report) -> Any:
+            return lifecycle.life(
+                state.selected, state.ask, measure=state.measure, points=POINTS, settings=state.settings
+            )
+
+        self.call("life", work, self._have_life)
+
+    def _history(self) -> None:
+        lifecycle, scopes = self._lifecycle, self.state.ask.scopes
+        self.call("history", lambda cancel, report: lifecycle.history(scopes), self._have_history)
+
+    def _findings(self) -> None:
+        lifecycle = self._lifecycle
+        self.call("findings", lambda cancel, report: lifecycle.findings(cancel=cancel), self._have_findings)
+
+    def _review(self) -> None:
+        lifecycle, progress = self._lifecycle, review_progress(self.session)
+        self.call(
+            "review",
+            lambda cancel, report: lifecycle.review(progress, limit=200, cancel=cancel),
+            self._have_review,
+        )
+
+    def _memory(self, memory: str) -> None:
+        """The memory of the card, and those that its reasons speak of."""
+        engine, review = self.session.engine, self.state.review
+        assert engine is not None
+        card = next((each for each in (review.cards if review else ()) if each.id == memory), None)
+        ids = dict.fromkeys([memory, *(each.other for each in (card.reasons if card else ()) if each.other)])
+        self.call("memory", lambda cancel, report: engine.memories(list(ids)), self._have_memories)
+
+    def _cases(self) -> None:
+        """What becomes of the saved questions: their measures now, then whose answers get lost, and when."""
+        lifecycle, book, state = self._lifecycle, case_book(self.session), self.state
+        board, base = state.board, state.base
+        if board is None:
+            return
+        own = base.settings if base is not None else board.settings
+        self.become(lambda now: replace(now, effect=None))
+
+        def effect(cancel: CancelToken, report: Report) -> Any:
+            cases = book.cases()
+            if not cases:
+                return None
+            before = lifecycle.effect(cases, own, cancel=cancel)
+            same = board.settings.values == own.values
+            return before, before if same else lifecycle.effect(cases, board.settings, cancel=cancel)
+
+        def losses(cancel: CancelToken, report: Report) -> Any:
+            cases, ask = book.cases(), board.ask
+            if not cases:
+                return 0, ()
+            found = lifecycle.losses(
+                cases,
+                days=ask.horizon_days,
+                scenario=ask.scenario,
+                settings=board.settings if ask.changes else None,
+                cancel=cancel,
+            )
+            return len(cases), found
+
+        self.call("effect", effect, self._have_effect)
+        self.call("cases", losses, lambda found: self._have_cases(*found))
