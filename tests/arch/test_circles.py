@@ -11,13 +11,6 @@ from tests.conftest import ROOT
 OLD = (
     {"memtui.tui.app", "memtui.tui.startup.last_session", "memtui.tui.startup.open_store", "memtui.tui.tour"},
     {"memtui.tui.config_request", "memtui.tui.dialogs.config_preview"},
-    {f"memtui.tui.screens.whatif.{name}" for name in ("screen", "value_prompts")},
-    {f"memtui.tui.screens.lifecycle.{name}" for name in ("panel_actions", "panels", "screen")},
-    {
-        *(f"memtui.tui.screens.compare.{name}" for name in ("screen", "side_picker")),
-        *(f"memtui.tui.screens.recall.{name}" for name in ("bisect", "explore", "judging", "options_bar")),
-        *(f"memtui.tui.screens.recall.{name}" for name in ("panels", "receipts", "screen")),
-    },
     {
         "memtui.tui.wizard.task",
         *(
