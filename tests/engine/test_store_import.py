@@ -9,6 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.conftest import ROOT
 
 USE = """
@@ -77,6 +79,7 @@ def test_everything_works_without_the_models_and_they_come_when_they_are_used(tm
     assert use(tmp_path) == {**EXPECTED, "models_after_use": 0}
 
 
+@pytest.mark.slow
 def test_another_release_is_imported_as_it_is(tmp_path: Path) -> None:
     other = "import importlib.metadata as m; m.version = lambda name: '0.41.0'"
     found = use(tmp_path, other)

@@ -71,6 +71,7 @@ def differing(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 @pytest.mark.parametrize("name", STORES if SHARED.is_dir() else ())
 def test_every_recorded_store(

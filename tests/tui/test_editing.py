@@ -195,6 +195,7 @@ async def test_the_text_in_the_editor(demo, tmp_path, lent):
         assert row_of(demo, memory)["text"] == "first line\nsecond line"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [

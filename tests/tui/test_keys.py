@@ -98,6 +98,7 @@ async def test_a_key_that_cannot_act_now_is_listed_with_the_reason():
         assert "what it supersedes: needs a memory that supersedes another" in lines(app)[-2]
 
 
+@pytest.mark.slow
 async def test_every_disabled_key_of_every_screen_says_what_it_needs(keyword_engine):
     async with running(keyword_engine) as (app, pilot):
         for mode in app.MODES:

@@ -16,6 +16,7 @@ from tests.tui.recalling import recalling
 NASTY = "kafka [/oops] [@click=app.quit()]x[/] \x1b[2J\u202eabc 会议👩‍👩‍👧‍👦"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (200, 50)])
 async def test_nothing_of_a_store_is_taken_for_more_than_text(
     keyword_engine: Engine, tmp_path: Path, size: tuple[int, int]

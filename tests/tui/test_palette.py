@@ -97,6 +97,7 @@ async def test_memories_are_searched_in_the_store_and_shown_in_browse():
         await until(pilot, lambda: "[2 Browse]" in screen_text(app))
 
 
+@pytest.mark.slow
 async def test_hostile_memories_stay_text_in_the_palette(keyword_engine):
     async with running(keyword_engine, (200, 50)) as (app, pilot):
         await press(pilot, "ctrl+p")

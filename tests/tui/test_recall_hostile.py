@@ -81,6 +81,7 @@ def printable(text: str) -> bool:
     return all(clean(line) == line for line in text.split("\n"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_hostile_rows_are_listed_explained_and_read(
     keyword_engine: Engine, size: tuple[int, int]
@@ -113,6 +114,7 @@ async def test_hostile_rows_are_listed_explained_and_read(
         assert "[bold]scope" in screen_text(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "query",
     [
