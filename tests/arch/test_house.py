@@ -57,6 +57,7 @@ def test_the_top_level_holds_what_was_agreed() -> None:
         "CHANGELOG.md",
         "CONTRIBUTING.md",
         "ARCHITECTURE.md",
+        "API.md",
         "requirements.lock",
     }
     there = {path.name for path in ROOT.iterdir() if not path.name.startswith(".")}
