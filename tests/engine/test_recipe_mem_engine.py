@@ -265,3 +265,21 @@ def test_bad_input_is_told(tiers: RecallContext, more: dict[str, Any], error: ty
     with pytest.raises(error) as caught:
         recall(request, tiers)
     assert caught.value.fix
+
+
+def test_the_configured_scope_policy_reaches_recall(tmp_path: Path) -> None:
+    """As the plugin is configured; what is asked for wins, key by key."""
+    plain = bench(
+        tmp_path / "engine", item("g1", 0), item("p1", 1, scope="personal"), item("t1", 2, scope="team")
+    )
+    policy = {"scopePolicy": {"defaultScope": "personal", "fallbackScopes": ["team"]}, "autoRecall": True}
+    configured = replace(plain, auto_recall=policy)
+    assert ask(plain).returned == ("g1",)
+    trace = ask(configured)
+    assert trace.returned == ("p1", "t1")
+    assert trace.asker is not None
+    assert trace.asker.scopes == ("personal", "team")
+    asked = ask(configured, settings={"scopePolicy": {"defaultScope": "global"}})
+    assert asked.returned == ("g1", "t1")
+    small = replace(plain, auto_recall={"contextBudget": {"maxChars": 400}})
+    assert ask(small, "what is g1", source="auto-recall").config["memEngine"]["budget"]["max_chars"] == 400

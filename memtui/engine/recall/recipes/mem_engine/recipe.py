@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from memtui.engine.recall.recipes.mem_engine.settings import (
     MOST,
     TOOL_LIMIT,
     EngineSettings,
+    configured,
     hook_limit,
     lane_limit,
     resolve_engine,
@@ -160,12 +161,19 @@ def run(
     one, the others are its fallbacks; none at all denies everything. Raises UsageError for a limit outside 1 to
     50 and a vector that does not fit, ConfigError for a setting.
     """
-    return _Engine(request, outside, context.now_ms, on_stage, cancel).trace()
+    asked = replace(request, config=_config(request, context))
+    return replace(_Engine(asked, outside, context.now_ms, on_stage, cancel).trace(), request=request)
+
+
+def _config(request: RecallRequest, context: RecallContext) -> Mapping[str, Any] | None:
+    """What was asked for over what the store's own plugin is configured with; another plugin's keys are not read."""
+    own = context.store.dialect.name == "engine"
+    return configured(request.config, context.auto_recall) if own else request.config
 
 
 def resolve(request: RecallRequest, context: RecallContext) -> Resolved:
     """The settings as the program clamps them, and findings. ConfigError for one that does not exist."""
-    rules, findings = resolve_engine(request.config)
+    rules, findings = resolve_engine(_config(request, context))
     return {BLOCK: rules.as_block()}, findings
 
 

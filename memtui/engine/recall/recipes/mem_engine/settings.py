@@ -62,6 +62,23 @@ def hook_limit(limit: int, multiplier: int) -> int:
     return max(limit, lane_limit(limit, multiplier))
 
 
+def configured(config: Mapping[str, Any] | None, base: Mapping[str, Any]) -> Mapping[str, Any]:
+    """`config` over the plugin's own settings `base`, block by block and key by key; what is no block is left out."""
+    asked = (config or {}).get(BLOCK, {})
+    if not isinstance(asked, Mapping):
+        return config or {}
+    known = {key: base.get(_UPSTREAM.get(key, key)) for key in _BLOCKS}
+    blocks: dict[str, Any] = {key: block for key, block in known.items() if isinstance(block, Mapping)}
+    for key, given in asked.items():
+        both = key in blocks and isinstance(given, Mapping)
+        blocks[key] = {**blocks[key], **given} if both else given
+    return {**(config or {}), **({BLOCK: blocks} if blocks or BLOCK in (config or {}) else {})}
+
+
+_UPSTREAM = {"budget": "contextBudget"}
+"""Blocks that the plugin's configuration calls otherwise."""
+
+
 def resolve_engine(config: Mapping[str, Any] | None) -> tuple[EngineSettings, tuple[str, ...]]:
     """The settings of `config` ({"memEngine": {...}}) as the program clamps them, and findings.
 
