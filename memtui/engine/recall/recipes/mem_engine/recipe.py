@@ -167,7 +167,7 @@ def run(
 
 def _config(request: RecallRequest, context: RecallContext) -> Mapping[str, Any] | None:
     """What was asked for over what the store's own plugin is configured with; another plugin's keys are not read."""
-    own = context.store.dialect.name == "engine"
+    own = context.store.dialect.can.default_recipe == NAME
     return configured(request.config, context.auto_recall) if own else request.config
 
 
