@@ -23,6 +23,7 @@ ORDER = (
     "keys",
     "themes",
     "serve",
+    "agents",
 )
 """As a newcomer would read them."""
 

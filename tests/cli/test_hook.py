@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
@@ -130,3 +131,83 @@ def test_before_a_compaction_the_calculator_says_whether_notes_are_due(host: Hos
     assert flush["file"].startswith("memory/20")
     assert not host.hook("pre_compaction", {**near, "memoryFlushCompactionCount": 1})["flush"]["due"]
     assert not host.hook("pre_compaction", {"agentId": "main"})["flush"]["due"]
+
+
+def shim(host: Host) -> dict[str, str]:
+    """An environment where `memtui` is this program on the host's store, as a person has it on the path."""
+    place = host.folder / "bin" / "memtui"
+    place.parent.mkdir()
+    command = f'exec "{sys.executable}" -m memtui "$@" --store "{host.store}" --workspace "{host.folder}"'
+    place.write_text(f"#!/bin/sh\n{command}\n", encoding="utf-8")
+    place.chmod(0o755)
+    return {**host.environ, "PATH": f"{place.parent}:{host.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+
+
+def shown_block(start: str) -> str:
+    """The example of the help topic that begins with this."""
+    text = (ROOT / "memtui" / "help" / "agents.md").read_text(encoding="utf-8")
+    lines = text[text.index(f"    {start}") :].split("\n\n")[0]
+    return "\n".join(line.removeprefix("    ") for line in lines.splitlines())
+
+
+@pytest.mark.slow
+def test_the_hooks_shown_for_claude_code_capture_and_inject(host: Host) -> None:
+    settings = json.loads(shown_block('{"hooks"'))["hooks"]
+    transcript = host.folder / "session.jsonl"
+    said = [("user", FACT), ("assistant", "Noted.")]
+    transcript.write_text(
+        "".join(
+            json.dumps(
+                {
+                    "type": role,
+                    "sessionId": "s1",
+                    "uuid": f"u{at}",
+                    "timestamp": f"2026-02-10T10:00:0{at}Z",
+                    "message": {"role": role, "content": text},
+                }
+            )
+            + "\n"
+            for at, (role, text) in enumerate(said)
+        ),
+        encoding="utf-8",
+    )
+    environ = shim(host)
+
+    def call(event: str, **more: str) -> dict[str, Any]:
+        told = {"session_id": "s1", "transcript_path": str(transcript), "hook_event_name": event, **more}
+        command = settings[event][0]["hooks"][0]["command"]
+        done = subprocess.run(
+            ["/bin/sh", "-c", command],
+            input=json.dumps(told),
+            capture_output=True,
+            text=True,
+            env=environ,
+            check=True,
+        )
+        answer: dict[str, Any] = json.loads(done.stdout)
+        return answer
+
+    assert call("Stop")["written"] == 1
+    assert "flush" in call("PreCompact")
+    assert call("SessionEnd", reason="clear")["written"] == 0
+    answer = call("UserPromptSubmit", session_id="s2", prompt="How should the greenhouse report be printed?")
+    assert FACT in answer["hookSpecificOutput"]["additionalContext"]
+
+
+@pytest.mark.slow
+def test_the_hooks_shown_for_openclaw_capture_and_inject(host: Host) -> None:
+    node = which("node")
+    if node is None:
+        pytest.skip("left out: node is not there")
+    script = f"""
+const on = {{}};
+const api = {{ on: (name, run) => {{ on[name] = run; }} }};
+{shown_block("const ask")}
+const ctx = {{ agentId: "main", sessionKey: "agent:main:one" }};
+on.agent_end({json.dumps(turn("one")["event"])}, ctx);
+const next = {{ agentId: "main", sessionKey: "agent:main:two" }};
+const told = on.before_prompt_build({{ prompt: "How should the greenhouse report be printed?" }}, next);
+console.log(JSON.stringify(told));
+"""
+    done = subprocess.run([node, "-e", script], capture_output=True, text=True, env=shim(host), check=True)
+    assert FACT in json.loads(done.stdout)["prependContext"]

@@ -1,0 +1,252 @@
+"""The server under load, killed and started again: nothing that was acknowledged is lost, and its journal agrees."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from mcp.client import Client
+
+from memtui.engine import Engine, open_engine
+from memtui.engine.clients import CallJournal
+from memtui.mcp.door import Door
+from memtui.mcp.server import make_server
+from tests.conftest import NOW_MS, ROOT
+
+MINUTE_MS = 60_000
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    folder = tmp_path / "store"
+    subprocess.run(
+        [sys.executable, "-m", "memtui", "new", str(folder)], check=True, cwd=ROOT, capture_output=True
+    )
+    return folder
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.ms = NOW_MS
+
+    def __call__(self) -> int:
+        return self.ms
+
+
+def door_on(store: Path, state: Path, clock: Callable[[], int], agent: str = "main") -> Door:
+    def opened() -> Engine:
+        return open_engine(store, now=clock, environ={}, cwd=state, writable=True, state=state / "state")
+
+    return Door(opened, agent=agent, writable=True, client=f"mcp:{agent}")
+
+
+async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return dict(result.structured_content or {})
+
+
+async def filled(client: Client, count: int) -> list[str]:
+    return [
+        (
+            await answer(
+                client,
+                "memory_store",
+                text=f"Machine {number} in hall {number % 7} is serviced by team {number * 13 % 17} on day {number}",
+            )
+        )["id"]
+        for number in range(count)
+    ]
+
+
+async def spans(calls: list[Callable[[], Awaitable[Any]]]) -> list[float]:
+    """Processor-independent spans of calls that run beside each other, seconds each, in order of size."""
+
+    async def one(call: Callable[[], Awaitable[Any]]) -> float:
+        began = time.perf_counter()
+        await call()
+        return time.perf_counter() - began
+
+    return sorted(await asyncio.gather(*(one(each) for each in calls)))
+
+
+@pytest.mark.benchmark
+async def test_a_hundred_calls_beside_each_other_cost_twice_the_engine_at_most(
+    store: Path, tmp_path: Path
+) -> None:
+    door = door_on(store, tmp_path, lambda: NOW_MS)
+    async with Client(make_server(door)) as client:
+        await filled(client, 60)
+        asked = [f"who services machine {number}?" for number in range(100)]
+        await answer(client, "memory_search", query="warm")
+        limiter = asyncio.Semaphore(40)  # threads of the server
+
+        async def bare(question: str) -> None:
+            async with limiter:
+                await asyncio.to_thread(door.recall, question, 5, None, None)
+
+        async def over(question: str) -> None:
+            await answer(client, "memory_search", query=question)
+
+        async def ping(_: str) -> None:
+            await client.call_tool("memory_nothing", {})
+
+        ratios = []
+        for _ in range(3):
+            alone = await spans([lambda q=q: bare(q) for q in asked])  # type: ignore[misc]
+            transport = await spans([lambda q=q: ping(q) for q in asked])  # type: ignore[misc]
+            served = await spans([lambda q=q: over(q) for q in asked])  # type: ignore[misc]
+            ratios.append(served[94] / (alone[94] + transport[94]))
+    door.close()
+    print(f"p95 of the server over p95 of the engine and the transport: {min(ratios):.2f}")
+    assert min(ratios) < 2
+
+
+@pytest.mark.slow
+async def test_ten_thousand_calls_hold_memory(store: Path, tmp_path: Path) -> None:
+    door = door_on(store, tmp_path, lambda: NOW_MS)
+    process = psutil.Process()
+    async with Client(make_server(door)) as client:
+        ids = await filled(client, 20)
+
+        async def some(count: int) -> None:
+            for number in range(count):
+                if number % 10:
+                    await client.call_tool("memory_get", {"ids": [ids[number % 20]]})
+                else:
+                    await client.call_tool("memory_search", {"query": f"who services machine {number}?"})
+
+        await some(2_000)
+        gc.collect()
+        before = process.memory_info().rss
+        await some(8_000)
+        gc.collect()
+        grown = process.memory_info().rss - before
+    door.close()
+    print(f"8,000 calls after the first 2,000: {grown / 1e6:.1f} MB")
+    assert grown < 40_000_000
+
+
+@pytest.mark.slow
+def test_a_kill_in_mid_call_loses_nothing_that_was_acknowledged(store: Path, tmp_path: Path) -> None:
+    environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "memtui", "mcp", "--store", str(store), "--rw", "--as", "main"]
+    told: set[str] = set()
+    for attempt in range(3):
+        server = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, env=environ, text=True
+        )
+        assert server.stdin is not None
+        assert server.stdout is not None
+        hello = {
+            "protocolVersion": "2025-06-18",
+            "capabilities": {},
+            "clientInfo": {"name": "kill", "version": "1"},
+        }
+        lines = [
+            {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello},
+            {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        ]
+        lines += [
+            {
+                "jsonrpc": "2.0",
+                "id": number,
+                "method": "tools/call",
+                "params": {
+                    "name": "memory_store",
+                    "arguments": {
+                        "text": f"Locker {attempt * 100 + number} belongs to crew {number * 31 % 97}"
+                    },
+                },
+            }
+            for number in range(1, 40)
+        ]
+        server.stdin.write("".join(json.dumps(line) + "\n" for line in lines))
+        server.stdin.flush()
+        answered = 0
+        for line in server.stdout:
+            content = json.loads(line).get("result", {}).get("structuredContent")
+            if content is not None and content["id"]:
+                told.add(content["id"])
+                answered += 1
+            if answered == 4 + attempt * 3:
+                break
+        server.send_signal(signal.SIGKILL)  # the next calls are under way
+        server.wait()
+        for pipe in (server.stdin, server.stdout):
+            pipe.close()
+    assert told
+    done = subprocess.run(
+        [sys.executable, "-m", "memtui", "ls", "--store", str(store), "--json", "--limit", "500"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environ,
+        check=True,
+    )
+    rows = json.loads(done.stdout)
+    there = {each["id"] for each in rows["rows"]}
+    assert told <= there
+
+
+@pytest.mark.slow
+async def test_an_hour_of_two_agents_with_a_restart_and_a_kill_agrees_with_the_journal(
+    store: Path, tmp_path: Path
+) -> None:
+    clock = Clock()
+    stored: dict[str, dict[str, str]] = {"ada": {}, "bo": {}}
+    got: list[tuple[str, str, tuple[str, ...]]] = []
+    doors = {agent: door_on(store, tmp_path, clock, agent) for agent in stored}
+    for minute in range(60):
+        clock.ms += MINUTE_MS
+        if minute == 20:  # a restart
+            for door in doors.values():
+                door.close()
+            doors = {agent: door_on(store, tmp_path, clock, agent) for agent in stored}
+        if minute == 40:  # a kill: nothing is closed
+            doors = {agent: door_on(store, tmp_path, clock, agent) for agent in stored}
+        agent = ("ada", "bo")[minute % 2]
+        async with Client(make_server(doors[agent])) as client:
+            if minute % 3 == 0:
+                text = f"The {agent} crate number {minute} stands in aisle {minute * 7 % 31}"
+                made = await answer(client, "memory_store", text=text)
+                assert made["action"] == "created"
+                stored[agent][made["id"]] = text
+                got.append((agent, "memory_store", (made["id"],)))
+            elif minute == 31:
+                lost = next(iter(stored[agent]))
+                token = (await answer(client, "memory_forget", id=lost))["confirm"]
+                got.append((agent, "memory_forget", (lost,)))
+                await answer(client, "memory_forget", id=lost, confirm=token)
+                del stored[agent][lost]
+                got.append((agent, "memory_forget", (lost,)))
+            else:
+                hits = (await answer(client, "memory_search", query="in which aisle is the crate?"))[
+                    "results"
+                ]
+                ids = tuple(hit["id"] for hit in hits)
+                assert set(ids) <= stored[agent].keys()
+                got.append((agent, "memory_search", ids))
+    place = doors["ada"].engine.state_place
+    assert place is not None
+    told = [(each.agent, each.tool, each.ids) for each in reversed(CallJournal(place).read(1_000))]
+    assert told == got
+    for agent, mine in stored.items():
+        async with Client(make_server(doors[agent])) as client:
+            listed = (await answer(client, "memory_list", limit=50))["memories"]
+        assert {each["id"]: each["text"] for each in listed if each["active"]} == mine
+    for door in doors.values():
+        door.close()
