@@ -181,6 +181,8 @@ def _print(document: Mapping[str, Any], done: ChangeSet | Outcome, args: argpars
         print_text(f"... and {len(done.changes) - _SHOWN:,} more (--json has all)")
     for line in _conflict_lines((*done.conflicts, *getattr(done, "left", ()))):
         print_text(f"! {line}")
+    for file in getattr(done, "files", ()):
+        print_text(f"file: {file.sentence}")
     for copy in done.copies:
         verb = "goes" if copy["goes"] else "stays"
         print_text(f"copy in {copy['path']} line {copy['line']} ({copy['kind']}): {verb}")

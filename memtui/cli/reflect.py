@@ -10,6 +10,9 @@ from tempfile import TemporaryDirectory
 from memtui.cli.capture import FORMATS, add_model_arguments, asking, read_source
 from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.output import print_text
+from memtui.engine.changes import (
+    edits_of,
+)
 from memtui.engine.discovery import (
     read_config,
 )
@@ -51,10 +54,5 @@ def run(args: argparse.Namespace) -> int:
             print_text(planned.report + "\n")
         change_set = planned.change_set
         if args.workspace:
-            stay = ", ".join(str(path) for path in planned.files.changed)
-            note = f"undo takes back the memories; these files stay as they are written: {stay}"
-            change_set = replace(change_set, warnings=(*change_set.warnings, note))
-        code = carry_out(engine, change_set, args)
-        if code == 0 and args.workspace and not args.dry_run:
-            planned.files.flush()
-        return code
+            change_set = replace(change_set, files=edits_of(planned.files.changed))
+        return carry_out(engine, change_set, args)

@@ -19,6 +19,7 @@ from memtui.engine.capture.recipes.pro.tools import Answer, Caller
 from memtui.engine.capture.recipes.pro.world import World
 from memtui.engine.changes.apply import ConflictError
 from memtui.engine.changes.change_set import ChangeSet
+from memtui.engine.changes.files_beside import edits_of
 from memtui.engine.core.errors import RefusedError
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class Live:
         store = world.draft.store
         changes = folded(world.draft.writes, store)
         if changes:
-            curator.apply(ChangeSet(ACTION, title, changes, store.version), confirmed=True)
+            files = edits_of(world.files.changed)
+            curator.apply(ChangeSet(ACTION, title, changes, store.version, files=files), confirmed=True)
             store.refresh()
-        world.files.flush()
+        else:
+            world.files.flush()

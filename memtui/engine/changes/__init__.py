@@ -9,6 +9,7 @@ from memtui.engine.core.lazy import lazy_names
 if TYPE_CHECKING:
     from memtui.engine.changes.apply import ConflictError
     from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, Op, Outcome
+    from memtui.engine.changes.files_beside import FileEdit, edits_of
     from memtui.engine.changes.interrupted import Interrupted
     from memtui.engine.changes.journal import EntryRow, JournalEntry
     from memtui.engine.changes.recall_effect import LAST, AnswerChange, AnswerRow, EffectQuestion, of_cases
@@ -26,12 +27,14 @@ __all__ = [
     "ConflictError",
     "EffectQuestion",
     "EntryRow",
+    "FileEdit",
     "Interrupted",
     "JournalEntry",
     "Op",
     "Outcome",
     "Story",
     "TrashedMemory",
+    "edits_of",
     "of_cases",
     "plan_change",
 ]
@@ -42,6 +45,8 @@ __getattr__ = lazy_names(
         "AnswerChange": "memtui.engine.changes.recall_effect",
         "AnswerRow": "memtui.engine.changes.recall_effect",
         "Change": "memtui.engine.changes.change_set",
+        "FileEdit": "memtui.engine.changes.files_beside",
+        "edits_of": "memtui.engine.changes.files_beside",
         "ChangeSet": "memtui.engine.changes.change_set",
         "Conflict": "memtui.engine.changes.change_set",
         "ConflictError": "memtui.engine.changes.apply",

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    pass
+    from memtui.engine.changes.files_beside import FileEdit
 
 
 Op = Literal["edit", "add", "delete"]
@@ -126,6 +126,8 @@ class ChangeSet:
     """Of a forget that shrinks: memories deleted before, whose traces go."""
     undoes: int | None = None
     """The journal entry that this takes back."""
+    files: tuple[FileEdit, ...] = ()
+    """Files beside the store that are written with it, and taken back with it."""
     mark: Any = field(default=None, repr=False, compare=False)
     base: Any = field(default=None, repr=False, compare=False)
     """The whole rows as they were when this was planned, at `version`; spares reading them again."""
@@ -175,7 +177,7 @@ class ChangeSet:
         """The preview of the command-line contract: nothing was written, so there is no entry."""
         conflicts = (*self.conflicts, *self.left)
         document = outcome_json(None, self.action, self.changes, conflicts, self.warnings, self.copies)
-        return {**document, "notes": list(self.notes)}
+        return {**document, "notes": [*self.notes, *(each.sentence for each in self.files)]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from memtui.engine.changes.apply import Applier, apply
 from memtui.engine.changes.change_set import CLEAN, ChangeSet, Outcome
+from memtui.engine.changes.files_beside import PreparedFiles, prepare_files
 from memtui.engine.changes.interrupted import INTERRUPTED
 from memtui.engine.changes.staging import SEVERAL
 from memtui.engine.changes.text_copies import put_back, take_out
-from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.errors import MemtuiError, RefusedError
 
 
 def carry_out(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: str) -> Outcome:
@@ -37,11 +38,38 @@ def carry_out(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: 
 
         return apply_forget(change_set, bench, confirmed=confirmed, store=store)
     if change_set.undoes is not None and not change_set.changes and not change_set.conflicts:
-        return _nothing_to_write(change_set, bench)
-    outcome = apply(change_set, bench, confirmed=confirmed)
+        outcome = _nothing_to_write(change_set, bench)
+        return replace(outcome, warnings=(*outcome.warnings, *_prepared(change_set).take()))
+    outcome = (
+        _with_files(change_set, bench, confirmed)
+        if change_set.files
+        else apply(change_set, bench, confirmed=confirmed)
+    )
     if change_set.undoes is None or outcome.entry is None:
         return outcome
     return replace(outcome, warnings=(*outcome.warnings, *_mirror_lines(change_set, bench)))
+
+
+def _with_files(change_set: ChangeSet, bench: Applier, confirmed: bool) -> Outcome:
+    """The rows in one commit; the files are ready beside their places before it, and put there right after it."""
+    prepared = _prepared(change_set)
+    try:
+        detail = {"files": [each.as_json() for each in change_set.files]}
+        outcome = apply(change_set, bench, confirmed=confirmed, detail=detail)
+    except BaseException:
+        prepared.drop()
+        raise
+    return replace(outcome, warnings=(*outcome.warnings, *prepared.take()))
+
+
+def _prepared(change_set: ChangeSet) -> PreparedFiles:
+    try:
+        return prepare_files(change_set.files)
+    except OSError as error:
+        raise MemtuiError(
+            f"A file beside the store cannot be written: {(error.strerror or str(error)).lower()}.",
+            fix="Make its folder writable; nothing was changed.",
+        ) from error
 
 
 def _nothing_to_write(change_set: ChangeSet, bench: Applier) -> Outcome:

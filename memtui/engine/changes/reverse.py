@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.changes.change_set import COUNTERS, Change, ChangeSet, Conflict, Edit, FieldConflict
+from memtui.engine.changes.files_beside import FileEdit, edits_in
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.core.text import one_line
@@ -68,9 +69,16 @@ def plan_shift(
         version=version,
         warnings=(f"{lost} of its memories were forgotten for good and stay so.",) if lost > 0 else (),
         undoes=entry.entry,
+        files=_files(entry, side) if only is None else (),
         mark=writer.mark(version),
         base=current,
     )
+
+
+def _files(entry: JournalEntry, side: Side) -> tuple[FileEdit, ...]:
+    """The files that went with the entry, back to how they were or forth again."""
+    written = edits_in(entry.detail)
+    return written if side == "after" else tuple(each.reverse for each in written)
 
 
 def plan_bring_back(writer: Writer, version: int, ids: Collection[str]) -> ChangeSet:
