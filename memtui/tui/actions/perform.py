@@ -15,7 +15,7 @@ from memtui.tui.actions.action import Action
 from memtui.tui.actions.conflicts import place
 from memtui.tui.actions.dispatch import KeymapApp, refusal
 from memtui.tui.base_screen import BaseScreen
-from memtui.tui.bound_panel import BoundPanel
+from memtui.tui.bound_panel import Bound
 from memtui.tui.host import host
 
 LOOK_S = 0.02
@@ -113,7 +113,7 @@ async def _at_rest(app: KeymapApp) -> None:
         if isinstance(screen, BaseScreen) and not screen.runner.idle:
             return False
         nodes = list(screen.walk_children(Widget))
-        if any(isinstance(node, BoundPanel) and not node.runner.idle for node in nodes):
+        if any(isinstance(node, Bound) and not node.runner.idle for node in nodes):
             return False
         return all(getattr(node, "settled", True) for node in nodes)
 

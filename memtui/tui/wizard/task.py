@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, cast
 
 from textual.content import Content
 
@@ -16,6 +16,7 @@ from memtui.tui.layouts import Shape
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.state_panel import State
+from memtui.tui.wizard.view import RunProgress, heard, ticked
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -222,6 +223,52 @@ class Flow:
                 then(value)
 
         self.screen.app.push_screen(ChooseOne(title, options, current), got)
+
+
+class TaskState(Protocol):
+    """What the state of a task has beside its own: a frozen dataclass."""
+
+    @property
+    def step(self) -> str:
+        """Where the task is, one of its steps."""
+        ...
+
+    @property
+    def pace(self) -> RunProgress:
+        """How far the running call is."""
+        ...
+
+
+S = TypeVar("S", bound=TaskState)
+
+
+class TaskFlow(Flow, Generic[S]):
+    """A flow whose state is one frozen value with a step, an error, and the pace of what runs."""
+
+    PACED: ClassVar[tuple[str, ...]] = ()
+    """The slots whose progress is shown; empty: every one."""
+
+    def __init__(self, screen: TransferScreen, state: S) -> None:
+        super().__init__(screen)
+        self.state = state
+
+    @property
+    def step(self) -> str:
+        return self.state.step
+
+    def set(self, **changes: Any) -> None:
+        """Replace parts of the state and show it."""
+        self.state = cast("S", replace(cast("Any", self.state), **changes))
+        self.paint()
+
+    def failed(self, slot: str, error: MemtuiError) -> None:
+        self.set(error=error, pace=RunProgress())
+
+    def advanced(self, slot: str, progress: Progress) -> None:
+        if slot and (not self.PACED or slot in self.PACED):
+            self.set(pace=heard(self.state.pace, progress, self.now_ms))
+        elif not slot and self.state.pace.phases:
+            self.set(pace=ticked(self.state.pace, self.now_ms))
 
 
 # A flow whose steps are parts of their own: each shows itself and answers its own keys and calls.

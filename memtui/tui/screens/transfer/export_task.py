@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from textual.content import Content
 
-from memtui.engine import ListQuery, Memory, MemtuiError, Progress, one_line
+from memtui.engine import ListQuery, Memory, MemtuiError, one_line
 from memtui.engine.transfer import (
     CHOOSABLE,
     EXPORT_FORMATS,
@@ -28,18 +28,16 @@ from memtui.tui.paint.numbers import full, plural, size
 from memtui.tui.screens.transfer import import_source_view
 from memtui.tui.theme.tokens import scope_style
 from memtui.tui.widgets.row_list import Row
-from memtui.tui.wizard.task import STOPPED, Flow, Heading
+from memtui.tui.wizard.task import STOPPED, Heading, TaskFlow
 from memtui.tui.wizard.view import (
     RunProgress,
     Setting,
     blank,
     fact_row,
-    heard,
     ledger_rows,
     pace_rows,
     setting_row,
     text_rows,
-    ticked,
     warning_rows,
 )
 
@@ -214,11 +212,12 @@ NOWHERE = ".memtui-trial"
 """What a trial is written to: nothing is."""
 
 
-class Export(Flow):
+class Export(TaskFlow[ExportState]):
     """Memories into a file or a folder; the store is only read."""
 
     name, title = "export", "Export"
     steps = ("what", "form", "place", "report")
+    PACED = ("run",)
 
     def __init__(
         self,
@@ -228,19 +227,9 @@ class Export(Flow):
         scopes: tuple[str | None, ...] | None = None,
         format: str = "",
     ) -> None:
-        super().__init__(screen)
-        self.state = ExportState(ids=ids, filter=filter, scopes=scopes)
+        super().__init__(screen, ExportState(ids=ids, filter=filter, scopes=scopes))
         if format:
             self.state = replace(self.state, format=format, step="form")
-
-    @property
-    def step(self) -> str:
-        return self.state.step
-
-    def set(self, **changes: Any) -> None:
-        """Replace parts of the state and show it."""
-        self.state = replace(self.state, **changes)
-        self.paint()
 
     def renewed(self) -> None:
         if self.state.counted is None or self.state.step == "what":
@@ -386,12 +375,6 @@ class Export(Flow):
             counted=counted,
             first=() if slot == "count" else self.state.first,
         )
-
-    def advanced(self, slot: str, progress: Progress) -> None:
-        if slot == "run":
-            self.set(pace=heard(self.state.pace, progress, self.now_ms))
-        elif not slot and self.busy("run"):
-            self.set(pace=ticked(self.state.pace, self.now_ms))
 
     # ------------------------------------------------------------------ keys
 

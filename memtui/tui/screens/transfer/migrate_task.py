@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from textual.content import Content
 
-from memtui.engine import MemtuiError, Progress, one_line
+from memtui.engine import MemtuiError, one_line
 from memtui.engine.transfer import (
     FORM_TITLES,
     FORMS,
@@ -23,18 +23,16 @@ from memtui.tui.layouts import Shape
 from memtui.tui.paint.cells import tilde
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.widgets.row_list import Row
-from memtui.tui.wizard.task import STOPPED, Flow, Heading
+from memtui.tui.wizard.task import STOPPED, Heading, TaskFlow
 from memtui.tui.wizard.view import (
     RunProgress,
     Setting,
     blank,
     fact_row,
-    heard,
     ledger_rows,
     pace_rows,
     setting_row,
     text_rows,
-    ticked,
     warning_rows,
 )
 
@@ -78,23 +76,14 @@ def _known(engine: Engine) -> list[tuple[str, str]]:
     ]
 
 
-class Migrate(Flow):
+class Migrate(TaskFlow[MigrateState]):
     """Check, run, and the verification of every row."""
 
     name, title, steps = "migrate", "Migrate", ("check", "run", "report")
+    PACED = ("run",)
 
     def __init__(self, screen: TransferScreen) -> None:
-        super().__init__(screen)
-        self.state = MigrateState()
-
-    @property
-    def step(self) -> str:
-        return self.state.step
-
-    def set(self, **changes: Any) -> None:
-        """Replace parts of the state and show it."""
-        self.state = replace(self.state, **changes)
-        self.paint()
+        super().__init__(screen, MigrateState())
 
     def renewed(self) -> None:
         if self.state.step == "check":
@@ -228,15 +217,6 @@ class Migrate(Flow):
         else:
             self.set(step="report", done=value, pace=RunProgress())
             self.screen.flash(f"{plural(value.verified, 'row')} made and verified")
-
-    def failed(self, slot: str, error: MemtuiError) -> None:
-        self.set(error=error, pace=RunProgress())
-
-    def advanced(self, slot: str, progress: Progress) -> None:
-        if slot == "run":
-            self.set(pace=heard(self.state.pace, progress, self.now_ms))
-        elif not slot and self.busy("run"):
-            self.set(pace=ticked(self.state.pace, self.now_ms))
 
     # ------------------------------------------------------------------ keys
 

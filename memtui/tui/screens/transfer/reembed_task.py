@@ -13,7 +13,6 @@ from memtui.engine import (
     CaseBook,
     MemtuiError,
     OnProgress,
-    Progress,
     UsageError,
 )
 from memtui.paths import store_state_dir
@@ -25,8 +24,8 @@ from memtui.tui.paint.numbers import ago, full, plural
 from memtui.tui.screens.transfer import reembed_view
 from memtui.tui.screens.transfer.reembed_view import BUNDLED, STEPS, ReembedState
 from memtui.tui.widgets.row_list import Row
-from memtui.tui.wizard.task import STOPPED, Flow, Heading
-from memtui.tui.wizard.view import RunProgress, blank, fact_row, heard, text_rows, ticked, warning_rows
+from memtui.tui.wizard.task import STOPPED, Flow, Heading, TaskFlow
+from memtui.tui.wizard.view import RunProgress, blank, fact_row, text_rows, warning_rows
 
 if TYPE_CHECKING:
     from memtui.engine.transfer import (
@@ -58,30 +57,20 @@ _ASKED = ("model", "base_url", "key_env", "dimensions", "task")
 """What a run is asked for; never a key."""
 
 
-class Reembed(Flow):
+class Reembed(TaskFlow[ReembedState]):
     """Four steps; the store is only read before the last one."""
 
     name, title, steps = "reembed", "Re-embed", STEPS
 
     def __init__(self, screen: TransferScreen, run: Unfinished | None = None) -> None:
-        super().__init__(screen)
         what = dict(run.what) if run is not None else {}
         given: dict[str, Any] = {key: str(what.get(key) or "") for key in _ASKED}
-        self.state = ReembedState(**given, place=str(what.get("destination") or ""))
+        super().__init__(screen, ReembedState(**given, place=str(what.get("destination") or "")))
         if run is not None:
             self.state = replace(self.state, step="make")
         elif not self.state.model:
             self.state = replace(self.state, model=BUNDLED)
         self._model_now = self.engine.transfer.workshop.model_name
-
-    @property
-    def step(self) -> str:
-        return self.state.step
-
-    def set(self, **changes: Any) -> None:
-        """Replace parts of the state and show it."""
-        self.state = replace(self.state, **changes)
-        self.paint()
 
     def renewed(self) -> None:
         if self.state.step == "model":
@@ -230,15 +219,6 @@ class Reembed(Flow):
         else:
             self.screen.flash(f"{value.model} is the store's model now; the way back is listed here")
             host(self.screen).take("store", value.store)
-
-    def failed(self, slot: str, error: MemtuiError) -> None:
-        self.set(error=error, pace=RunProgress())
-
-    def advanced(self, slot: str, progress: Progress) -> None:
-        if slot:
-            self.set(pace=heard(self.state.pace, progress, self.now_ms))
-        elif self.state.pace.phases:
-            self.set(pace=ticked(self.state.pace, self.now_ms))
 
     # ------------------------------------------------------------------ keys
 

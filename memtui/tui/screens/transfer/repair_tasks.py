@@ -14,7 +14,6 @@ from memtui.engine import (
     MemtuiError,
     OnProgress,
     Outcome,
-    Progress,
     one_line,
 )
 from memtui.engine.transfer import (
@@ -25,17 +24,15 @@ from memtui.tui.layouts import Shape
 from memtui.tui.paint.numbers import full, plural
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.state_panel import State
-from memtui.tui.wizard.task import STOPPED, Flow, Heading
+from memtui.tui.wizard.task import STOPPED, Heading, TaskFlow
 from memtui.tui.wizard.view import (
     RunProgress,
     Setting,
     blank,
     fact_row,
-    heard,
     pace_rows,
     setting_row,
     text_rows,
-    ticked,
     warning_rows,
 )
 
@@ -65,7 +62,7 @@ class MendState:
     undone: bool = False
 
 
-class Mend(Flow):
+class Mend(TaskFlow[MendState]):
     """The three differ in their settings and in the plan that they make."""
 
     steps = ("what", "review", "report")
@@ -73,8 +70,7 @@ class Mend(Flow):
     """What it is for, in a few sentences."""
 
     def __init__(self, screen: TransferScreen) -> None:
-        super().__init__(screen)
-        self.state = MendState()
+        super().__init__(screen, MendState())
 
     def settings(self) -> list[Setting]:
         """What can be decided."""
@@ -88,15 +84,6 @@ class Mend(Flow):
     def asks(self) -> bool:
         """Whether a real plan asks a service, so that one without it is shown first."""
         return False
-
-    @property
-    def step(self) -> str:
-        return self.state.step
-
-    def set(self, **changes: Any) -> None:
-        """Replace parts of the state and show it."""
-        self.state = replace(self.state, **changes)
-        self.paint()
 
     def renewed(self) -> None:
         if self.state.step == "review":
@@ -254,15 +241,6 @@ class Mend(Flow):
             self.set(step="report", plan=value[0], outcome=outcome, pace=RunProgress())
             changed = plural(outcome.changed, "memory", "memories")
             host(self.screen).take("changed", f"{changed} changed (entry {full(outcome.entry)})")
-
-    def failed(self, slot: str, error: MemtuiError) -> None:
-        self.set(error=error, pace=RunProgress())
-
-    def advanced(self, slot: str, progress: Progress) -> None:
-        if slot:
-            self.set(pace=heard(self.state.pace, progress, self.now_ms))
-        elif self.state.pace.phases:
-            self.set(pace=ticked(self.state.pace, self.now_ms))
 
     # ------------------------------------------------------------------ keys
 
