@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,13 @@ from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.recipes.memtui.settings import fitted
+from memtui.engine.recall.recipes.memtui.signals import SIGNALS
 from memtui.engine.store.create import create_own
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import DAY_MS, NOW_MS, row, write_store
 from tests.quality import dialogues
+from tests.quality.fusion import WEIGHTS
 from tests.quality.table import Set, answer, dialogue_set, plain_hybrid, scores
 
 
@@ -117,25 +121,32 @@ def test_a_date_in_the_question_lifts_what_was_said_then(talks: Set) -> None:
     assert all(start <= times[each] < start + 38 * DAY_MS for each in trace.returned)
 
 
-def test_the_answer_beside_a_hit_enters_through_its_neighbour(tmp_path: Path) -> None:
-    said = [
-        "Which colour did you choose for the roof of the library?",
-        "Zebra mauve quux.",
-        "The weather was fine.",
-    ]
-    rows = [{"text": t, "metadata": {"session": "s1", "speaker": "A"}} for t in said]
-    filler = [{"text": f"roof {n} of the library is made of steel {n}"} for n in range(40)]
-    bench = own(tmp_path / "s", *rows, *filler)
-    config = {"memtui": {"pool": 5, "previousWeight": 0.9}}
-    config["memtui"]["following"] = 0
-    trace = ask(bench, said[0], config=config, limit=3)
-    assert "m1" in trace.returned
-    entered = next(c for c in trace.results if c.id == "m1")
-    assert entered.steps[0].stage == "neighbours"
-    assert entered.steps[0].before is None
-    assert entered.steps[0].inputs["previous"] == "m0"
-    alone = {"pool": 5, "previousWeight": 0, "following": 0}
-    assert "m1" not in ask(bench, said[0], config={"memtui": alone}, limit=3).returned
+def test_rows_with_a_speaker_are_a_dialogue_and_a_person_may_say_otherwise(tmp_path: Path) -> None:
+    said = [{"text": f"tea {n}", "metadata": {"speaker": "A"} if n < 30 else {}} for n in range(60)]
+    talk = own(tmp_path / "talk", *said)
+    assert ask(talk, "which tea").config["memtui"]["profile"] == "dialogue"
+    forced = ask(talk, "which tea", config={"memtui": {"profile": "notes", "signals": {"times": 0.5}}})
+    assert forced.config["memtui"]["profile"] == "notes"
+    assert forced.config["memtui"]["signals"] == {**fitted_all("notes"), "times": 0.5}
+    assert ask(own(tmp_path / "notes", *said[29:]), "which tea").config["memtui"]["profile"] == "notes"
+    with pytest.raises(ConfigError, match="signals"):
+        ask(talk, "tea", config={"memtui": {"signals": {"tims": 1}}})
+
+
+def fitted_all(profile: str) -> dict[str, float]:
+    """The signals of a profile; those without a weight count 0."""
+    return dict.fromkeys((signal.key for signal in SIGNALS), 0.0) | fitted(profile)["signals"]  # type: ignore[arg-type]
+
+
+def test_every_weight_of_the_file_has_an_error_and_an_ablation() -> None:
+    told = tomllib.loads(WEIGHTS.read_text(encoding="utf-8"))
+    keys = {signal.key for signal in SIGNALS}
+    for profile in ("dialogue", "notes"):
+        weights = {key: value for key, value in told[profile].items() if key != "signals"}
+        assert set(told[profile]["signals"]) <= keys
+        for each in (*weights.values(), *told[profile]["signals"].values()):
+            assert set(each) == {"weight", "error", "without", "interval"}
+            assert each["interval"][0] <= each["without"] <= each["interval"][1]
 
 
 def test_an_answer_without_the_questions_words_is_met_by_what_was_asked(tmp_path: Path) -> None:
@@ -147,7 +158,7 @@ def test_an_answer_without_the_questions_words_is_met_by_what_was_asked(tmp_path
     rows = [{"text": t, "metadata": {"session": "s1", "speaker": "A"}} for t in said]
     filler = [{"text": f"roof {n} of the library is made of steel {n}"} for n in range(40)]
     bench = own(tmp_path / "s", *rows, *filler)
-    config = {"memtui": {"pool": 5, "previousWeight": 0}}
+    config = {"memtui": {"pool": 5}}
     trace = ask(bench, said[0], config=config, limit=3)
     assert trace.returned[:2] == ("m0", "m1")
     first = trace.results[1].steps[0]
@@ -157,7 +168,7 @@ def test_an_answer_without_the_questions_words_is_met_by_what_was_asked(tmp_path
     assert met.score == pytest.approx(late.inputs["met"], abs=1e-6)
     colour = next(word for word in met.words if word.word == "colour")
     assert (colour.met, colour.before, colour.cosine) == ("", True, pytest.approx(0.8, abs=1e-6))
-    gone = ask(bench, said[0], config={"memtui": {"pool": 5, "previousWeight": 0, "following": 0}}, limit=3)
+    gone = ask(bench, said[0], config={"memtui": {"pool": 5, "following": 0}}, limit=3)
     assert "m1" not in gone.returned
 
 

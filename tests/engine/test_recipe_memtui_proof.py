@@ -13,7 +13,7 @@ import pytest
 from memtui.engine import RecallRequest, Trace
 from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.recall.answer import recall
-from memtui.engine.recall.recipes.memtui import late_interaction, stages
+from memtui.engine.recall.recipes.memtui import late_interaction, signals, stages
 from memtui.engine.recall.recipes.memtui import question as dates
 from memtui.engine.recall.recipes.memtui import recipe as recipe_stages
 from memtui.engine.recall.recipes.memtui.survey import Survey
@@ -121,13 +121,29 @@ def _by_hand(talks: Set, trace: Trace, scope: str | None) -> dict[str, float]:
         r["id"] for at, r in enumerate(stored) if same_session(at, at - 1) and stored[at - 1]["id"] in best
     }
     s = by_itself(union | after)
+    weights_of = setting["signals"]
+    pattern = {name: getattr(signals, name) for name in ("_NUMBER", "_TIME", "_OPENER")}
+    wants = signals.asks_number(trace.query), signals.asks_time(trace.query)
     final = dict(s)
     for at, row in enumerate(stored):
-        for other, weight in ((at - 1, "previousWeight"), (at + 1, "nextWeight")):
-            if same_session(at, other):
-                beside = stored[other]
-                if beside["id"] in s and (row["id"] in s or row["id"] in trace.returned):
-                    final[row["id"]] = final.get(row["id"], 0.0) + setting[weight] * s[beside["id"]]
+        if row["id"] not in s:
+            continue
+        said = row["text"].removeprefix(f"{row['speaker']}: ")
+        first, last = not same_session(at, at - 1), not same_session(at, at + 1)
+        before = stored[at - 1]
+        scored = bm25.get(before["id"], 0) if not first else 0
+        asked_before = not first and before["speaker"] != row["speaker"] and before["text"].endswith("?")
+        told = {
+            "wordsBefore": math.log(1 + scored) / math.log(1 + top),
+            "askedBefore": asked_before,
+            "firstOfSession": first,
+            "lastOfSession": last,
+            "question": "?" in said,
+            "numbers": wants[0] and bool(pattern["_NUMBER"].search(said)),
+            "times": wants[1] and bool(pattern["_TIME"].search(said)),
+            "opener": bool(pattern["_OPENER"].search(said)),
+        }
+        final[row["id"]] += sum(weights_of[name] * float(value) for name, value in told.items())
     newest = [st.params["newest_ms"] for st in trace.stages if st.name == "recency"]
     for i in final:
         if newest:
@@ -184,6 +200,8 @@ def _with(trace: Trace, at: int, outcome: Any) -> Trace:
         (stages, "MILLISECONDS_A_DAY", 1_000),
         (dates, "AFTER_MONTH", dates.timedelta(days=9)),
         (dates, "AFTER_DAY", dates.timedelta(days=9)),
+        (signals, "QUESTION_MARKS", (",",)),
+        (signals, "asks_time", lambda question: True),
         (late_interaction, "best_cosines", lambda *a: np.full((len(a[2]), len(a[1].tokens)), 0.5)),
     ],
 )

@@ -10,7 +10,7 @@ from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.recipes.memtui.pairs import pairs_of
 from memtui.engine.recall.recipes.memtui.scripts import coverage, learned_scripts
-from memtui.engine.recall.recipes.memtui.settings import resolve_own
+from memtui.engine.recall.recipes.memtui.settings import fitted, resolve_own
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS
 from tests.engine.pro_store import row, write_store
@@ -143,7 +143,7 @@ def test_the_vocabulary_decides_and_not_a_list_of_languages() -> None:
 
 def test_given_vectors_are_trusted_whatever_the_script() -> None:
     own, _ = resolve_own(None, bundled=False, question="数据库的端口是多少")
-    assert (own.vector_weight, own.bm25_weight, own.late_weight) == (0.3, 0.2, 0.3)
+    assert (own.vector_weight, own.bm25_weight, own.late_weight) == (0.3, fitted("notes")["bm25Weight"], 0.3)
 
 
 def test_weights_that_a_person_gives_stay_as_they_are() -> None:
@@ -156,4 +156,5 @@ def test_keywords_count_more_in_a_long_question() -> None:
     weights = [
         resolve_own(None, bundled=True, question="word " * n)[0].bm25_weight for n in (3, 12, 26, 40, 90)
     ]
-    assert weights == [0.2, 0.2, 0.3, 0.4, 0.4]
+    least = fitted("notes")["bm25Weight"]
+    assert weights == pytest.approx([least, least, least + 0.1, least + 0.2, least + 0.2])

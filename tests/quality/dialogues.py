@@ -42,13 +42,13 @@ class Question:
     expected: tuple[str, ...]
 
 
-def read(name: str) -> tuple[list[Turn], list[Question]]:
+def read(name: str, folder: Path = FOLDER) -> tuple[list[Turn], list[Question]]:
     """The turns and questions of one dialogue, in order."""
     turns: list[Turn] = []
     questions: list[Question] = []
     keys: dict[str, str] = {}
     session, start, said = 0, 0, 0
-    for line in (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+    for line in (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("= "):
             session, said = session + 1, 0
             start = int(datetime.strptime(line[2:], "%Y-%m-%d %H:%M").replace(tzinfo=UTC).timestamp()) * 1000
@@ -68,9 +68,9 @@ def read(name: str) -> tuple[list[Turn], list[Question]]:
     return turns, questions
 
 
-def names() -> list[str]:
-    """The dialogues."""
-    return sorted(path.stem for path in FOLDER.glob("*.txt"))
+def names(folder: Path = FOLDER) -> list[str]:
+    """The dialogues of a folder; those of `chats` are of short messages, several in a row."""
+    return sorted(path.stem for path in folder.glob("*.txt"))
 
 
 def write(folder: Path, turns: Sequence[Turn], *, prefixed: bool = True) -> Path:

@@ -27,19 +27,24 @@ from memtui.engine.cases.runner import Measures, mean, measure
 from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
+from memtui.engine.recall.recipes.memtui.signals import SIGNALS
 from memtui.engine.store.open import open_store
 from tests.conftest import NOW_MS, SHARED
 from tests.quality import dialogues
 
 K = 10
 RECIPES = ("pro/agent", "pro/tool", "pro/cli", "pro/article", "memory-lancedb", "mem-engine", "memtui")
-_NO_NEIGHBOURS = {"previousWeight": 0, "nextWeight": 0, "contextWeight": 0, "following": 0}
+_NO_BEFORE = {signal.key: 0.0 for signal in SIGNALS if signal.stage == "neighbours"}
+_NO_KIND = {signal.key: 0.0 for signal in SIGNALS if signal.stage == "kind"}
+_NO_NEIGHBOURS = {"signals": _NO_BEFORE | _NO_KIND, "contextWeight": 0, "following": 0}
 _NO_SIGNALS = {"speakerWeight": 0, "dateWeight": 0, **_NO_NEIGHBOURS}
-PARTS: Mapping[str, Mapping[str, float]] = {
+PARTS: Mapping[str, Mapping[str, Any]] = {
     "memtui: two lanes": {**_NO_SIGNALS, "lateWeight": 0, "vectorWeight": 0.2, "bm25Weight": 0.8},
     "memtui: + word by word": _NO_SIGNALS,
     "memtui: + speaker, date": _NO_NEIGHBOURS,
-    "memtui: + adjacent scores": {"contextWeight": 0, "following": 0},
+    "memtui: + signals": {"contextWeight": 0, "following": 0},
+    "memtui: without the place": {"signals": _NO_BEFORE},
+    "memtui: without the kind": {"signals": _NO_KIND},
     "memtui: without rarity": {"rarity": 0},
 }
 """The recipe without some of its signals."""
@@ -64,9 +69,7 @@ class Set:
     questions: Sequence[Asked]
 
 
-def answer(
-    bench: RecallContext, asked: Asked, recipe: str, settings: Mapping[str, float] | None
-) -> list[str]:
+def answer(bench: RecallContext, asked: Asked, recipe: str, settings: Mapping[str, Any] | None) -> list[str]:
     """Ids of the first ten."""
     request = RecallRequest(
         query=asked.query,

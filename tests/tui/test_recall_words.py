@@ -149,7 +149,9 @@ _ANY = st.one_of(st.none(), st.booleans(), st.integers(-(10**9), 10**9), st.floa
                 "gate",
                 "value",
                 "cosine",
-                "next_score",
+                "question",
+                "question_weight",
+                "words_before",
                 "met",
             ]
         ),

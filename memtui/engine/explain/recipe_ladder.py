@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 OF_THE_MEMORY = frozenset({"scope", "category", "inactive", "expired", "state", "suppressed"})
 """Gates that no larger limit opens."""
 
-_FINDING = ("memtui.pool", "memtui.following", "memtui.previousWeight", "memtui.nextWeight")
+_FINDING = ("memtui.pool", "memtui.following", "memtui.profile")
 """Settings of memtui's own recipe that decide what becomes a candidate; the others only weigh candidates."""
 
 ENGINE_RECIPE = "mem-engine"

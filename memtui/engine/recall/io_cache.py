@@ -183,14 +183,19 @@ class IoCache:
         where: str | None,
         metric: Literal["cosine", "l2"] = "cosine",
         exact: bool = False,
+        in_memory: bool = False,
     ) -> SearchResult:
-        """See `search.nearest`; `exact` is `search.nearest_exact`."""
-        key = ("vector", query.tobytes(), where, metric, exact)
+        """See `search.nearest`; `exact` is `search.nearest_exact`, `in_memory` `search.nearest_in_memory`."""
+        key = ("vector", query.tobytes(), where, metric, exact, in_memory)
         if exact:
             return self.asked(
                 key,
                 "all vectors have to be read",
                 lambda: store_search.nearest_exact(self.pin, query, where=where),
+            )
+        if in_memory:
+            return self._search(
+                key, "vectors", k, lambda: store_search.nearest_in_memory(self.pin, query, k=k, where=where)
             )
         return self._search(
             key, "vectors", k, lambda: store_search.nearest(self.pin, query, k=k, where=where, metric=metric)

@@ -161,15 +161,17 @@ class CandidateRows(Sequence[CandidateRow]):
 class RowsById(CandidateRows):
     """The rows with these row ids, in this order, read in slices as they are walked."""
 
-    def __init__(self, pin: Snapshot, row_ids: Sequence[int], columns: Sequence[str]) -> None:
-        self._pin, self._row_ids, self._columns = pin, row_ids, columns
+    def __init__(
+        self, pin: Snapshot, row_ids: Sequence[int], columns: Sequence[str], *, at_once: int = READ_AT_ONCE
+    ) -> None:
+        self._pin, self._row_ids, self._columns, self._at_once = pin, row_ids, columns, at_once
         self._made = []
 
     def __len__(self) -> int:
         return len(self._row_ids)
 
     def _read(self, start: int) -> list[CandidateRow]:
-        table = self._pin.take(self._row_ids[start : start + READ_AT_ONCE], self._columns)
+        table = self._pin.take(self._row_ids[start : start + self._at_once], self._columns)
         return rows_of(table, self._pin.dialect)
 
 

@@ -80,6 +80,15 @@ def nearest(
     return SearchResult(CandidateRows(found, table.dialect), found.column("_distance").to_pylist(), k)
 
 
+def nearest_in_memory(pin: Snapshot, query: Floats, *, k: int, where: str | None) -> SearchResult:
+    """`nearest` by cosine from the vectors in memory, where they are; the rows are read as they are walked."""
+    if not pin.vectors_in_memory:
+        return nearest(pin, query, k=k, where=where)
+    found = pin.nearest(query.astype(np.float32).tolist(), k=k, where=where)
+    rows = RowsById(pin, found.row_ids.tolist(), read_columns(pin.dialect), at_once=max(1, k // 2))
+    return SearchResult(rows, found.distances.tolist(), k)
+
+
 def nearest_exact(table: Table, query: Floats, *, where: str | None) -> SearchResult:
     """All rows by cosine distance in double precision (disableNativeCosine); a zero norm counts as cosine 0."""
     import pyarrow as pa

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from memtui.engine.dialects.base import Dialect
     from memtui.engine.store.agent_words.search import Ranked, WordIndex
+    from memtui.engine.store.vector_matrix import Found, VectorCache
 
 
 # The state of a table's indexes on text and vectors.
@@ -99,8 +100,16 @@ class Snapshot:
     where they are not on this machine.
     """
 
-    def __init__(self, table: Any, dialect: Dialect, where: str, folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        table: Any,
+        dialect: Dialect,
+        where: str,
+        folder: Path | None = None,
+        vectors: VectorCache | None = None,
+    ) -> None:
         self.table = table
+        self._vectors = vectors
         self.dialect = dialect
         self.where = where
         self.folder = folder
@@ -258,6 +267,39 @@ class Snapshot:
                 query = query.where(condition, prefilter=True)
             query = query.select([*columns, "_distance"]).with_row_id(with_row_id)
             return query.limit(k).to_arrow()
+
+    @cached_property
+    def vectors_in_memory(self) -> bool:
+        """Whether `nearest` can answer: a table on this machine, small enough, without an index on its vectors."""
+        from memtui.engine.store.vector_matrix import MOST_BYTES
+
+        if self._vectors is None or self.folder is None or self.dims is None:
+            return False
+        if 4 * self.rows * self.dims > MOST_BYTES:
+            return False
+        return vector_index_rows(self.table, self.dialect.columns.vector, self.where) is None
+
+    def nearest(self, vector: Sequence[float], *, k: int, where: str | None = None) -> Found:
+        """As `vector_search` by cosine, from the vectors in memory: row ids and distances, nearest first.
+
+        Raises `UsageError` for a vector that does not fit.
+        """
+        import numpy as np
+
+        from memtui.engine.store.vector_matrix import addressed
+
+        question = np.asarray(vector, dtype=np.float32)
+        self._check_query(question, k)
+        assert self._vectors is not None  # asked only where `vectors_in_memory`
+        matrix = self._vectors.matrix(self)
+        if where is None:
+            return matrix.nearest(question, k, None)
+
+        def among() -> Any:
+            kept, _ = addressed(self, where)
+            return np.isin(matrix.addresses, kept, assume_unique=True)
+
+        return matrix.nearest(question, k, self.derived(("kept", where), among))
 
     def fts_search(
         self,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.store.object_store import ObjectFolder
+    from memtui.engine.store.vector_matrix import VectorCache
     from memtui.engine.store.writer import VersionMark, Writer
 
 
@@ -46,6 +47,7 @@ class Store:
         self._place = place
         self._columns = columns
         self._lock = threading.Lock()
+        self._vectors: VectorCache | None = None
         self._watch_lock = threading.Lock()  # polling a slow disk must not hold up a page
         self._old: Snapshot | None = None
         self._pin = self._newest()
@@ -166,7 +168,7 @@ class Store:
         with explained(self.where):
             table = self._connection.open_table(self.table_name, version=version)
             schema = table.schema
-        old = Snapshot(table, self._dialect_of(schema), self.where, self._table_folder)
+        old = self._snapshot(table, schema)
         with self._lock:
             self._old = old
         return old
@@ -280,7 +282,14 @@ class Store:
         table = self._open()
         with explained(self.where, self._place.newest_version_file()):
             schema = table.schema
-        return Snapshot(table, self._dialect_of(schema), self.where, self._table_folder)
+        return self._snapshot(table, schema)
+
+    def _snapshot(self, table: Any, schema: pa.Schema) -> Snapshot:
+        from memtui.engine.store.vector_matrix import VectorCache
+
+        if self._vectors is None:
+            self._vectors = VectorCache()
+        return Snapshot(table, self._dialect_of(schema), self.where, self._table_folder, self._vectors)
 
     def _dialect_of(self, schema: pa.Schema) -> Dialect:
         return generic(schema, self._columns) if self._columns else detect(schema, self.where)

@@ -107,14 +107,28 @@ def _met(b: float, i: Inputs) -> str:
     return f"+ {figure(i.get('late_weight'))} x {stretch_words(i, 'met')} words met"
 
 
-def _beside(b: float, i: Inputs) -> str:
-    sides = (("previous", "before"), ("next", "after"))
-    parts = [
-        f"{figure(i.get(f'{side}_weight'))} x {figure(i[f'{side}_score'])} of the one {word}"
-        for side, word in sides
-        if i.get(f"{side}_score") is not None
-    ]
-    return "+ " + " + ".join(parts) if parts else "nobody beside it"
+SIGNALS = {
+    "words_before": "words met just before",
+    "asked_before": "asked just before",
+    "first_of_session": "begins its session",
+    "last_of_session": "ends its session",
+    "question": "is a question",
+    "numbers": "has a number",
+    "times": "names a time",
+    "opener": "opens with a greeting",
+}
+"""What a signal says of a memory."""
+
+
+def _signals(b: float, i: Inputs) -> str:
+    """The signals that count here, each with its weight, and its value where that is not 1."""
+    parts = []
+    for name, said in SIGNALS.items():
+        value, weight = i.get(name), i.get(f"{name}_weight")
+        if isinstance(value, int | float) and isinstance(weight, int | float) and value and weight:
+            times = "" if value == 1 else f" x {figure(value)}"
+            parts.append(f"{'-' if weight < 0 else '+'} {figure(abs(weight))}{times} {said}")
+    return " ".join(parts) or "nothing to add"
 
 
 def _newer(b: float, i: Inputs) -> str:
@@ -168,7 +182,8 @@ FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "late_interaction": _met,
     "speaker_named": lambda b, i: f"+ {figure(i.get('speaker_weight'))}: said by {figure(i.get('speaker'))}",
     "date_named": lambda b, i: f"+ {figure(i.get('date_weight'))}: of the time that was asked for",
-    "neighbours": _beside,
+    "neighbours": _signals,
+    "kind": _signals,
     "newer": _newer,
     "reciprocal_ranks": _reciprocal,
 }

@@ -50,6 +50,7 @@ _MERGED = (
             "speaker",
             "date",
             "neighbours",
+            "kind",
             "recency",
         ),
         "boosts",

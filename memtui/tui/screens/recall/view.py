@@ -222,6 +222,8 @@ _GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
         "WEIGHTS",
         "memtui",
         {
+            "profile": "whose weights: dialogue, or notes",
+            "signals": "of plain signals, each by its name",
             "vectorWeight": "of the cosine, stretched over the candidates",
             "lateWeight": "of how well each word of the question is met",
             "contextWeight": "of what the memory before meets, same session",
@@ -231,8 +233,6 @@ _GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
             "speakerWeight": "for what the named speaker has said",
             "dateWeight": "for memories of the time that is named",
             "following": "best ones whose next memory becomes a candidate",
-            "previousWeight": "of the score of the memory before, same session",
-            "nextWeight": "of the score of the memory after, same session",
             "recency": "newer ones gain when asked for, always, never",
             "recencyWeight": "most that the newest gains",
             "recencyHalfLifeDays": "days after which half of that is left",

@@ -43,6 +43,8 @@ class Evidence:
     """Of each candidate, empty where unknown."""
     around: Sequence[Around]
     """Ids of the memories before and after each candidate."""
+    signals: Mapping[str, Floats]
+    """Of `signals.SIGNALS`, by name."""
 
     @property
     def speaker(self) -> str:

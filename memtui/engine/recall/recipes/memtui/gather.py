@@ -10,7 +10,6 @@ from memtui.engine.core.errors import EmbeddingError
 from memtui.engine.providers.static_embedder import StaticEmbedder
 from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
 from memtui.engine.recall.lanes import Lane
-from memtui.engine.recall.recipes.memtui import stages
 from memtui.engine.recall.recipes.memtui.evidence import FOLLOWING, Evidence
 from memtui.engine.recall.recipes.memtui.late_interaction import (
     WordScores,
@@ -21,6 +20,7 @@ from memtui.engine.recall.recipes.memtui.late_interaction import (
 from memtui.engine.recall.recipes.memtui.question import CleanQuestion, newest_wanted, spans_named
 from memtui.engine.recall.recipes.memtui.searches import MemtuiSearch, following_memories
 from memtui.engine.recall.recipes.memtui.settings import OwnSettings
+from memtui.engine.recall.recipes.memtui.signals import signals
 from memtui.engine.recall.recipes.memtui.survey import SPEAKER, Survey, text_of
 from memtui.engine.recall.record import StageRecord
 from memtui.engine.recall.rows import CandidateRow
@@ -73,8 +73,10 @@ class CandidateGatherer:
         by_identifier = self.hits("identifier_ranked", pool.rows)
         past = pool.timestamp[pool.timestamp <= pool.now_ms]
         start = self.search.outside.clock()
-        met, warning = self._met(pool.rows)
+        earlier = self._before(pool.rows)
+        met, warning = self._met(pool.rows, earlier)
         met_ms = (self.search.outside.clock() - start) * 1000
+        around = [self.known.chains.around(row.id) for row in pool.rows]
         asked = Evidence(
             question=self.question,
             clean=self.clean,
@@ -90,7 +92,8 @@ class CandidateGatherer:
             by_identifier=by_identifier,
             following=self.hits(FOLLOWING, pool.rows),
             speakers=speakers,
-            around=[self.known.chains.around(row.id) for row in pool.rows],
+            around=around,
+            signals=signals(self.question, pool, earlier, around),
         )
         return asked, warning
 
@@ -111,27 +114,6 @@ class CandidateGatherer:
             return self
         return replace(self, lanes={**self.lanes, FOLLOWING: following_memories(self.search, leaders)})
 
-    def entering(self, pool: CandidatePool, asked: Evidence, record: StageRecord) -> list[CandidateRow]:
-        """Rows beside candidates that no search found, when their neighbours' scores lift them among the results.
-
-        `record` is the last stage before the neighbours'.
-        """
-        flow = record.outcome.flow
-        outcome = stages.neighbours(flow, pool, asked)
-        best = outcome.flow.score[outcome.flow.order]
-        bar = float(best[self.limit - 1]) if len(best) >= self.limit else 0.0
-        inside = {row.id for row in pool.rows}
-        gain: dict[str, float] = {}
-        weights = (self.settings.next_weight, self.settings.previous_weight)
-        for index in flow.order.tolist():
-            for other, weight in zip(asked.around[index], weights, strict=True):
-                if other is not None and other not in inside:
-                    gain[other] = gain.get(other, 0.0) + weight * float(flow.score[index])
-        wanted = sorted(memory_id for memory_id, score in gain.items() if score > bar)
-        stored = self.search.outside.rows_by_id(wanted) if wanted else {}
-        rows = [row for each in stored.values() if (row := self.search.read(each)) is not None]
-        return [row for row in rows if not self.search.gate(row)]
-
     def _rarity(self, word: str) -> float:
         return math.pow(self.known.rarity(word), self.settings.rarity)
 
@@ -151,8 +133,10 @@ class CandidateGatherer:
         earlier = [None if name is None else known.get(name) for name in names]
         return [None if row is None or self.search.gate(row) else row for row in earlier]
 
-    def _met(self, rows: Sequence[CandidateRow]) -> tuple[WordScores | None, str]:
-        outside, earlier = self.search.outside, self._before(rows)
+    def _met(
+        self, rows: Sequence[CandidateRow], earlier: Sequence[CandidateRow | None]
+    ) -> tuple[WordScores | None, str]:
+        outside = self.search.outside
         texts = [_bare(row) for row in (*rows, *earlier)]
         key = ("met", self.clean.text, self.settings.rarity, self.search.scope_where, tuple(texts))
 

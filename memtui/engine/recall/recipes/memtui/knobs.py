@@ -16,8 +16,26 @@ def _weight(key: str, meaning: str) -> Knob:
     return Knob(f"memtui.{key}", "number", meaning, 0.0, 2.0, 0.01)
 
 
+SIGNALS = (
+    ("wordsBefore", "of the keyword score of the memory before, same session"),
+    ("askedBefore", "for what another speaker has just asked about"),
+    ("firstOfSession", "for what begins its session"),
+    ("lastOfSession", "for what ends its session"),
+    ("question", "for what asks a question itself"),
+    ("numbers", "for a number, where one is asked for"),
+    ("times", "for a time, where one is asked for"),
+    ("opener", "for what opens with a greeting or an exclamation"),
+)
+"""Plain signals, and what each weight is for; a weight below 0 takes away."""
+
+
+def _signal(key: str, meaning: str) -> Knob:
+    return Knob(f"memtui.signals.{key}", "number", meaning, -1.0, 1.0, 0.01)
+
+
 KNOBS = (
     replace(LIMIT, high=100),
+    Knob("memtui.profile", "choice", "whose weights are the start", choices=("dialogue", "notes")),
     Knob("memtui.pool", "whole", "candidates of each search", 1, 200, 1),
     _weight("vectorWeight", "of the cosine, stretched over the candidates"),
     _weight("lateWeight", "of how well each word of the question is met"),
@@ -27,8 +45,7 @@ KNOBS = (
     _weight("identifierWeight", "of identifiers that stand in the text to the letter"),
     _weight("speakerWeight", "for what the named speaker has said"),
     _weight("dateWeight", "for memories of the time that is named"),
-    Knob("memtui.previousWeight", "number", "of the score of the memory before, same session", step=0.01),
-    Knob("memtui.nextWeight", "number", "of the score of the memory after, same session", step=0.01),
+    *(_signal(key, meaning) for key, meaning in SIGNALS),
     Knob("memtui.following", "whole", "best ones whose next memory becomes a candidate", 0, 100, 1),
     Knob("memtui.recency", "choice", "whether newer ones gain", choices=("asked", "on", "off")),
     _weight("recencyWeight", "most that the newest gains"),
@@ -43,8 +60,7 @@ SEARCH_SPACE: Mapping[str, tuple[Any, ...]] = {
     "identifierWeight": (0.0, 0.5, 1.0),
     "rarity": (0.0, 0.5, 1.0, 1.5),
     "contextWeight": (0.0, 0.5, 0.7),
-    "previousWeight": (0.0, 0.15, 0.3),
-    "nextWeight": (0.0, 0.1, 0.2),
+    "profile": ("dialogue", "notes"),
     "recency": ("asked", "on", "off"),
     "minScore": (0.0, 0.2, 0.4, 0.6),
 }
@@ -57,9 +73,11 @@ _NEEDS_STAGE: Mapping[str, tuple[str, str]] = {
     "identifierWeight": ("identifier_ranked", "the question names nothing to be found to the letter"),
     "speakerWeight": ("speaker", "the question names no speaker"),
     "dateWeight": ("date", "the question names no time"),
-    "previousWeight": ("neighbours", "no candidate has another memory of its session beside it"),
     "following": ("neighbours", "no candidate has another memory of its session beside it"),
-    "nextWeight": ("neighbours", "no candidate has another memory of its session beside it"),
+    "signals.wordsBefore": ("neighbours", "no candidate has another memory of its session beside it"),
+    "signals.askedBefore": ("neighbours", "no candidate has another memory of its session beside it"),
+    "signals.firstOfSession": ("neighbours", "no candidate has another memory of its session beside it"),
+    "signals.lastOfSession": ("neighbours", "no candidate has another memory of its session beside it"),
     "recencyWeight": ("recency", "the question does not ask for what is new"),
     "recencyHalfLifeDays": ("recency", "the question does not ask for what is new"),
 }
@@ -75,6 +93,11 @@ def idle(trace: Trace, path: str) -> str:
         return "this recall asks by words only"
     if key == "bm25Weight" and not trace.pool.bm25:
         return "no candidate shares a word with the question"
+    asks = next((record.outcome.params for record in trace.records if record.name == "kind"), {})
+    if key == "signals.numbers" and not asks.get("asks_number"):
+        return "the question asks for no number"
+    if key == "signals.times" and not asks.get("asks_time"):
+        return "the question asks for no time"
     stage, why = _NEEDS_STAGE.get(key, ("", ""))
     if stage and stage not in ran:
         return "recency is off" if stage == "recency" and settings.get("recency") == "off" else why

@@ -6,6 +6,7 @@ the extremes against what all candidates recorded, and what was read of a row ag
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +37,26 @@ _WEIGHTS = {
     "context_weight": "contextWeight",
     "speaker_weight": "speakerWeight",
     "date_weight": "dateWeight",
-    "previous_weight": "previousWeight",
-    "next_weight": "nextWeight",
     "recency_weight": "recencyWeight",
     "half_life_days": "recencyHalfLifeDays",
 }
 """Input of a step to the setting that it must equal."""
+
+_SIGNALS = {
+    "neighbours": {
+        "words_before": "wordsBefore",
+        "asked_before": "askedBefore",
+        "first_of_session": "firstOfSession",
+        "last_of_session": "lastOfSession",
+    },
+    "kind": {
+        "question": "question",
+        "numbers": "numbers",
+        "times": "times",
+        "opener": "opener",
+    },
+}
+"""Stage to its signals, and the setting that each one's weight must equal."""
 
 
 def prove_own(trace: Trace) -> Proof:
@@ -71,9 +86,11 @@ def _late(before: float, i: Inputs) -> float:
     return float(before + i["late_weight"] * _part(i["met"], i["lowest_met"], i["highest_met"]))
 
 
-def _beside(before: float, i: Inputs) -> float:
-    earlier = i["previous_weight"] * (i.get("previous_score") or 0.0)
-    return float(before + earlier + i["next_weight"] * (i.get("next_score") or 0.0))
+def _signals(stage: str) -> Callable[[float, Inputs], float]:
+    def score(before: float, i: Inputs) -> float:
+        return float(before + sum(i[f"{name}_weight"] * i[name] for name in _SIGNALS[stage]))
+
+    return score
 
 
 _SCORES: dict[str, Callable[[float, Inputs], float]] = {
@@ -85,10 +102,18 @@ _SCORES: dict[str, Callable[[float, Inputs], float]] = {
     "late_interaction": _late,
     "speaker_named": lambda before, i: before + i["speaker_weight"],
     "date_named": lambda before, i: before + i["date_weight"],
-    "neighbours": _beside,
+    "neighbours": _signals("neighbours"),
+    "kind": _signals("kind"),
     "newer": lambda before, i: before + i["recency_weight"] * 0.5 ** (i["age_days"] / i["half_life_days"]),
     "unchanged": lambda before, _: before,
 }
+
+
+_MARKS = ("?", "？", "؟")
+
+
+def _said_by(row: CandidateRow) -> str:
+    return str(row.metadata.values.get("speaker") or "").strip()
 
 
 class MemtuiRun:
@@ -100,12 +125,6 @@ class MemtuiRun:
         self.settings: Mapping[str, Any] = trace.config["memtui"]
         self.params = {stage.name: stage.params for stage in trace.stages}
         self.rows = {row.id: row for row in trace.pool.rows}
-        self.before_neighbours = {
-            candidate.id: step.before
-            for candidate in trace.candidates
-            for step in candidate.steps
-            if step.stage == "neighbours" and step.rank_before is not None
-        }
 
     def expected(self, candidate: Candidate, step: Step) -> float:
         """The score after a step; what is wrong with its inputs is a failure of its own."""
@@ -113,6 +132,9 @@ class MemtuiRun:
         for name, key in _WEIGHTS.items():
             if name in inputs and inputs[name] != self.settings[key]:
                 self._fail(candidate, step, f"{name} is {inputs[name]}, the setting is {self.settings[key]}")
+        for name, key in _SIGNALS.get(step.stage, {}).items():
+            if inputs.get(f"{name}_weight", self.settings["signals"][key]) != self.settings["signals"][key]:
+                self._fail(candidate, step, f"{name} weighs {inputs[f'{name}_weight']}")
         check = _CHECKS.get(step.stage)
         if check is not None and (why := check(self, row, step)):
             self._fail(candidate, step, why)
@@ -141,7 +163,7 @@ class MemtuiRun:
     def speaker(self, row: CandidateRow, step: Step) -> str:
         """One speaker is named, and the row has it; or the rule does not apply."""
         named = self.params[step.stage]["named"]
-        said = str(row.metadata.values.get("speaker") or "").strip()
+        said = _said_by(row)
         if (step.inputs.get("speaker") or "") != said:
             return f"the row's speaker is {said or 'nobody known'}"
         applies = len(named) == 1 and said == named[0]
@@ -156,12 +178,41 @@ class MemtuiRun:
         return "" if within == (step.rule == "date_named") else f"its time is {row.timestamp_ms}"
 
     def neighbours(self, row: CandidateRow, step: Step) -> str:
-        """The scores of the memories beside it are those they had."""
-        for name in ("previous", "next"):
-            other = step.inputs.get(name)
-            had = None if other is None else self.before_neighbours.get(other)
-            if step.inputs.get(f"{name}_score") != had:
-                return f"the {name} memory had {had}"
+        """What the memory before says, where it is a candidate too; flags are 0 or 1."""
+        i = step.inputs
+        if step.rule != "neighbours":
+            return ""
+        if wrong := [
+            n for n in ("asked_before", "first_of_session", "last_of_session") if i[n] not in (0, 1)
+        ]:
+            return f"{wrong[0]} is {i[wrong[0]]}"
+        previous = i.get("previous")
+        if previous is None and (i["words_before"] or i["asked_before"]):
+            return "there is no memory before"
+        if previous is not None and i["first_of_session"]:
+            return f"{previous} is before it"
+        if previous in self.rows and i["asked_before"]:
+            other = self.rows[previous]
+            if _said_by(other) == _said_by(row) or other.text.rstrip()[-1:] not in _MARKS:
+                return f"{previous} asks nothing"
+        hit = next(
+            (h for at, h in self.trace.pool.bm25.items() if self.trace.pool.rows[at].id == previous), None
+        )
+        top = max((h.score for h in self.trace.pool.bm25.values()), default=0.0)
+        score = math.log(1 + hit.score) / math.log(1 + top) if hit is not None and top > 0 else 0.0
+        seen = previous in self.rows and i["words_before"] == 0  # may be hidden from this recall
+        return "" if seen or abs(score - i["words_before"]) <= CLOSE else f"the memory before has {score}"
+
+    def kind(self, row: CandidateRow, step: Step) -> str:
+        """What the text shows; and a number or time counts only where one is asked for."""
+        i, params = step.inputs, self.params[step.stage]
+        if wrong := [n for n in _SIGNALS["kind"] if i[n] not in (0, 1)]:
+            return f"{wrong[0]} is {i[wrong[0]]}"
+        said = row.text.removeprefix(f"{_said_by(row)}:") if _said_by(row) else row.text
+        if bool(i["question"]) != any(mark in said for mark in _MARKS):
+            return "whether it asks"
+        if (i["numbers"] and not params["asks_number"]) or (i["times"] and not params["asks_time"]):
+            return "the question asks for no such thing"
         return ""
 
     def recency(self, row: CandidateRow, step: Step) -> str:
@@ -198,5 +249,6 @@ _CHECKS: dict[str, Callable[[MemtuiRun, CandidateRow, Step], str]] = {
     "speaker": MemtuiRun.speaker,
     "date": MemtuiRun.date,
     "neighbours": MemtuiRun.neighbours,
+    "kind": MemtuiRun.kind,
     "recency": MemtuiRun.recency,
 }

@@ -23,11 +23,16 @@ from memtui.engine.recall.recipes.memtui.gather import CandidateGatherer
 from memtui.engine.recall.recipes.memtui.knobs import KNOBS, SEARCH_SPACE, idle
 from memtui.engine.recall.recipes.memtui.proof import prove_own
 from memtui.engine.recall.recipes.memtui.question import clean_question, identifiers
-from memtui.engine.recall.recipes.memtui.settings import BLOCK, resolve_own
+from memtui.engine.recall.recipes.memtui.settings import (
+    BLOCK,
+    OwnSettings,
+    Profile,
+    profile_of,
+    resolve_own,
+)
 from memtui.engine.recall.recipes.memtui.survey import Survey, nothing, survey
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest, filters_of
-from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.recall.stage import Drop, Outcome, Ranking
 from memtui.engine.recall.stages.gates import limit_cut
 from memtui.engine.recall.trace import OnStage, StageKind, StageSummary
@@ -70,13 +75,9 @@ SCORES = (
 )
 """What a memory earns by itself."""
 
-NEIGHBOURS = Stage(
-    "neighbours", "same session", "score", stages.neighbours, lambda a: any(map(any, a.around))
-)
-"""What it earns by the memories beside it."""
-
 REST = (
-    NEIGHBOURS,
+    Stage("neighbours", "same session", "score", stages.neighbours, lambda a: any(map(any, a.around))),
+    Stage("kind", "kind of memory", "score", stages.kind),
     Stage("recency", "newer", "score", stages.recency, lambda a: bool(a.newest_wanted)),
     Stage("min_score", "min score", "filter", stages.min_score, lambda a: a.settings.min_score > 0),
     Stage("limit", "limit", "filter", lambda flow, pool, a: limit_cut(flow, pool, limit=a.limit)),
@@ -113,6 +114,9 @@ DEFAULT_LIMIT = 10
 
 MOST = 1000
 """Results that can be asked for."""
+
+LOOKED_AT = 5
+"""The best hits of the keywords whose script is looked at."""
 
 
 def run(
@@ -157,9 +161,8 @@ class MemtuiRun:
         self.now_ms = now_ms if request.now_ms is None else request.now_ms
         self.on_stage = on_stage or (lambda summary: None)
         self.cancel = cancel or CancelToken()
-        self.settings, self.findings = resolve_own(
-            request.config, bundled=bundled_vectors, question=request.query
-        )
+        self.bundled = bundled_vectors
+        self.settings, self.findings = self._resolved("notes", "")
         pool = max(self.settings.pool, self.limit)
         self.search = searches.MemtuiSearch(outside, request.scopes, request.category, pool, self.now_ms)
         self.warnings: list[str] = []
@@ -209,7 +212,15 @@ class MemtuiRun:
             f"metadata is encoded twice in {count}: read here as what it holds, by the plugin not at all.",
         )
 
+    def _resolved(self, profile: Profile, found: str) -> tuple[OwnSettings, tuple[str, ...]]:
+        """The settings for rows of a profile, and for the texts `found` by the keywords."""
+        request = self.request
+        return resolve_own(
+            request.config, bundled=self.bundled, question=request.query, profile=profile, found=found
+        )
+
     def _gather(self) -> CandidateGatherer:
+        """Search; then settle the weights, which hang on the rows and on what was found."""
         request, known = self.request, self._survey()
         clean = clean_question(request.query, share=known.share, speakers=known.speakers)
         vector = self._vector(clean.text)
@@ -225,6 +236,8 @@ class MemtuiRun:
                 "Nothing could be searched: " + "; ".join(dict.fromkeys(self.warnings)) + ".",
                 fix="Configure an embedder, give a question vector, or build a full-text index.",
             )
+        best = [hit.row.text for hit in found["bm25_ranked"].hits[:LOOKED_AT]]
+        self.settings, self.findings = self._resolved(profile_of(known.spoken), " ".join(best))
         return CandidateGatherer(
             question=request.query,
             clean=clean,
@@ -239,17 +252,13 @@ class MemtuiRun:
         )
 
     def _run(self, gathering: CandidateGatherer) -> tuple[CandidatePool, list[StageRecord]]:
-        """The score stages over what was found, then everything over that and the neighbours it draws in."""
+        """What each memory earns by itself, then everything over that and what was said after the best."""
         clock, cancel, start = self.outside.clock, self.cancel, self.outside.clock()
-        rows, pool, asked, warning, first = self._scored(gathering)
+        pool, asked, warning, first = self._scored(gathering)
         wider = gathering.with_following(pool, asked, first[-1])
         if wider is not gathering:
             gathering, self.lane_ms[FOLLOWING] = wider, (clock() - start) * 1000
-            rows, pool, asked, warning, first = self._scored(gathering)
-        entering = gathering.entering(pool, asked, first[-1])
-        if entering:
-            pool = gathering.pool([*rows, *entering])
-            asked, warning = gathering.asked(pool)
+            pool, asked, warning, _ = self._scored(gathering)
         if warning:
             self.warnings.append(warning)
         records = [self._searched(gathering, name, pool) for name in gathering.lanes]
@@ -259,20 +268,12 @@ class MemtuiRun:
             self.on_stage(record.summary())
         return pool, records
 
-    def _scored(
-        self, gathering: CandidateGatherer
-    ) -> tuple[list[CandidateRow], CandidatePool, Evidence, str, list[StageRecord]]:
+    def _scored(self, gathering: CandidateGatherer) -> tuple[CandidatePool, Evidence, str, list[StageRecord]]:
         """What was found with what each memory earns by itself; and why words were not compared, if so."""
-        rows = gathering.rows()
-        pool = gathering.pool(rows)
+        pool = gathering.pool(gathering.rows())
         asked, warning = gathering.asked(pool)
-        return (
-            rows,
-            pool,
-            asked,
-            warning,
-            through(SCORES, pool, asked, clock=self.outside.clock, cancel=self.cancel),
-        )
+        records = through(SCORES, pool, asked, clock=self.outside.clock, cancel=self.cancel)
+        return pool, asked, warning, records
 
     def _survey(self) -> Survey:
         """What the scope has in common; nothing where every scope is denied."""

@@ -79,7 +79,7 @@ def by_meaning(search: MemtuiSearch, question: Floats) -> Lane:
         return Lane(via="denied")
 
     def ask(k: int) -> SearchResult:
-        return search.outside.nearest(question, k=k, where=search.where)
+        return search.outside.nearest(question, k=k, where=search.where, in_memory=True)
 
     return _filled(search, ask, "cosine", lambda distance: 1.0 - distance, "distance", "native")
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
@@ -15,11 +18,28 @@ BLOCK = "memtui"
 """The block's name in a configuration."""
 
 
+class SignalWeights(SettingsBlock):
+    """What each signal of `signals.SIGNALS` adds to the score where it is 1; less than 0 takes away."""
+
+    words_before: float = Field(default=0, ge=-2, le=2)
+    asked_before: float = Field(default=0, ge=-2, le=2)
+    first_of_session: float = Field(default=0, ge=-2, le=2)
+    last_of_session: float = Field(default=0, ge=-2, le=2)
+    question: float = Field(default=0, ge=-2, le=2)
+    numbers: float = Field(default=0, ge=-2, le=2)
+    times: float = Field(default=0, ge=-2, le=2)
+    opener: float = Field(default=0, ge=-2, le=2)
+
+
 class OwnSettings(SettingsBlock):
     """Weights add up, they do not share out: a memory that every signal speaks for has the sum of all.
 
-    The defaults are those for vectors of the bundled model; `GIVEN` are those for a transformer's.
+    The weights are those of the profile in `weights.toml`, fitted with vectors of the bundled model; `GIVEN` is what
+    differs for a transformer's.
     """
+
+    profile: Literal["auto", "dialogue", "notes"] = "auto"
+    """Whose weights: of rows that mostly have a speaker, or of notes; by the rows unless it is said."""
 
     vector_weight: float = Field(default=0.3, ge=0, le=10)
     """Of the cosine between the vectors, stretched from the pool's lowest to its highest."""
@@ -37,10 +57,8 @@ class OwnSettings(SettingsBlock):
     """For what was said by the only speaker that the question names."""
     date_weight: float = Field(default=0.6, ge=0, le=10)
     """For a time within a span that the question names."""
-    previous_weight: float = Field(default=0.15, ge=0, le=1)
-    """Of the score of the memory before, in the same session."""
-    next_weight: float = Field(default=0.1, ge=0, le=1)
-    """Of the score of the memory after, in the same session."""
+    signals: SignalWeights = SignalWeights()
+    """Of the plain signals about a memory and the one before it."""
     following: int = Field(default=20, ge=0, le=200)
     """The memories said after the best ones become candidates too, after so many of them; 0 for none."""
     recency: Literal["asked", "on", "off"] = "asked"
@@ -58,15 +76,33 @@ class OwnSettings(SettingsBlock):
         return block
 
 
-GIVEN: Mapping[str, float] = {"speakerWeight": 0.4, "dateWeight": 0.8, "nextWeight": 0.05, "pool": 50}
+GIVEN: Mapping[str, float] = {"vectorWeight": 0.3, "dateWeight": 0.8, "pool": 50}
 """What differs where the vectors are another model's (fitted with MiniLM's)."""
+
+Profile = Literal["dialogue", "notes"]
+
+SPOKEN = 0.5
+"""From this share of rows with a speaker on a scope is a dialogue."""
+
+
+def profile_of(spoken: float) -> Profile:
+    """The profile for rows of which the share `spoken` has a speaker."""
+    return "dialogue" if spoken >= SPOKEN else "notes"
+
+
+@lru_cache(maxsize=2)
+def fitted(profile: Profile) -> Mapping[str, Any]:
+    """The weights of a profile under their keys in a configuration: `weights.toml` without errors and ablations."""
+    told = tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8"))[profile]
+    plain = {key: value["weight"] for key, value in told.items() if key != "signals"}
+    return {**plain, "signals": {key: value["weight"] for key, value in told["signals"].items()}}
 
 
 SHORT, LONG = 12, 40
 """Words of a question: up to the first the keywords have their least weight, from the second on their most."""
 
-KEYWORDS = (0.2, 0.4)
-"""The least and the most; fitted on `tests/quality/tuning`."""
+LONGER = 0.2
+"""What a long question adds to the keywords' weight; fitted on `tests/quality/tuning`."""
 
 UNCOVERED = {"bm25Weight": 1.0, "lateWeight": 0.3, "vectorWeight": 0.1}
 """The weights for a question in a script that the bundled model never learned: keywords lead."""
@@ -75,36 +111,46 @@ FULL = 0.5
 """From this share of such words on these weights count whole; below in proportion."""
 
 
-def for_question(question: str, covered: Coverage, *, bundled: bool) -> dict[str, float]:
-    """The weights that hang on the question, over the defaults.
+def for_question(
+    question: str, covered: Coverage, *, bundled: bool, profile: Profile = "notes"
+) -> dict[str, Any]:
+    """The weights of the profile, with those that hang on the question.
 
     Where the vectors are another model's, what the bundled one never learned is no reason to distrust them: then
     only the word by word comparison, which is always the bundled model's, counts less.
     """
-    least, most = KEYWORDS
     length = min(1.0, max(0.0, (len(question.split()) - SHORT) / (LONG - SHORT)))
-    plain = {"bm25Weight": least + length * (most - least), "lateWeight": 0.8, "vectorWeight": 0.3}
+    plain = {**fitted(profile), **({} if bundled else GIVEN)}
+    plain["bm25Weight"] = round(plain["bm25Weight"] + length * LONGER, 4)
     share = min(1.0, covered.uncovered / FULL)
     changed = UNCOVERED if bundled else {"lateWeight": UNCOVERED["lateWeight"]}
-    return {key: round(value + share * (changed.get(key, value) - value), 4) for key, value in plain.items()}
+    gated = {key: round(plain[key] + share * (value - plain[key]), 4) for key, value in changed.items()}
+    return {**plain, **gated}
 
 
-def covered_by_model(question: str) -> Coverage:
-    """How much of a question is of scripts that the bundled model never learned; nothing where it cannot be read."""
-    if question.isascii():
+def covered_by_model(text: str) -> Coverage:
+    """How much of a text is of scripts that the bundled model never learned; nothing where it cannot be read."""
+    if text.isascii():
         return NOTHING  # Latin, without a look at the vocabulary
     from memtui.engine.providers.static_embedder import bundled
 
     try:
-        return coverage(question, bundled())
+        return coverage(text, bundled())
     except EmbeddingError:
         return NOTHING
 
 
 def resolve_own(
-    config: Mapping[str, Any] | None, *, bundled: bool, question: str = ""
+    config: Mapping[str, Any] | None,
+    *,
+    bundled: bool,
+    question: str = "",
+    profile: Profile = "notes",
+    found: str = "",
 ) -> tuple[OwnSettings, tuple[str, ...]]:
     """The settings of `config` ({"memtui": {...}}) over those for `question`, and findings about what has no effect.
+
+    `profile` is that of the rows, which `config` may overrule; `found` the texts that the keywords find best.
 
     Raises ConfigError with the path of the first key that is unknown or ill-typed.
     """
@@ -117,19 +163,25 @@ def resolve_own(
         for key in ("retrieval", "decay")
         if config.get(key)
     )
-    covered = covered_by_model(question)
-    base = {**({} if bundled else GIVEN), **for_question(question, covered, bundled=bundled)}
-    settings: OwnSettings = resolve_block(BLOCK, OwnSettings, config.get(BLOCK, {}), base)
-    return settings, (*findings, *_gate(covered, settings))
+    given = config.get(BLOCK, {})
+    wanted = given.get("profile") if isinstance(given, Mapping) else None
+    chosen: Profile = wanted if wanted in ("dialogue", "notes") else profile
+    asked, met = covered_by_model(question), covered_by_model(found)
+    covered = max(asked, met, key=lambda each: each.uncovered)
+    base = for_question(question, covered, bundled=bundled, profile=chosen)
+    settings: OwnSettings = resolve_block(BLOCK, OwnSettings, given, base)
+    settings = settings.model_copy(update={"profile": chosen})
+    of = "question's words" if covered is asked else "words that the keywords find"
+    return settings, (*findings, *_gate(covered, settings, of))
 
 
-def _gate(covered: Coverage, settings: OwnSettings) -> tuple[str, ...]:
-    """What to say of a question that the bundled model cannot tell apart."""
+def _gate(covered: Coverage, settings: OwnSettings, of: str) -> tuple[str, ...]:
+    """What to say of texts that the bundled model cannot tell apart."""
     if not covered.uncovered:
         return ()
     scripts = ", ".join(script.capitalize() if script != "CJK" else script for script in covered.scripts)
     return (
-        f"{covered.uncovered:.0%} of the question's words are {scripts}, which the bundled model never learned: "
+        f"{covered.uncovered:.0%} of the {of} are {scripts}, which the bundled model never learned: "
         f"keywords count {settings.bm25_weight:g}, word by word {settings.late_weight:g}, "
         f"meaning {settings.vector_weight:g}.",
     )

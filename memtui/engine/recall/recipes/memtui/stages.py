@@ -9,6 +9,7 @@ import numpy as np
 
 from memtui.engine.recall.candidates import CandidatePool
 from memtui.engine.recall.recipes.memtui.evidence import MILLISECONDS_A_DAY, Evidence, cosines, stretch
+from memtui.engine.recall.recipes.memtui.signals import SIGNALS, asks_number, asks_time
 from memtui.engine.recall.stage import Drop, Outcome, Ranking
 
 
@@ -91,34 +92,34 @@ def date(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
 
 
 def neighbours(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
-    """score + wp * score of the memory before + wn * score of the one after, in the same session.
+    """score + weight * signal for what the memory's place in its session says."""
+    inside = np.array([any(ids) for ids in asked.around], np.bool_)
+    before = {"previous": np.array([first for first, _ in asked.around], object)}
+    return _signals(flow, asked, "neighbours", inside, before, {})
 
-    All scores are those from before this stage; a memory that no search found starts from 0.
-    """
-    settings = asked.settings
-    score = np.nan_to_num(flow.score)
-    place = {pool.rows[index].id: index for index in flow.order.tolist()}
-    before, after = np.full(pool.n, np.nan), np.full(pool.n, np.nan)
-    for index, (previous, following) in enumerate(asked.around):
-        if previous in place:
-            before[index] = score[place[previous]]
-        if following in place:
-            after[index] = score[place[following]]
-    gain = settings.previous_weight * np.nan_to_num(before) + settings.next_weight * np.nan_to_num(after)
-    beside = ~(np.isnan(before) & np.isnan(after))
-    entering = np.setdiff1d(np.flatnonzero(beside & np.isnan(flow.score)), flow.order)
-    total = np.where(np.isnan(flow.score), np.where(beside, gain, np.nan), flow.score + gain)
-    wider = Ranking(np.concatenate([flow.order, entering]), total)
-    inputs = {
-        "previous": np.array([p if p in place else None for p, _ in asked.around], object),
-        "previous_score": before,
-        "previous_weight": settings.previous_weight,
-        "next": np.array([n if n in place else None for _, n in asked.around], object),
-        "next_score": after,
-        "next_weight": settings.next_weight,
-    }
-    rule = np.where(beside, "neighbours", "unchanged").astype(object)
-    return Outcome(wider.sorted(total), rule, inputs, params={"entered": int(entering.size)})
+
+def kind(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+    """score + weight * signal for what kind of text the memory is."""
+    params = {"asks_number": asks_number(asked.question), "asks_time": asks_time(asked.question)}
+    return _signals(flow, asked, "kind", np.ones(pool.n, np.bool_), {}, params)
+
+
+def _signals(
+    flow: Ranking,
+    asked: Evidence,
+    stage: str,
+    applies: np.ndarray[tuple[int], np.dtype[np.bool_]],
+    more: Mapping[str, Any],
+    params: Mapping[str, Any],
+) -> Outcome:
+    inputs = dict(more)
+    gain = np.zeros(len(flow.score))
+    for signal in SIGNALS:
+        if signal.stage == stage:
+            weight = getattr(asked.settings.signals, signal.name)
+            inputs |= {signal.name: asked.signals[signal.name], f"{signal.name}_weight": weight}
+            gain = gain + weight * asked.signals[signal.name]
+    return _plus(flow, gain, applies, stage, inputs, params)
 
 
 def recency(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:

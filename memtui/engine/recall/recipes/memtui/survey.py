@@ -85,6 +85,8 @@ class Survey:
     chains: SessionChains
     twice: int = 0
     """Rows whose metadata was encoded twice."""
+    spoken: float = 0.0
+    """The share of the rows that have a speaker."""
 
     def share(self, word: str) -> float:
         """The part of the rows that contain a word (lower case); 0 where there are too few rows to tell."""
@@ -114,6 +116,7 @@ class _Reading:
     years: set[int] = field(default_factory=set)
     speakers: set[str] = field(default_factory=set)
     twice: int = 0
+    spoken: int = 0
     members: list[tuple[int, int, str]] = field(default_factory=list)
     """(session number, time, id) in storage order."""
     numbers: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -144,6 +147,7 @@ def _survey(pin: Snapshot, where: str | None, check: Callable[[], None]) -> Surv
         tuple(sorted(reading.speakers)),
         chains,
         reading.twice,
+        reading.spoken / max(1, reading.seen),
     )
 
 
@@ -157,6 +161,7 @@ def _read(reading: _Reading, batch: pa.RecordBatch, dialect: Dialect) -> None:
         reading.twice += twice
         speakers[at] = text_of(values, (SPEAKER,))
         reading.speakers |= {speakers[at]} - {""}
+        reading.spoken += bool(speakers[at])
         if session := text_of(values, SESSIONS):
             scope = str(batch.column(columns.scope)[at]) if columns.scope else ""
             number = reading.numbers.setdefault((scope, session), len(reading.numbers))

@@ -175,9 +175,9 @@ def resolve_block(block: str, model: type[SettingsBlock], given: Any, base: Mapp
             f"{block} must be an object, not {type(given).__name__}.", path=block, fix="Give it as {...}."
         )
     merged = {**(base or {}), **given}
-    nested = "neighborEnrichment"
-    if isinstance((base or {}).get(nested), Mapping) and isinstance(given.get(nested), Mapping):
-        merged[nested] = {**(base or {})[nested], **given[nested]}
+    for key, below in (base or {}).items():
+        if isinstance(below, Mapping) and isinstance(given.get(key), Mapping):
+            merged[key] = {**below, **given[key]}
     try:
         return model.model_validate(merged)
     except ValidationError as error:

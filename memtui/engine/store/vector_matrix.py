@@ -1,0 +1,144 @@
+"""All vectors of a table in memory as one matrix: a search is one product, and a new version reads what is new.
+
+The library's own search without an index reads every vector from disk for each question. Rows are known by their
+address (fragment and place): files of a table are never rewritten, so an address has one vector for ever.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from memtui.engine.store.snapshot import Snapshot
+
+
+MOST_BYTES = 256 << 20
+"""Larger tables are searched by the library: 170,000 rows of 384 numbers fit."""
+
+BATCH = 8_192
+"""Rows that are read at a time."""
+
+ADDRESS = "_rowaddr"
+
+Addresses = np.ndarray[Any, np.dtype[np.uint64]]
+
+Units = np.ndarray[Any, np.dtype[np.float32]]
+
+
+@dataclass(frozen=True, eq=False)
+class VectorMatrix:
+    """The vectors of one version as rows of length 1, by address in ascending order."""
+
+    version: int
+    addresses: Addresses
+    row_ids: Addresses
+    units: Units
+    """[n, dims]; a row without a usable vector is all NaN."""
+
+    def nearest(self, question: Units, k: int, among: np.ndarray[Any, np.dtype[np.bool_]] | None) -> Found:
+        """The `k` rows with the highest cosine to `question` (any length above 0), the nearest first.
+
+        `among` keeps rows by place, None every one; rows without a vector are never found, and a question without
+        a direction finds nothing.
+        """
+        length = float(np.linalg.norm(question))
+        if not length > 0 or not len(self.units):
+            return Found(np.empty(0, np.uint64), np.empty(0, np.float32))
+        cosines = self.units @ (question / np.float32(length))
+        usable = ~np.isnan(cosines)
+        places = np.flatnonzero(usable if among is None else usable & among)
+        if len(places) > k:
+            best = np.argpartition(-cosines[places], k - 1)[:k]
+            places = np.sort(places[best])
+        order = places[np.argsort(-cosines[places], kind="stable")]
+        return Found(self.row_ids[order], 1 - cosines[order])
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Rows by their ids, and the cosine distance of each."""
+
+    row_ids: Addresses
+    distances: Units
+
+
+class VectorCache:
+    """The newest matrix of a table, shared by its versions; used by several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: VectorMatrix | None = None
+        self.read = 0
+        """Vectors read from the table so far."""
+
+    def matrix(self, pin: Snapshot) -> VectorMatrix:
+        """The matrix of this version, made of the kept one and of what it has not read yet."""
+        with self._lock:
+            if self._kept is None or self._kept.version != pin.version:
+                self._kept = self._advanced(pin, self._kept)
+            return self._kept
+
+    def _advanced(self, pin: Snapshot, old: VectorMatrix | None) -> VectorMatrix:
+        addresses, row_ids = addressed(pin, None)
+        dims = pin.dims or 1
+        units = np.full((len(addresses), dims), np.nan, np.float32)
+        fresh = np.ones(len(addresses), bool)
+        if old is not None and old.units.shape[1] == dims and len(old.addresses):
+            at = np.minimum(np.searchsorted(old.addresses, addresses), len(old.addresses) - 1)
+            fresh = old.addresses[at] != addresses
+            units[~fresh] = old.units[at[~fresh]]
+        if fresh.all():
+            self._fill(pin, addresses, units)
+        else:
+            self._take(pin, np.flatnonzero(fresh), row_ids, units)
+        units.setflags(write=False)
+        return VectorMatrix(pin.version, addresses, row_ids, units)
+
+    def _fill(self, pin: Snapshot, addresses: Addresses, units: Units) -> None:
+        """Every vector, in the order of the files."""
+        column = str(pin.dialect.columns.vector)
+        for batch in pin.scan([column, ADDRESS], batch_size=BATCH):
+            places = np.searchsorted(addresses, batch.column(ADDRESS).to_numpy(zero_copy_only=False))
+            self._put(batch.column(column), places, units)
+
+    def _take(self, pin: Snapshot, places: Any, row_ids: Addresses, units: Units) -> None:
+        """The vectors at `places` only."""
+        column = str(pin.dialect.columns.vector)
+        for start in range(0, len(places), BATCH):
+            part = places[start : start + BATCH]
+            table = pin.take(row_ids[part].tolist(), [column])
+            got = {int(row): at for at, row in enumerate(table.column("_rowid").to_pylist())}
+            here = np.array([at for at in part if int(row_ids[at]) in got], np.int64)
+            order = [got[int(row_ids[at])] for at in here]
+            self._put(table.take(order).column(column).combine_chunks(), here, units)
+
+    def _put(self, stored: Any, places: Any, units: Units) -> None:
+        """Vectors as stored into their places, at length 1."""
+        valid = stored.is_valid().to_numpy(zero_copy_only=False)
+        flat = stored.flatten().to_numpy(zero_copy_only=False).astype(np.float32, copy=False)
+        dims = units.shape[1]
+        rows = flat.reshape(-1, dims) if flat.size == valid.sum() * dims else flat.reshape(-1, dims)[valid]
+        lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))
+        good = (lengths > 0) & np.isfinite(lengths)
+        units[places[valid][good]] = rows[good] / lengths[good, None].astype(np.float32)
+        self.read += len(rows)
+
+
+def addressed(pin: Snapshot, where: str | None) -> tuple[Addresses, Addresses]:
+    """(addresses in ascending order, their row ids) of the memories that `where` keeps."""
+    parts = [
+        (
+            batch.column(ADDRESS).to_numpy(zero_copy_only=False),
+            batch.column("_rowid").to_numpy(zero_copy_only=False),
+        )
+        for batch in pin.scan([ADDRESS], where=where, with_row_id=True)
+    ]
+    if not parts:
+        return np.empty(0, np.uint64), np.empty(0, np.uint64)
+    addresses = np.concatenate([address for address, _ in parts])
+    order = np.argsort(addresses, kind="stable")
+    return addresses[order], np.concatenate([row for _, row in parts])[order]
