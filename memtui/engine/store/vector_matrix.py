@@ -8,12 +8,40 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from memtui.engine.store.snapshot import Snapshot
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from memtui.engine.dialects.base import Dialect
+
+
+class Pinned(Protocol):
+    """What is read of a version of a table: `Snapshot`."""
+
+    version: int
+    dialect: Dialect
+
+    @property
+    def dims(self) -> int | None:
+        """Numbers in each vector."""
+
+    def scan(
+        self,
+        columns: Sequence[str],
+        *,
+        where: str | None = None,
+        with_row_id: bool = False,
+        batch_size: int = ...,
+    ) -> Iterator[pa.RecordBatch]:
+        """See `Snapshot.scan`."""
+
+    def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> pa.Table:
+        """See `Snapshot.take`."""
 
 
 MOST_BYTES = 256 << 20
@@ -75,14 +103,14 @@ class VectorCache:
         self.read = 0
         """Vectors read from the table so far."""
 
-    def matrix(self, pin: Snapshot) -> VectorMatrix:
+    def matrix(self, pin: Pinned) -> VectorMatrix:
         """The matrix of this version, made of the kept one and of what it has not read yet."""
         with self._lock:
             if self._kept is None or self._kept.version != pin.version:
                 self._kept = self._advanced(pin, self._kept)
             return self._kept
 
-    def _advanced(self, pin: Snapshot, old: VectorMatrix | None) -> VectorMatrix:
+    def _advanced(self, pin: Pinned, old: VectorMatrix | None) -> VectorMatrix:
         addresses, row_ids = addressed(pin, None)
         dims = pin.dims or 1
         units = np.full((len(addresses), dims), np.nan, np.float32)
@@ -98,14 +126,14 @@ class VectorCache:
         units.setflags(write=False)
         return VectorMatrix(pin.version, addresses, row_ids, units)
 
-    def _fill(self, pin: Snapshot, addresses: Addresses, units: Units) -> None:
+    def _fill(self, pin: Pinned, addresses: Addresses, units: Units) -> None:
         """Every vector, in the order of the files."""
         column = str(pin.dialect.columns.vector)
         for batch in pin.scan([column, ADDRESS], batch_size=BATCH):
             places = np.searchsorted(addresses, batch.column(ADDRESS).to_numpy(zero_copy_only=False))
             self._put(batch.column(column), places, units)
 
-    def _take(self, pin: Snapshot, places: Any, row_ids: Addresses, units: Units) -> None:
+    def _take(self, pin: Pinned, places: Any, row_ids: Addresses, units: Units) -> None:
         """The vectors at `places` only."""
         column = str(pin.dialect.columns.vector)
         for start in range(0, len(places), BATCH):
@@ -128,7 +156,7 @@ class VectorCache:
         self.read += len(rows)
 
 
-def addressed(pin: Snapshot, where: str | None) -> tuple[Addresses, Addresses]:
+def addressed(pin: Pinned, where: str | None) -> tuple[Addresses, Addresses]:
     """(addresses in ascending order, their row ids) of the memories that `where` keeps."""
     parts = [
         (
