@@ -45,7 +45,7 @@ STOPS = (
         ("j", "pagedown", "j", "G", "k", "pageup", "space", "g", "tab", "j", "shift+tab", "v", "j", "v"),
     ),
     Stop("recall", "RecallScreen", ("escape", "j", "tab", "k", "pagedown", "shift+tab", "j")),
-    Stop("what if", "WhatIfScreen", ("j", "L", "tab", "k", "H", "shift+tab"), ("escape", "w")),
+    Stop("what if", "WhatIfScreen", ("j", "L", "tab", "k", "H", "shift+tab"), ("escape", "p")),
     Stop(
         "compare", "CompareScreen", ("j", "tab", "pagedown", "k", "shift+tab"), ("escape", "C", "e", "enter")
     ),

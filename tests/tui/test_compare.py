@@ -185,9 +185,9 @@ async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tm
         assert "not the same question" in screen_text(app)  # without texts it holds no question
         await press(pilot, "percent_sign")
         assert pair_of(screen).a.request is None
-        await press(pilot, "l", "x")
+        await press(pilot, "l", "w")
         assert isinstance(app.screen, StageLedger)
-        await press(pilot, "escape", "h", "x")
+        await press(pilot, "escape", "h", "w")
         assert "no ledger" in screen.query_one(FlashLine).text
 
 

@@ -49,9 +49,9 @@ async def test_nothing_of_a_store_is_taken_for_more_than_text(
         assert len(screen.state.trace.candidates) > 3
         await look("o", "j", "f", "C", "f")
         app.screen.query_one(Input).value = str(config)
-        await look("enter", "j", "j", "b", "b", "b", "x", "escape", "z", "escape", "T", "R", "j", "b")
+        await look("enter", "j", "j", "v", "v", "v", "w", "escape", "z", "escape", "T", "R", "j", "v")
         await look("escape", "escape", "I", "m", "m", "escape", "B", "escape", "H", "escape")
-        await look("S", "escape")
+        await look("x", "escape")
         screen.ask(NASTY)
         await look("T", "G", "k", "escape")
     assert any("[red]then.json" in text for text in looks)

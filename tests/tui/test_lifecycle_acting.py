@@ -82,7 +82,7 @@ async def test_the_cases_are_asked_again_for_another_horizon_and_for_tried_setti
         assert "unchanged" not in screen_text(app)
         await press(pilot, "less_than_sign")
         await until(pilot, lambda: screen_of(app).state.losses == ())
-        await press(pilot, "w", "L")
+        await press(pilot, "p", "L")
         await until(pilot, lambda: "unchanged" in screen_text(app))
 
 
@@ -269,7 +269,7 @@ async def test_while_the_store_opens_the_frame_stands(writable: Engine):
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("4")
         await until(pilot, lambda: isinstance(app.screen, LifecycleScreen))
-        await pilot.press("w", "S", "W", "n")  # keys that need a board do nothing
+        await pilot.press("p", "S", "W", "n")  # keys that need a board do nothing
         await pilot.pause()
         check_golden("lifecycle-loading-80x24", panels(app))
         gate.set()

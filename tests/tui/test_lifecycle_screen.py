@@ -159,7 +159,7 @@ def _fields(state) -> dict[str, object]:
 
 async def test_a_slider_changes_the_plan_at_once_and_can_be_taken_back(plugin_engine: Engine):
     async with running(plugin_engine) as (app, pilot):
-        await go(pilot, "w")
+        await go(pilot, "p")
         base = screen_of(app).state.board
         await press(pilot, "G", "L", "L")  # the last setting is the age at which a memory sinks
         state = screen_of(app).state
@@ -218,9 +218,9 @@ async def test_rows_lead_into_browse(plugin_engine: Engine):
 
 async def test_a_remedy_is_drawn_and_said(plugin_engine: Engine):
     async with running(plugin_engine) as (app, pilot):
-        await go(pilot, "p")
+        await go(pilot, "f")
         assert "+ pin:" in screen_text(app)
-        await press(pilot, "p")
+        await press(pilot, "f")
         assert "+ touch:" in screen_text(app)
         await press(pilot, "escape")
         assert screen_of(app).state.remedy == ""
@@ -273,7 +273,7 @@ async def test_without_a_lifecycle_the_screen_says_why(shared: Path, unpack):
     async with running(engine) as (app, pilot):
         await go(pilot)
         assert "keeps no tiers" in app.screen.query_one(StatePanel).state.facts[0][1]
-        await press(pilot, "w", "m", "greater_than_sign")  # keys that need a board do nothing
+        await press(pilot, "p", "m", "greater_than_sign")  # keys that need a board do nothing
         assert "there is no lifecycle to show" in screen_text(app)
 
 

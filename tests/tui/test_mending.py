@@ -179,7 +179,7 @@ async def test_noise_with_its_doubts_marked_archived_and_restored_from_the_trash
 async def test_a_forgotten_memory_comes_back_from_the_trash_byte_for_byte(store):
     before = rows_of(store)
     async with browsing(store, size=(80, 24)) as (app, pilot):
-        await press(pilot, "m", "n", "x")
+        await press(pilot, "m", "n", "D")
         assert isinstance(app.screen, ChangePreview)
         await press(pilot, "y")
         assert name("hello") not in rows_of(store).column("id").to_pylist()

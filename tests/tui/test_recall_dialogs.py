@@ -45,7 +45,7 @@ async def test_the_own_recipe_tells_which_word_met_which(demo_engine: Engine) ->
 
 async def test_the_settings_are_shown_with_their_findings(demo_engine: Engine) -> None:
     async with recalling(demo_engine) as (app, pilot, _screen):
-        await press(pilot, "p")
+        await press(pilot, "i")
         assert isinstance(app.screen, Sheet)
         text = screen_text(app)
         assert "Settings of pro/agent" in text
@@ -112,7 +112,7 @@ async def test_copying_the_id_the_text_the_trace_and_an_account(
         assert "copied the trace (clipboard)" in screen_text(app)
         trace = screen.state.trace
         assert trace is not None
-        await press(pilot, "x", "y")
+        await press(pilot, "w", "y")
         await settle(pilot)
         assert json.loads(copied[3])["id"] == trace.results[0].id
         assert copied[0] == trace.results[0].id
@@ -149,7 +149,7 @@ async def test_the_palette_offers_recipes_and_earlier_questions(demo_engine: Eng
 
 async def test_settings_are_there_before_the_first_question(demo_engine: Engine) -> None:
     async with recalling(demo_engine, query="") as (app, pilot, screen):
-        await press(pilot, "escape", "p")
+        await press(pilot, "escape", "i")
         assert isinstance(app.screen, Sheet)
         text = screen_text(app)
         assert "Settings of pro/agent" in text

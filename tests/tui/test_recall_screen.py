@@ -231,7 +231,7 @@ async def test_a_question_from_another_screen_runs_here(demo_engine: Engine) -> 
         assert isinstance(screen, RecallScreen)
         assert screen.state.trace.query == "bastion\nport"  # type: ignore[union-attr]
         assert screen.query_one(QuestionLine).value == "bastion port"
-        await press(pilot, "v")
+        await press(pilot, "b")
         await until(pilot, lambda: isinstance(app.screen, BrowseScreen))
 
 

@@ -40,22 +40,22 @@ async def test_a_receipt_is_saved_with_and_without_words_and_replays_as_it_was(
     async with recalling(demo_engine) as (app, pilot, _):
 
         async def replay(of: Path) -> str:
-            await press(pilot, "S", "r")
+            await press(pilot, "x", "r")
             await fill_in(pilot, str(of))
             text = screen_text(app)
             if isinstance(app.screen, Sheet):
                 await press(pilot, "escape")
             return text
 
-        await press(pilot, "S", "s")
+        await press(pilot, "x", "s")
         await fill_in(pilot, str(path))
         assert f"saved {path}" in said(app)
         assert json.loads(path.read_text())["trace"]["query"] == QUESTION
-        await press(pilot, "S", "s")
+        await press(pilot, "x", "s")
         await fill_in(pilot, str(path))
         assert "exists already" in said(app)
         assert "It comes out as it did." in await replay(path)
-        await press(pilot, "S", "n")
+        await press(pilot, "x", "n")
         await fill_in(pilot, str(bare))
         assert "bastion" not in bare.read_text()
         assert "2222" not in bare.read_text()
@@ -85,7 +85,7 @@ async def test_differences_are_listed_and_shown_beside_the_answer_of_now(
     path = tmp_path / "other.json"
     path.write_text(json.dumps(document))
     async with recalling(demo_engine, query="") as (app, pilot, _):
-        await press(pilot, "escape", "S")
+        await press(pilot, "escape", "x")
         assert "save without texts" not in screen_text(app)  # nothing was asked yet
         await press(pilot, "r")
         await fill_in(pilot, str(path))
@@ -93,7 +93,7 @@ async def test_differences_are_listed_and_shown_beside_the_answer_of_now(
         assert "It comes out differently." in text
         assert "SCORE" in text
         assert ".500000  now" in text
-        await press(pilot, "escape", "S", "o")
+        await press(pilot, "escape", "x", "o")
         await fill_in(pilot, str(path))
         assert isinstance(app.screen, CompareScreen)
         assert "A receipt other.json" in screen_text(app)

@@ -61,7 +61,7 @@ async def test_an_unfinished_run_can_be_forgotten(store):
     plan.close()
     async with transferring(store) as (app, pilot, screen):
         screen.rows("b").focus()
-        await press(pilot, "x")
+        await press(pilot, "D")
         assert "import of notes.jsonl" not in screen_text(app)
     assert engine.transfer.runs.all() == []
 

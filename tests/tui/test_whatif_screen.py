@@ -44,7 +44,7 @@ async def trying(
 ) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], WhatIfScreen]]:
     """The app on What if, the list and every flip point there."""
     async with recalling(engine, size, query=query, recipe=recipe) as (app, pilot, _screen):
-        await press(pilot, "w")
+        await press(pilot, "p")
         assert isinstance(app.screen, WhatIfScreen)
         yield app, pilot, app.screen
 
@@ -230,7 +230,7 @@ async def test_an_earlier_question_lends_its_vector_where_nothing_embeds(tmp_pat
         await settle(pilot)
         assert recall.state.trace.mode == "hybrid"  # type: ignore[union-attr]
         assert "asked with the vector that this question had" in screen_text(app)
-        await press(pilot, "w")
+        await press(pilot, "p")
         screen = app.screen
         assert isinstance(screen, WhatIfScreen)
         await on(pilot, screen, "query_vector")

@@ -45,7 +45,7 @@ async def asking_why(
 ) -> AsyncIterator[tuple[MemtuiApp, Pilot[None], WhyNotScreen]]:
     """The app on Why not, for the first memory that has these words."""
     async with recalling(engine, size, query=query) as (app, pilot, _screen):
-        await press(pilot, "n")
+        await press(pilot, "W")
         assert isinstance(app.screen, MemoryPick)
         await type_text(pilot, words)
         await settle(pilot)
@@ -59,7 +59,7 @@ async def asking_why(
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with recalling(demo_engine, size, query=DEPLOY) as (app, pilot, _screen):
-        await press(pilot, "m", "G", "n")  # the last of the dropped ones
+        await press(pilot, "m", "G", "W")  # the last of the dropped ones
         assert isinstance(app.screen, WhyNotScreen)
         await until(pilot, lambda: app.screen.state.phase == "done")  # type: ignore[attr-defined]
         await settle(pilot)
@@ -131,7 +131,7 @@ async def test_a_change_of_the_memory_is_looked_at_made_and_asked_again(tmp_path
         assert isinstance(app.screen, BrowseScreen)
         await press(pilot, "slash")
         await type_text(pilot, f"id:{TARGET}")
-        await press(pilot, "enter", "N")  # from Browse: why does this not come back for the last question?
+        await press(pilot, "enter", "W")  # from Browse: why does this not come back for the last question?
         why = app.screen
         assert isinstance(why, WhyNotScreen)
         await until(pilot, lambda: why.state.phase == "done")
@@ -201,7 +201,7 @@ async def test_escape_stops_the_trying_of_remedies(demo_engine: Engine) -> None:
 
 async def test_without_a_question_it_waits_for_one(demo_engine: Engine) -> None:
     async with running(demo_engine) as (app, pilot):
-        await press(pilot, "2", "N")
+        await press(pilot, "2", "W")
         assert isinstance(app.screen, RecallScreen)
         assert "Ask a question" in screen_text(app)
         app.screen.ask(DEPLOY)
@@ -282,7 +282,7 @@ async def test_hostile_memories_are_looked_into_harmlessly(keyword_engine: Engin
             assert why.state.error is None
             assert printable(screen_text(app))
             await press(pilot, "escape")
-        await press(pilot, "n")
+        await press(pilot, "W")
         assert isinstance(app.screen, MemoryPick)
         assert printable(screen_text(app))
         for words in ('[/oops] "', "tier:nonsense", "/(a+)+$/", "x'); --"):
@@ -290,6 +290,6 @@ async def test_hostile_memories_are_looked_into_harmlessly(keyword_engine: Engin
             await settle(pilot)
             assert printable(screen_text(app))
             await pilot.press("ctrl+u")
-        await press(pilot, "escape", "w")
+        await press(pilot, "escape", "p")
         assert isinstance(app.screen, WhatIfScreen)
         assert printable(screen_text(app))

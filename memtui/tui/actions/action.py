@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 
@@ -25,6 +26,8 @@ class Action:
     """What must be there before it can act, said when it is not: "a memory under the cursor"."""
     also: str = ""
     """Other words for it, by which the palette finds it."""
+    moved: Sequence[str] = ()
+    """The keys that did it once: who presses one is told, once."""
     call: str = ""
     """What is called in place of the name: "begin('import')"."""
 

@@ -13,7 +13,7 @@ from textual.dom import DOMNode
 
 from memtui.engine import one_line
 from memtui.patches.textual_painting import QuickApp
-from memtui.tui.actions.action import WRITES, Action
+from memtui.tui.actions.action import WRITES, Action, cap
 from memtui.tui.actions.conflicts import place
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.base_screen import BaseScreen
@@ -103,6 +103,8 @@ class KeymapApp(QuickApp):
         self._handling = False
         self._holding = False
         self._serial = 0
+        self._told: set[str] = set()
+        """Ids of actions that were said to have moved."""
         self.performed: list[str] = []
         """Ids of actions that were taken from the palette, the last one first."""
 
@@ -215,9 +217,23 @@ class KeymapApp(QuickApp):
     def on_key(self, event: events.Key) -> None:
         """Nobody wanted the key so far: if no binding does either, say why the one that is meant cannot act."""
         self._answered = False
+        self._say_moved(event.key)
         active = self.screen.active_bindings.get(event.key)
         if active is not None and not active.enabled:
             self.call_next(self._say_refusal, active)
+
+    def _say_moved(self, pressed: str) -> None:
+        """Tell, once for each, where what this letter did before has gone."""
+        live = [self.keys.key(active.binding.id) for active in self.screen.active_bindings.values()]
+        gone = [key for key in live if key is not None and pressed in key.moved and key.id not in self._told]
+        if not gone or pressed in gone[0].each:
+            return
+        self._told.add(gone[0].id)
+        taken = next((key for key in live if key is not None and pressed in key.each), None)
+        now = (
+            f"{cap(pressed)} is {taken.title} now, {gone[0].title} is" if taken else f"{gone[0].title} is now"
+        )
+        self.call_next(self.say, f"{now} {gone[0].cap}", "note")
 
     def _say_refusal(self, active: ActiveBinding) -> None:
         key = self.keys.key(active.binding.id)
