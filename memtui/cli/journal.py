@@ -62,7 +62,10 @@ def run(args: argparse.Namespace) -> int:
     for each in interrupted:
         warning(each.sentence)
     print_table(
-        [(e.entry, moment(e.time_ms), e.action, e.rows, e.state, e.title) for e in entries],
+        [
+            (e.entry, moment(e.time_ms), e.action, e.rows, e.state, e.detail.get("subject") or e.title)
+            for e in entries
+        ],
         ("entry", "time", "action", "rows", "state", "what"),
         right_aligned=(0, 3),
     )

@@ -275,7 +275,7 @@ def test_for_people_the_change_is_told_in_lines(db: Path, capsys: Capture) -> No
     assert "    scope: agent:main -> agent:ops" in out
     assert "take it back with: memtui undo 1" in out
     assert run(["journal", "--store", str(db)]) == 0
-    assert "scope to agent:ops" in capsys.readouterr().out
+    assert "scope agent:main to agent:ops" in capsys.readouterr().out
 
 
 def test_a_dry_run_says_which_questions_get_other_answers(db: Path, capsys: Capture) -> None:

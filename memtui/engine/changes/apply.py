@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
-from memtui.engine.changes.change_set import ChangeSet, Conflict, Outcome
+from memtui.engine.changes.change_set import ChangeSet, Conflict, Outcome, subject_of
 from memtui.engine.changes.journal import Journal, JournalEntry, RowImages
 from memtui.engine.changes.materialize import MaterializedRows, materialise
 from memtui.engine.changes.owner_lock import LockLostError
@@ -181,10 +181,19 @@ def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | Non
             images=material.images,
             version_before=before,
             undoes=change_set.undoes,
-            detail={**(detail or {}), "client": bench.client} if bench.client else detail,
+            detail=_described(change_set, bench.client, detail),
         )
         after = _committed(material, writer, journal, entry)
         return _settled(change_set, material, bench, hold, _Commit(entry, before, after, rows))
+
+
+def _described(change_set: ChangeSet, client: str, detail: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """What the journal keeps of the entry beside its rows: what it was about, and who asked for it."""
+    return {
+        "subject": subject_of(change_set.changes),
+        **({"client": client} if client else {}),
+        **(detail or {}),
+    }
 
 
 def _wants_index(writer: Writer) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from memtui.engine.core.secrets import veiled
+from memtui.engine.core.text import one_line
+
 if TYPE_CHECKING:
     from memtui.engine.changes.files_beside import FileEdit
-
 
 Op = Literal["edit", "add", "delete"]
 
@@ -260,3 +262,79 @@ COUNTERS = frozenset(
     )
 )
 """What the agent counts in a memory while it uses it: its numbers win over ours, and are no conflict."""
+
+
+# What a change was about, in words, for the journal's list: "port of the bastion: 2222 to 8443".
+
+LONGEST = 120
+"""Characters of a subject."""
+
+_AROUND = 4
+"""Words before a changed piece that say what it is about."""
+
+_PIECE = 40
+"""Characters of a replaced piece, and of its replacement."""
+
+_NAMED = 2
+"""Memories that are named where there are several."""
+
+
+def subject_of(changes: Sequence[Change]) -> str:
+    """One line on what `changes` are about; secrets in it are named by their kind. Empty for no change."""
+    if not changes:
+        return ""
+    several = [each for each in changes if each.op != "edit" or "text" in each.after] or list(changes)
+    if len(changes) == 1:
+        text = _of_one(changes[0])
+    else:
+        named = "; ".join(_short(_title(each), _PIECE) for each in several[:_NAMED])
+        rest = len(changes) - min(_NAMED, len(several))
+        text = f"{named}; {rest:,} more" if rest else named
+    return _short(text, LONGEST)
+
+
+def _of_one(change: Change) -> str:
+    before, after = change.before.get("text"), change.after.get("text")
+    if change.op == "edit" and isinstance(before, str) and isinstance(after, str):
+        return _replaced(one_line(veiled(before)), one_line(veiled(after)))
+    title = _title(change)
+    if change.op != "edit":
+        return title
+    fields = ", ".join(
+        f"{name} {_value(change.before, name)} to {_value(change.after, name)}" for name in change.after
+    )
+    return f"{_short(title, _PIECE)}: {fields}"
+
+
+def _replaced(before: str, after: str) -> str:
+    """The words before the changed piece, then the piece as it was and as it is."""
+    old, new = before.split(" "), after.split(" ")
+    start = 0
+    while start < min(len(old), len(new)) and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(new)) - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    gone = " ".join(old[start : len(old) - end])
+    come = " ".join(new[start : len(new) - end])
+    lead = " ".join(old[max(0, start - _AROUND) : start])
+    piece = f"{_short(gone, _PIECE) or 'nothing'} to {_short(come, _PIECE) or 'nothing'}"
+    return f"{lead}: {piece}" if lead else piece
+
+
+def _title(change: Change) -> str:
+    text = change.title or change.after.get("text") or change.before.get("text") or change.id
+    return one_line(veiled(str(text)))
+
+
+def _value(side: Mapping[str, Any], name: str) -> str:
+    value = side.get(name)
+    if value is None:
+        return "nothing"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return _short(one_line(veiled(str(value))), 24)
+
+
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"

@@ -22,6 +22,8 @@ STATE_CELLS = 8
 
 ACTION_CELLS = 8
 
+NUMBER_CELLS = 6
+
 
 def moment(ms: int, zone: tzinfo | None) -> datetime:
     """A time of the journal as people read it."""
@@ -79,10 +81,11 @@ def _entry(entry: JournalEntry, width: int, clock: str, glyphs: Glyphs) -> Conte
         mark, style = glyphs.cross, "$dim"
     faded = entry.state == "undone" or bool(why_not_undo(entry))
     state = STATES.get(entry.state, entry.state)
-    room = width - 1 - 2 - 6 - ACTION_CELLS - 7 - 2 - (STATE_CELLS if state else 1)
+    room = width - 1 - 2 - NUMBER_CELLS - 6 - ACTION_CELLS - 7 - 2 - (STATE_CELLS if state else 1)
     return Content.assemble(
         " ",
         (mark, style),
+        (right(full(entry.entry), NUMBER_CELLS), "$faint"),
         (f" {clock} ", "$dim"),
         (fit(one_line(entry.action), ACTION_CELLS, glyphs.ellipsis), "$dim" if faded else "bold $foreground"),
         (right(full(entry.rows), 7), "$foreground"),
@@ -93,7 +96,9 @@ def _entry(entry: JournalEntry, width: int, clock: str, glyphs: Glyphs) -> Conte
 
 
 def _title(entry: JournalEntry) -> str:
-    """What it did; the count of memories stands in its own column."""
+    """What it was about, else what it did; the count of memories stands in its own column."""
+    if subject := entry.detail.get("subject"):
+        return one_line(str(subject))
     counted = f"{plural(entry.rows, 'memory', 'memories')}"
     return one_line(entry.title.removeprefix(f"{counted}: ").removeprefix(f"{counted} "))
 
@@ -105,12 +110,12 @@ def detail(
     entry = state.entry(state.shown)
     if entry is None:
         return [Row((Content.styled(" no entry under the cursor", "$dim"),))]
-    lines = [Content.styled(line, "bold $foreground") for line in _wrapped(one_line(entry.title), width)]
+    lines = [Content.styled(line, "bold $foreground") for line in _wrapped(_title(entry), width)]
     when = moment(entry.time_ms, zone)
     facts = [
         ("when", f"{when:%Y-%m-%d %H:%M:%S}, {ago(entry.time_ms, now_ms)}"),
-        ("who", "memtui, on this machine"),
-        ("what", f"{entry.action}, {plural(entry.rows, 'memory', 'memories')}"),
+        ("who", one_line(str(entry.detail.get("client") or "you, with memtui"))),
+        ("what", one_line(entry.title)),
         ("version", f"{full(entry.version_before)} {glyphs.forth} {_after(entry)}"),
         ("state", keys.words(_state(entry, state.found.get(entry.entry, "")))),
     ]
