@@ -36,6 +36,8 @@ class Sample:
     dialogue: str
     kind: str
     met: float
+    covered: float
+    words: int
     answers: bool
 
     @property
@@ -80,20 +82,21 @@ def _ask(bench: RecallContext, query: str) -> Trace:
 
 def _sample(name: str, kind: str, trace: Trace, answers: bool) -> Sample:
     told = subject.confidence(trace)
-    return Sample(name, kind, 0.0 if told is None else told.met, answers)
+    met, covered = (0.0, 0.0) if told is None else (told.met, told.covered)
+    return Sample(name, kind, met, covered, len(trace.query.split()), answers)
 
 
-def fit(chosen: Sequence[Sample]) -> tuple[float, float]:
-    """Logistic regression by Newton's method: bias and weight."""
-    x = np.array([[1.0, each.met] for each in chosen])
+def fit(chosen: Sequence[Sample]) -> tuple[float, float, float]:
+    """Logistic regression by Newton's method: bias, and the weights of met and covered."""
+    x = np.array([[1.0, each.met, each.covered] for each in chosen])
     y = np.array([float(each.answers) for each in chosen])
     counts = np.array([each.weight for each in chosen])
-    found, ridge = np.zeros(2), np.diag([1e-3, 0.5])
+    found, ridge = np.zeros(3), np.diag([1e-3, 0.3, 0.3])
     for _ in range(40):
         p = 1 / (1 + np.exp(-x @ found))
         curve = (x * (counts * p * (1 - p))[:, None]).T @ x + ridge
         found = found + np.linalg.solve(curve, x.T @ (counts * (y - p)) - ridge @ found)
-    return float(found[0]), float(found[1])
+    return float(found[0]), float(found[1]), float(found[2])
 
 
 def cross_validated(every: Sequence[Sample]) -> list[float]:
@@ -103,7 +106,7 @@ def cross_validated(every: Sequence[Sample]) -> list[float]:
         for name in {each.dialogue for each in every}
     }
     return [
-        float(1 / (1 + np.exp(-(weights[each.dialogue][0] + weights[each.dialogue][1] * each.met))))
+        float(1 / (1 + np.exp(-np.dot(weights[each.dialogue], (1.0, each.met, each.covered)))))
         for each in every
     ]
 

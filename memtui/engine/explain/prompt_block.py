@@ -192,6 +192,11 @@ def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[
         return _builtin(trace)
     if settings.mode == "off":
         return _nothing((), "recallMode is off")
+    told = trace.confidence if trace.recipe == OWN else None
+    if told is not None and not told.answered:
+        return _nothing(
+            (), f"no memory answers this well: {told.probability:.2f}, the least is {told.line:.2f}"
+        )
     rows = {row.id: row for row in trace.pool.rows}
     ordered = [rows[key] for key in trace.returned]
     intent = analyse(trace.query) if settings.mode == "adaptive" else None

@@ -170,9 +170,6 @@ class Asker:
 LIKELY, HARDLY = 0.6, 0.3
 """From here on "likely", below there "hardly"; "perhaps" between them."""
 
-POOR = 0.22
-"""Below this no memory answers well: one question in twenty that has an answer is wrongly said to have none."""
-
 Word = Literal["likely", "perhaps", "hardly"]
 
 
@@ -185,6 +182,10 @@ class Confidence:
     """0 to 1, where every second question has an answer."""
     met: float
     """How well it meets the words of the question, -1 to 1."""
+    covered: float
+    """How well any candidate meets each of them."""
+    line: float
+    """Below this probability no memory answers well; lower for a long question."""
 
     @property
     def word(self) -> Word:
@@ -196,7 +197,7 @@ class Confidence:
     @property
     def answered(self) -> bool:
         """Whether any memory answers this well."""
-        return self.probability >= POOR
+        return self.probability >= self.line
 
     def as_json(self) -> dict[str, Any]:
         """For the command line."""
@@ -204,6 +205,8 @@ class Confidence:
             "memory": self.memory,
             "probability": self.probability,
             "met": self.met,
+            "covered": self.covered,
+            "line": self.line,
             "answers": self.word,
             "answered": self.answered,
         }

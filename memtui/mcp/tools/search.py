@@ -36,9 +36,11 @@ class Hit(Answer):
 
 
 class Hits(Answer):
-    """What came back, best first."""
+    """What came back, best first; and the probability that any of it answers, where that is known."""
 
     results: list[Hit]
+    answered: bool | None = None
+    probability: float | None = None
 
 
 def run(door: Door, given: Search) -> Reply:
@@ -64,7 +66,15 @@ def run(door: Door, given: Search) -> Reply:
     notes = [f"note: {warning}" for warning in trace.warnings]
     if not hits:
         notes.append("untrusted memories: none. Nothing came back; other words may find it.")
-    return Reply(Hits(results=hits), untrusted(lines, "\n".join(notes)))
+    told = trace.confidence
+    if told is not None and not told.answered and hits:
+        notes.append(
+            f"note: no memory answers this well (probability {told.probability:.2f}): what follows is only the nearest."
+        )
+    answered, probability = (None, None) if told is None else (told.answered, round(told.probability, 3))
+    return Reply(
+        Hits(results=hits, answered=answered, probability=probability), untrusted(lines, "\n".join(notes))
+    )
 
 
 def _since(day: str | None) -> int:
