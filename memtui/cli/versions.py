@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
@@ -45,6 +46,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restore.add_argument("version", metavar="N", help="a number or a name")
     restore.add_argument("ids", nargs="*", metavar="ID", help="ids, or their first 8 or more characters")
     add_safety_arguments(restore)
+    pin = _action(actions, "pin", _pin, "keep a version for good: copy it into a store of its own")
+    pin.add_argument("version", metavar="N", help="a number or a name")
+    pin.add_argument("folder", metavar="FOLDER", help="a new folder")
 
 
 def _action(actions: Any, name: str, do: Any, what: str) -> argparse.ArgumentParser:
@@ -170,6 +174,20 @@ def _restore(args: argparse.Namespace) -> int:
     scanned = engine.store.pin(number).scan([column])
     there = [str(each) for batch in scanned for each in batch.column(0).to_pylist() if each is not None]
     return carry_out(engine, engine.curate.bring_back(number, [_id(each, there) for each in args.ids]), args)
+
+
+def _pin(args: argparse.Namespace) -> int:
+    from memtui.engine.health import copy_version
+
+    engine = open_for(args)
+    number, folder = _number(engine, args.version), Path(args.folder).expanduser()
+    with shown(sys.stderr) as on_progress:
+        rows = copy_version(engine.store, number, folder, on_progress=on_progress)
+    if args.json:
+        print_json({"version": number, "folder": str(folder), "rows": rows})
+    else:
+        print_text(f"v{number}, {rows:,} memories, copied to {folder}: no clean-up reaches it there")
+    return 0
 
 
 def _id(word: str, there: list[str]) -> str:

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import open_engine
+from memtui.engine import CaseBook, open_engine
+from memtui.engine.cases.case import Case
+from memtui.paths import store_state_dir
 from memtui.tui.screens.health.screen import HealthScreen
 from tests.conftest import NOW_MS, tree_hash
 from tests.engine import planted_faults as planted
@@ -136,3 +138,126 @@ async def test_all_that_is_safe_is_one_preview_and_then_mended(tmp_path: Path) -
         assert "2 memories in a scope that nobody reads" not in screen_text(app)
     scopes = {row["scope"] for row in planted.open_table(store).search().limit(None).to_list()}
     assert None not in scopes
+
+
+def writable(home: Path) -> Any:
+    """The same, with a state folder of its own for records of configuration changes."""
+    ill(home).close()
+    environ = {"HOME": str(home), "MEMTUI_STATE_DIR": str(home / "state")}
+    return open_engine(
+        None, now=lambda: NOW_MS, environ=environ, cwd=home, writable=True, state=home / "state"
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_plan_is_turned_looked_at_written_and_taken_back(
+    size: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is written before the preview was agreed to; the way back gives every byte again."""
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    engine = writable(tmp_path)
+    file = tmp_path / ".openclaw" / "openclaw.json"
+    before = file.read_bytes()
+    async with running(engine, size) as (app, pilot):
+        await press(pilot, "9", *["right_square_bracket"] * 3)
+        await settle(pilot)
+        text = screen_text(app)
+        assert "problems" in text
+        assert "plan A, full" in text
+        await press(pilot, *"pppp")  # what the person turns alone
+        await settle(pilot)
+        assert "your own settings" in screen_text(app)
+        await press(pilot, "o")
+        await settle(pilot)
+        assert "provider" in screen_text(app)
+        assert isinstance(app.screen, HealthScreen)
+        app.screen.have(cursor="retrieval.minScore")
+        await settle(pilot)
+        text = screen_text(app)
+        assert "0 to 1" in text
+        assert "lowest score before the other stages" in text
+        await press(pilot, "e", *"7", "enter")
+        await settle(pilot)
+        assert "retrieval.minScore takes: 0 to 1" in screen_text(app)
+        await press(pilot, "e", *"0.2", "enter")
+        await settle(pilot)
+        assert "not set becomes 0.2" in screen_text(app)
+        assert file.read_bytes() == before
+        await press(pilot, "A")
+        await settle(pilot)
+        assert "retrieval.minScore: not set becomes 0.2" in screen_text(app)
+        await press(pilot, "escape")
+        assert file.read_bytes() == before
+        await press(pilot, "A")
+        await settle(pilot)
+        await press(pilot, "A")
+        await settle(pilot)
+        await settle(pilot)
+        assert "you restart the gateway" in screen_text(app)
+        assert b"minScore: 0.2" in file.read_bytes() or b'"minScore": 0.2' in file.read_bytes()
+        await press(pilot, "u")
+        await settle(pilot)
+        await press(pilot, "A")
+        await settle(pilot)
+        assert file.read_bytes() == before
+
+
+async def test_a_plan_is_flown_on_the_screen_before_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    engine = writable(tmp_path)
+    case = Case("c1", planted.memory(3)["text"], (planted.key_of(3),))
+    CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)
+    before = tree_hash(tmp_path / ".openclaw")
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "9", *["right_square_bracket"] * 3)
+        await settle(pilot)
+        await press(pilot, "T")
+        await settle(pilot)
+        assert "without the reranker" in screen_text(app)
+        await press(pilot, "enter")
+        await settle(pilot)
+        await settle(pilot)
+        text = screen_text(app)
+        assert "right first" in text or "silent" in text
+        assert "the reranker was not asked" in text
+    assert tree_hash(tmp_path / ".openclaw") == before
+
+
+async def test_a_version_is_named_asked_copied_and_brought_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMTUI_STATE_DIR", str(tmp_path / "state"))
+    engine = writable(tmp_path)
+    store = tmp_path / ".openclaw" / "memory" / "lancedb-pro"
+    gone = planted.key_of(5)
+    planted.open_table(store).delete(f"id = '{gone}'")
+    engine.refresh()
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "9", *["right_square_bracket"] * 2)
+        await settle(pilot)
+        await press(pilot, "j", "N", *"before", "enter")
+        await settle(pilot)
+        await settle(pilot)
+        assert "before:" in screen_text(app)
+        await press(pilot, "d")
+        await settle(pilot)
+        assert f"- {gone[:8]}" in screen_text(app)
+        await press(pilot, "U")
+        await settle(pilot)
+        await press(pilot, "Y")
+        await settle(pilot)
+        await settle(pilot)
+        rows = planted.open_table(store).search().where(f"id = '{gone}'").to_list()
+        assert [row["id"] for row in rows] == [gone]
+        copy = tmp_path / "kept"
+        await press(pilot, "P", "ctrl+u", *str(copy), "enter")
+        await settle(pilot)
+        await settle(pilot)
+        kept = open_engine(copy, now=lambda: NOW_MS, environ={"HOME": str(tmp_path)}, cwd=tmp_path)
+        assert kept.store.count() == 80
+        await press(pilot, "t", *planted.memory(7)["text"][:20].replace(" ", ""), "enter")
+        await settle(pilot)
+        await settle(pilot)
+        assert "asked" in screen_text(app)

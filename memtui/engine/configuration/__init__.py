@@ -18,8 +18,9 @@ if TYPE_CHECKING:
         written_difference,
     )
     from memtui.engine.configuration.file import REMOVED, Configuration, open_config
-    from memtui.engine.configuration.flight import fly
+    from memtui.engine.configuration.flight import Flight, fly
     from memtui.engine.configuration.key_checks import WORD, KeyCheck, KeyResult, checks_for, run_checks
+    from memtui.engine.configuration.options import OPTIONS, Option, option
     from memtui.engine.configuration.plans import (
         PLANS,
         ConfigPlan,
@@ -28,21 +29,27 @@ if TYPE_CHECKING:
         change_to,
         plan_changes,
         plan_named,
+        setting_path,
         settings_under,
+        value_at,
     )
     from memtui.engine.configuration.rules import Problem, problems_of
-    from memtui.engine.configuration.write import last_record, undo_write, write_changes
+    from memtui.engine.configuration.write import ConfigRecord, last_record, undo_write, write_changes
 
 __all__ = [
+    "OPTIONS",
     "PLANS",
     "REMOVED",
     "WORD",
     "ConfigDraft",
     "ConfigPlan",
+    "ConfigRecord",
     "Configuration",
     "Consequence",
+    "Flight",
     "KeyCheck",
     "KeyResult",
+    "Option",
     "Problem",
     "SettingChange",
     "access_under",
@@ -56,15 +63,18 @@ __all__ = [
     "last_record",
     "listed_scopes",
     "open_config",
+    "option",
     "plan_access",
     "plan_changes",
     "plan_named",
     "plan_option",
     "problems_of",
     "run_checks",
+    "setting_path",
     "settings_under",
     "text_difference",
     "undo_write",
+    "value_at",
     "write_changes",
     "written_difference",
 ]
@@ -84,6 +94,13 @@ __getattr__ = lazy_names(
         "block_under": "memtui.engine.configuration.plans",
         "change_to": "memtui.engine.configuration.plans",
         "settings_under": "memtui.engine.configuration.plans",
+        "OPTIONS": "memtui.engine.configuration.options",
+        "Option": "memtui.engine.configuration.options",
+        "option": "memtui.engine.configuration.options",
+        "setting_path": "memtui.engine.configuration.plans",
+        "value_at": "memtui.engine.configuration.plans",
+        "Flight": "memtui.engine.configuration.flight",
+        "ConfigRecord": "memtui.engine.configuration.write",
         "ConfigPlan": "memtui.engine.configuration.plans",
         "Configuration": "memtui.engine.configuration.file",
         "Consequence": "memtui.engine.configuration.consequences",

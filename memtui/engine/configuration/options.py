@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any, Literal
+
+from memtui.engine.core.errors import UsageError
 
 Kind = Literal["text", "number", "whole", "yes-no", "choice", "texts", "key", "object"]
 
@@ -35,6 +38,59 @@ class Option:
                 self.kind, self.kind
             )
         return f"{self.low:g} to {self.high:g}" if self.high is not None else f"{self.low:g} or more"
+
+    def read(self, text: str) -> Any:
+        """A typed value: `REMOVED` for nothing (the default counts), else of the option's kind and in its range.
+
+        Raises UsageError that names the range.
+        """
+        from memtui.engine.configuration.file import REMOVED
+
+        words = text.strip()
+        if not words:
+            return REMOVED
+        fix = f"{self.path} takes: {self.range}." + (
+            f" Default: {self.default}." if self.default is not None else ""
+        )
+        wrong = UsageError(f"{words!r} is no value for {self.path}.", fix=fix)
+        if self.kind == "yes-no":
+            if words.lower() not in ("true", "false"):
+                raise wrong
+            return words.lower() == "true"
+        if self.kind == "choice":
+            if words not in self.choices:
+                raise wrong
+            return words
+        if self.kind in ("number", "whole"):
+            try:
+                number = int(words) if self.kind == "whole" else float(words)
+            except ValueError:
+                raise wrong from None
+            low, high = self.low, self.high
+            if (
+                not isfinite(number)
+                or (low is not None and number < low)
+                or (high is not None and number > high)
+            ):
+                raise wrong
+            return int(number) if number == int(number) else number
+        if self.kind == "texts":
+            return [part for each in words.split(",") if (part := each.strip())]
+        if self.kind == "object":
+            return _read_object(words, wrong)
+        return words
+
+
+def _read_object(words: str, wrong: UsageError) -> Any:
+    from memtui.engine.configuration.json5_text import Json5Error, parse
+
+    try:
+        value = parse(words).plain()
+    except Json5Error:
+        raise wrong from None
+    if not isinstance(value, dict):
+        raise wrong
+    return value
 
 
 _NEVER = "agents never read it: only the plugin's own command line does"

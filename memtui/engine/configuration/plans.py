@@ -329,6 +329,12 @@ def change_to(config: Configuration, path: Path_, value: Any, reason: str = "") 
     return SettingChange(path, None if before is _ABSENT else before, value, reason, spot.file, spot.there)
 
 
+def value_at(config: Configuration, path: Path_) -> tuple[bool, Any]:
+    """Whether the setting at `path` (from the root) is set, and its value with variables as they are written."""
+    found = _value(config, path)
+    return found is not _ABSENT, None if found is _ABSENT else shown(path, found)
+
+
 def _value(config: Configuration, path: Path_) -> Any:
     node = config.loaded.raw
     for key in path:

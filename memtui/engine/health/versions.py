@@ -206,6 +206,51 @@ def plan_whole_restore(store: Store, version: int) -> WholeRestore:
     return WholeRestore(version, newest, changes, lost, newest - version, loses_words)
 
 
+def copy_version(
+    store: Store,
+    version: int,
+    folder: Path,
+    *,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> int:
+    """Copy a version into a new store in `folder`, with its full-text index; how many rows it has.
+
+    So a version is kept for good, whatever a clean-up takes: the store itself is not touched. Raises RefusedError
+    where the folder has a table already, MemtuiError for a version that is gone; a copy that was cut off is taken
+    away again.
+    """
+    import shutil
+
+    from memtui.engine.core.progress import Progress
+    from memtui.engine.transfer.make_store import create_table
+
+    pinned = store.pin(version)
+    schema = pinned.table.schema
+    total, done = pinned.count(), 0
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    there = (folder / "memories.lance").exists()
+
+    def rows() -> Iterator[Any]:
+        nonlocal done
+        for batch in pinned.scan(schema.names, batch_size=8_192):
+            if cancel is not None:
+                cancel.check()
+            done += batch.num_rows
+            if on_progress is not None:
+                on_progress(Progress("copying", done, total))
+            yield batch
+
+    try:
+        create_table(folder, store.dialect.name, schema, rows())
+    except BaseException:
+        if not there:
+            shutil.rmtree(folder if made else folder / "memories.lance", ignore_errors=True)
+        raise
+    return total
+
+
 @dataclass(frozen=True, slots=True)
 class NamedVersion:
     """A version that a person gave a name."""

@@ -526,7 +526,9 @@ class AuditScreen(BaseScreen):
         self.app.push_screen(EditRights(rights, agent), taken)
 
     def action_undo_config(self) -> None:
-        self.query_one(ConfigRequests).undo()
+        """Take back the last change of the configuration that memtui wrote."""
+        requests = self.query_one(ConfigRequests)
+        requests.undo()
 
     @on(ConfigRequests.Written)
     def _written(self) -> None:

@@ -21,17 +21,6 @@ SIGNS = {"S1": ("✗", "bold $danger"), "S2": ("!", "bold $stale"), "S3": (" ", 
 
 _LABEL = 10
 
-_WRITERS = {
-    "memtui": "~ memtui",
-    "injection": "┄ agent",
-    "capture": "+ agent",
-    "change": "~ agent",
-    "maintenance": "≡ upkeep",
-    "restore": "‹ restore",
-    "index": "# index",
-    "unknown": "? writer",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -61,26 +50,16 @@ def _where(state: HealthState) -> str:
     if state.looking:
         return state.looking
     if state.view == "config" and state.config is not None:
-        return f"plan {state.config.plan}, not written"
+        turned = len(state.config.turned.edits) + len(state.config.turned.dropped)
+        more = f", {turned} turned" if turned else ""
+        return f"plan {state.config.plan}{more}, not written"
     if state.found is None:
         return ""
     passes = "all passes" if state.deep else "vectors not looked at"
     return f"{state.found.looked} checks, {passes}"
 
 
-def listed(state: HealthState, width: int, look: Look) -> list[Row]:
-    """The list of the view."""
-    paint = {"doctor": _doctor, "indexes": _indexes, "versions": _versions, "config": _config}
-    return paint[state.view](state, width, look)
-
-
-def detail(state: HealthState, width: int, look: Look) -> list[Row]:
-    """What belongs to the row under the cursor."""
-    paint = {"doctor": _evidence, "indexes": _advice, "versions": _difference, "config": _before_writing}
-    return paint[state.view](state, width, look)
-
-
-def _doctor(state: HealthState, width: int, look: Look) -> list[Row]:
+def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
     if state.found is None:
         return []
     rows: list[Row] = []
@@ -103,7 +82,7 @@ def _doctor(state: HealthState, width: int, look: Look) -> list[Row]:
     return rows
 
 
-def _evidence(state: HealthState, width: int, look: Look) -> list[Row]:
+def evidence(state: HealthState, width: int, look: Look) -> list[Row]:
     finding = state.finding
     if finding is None:
         fine = state.found.looked if state.found is not None else 0
@@ -116,7 +95,7 @@ def _evidence(state: HealthState, width: int, look: Look) -> list[Row]:
         ("kind", f"{finding.kind}, severity {finding.severity[1]}"),
         ("seen", seen.sentence),
         *(("", line) for line in seen.evidence),
-        ("since", _moment(seen.since_ms, look.zone) if seen.since_ms else "not known"),
+        ("since", moment(seen.since_ms, look.zone) if seen.since_ms else "not known"),
         ("sure", "counted" if seen.sure is None else f"{seen.sure:.2f}".lstrip("0")),
         ("does", check.effect),
         ("remedy", finding.remedy),
@@ -125,10 +104,10 @@ def _evidence(state: HealthState, width: int, look: Look) -> list[Row]:
         ("back", check.back or ("none" if check.reversible is False else "none is needed")),
         *(("file", path) for path in seen.files[:8]),
     ]
-    return _labelled(lines, width)
+    return labelled(lines, width)
 
 
-def _indexes(state: HealthState, width: int, look: Look) -> list[Row]:
+def indexes(state: HealthState, width: int, look: Look) -> list[Row]:
     rows = []
     for each in state.indexes or ():
         index = each.index
@@ -146,7 +125,7 @@ def _indexes(state: HealthState, width: int, look: Look) -> list[Row]:
     return rows
 
 
-def _advice(state: HealthState, width: int, look: Look) -> list[Row]:
+def index_advice(state: HealthState, width: int, look: Look) -> list[Row]:
     lines: list[tuple[str, str]] = []
     for each in state.indexes or ():
         lines += [
@@ -156,111 +135,10 @@ def _advice(state: HealthState, width: int, look: Look) -> list[Row]:
         ]
     if state.advice:
         lines.append(("advice", f"vector index: {state.advice}"))
-    return _labelled(lines, width)
+    return labelled(lines, width)
 
 
-def _versions(state: HealthState, width: int, look: Look) -> list[Row]:
-    rows, day = [], ""
-    for each in state.versions or ():
-        when = datetime.fromtimestamp(each.time_ms / 1000, look.zone)
-        here = f"{when.day} {when:%b %Y}"
-        if here != day:
-            day = here
-            rows.append(Row((Content.styled(f" {here}", "bold $heading"),)))
-        number = f"v{each.version}" if each.first is None else f"{each.versions} versions"
-        counts = " ".join(
-            f"{sign}{count}"
-            for sign, count in (("+", each.added), ("~", each.changed), ("-", each.removed))
-            if count
-        )
-        room = max(1, width - 14 - 7 - 11 - 12)
-        title = fit(crop(one_line(each.title), room, look.glyphs.ellipsis), room)
-        line = f" {number:<12} {when:%H:%M} {_WRITERS[each.writer]:<11}{title} {counts:>10} "
-        style = "$dim" if each.writer == "injection" else ""
-        rows.append(
-            Row((Content.styled(crop(line, width - 1, look.glyphs.ellipsis), style),), str(each.version))
-        )
-    return rows
-
-
-def _difference(state: HealthState, width: int, look: Look) -> list[Row]:
-    entry = state.entry
-    if entry is None:
-        return []
-    lines = [
-        ("version", f"{entry.version}, {_moment(entry.time_ms, look.zone)}"),
-        ("writer", f"{entry.writer}: {entry.title}"),
-        ("rows", f"{entry.rows:,} afterwards"),
-    ]
-    if entry.entry is not None:
-        lines.append(("journal", f"entry {entry.entry}"))
-    if state.difference is None:
-        lines.append(("", "enter shows what differs from the version before"))
-    for each in (state.difference or ())[:200]:
-        sign = {"add": "+", "remove": "-", "change": "~"}[each.op]
-        more = f" ({', '.join(each.fields)})" if each.fields else ""
-        lines.append((f"{sign} {each.id[:8]}", one_line(each.title) + more))
-    return _labelled(lines, width)
-
-
-def _config(state: HealthState, width: int, look: Look) -> list[Row]:
-    config = state.config
-    if config is None:
-        return []
-    rows = [Row((Content.styled(f" {crop(config.file, width - 2, look.glyphs.ellipsis)}", "$dim"),))]
-    if config.error:
-        return [*rows, *_labelled([("", config.error)], width)]
-    rows.append(Row((Content.styled(f" problems {len(config.problems)}", "bold $heading"),)))
-    for problem in config.problems:
-        sign, style = {
-            "error": ("✗", "bold $danger"),
-            "warning": ("!", "bold $stale"),
-            "note": (" ", "$dim"),
-        }[problem.severity]
-        said = crop(one_line(problem.sentence), width - 4, look.glyphs.ellipsis)
-        rows.append(
-            Row((Content.assemble((f" {sign} ", style), said),), f"problem:{problem.path}:{problem.rule}")
-        )
-    title = f" plan {config.plan}, {config.title}: {len(config.changes)} settings"
-    rows.append(Row((Content.styled(crop(title, width - 1, look.glyphs.ellipsis), "bold $heading"),)))
-    for change in config.changes:
-        shown = change.as_json()
-        before = f"{shown['from']} ▸ " if change.there else "– ▸ "
-        after = "goes" if shown["removed"] else str(shown["to"])
-        line = crop(f"   {change.short}  {one_line(before + after)}", width - 1, look.glyphs.ellipsis)
-        rows.append(Row((Content(line),), change.dotted))
-    return rows
-
-
-def _before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
-    config = state.config
-    if config is None or config.error:
-        return []
-    lines: list[tuple[str, str]] = []
-    for problem in config.problems:
-        if state.cursor == f"problem:{problem.path}:{problem.rule}":
-            lines += [
-                ("wrong", problem.sentence),
-                ("where", problem.path),
-                ("remedy", problem.remedy),
-                ("", ""),
-            ]
-    for change in config.changes:
-        if state.cursor == change.dotted:
-            lines += [("setting", change.dotted), ("why", change.reason or "part of the plan")]
-            lines += [("file", str(change.file)), ("", "")]
-    lines += [(each.kind, each.sentence) for each in config.consequences]
-    if config.changes:
-        lines.append(
-            ("write it", f"memtui config apply {config.plan}: asks the services first, keeps a backup")
-        )
-        lines.append(("way back", "memtui config undo, while the file is as it was left"))
-    else:
-        lines.append(("", f"the configuration is as plan {config.plan} has it"))
-    return _labelled(lines, width)
-
-
-def _labelled(lines: Sequence[tuple[str, str]], width: int) -> list[Row]:
+def labelled(lines: Sequence[tuple[str, str]], width: int) -> list[Row]:
     """Label and text, the text wrapped beside its label."""
     rows = []
     room = max(10, width - _LABEL - 3)
@@ -271,6 +149,6 @@ def _labelled(lines: Sequence[tuple[str, str]], width: int) -> list[Row]:
     return rows
 
 
-def _moment(time_ms: int, zone: tzinfo | None) -> str:
+def moment(time_ms: int, zone: tzinfo | None) -> str:
     when = datetime.fromtimestamp(time_ms / 1000, zone)
     return f"{when.day} {when:%b %Y, %H:%M}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -13,13 +12,18 @@ from textual.app import ComposeResult
 from memtui.engine import MemtuiError
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
+from memtui.tui.config_request import ConfigRequests
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import ShowInBrowse
 from memtui.tui.no_store import RETRY, of_session
-from memtui.tui.screens.health import layout, painting
-from memtui.tui.screens.health.state import VIEWS, ConfigView, HealthState, View
+from memtui.tui.screens.health import config_rows, layout, painting, version_rows
+from memtui.tui.screens.health.area import Area
+from memtui.tui.screens.health.configuring import ConfigArea, Turned
+from memtui.tui.screens.health.reading import examined, plan_safe, read_indexes
+from memtui.tui.screens.health.state import VIEWS, HealthState, View
+from memtui.tui.screens.health.versioning import VersionsArea
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
@@ -27,13 +31,11 @@ from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import State, StatePanel, failed
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, ChangeSet, Engine, Progress
+    from memtui.engine import ChangeSet, Engine, Progress
     from memtui.engine.health import Examination
 
 
 SHOWN_IN_BROWSE = 50
-
-PLANS = ("A", "B", "C", "D")
 
 _TITLES: dict[View, tuple[str, str]] = {
     "doctor": ("Doctor", "Evidence"),
@@ -43,104 +45,19 @@ _TITLES: dict[View, tuple[str, str]] = {
 }
 
 
-def examined(engine: Engine, deep: bool, cancel: CancelToken, report: Any) -> Any:
-    """Every check of the passes that are asked for; for a worker."""
-    from memtui.engine.health import (
-        examine,
-        patient_of,
-    )
+Paint = Callable[[HealthState, int, painting.Look], list[Row]]
 
-    patient = patient_of(
-        engine,
-        now_ms=engine.now_ms,
-        cancel=cancel,
-        on_progress=report,
-        questions=lambda: own_questions(engine),
-    )
-    return examine(patient, passes=("facts", "light", "deep") if deep else ("facts", "light")), deep
+_PAINT: dict[View, tuple[Paint, Paint]] = {
+    "doctor": (painting.doctor, painting.evidence),
+    "indexes": (painting.indexes, painting.index_advice),
+    "versions": (version_rows.versions, version_rows.difference),
+    "config": (config_rows.config, config_rows.before_writing),
+}
+"""The list of each view, and what belongs to its row."""
 
 
-def own_questions(engine: Engine) -> Any:
-    """The vectors of the saved cases and of the questions asked last; for a worker."""
-    from memtui.engine import CaseBook, History
-    from memtui.engine.health import (
-        own_vectors,
-    )
-    from memtui.paths import questions_file, store_state_dir
-
-    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
-    return own_vectors(engine, cases, History(questions_file()))
-
-
-def read_indexes(engine: Engine, cancel: CancelToken) -> Any:
-    """Each index with its verdict, and the advice for a table of this size; for a worker."""
-    from memtui.engine.health import (
-        advice,
-        patient_of,
-        report_indexes,
-    )
-
-    patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
-    assert patient.facts is not None
-    own = engine.store.dialect.can.own_store
-    asked = own_questions(engine) if any(each.is_vector for each in patient.facts.indexes) else None
-    return report_indexes(engine.store, patient.facts, cancel, questions=asked), advice(
-        patient.facts.rows, own=own
-    )
-
-
-def read_versions(engine: Engine, cancel: CancelToken) -> Any:
-    """The last versions, injections folded; for a worker."""
-    from memtui.engine.health import (
-        patient_of,
-        time_line,
-    )
-
-    patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
-    journal = [] if engine.state is None else engine.curate.journal()
-    return time_line(engine.store, patient.files, journal=journal, cancel=cancel)
-
-
-def read_difference(engine: Engine, first: int, last: int) -> Any:
-    """What changed from the version before `first` to `last`; for a worker."""
-    from memtui.engine.health import (
-        diff_versions,
-    )
-
-    numbers = [version for version, _ in engine.store.versions()]
-    before = max((each for each in numbers if each < first), default=None)
-    return () if before is None else diff_versions(engine.store, before, last)
-
-
-def read_config(engine: Engine, plan: str) -> ConfigView:
-    """The configuration that names the store, its problems, and a plan for it; for a worker."""
-    from memtui.engine.configuration import (
-        PLANS,
-        consequences_of,
-        open_config,
-        plan_changes,
-        problems_of,
-    )
-
-    known = engine.found.config if engine.found is not None else ""
-    chosen = PLANS[plan]
-    try:
-        config = open_config(engine.environ, Path.cwd(), path=Path(known) if known else None)
-    except MemtuiError as error:
-        return ConfigView(known, plan, chosen.title, (), (), (), str(error))
-    changes = plan_changes(config, chosen)
-    consequences = consequences_of(config, changes, engine.store, environ=engine.environ)
-    problems = problems_of(config, store=engine.store)
-    return ConfigView(str(config.main), plan, chosen.title, problems, changes, consequences)
-
-
-def plan_safe(engine: Engine, found: Any, cancel: CancelToken) -> tuple[Any, ...]:
-    """The remedies of everything that may be mended beside the agent, planned and not written; for a worker."""
-    from memtui.engine.health import patient_of, plan_remedy
-
-    patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
-    safe = [each for each in found.findings if each.check.how == "safe" and each.check.safe]
-    return tuple(plan for each in safe if (plan := plan_remedy(patient, each)).writes)
+def _shown(panel: int) -> Paint:
+    return lambda state, width, look: _PAINT[state.view][panel](state, width, look)
 
 
 class HealthScreen(BaseScreen):
@@ -151,19 +68,40 @@ class HealthScreen(BaseScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.state = HealthState()
+        self._state = HealthState()
         self.said = State("loading", "looking at the store", skeleton=True)
-        self._engine: Engine | None = None
+        self.engine: Engine | None = None
         self._revision = -1
 
+    @property
+    def state(self) -> HealthState:
+        """Everything that is painted."""
+        return self._state
+
+    @state.setter
+    def state(self, state: HealthState) -> None:
+        self._state = state
+        for area in self.query(Area):
+            area.state, area.engine = state, self.engine
+
     def body(self) -> ComposeResult:
-        yield LayoutContainer(
+        panels = LayoutContainer(
             BuiltRows(self._build(painting.views), id="views"),
             Panel(StatePanel(), title="Health", id="state"),
-            Panel(BuiltRows(self._build(painting.listed), id="list-rows"), title="Doctor", id="list"),
-            Panel(BuiltRows(self._build(painting.detail), id="detail-rows"), title="Evidence", id="detail"),
+            Panel(
+                BuiltRows(self._build(_shown(0)), id="list-rows"),
+                title="Doctor",
+                id="list",
+            ),
+            Panel(
+                BuiltRows(self._build(_shown(1)), id="detail-rows"),
+                title="Evidence",
+                id="detail",
+            ),
             arrange=self._arrange,
         )
+        yield ConfigArea(VersionsArea(panels))
+        yield ConfigRequests()
 
     def on_mount(self) -> None:
         super().on_mount()
@@ -172,9 +110,7 @@ class HealthScreen(BaseScreen):
     def _arrange(self, width: int, height: int) -> Arrangement:
         return layout.health(width, height, said=self.said is not None, zoom=self.state.zoom)
 
-    def _build(
-        self, paint: Callable[[HealthState, int, painting.Look], list[Row]]
-    ) -> Callable[[int, int], list[Row]]:
+    def _build(self, paint: Paint) -> Callable[[int, int], list[Row]]:
         def build(width: int, height: int) -> list[Row]:
             app = host(self)
             return paint(self.state, width, painting.Look(app.glyphs, app.zone))
@@ -185,53 +121,43 @@ class HealthScreen(BaseScreen):
 
     def session_changed(self, session: Session) -> None:
         if session.engine is None or of_session(session) is not None:
-            self._revision, self._engine = -1, None
+            self._revision, self.engine = -1, None
             self.state = HealthState(view=self.state.view)
             self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
         elif session.revision != self._revision and session.phase == "ready":
-            self._revision, self._engine = session.revision, session.engine
+            self._revision, self.engine = session.revision, session.engine
+            self.state = self.state  # the areas hear of the store
             self._look(deep=False)
 
     def _look(self, *, deep: bool) -> None:
-        engine = self._engine
+        engine = self.engine
         if engine is not None:
             self.state = replace(self.state, looking="looking")
             self.call(
                 "doctor",
                 lambda cancel, report: examined(engine, deep, cancel, report),
                 self._examined,
-                progress=self._looking,
+                progress=self.looking,
                 failed=self._not_examined,
             )
 
     def _read(self) -> None:
         """Read what the view shows, where it was not read yet."""
-        engine, state = self._engine, self.state
+        engine, state = self.engine, self.state
         if engine is None:
             return
         if state.view == "indexes" and state.indexes is None:
             self.call(
                 "indexes",
                 lambda cancel, report: read_indexes(engine, cancel),
-                lambda found: self._have(indexes=found[0], advice=found[1]),
+                lambda found: self.have(indexes=found[0], advice=found[1]),
             )
         elif state.view == "versions" and state.versions is None:
-            self.call(
-                "versions",
-                lambda cancel, report: read_versions(engine, cancel),
-                lambda found: self._have(versions=found),
-            )
+            self.query_one(VersionsArea).read_versions()
         elif state.view == "config" and state.config is None:
-            self._read_plan(engine, "A")
+            self.query_one(ConfigArea).read_plan(Turned())
 
-    def _read_plan(self, engine: Engine, plan: str) -> None:
-        self.call(
-            "config",
-            lambda cancel, report: read_config(engine, plan),
-            lambda found: self._have(config=found),
-        )
-
-    def _looking(self, progress: Progress) -> None:
+    def looking(self, progress: Progress) -> None:
         self.state = replace(self.state, looking=f"{progress.what} {progress.done:,} of {progress.total:,}")
         self.query_one("#views", BuiltRows).repaint()
 
@@ -246,10 +172,20 @@ class HealthScreen(BaseScreen):
         else:
             self.call_failed(error)
 
-    def _have(self, **known: Any) -> None:
+    def have(self, **known: Any) -> None:
         """Something of the present view was read."""
         self.state = replace(self.state, **known)
         self.repaint()
+
+    @on(Area.Had)
+    def _had(self, message: Area.Had) -> None:
+        message.stop()
+        self.have(**message.known)
+        self._read()
+
+    @on(ConfigRequests.Written)
+    def _written(self) -> None:
+        self.query_one(ConfigArea).read_plan(Turned(plan="own"))
 
     def focus_first(self) -> None:
         self.query_one(StatePanel if self.said is not None else "#list-rows").focus()
@@ -282,7 +218,7 @@ class HealthScreen(BaseScreen):
             return
         if self.state.view == "versions":
             if int(event.key) != self.state.version:
-                self.state = replace(self.state, version=int(event.key), difference=None)
+                self.state = replace(self.state, version=int(event.key), difference=None, marked=frozenset())
                 self.query_one("#detail-rows", BuiltRows).repaint()
         elif event.key != self.state.cursor:
             self.state = replace(self.state, cursor=event.key)
@@ -291,16 +227,7 @@ class HealthScreen(BaseScreen):
     @on(RowList.Opened, "#list-rows")
     def _opened(self, event: RowList.Opened) -> None:
         event.stop()
-        engine, entry = self._engine, self.state.entry
-        if self.state.view == "versions" and engine is not None and entry is not None:
-            first = entry.first if entry.first is not None else entry.version
-            self.call(
-                "difference",
-                lambda cancel, report: read_difference(engine, first, entry.version),
-                lambda found: self._have(difference=found),
-            )
-        else:
-            self.action_other()
+        self.action_other()
 
     # actions
 
@@ -310,7 +237,6 @@ class HealthScreen(BaseScreen):
             "fix": finding is not None,
             "safe": self.state.view == "doctor" and self.state.found is not None,
             "browse": finding is not None and bool(finding.seen.ids),
-            "plan": self.state.view == "config",
         }
         return True if able.get(action, True) else None
 
@@ -319,12 +245,14 @@ class HealthScreen(BaseScreen):
         if self.state.view == "doctor":
             self._look(deep=True)
         else:
-            self.state = replace(self.state, indexes=None, versions=None, difference=None, config=None)
+            self.state = replace(
+                self.state, indexes=None, versions=None, difference=None, answers=None, config=None
+            )
             self._read()
 
     def action_fix(self) -> None:
         """The remedy of the finding as a preview; one of the table is asked for."""
-        finding, engine = self.state.finding, self._engine
+        finding, engine = self.state.finding, self.engine
         if finding is None or engine is None:
             return
         from memtui.engine.health import (
@@ -354,7 +282,7 @@ class HealthScreen(BaseScreen):
 
     def action_safe(self) -> None:
         """Everything that may be mended beside the agent, planned in a worker, then shown as one preview."""
-        engine, found = self._engine, self.state.found
+        engine, found = self.engine, self.state.found
         if engine is not None and found is not None:
             self.call("safe", lambda cancel, report: plan_safe(engine, found, cancel), self._preview_safe)
 
@@ -385,7 +313,7 @@ class HealthScreen(BaseScreen):
         self.app.push_screen(ChooseOne("mend all that is safe", tuple(options)), answered)
 
     def _mend(self, plans: list[Any]) -> None:
-        engine = self._engine
+        engine = self.engine
         if engine is None:
             return
         if self.staging.forbidden:
@@ -413,14 +341,6 @@ class HealthScreen(BaseScreen):
         finding = self.state.finding
         if finding is not None and finding.seen.ids:
             self.post_message(ShowInBrowse(f"id:{','.join(finding.seen.ids[:SHOWN_IN_BROWSE])}"))
-
-    def action_plan(self) -> None:
-        """The next plan of A, B, C and D."""
-        engine, config = self._engine, self.state.config
-        now = config.plan if config is not None else "D"
-        following = PLANS[(PLANS.index(now) + 1) % len(PLANS)]
-        if engine is not None:
-            self._read_plan(engine, following)
 
     def action_previous_view(self) -> None:
         self._show(VIEWS[(VIEWS.index(self.state.view) - 1) % len(VIEWS)])

@@ -6,35 +6,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from memtui.engine.configuration import (
-        Consequence,
-        Problem,
-        SettingChange,
-    )
     from memtui.engine.health import (
         Examination,
         HealthFinding,
         IndexReport,
+        NamedVersion,
         VersionEntry,
     )
+    from memtui.tui.screens.health.configuring import ConfigView
+    from memtui.tui.screens.health.versioning import VersionAnswers
 
 
 View = Literal["doctor", "indexes", "versions", "config"]
 
 VIEWS: tuple[View, ...] = ("doctor", "indexes", "versions", "config")
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigView:
-    """The configuration as it is shown: problems, and one plan with what it brings."""
-
-    file: str
-    plan: str
-    title: str
-    problems: tuple[Problem, ...]
-    changes: tuple[SettingChange, ...]
-    consequences: tuple[Consequence, ...]
-    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +39,16 @@ class HealthState:
     versions: tuple[VersionEntry, ...] | None = None
     version: int = 0
     difference: tuple[Any, ...] | None = None
+    marked: frozenset[str] = frozenset()
+    """Ids of the difference that are to be brought back."""
+    names: tuple[NamedVersion, ...] = ()
+    unfolded: bool = False
+    """Whether every injection has a line of its own."""
+    answers: VersionAnswers | None = None
+    """A question asked at the version and today."""
     config: ConfigView | None = None
+    listing: bool = False
+    """Whether every option is listed, not the plan's alone."""
 
     @property
     def finding(self) -> HealthFinding | None:

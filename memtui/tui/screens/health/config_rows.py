@@ -1,0 +1,148 @@
+"""The configuration as rows: problems and a plan, every option, and what writing it would bring. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.engine import one_line
+from memtui.tui.dialogs.config_preview import words_of
+from memtui.tui.paint.cells import crop, fit, tilde
+from memtui.tui.paint.numbers import plural
+from memtui.tui.screens.health.configuring import flight_words, plain
+from memtui.tui.screens.health.painting import Look, labelled
+from memtui.tui.screens.health.state import HealthState
+from memtui.tui.widgets.row_list import Row
+
+if TYPE_CHECKING:
+    from memtui.engine.configuration import Flight
+    from memtui.tui.screens.health.configuring import ConfigView, OptionLine
+
+
+_FLOWN = 12
+"""Questions of a flight that are shown one by one."""
+
+
+def config(state: HealthState, width: int, look: Look) -> list[Row]:
+    """The file, what is wrong with it, and the plan; or every option."""
+    config = state.config
+    if config is None:
+        return [Row((Content.styled(" reading the configuration", "$dim"),))]
+    rows = [Row((Content.styled(f" {crop(tilde(config.file), width - 2, look.glyphs.ellipsis)}", "$dim"),))]
+    if config.error:
+        return [*rows, *labelled([("", config.error)], width)]
+    if state.listing:
+        return rows + _options(config, width, look)
+    rows.append(Row((Content.styled(f" problems {len(config.problems)}", "bold $heading"),)))
+    for problem in config.problems:
+        sign, style = {
+            "error": ("✗", "bold $danger"),
+            "warning": ("!", "bold $stale"),
+            "note": (" ", "$dim"),
+        }[problem.severity]
+        said = crop(one_line(problem.sentence), width - 4, look.glyphs.ellipsis)
+        rows.append(
+            Row((Content.assemble((f" {sign} ", style), said),), f"problem:{problem.path}:{problem.rule}")
+        )
+    title = f" {config.title}: {plural(len(config.changes), 'setting')}"
+    rows.append(Row((Content.styled(crop(title, width - 1, look.glyphs.ellipsis), "bold $heading"),)))
+    for change in config.changes:
+        own = look.glyphs.mark if change.short in config.turned.edits else " "
+        name = fit(change.short, min(34, max(12, width // 2)), look.glyphs.ellipsis)
+        words = one_line(words_of(change).partition(": ")[2])
+        line = crop(f" {own} {name} {words}", width - 1, look.glyphs.ellipsis)
+        rows.append(Row((Content(line),), change.short))
+    return rows
+
+
+def _options(config: ConfigView, width: int, look: Look) -> list[Row]:
+    rows: list[Row] = []
+    block = None
+    for each in config.lines:
+        head, dot, last = each.option.path.partition(".")
+        if (head if dot else "") != block:
+            block = head if dot else ""
+            rows.append(Row((Content.styled(f" {block or 'the plugin itself'}", "bold $heading"),)))
+        name = fit(f"   {last or head}", min(32, max(16, width * 2 // 5)), look.glyphs.ellipsis)
+        said, style = _value(each)
+        if each.change is not None:
+            said, style = one_line(words_of(each.change).partition(": ")[2]), "bold $stale"
+        room = max(4, width - len(name) - 2)
+        rows.append(
+            Row(
+                (Content.assemble((name, "$foreground"), (crop(said, room, look.glyphs.ellipsis), style)),),
+                each.option.path,
+            )
+        )
+    return rows
+
+
+def _value(line: OptionLine) -> tuple[str, str]:
+    """What counts now in words, and how to paint it; a default is dim."""
+    if line.is_set:
+        return one_line(plain(line.value)), "$foreground"
+    default = line.option.default
+    return ("not set" if default is None else f"{plain(default)}, the default"), "$dim"
+
+
+def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
+    """The row under the cursor in words, what would be answered, what writing it brings."""
+    config = state.config
+    if config is None or config.error:
+        return []
+    lines: list[tuple[str, str]] = []
+    for problem in config.problems:
+        if state.cursor == f"problem:{problem.path}:{problem.rule}":
+            lines += [
+                ("wrong", problem.sentence),
+                ("where", problem.path),
+                ("remedy", problem.remedy),
+                ("", ""),
+            ]
+    line = config.line(state.cursor)
+    if line is not None:
+        lines += [*_option(line), ("", "")]
+    else:
+        for change in config.changes:
+            if state.cursor == change.short:
+                lines += [("setting", change.dotted), ("why", change.reason or "part of the plan"), ("", "")]
+    if config.flight is not None:
+        lines += [*_flown(config.flight), ("", "")]
+    lines += [(each.kind, each.sentence) for each in config.consequences]
+    if not config.changes:
+        lines.append(("", "nothing would change: the configuration is so already"))
+    elif config.flight is None:
+        lines.append(("", "not flown yet: your cases and last questions can be answered under it first"))
+    return labelled(lines, width)
+
+
+def _option(line: OptionLine) -> list[tuple[str, str]]:
+    option, change = line.option, line.change
+    out = [("option", option.path), ("means", option.meaning or "no words for it here")]
+    if option.note:
+        out.append(("note", option.note))
+    out += [
+        ("takes", option.range),
+        ("default", "none" if option.default is None else plain(option.default)),
+        ("now", _value(line)[0]),
+    ]
+    if change is not None:
+        out += [("becomes", words_of(change).rpartition(" becomes ")[2]), ("file", tilde(str(change.file)))]
+        if change.reason and change.reason != option.meaning:
+            out.append(("why", change.reason))
+    return out
+
+
+def _flown(flight: Flight) -> list[tuple[str, str]]:
+    out = flight_words(flight)
+    changed = [each for each in flight.questions if each.changed]
+    for each in changed[:_FLOWN]:
+        if each.expected:
+            now, then = ("–" if place is None else str(place) for place in each.places)
+        else:
+            now, then = (f"{len(ids)}" if ids else "silent" for ids in (each.now, each.then))
+        out.append((f"{now} ▸ {then}", each.query))
+    if len(changed) > _FLOWN:
+        out.append(("", f"and {len(changed) - _FLOWN} more"))
+    return out

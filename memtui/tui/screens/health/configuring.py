@@ -1,0 +1,373 @@
+"""The configuration on Health: what it asks of the engine, and what can be done with plans and options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+
+from memtui.engine import MemtuiError
+from memtui.tui.actions.table import bindings
+from memtui.tui.config_request import ConfigRequests, Make, PlannedConfig, read_configuration
+from memtui.tui.dialogs.choose_one import ChooseOne
+from memtui.tui.dialogs.choose_one import Option as Choice
+from memtui.tui.dialogs.text_prompt import TextPrompt
+from memtui.tui.messages import AskRecall
+from memtui.tui.screens.health.area import Area
+from memtui.tui.widgets.row_list import RowList
+
+if TYPE_CHECKING:
+    from memtui.engine import CancelToken, Engine, Progress
+    from memtui.engine.configuration import (
+        ConfigDraft,
+        Configuration,
+        Consequence,
+        Flight,
+        Option,
+        Problem,
+        SettingChange,
+    )
+    from memtui.tui.calls import Report
+
+
+OWN = "own"
+"""The plan of nothing but what the person turned."""
+
+PLANS = ("A", "B", "C", "D", OWN)
+
+
+@dataclass(frozen=True, slots=True)
+class OptionLine:
+    """One option: what counts now, and what the plan would make of it."""
+
+    option: Option
+    value: Any
+    """None where it is not set, and the default counts."""
+    is_set: bool
+    change: SettingChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """What the person turned on top of a plan, by dotted path below the plugin's settings."""
+
+    plan: str = "A"
+    edits: Mapping[str, Any] = field(default_factory=dict)
+    dropped: frozenset[str] = frozenset()
+    """Settings of the plan that stay as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigView:
+    """The configuration as it is shown: problems, one plan with what it brings, and every option."""
+
+    file: str
+    turned: Turned
+    draft: ConfigDraft | None = None
+    problems: tuple[Problem, ...] = ()
+    lines: tuple[OptionLine, ...] = ()
+    error: str = ""
+    flight: Flight | None = None
+    """What the cases and the last questions answer under it; None until it was flown."""
+
+    @property
+    def plan(self) -> str:
+        """The plan's letter."""
+        return self.turned.plan
+
+    @property
+    def title(self) -> str:
+        """The plan in words."""
+        return self.draft.title if self.draft is not None else ""
+
+    @property
+    def changes(self) -> tuple[SettingChange, ...]:
+        """Settings that would change."""
+        return self.draft.changes if self.draft is not None else ()
+
+    @property
+    def consequences(self) -> tuple[Consequence, ...]:
+        """What they bring."""
+        return self.draft.consequences if self.draft is not None else ()
+
+    def line(self, path: str) -> OptionLine | None:
+        """The option with this dotted path."""
+        return next((each for each in self.lines if each.option.path == path), None)
+
+
+def read_config(engine: Engine, turned: Turned) -> ConfigView:
+    """The configuration that names the store, its problems, and the plan as it was turned; for a worker."""
+    from memtui.engine.configuration import OPTIONS, problems_of, setting_path, value_at
+
+    try:
+        config = read_configuration(engine)
+        draft = _draft(engine, config, turned)
+    except MemtuiError as error:
+        known = engine.found.config if engine.found is not None else ""
+        return ConfigView(known, turned, error=str(error))
+    changes = {each.short: each for each in draft.changes}
+    lines = []
+    for option in OPTIONS:
+        is_set, value = value_at(config, (*config.config_path, *setting_path(option.path)))
+        lines.append(OptionLine(option, value, is_set, changes.get(option.path)))
+    return ConfigView(str(config.main), turned, draft, problems_of(config, store=engine.store), tuple(lines))
+
+
+def _draft(engine: Engine, config: Configuration, turned: Turned) -> ConfigDraft:
+    from memtui.engine.configuration import PLANS, draft_of, option, plan_changes, plan_option
+
+    plan = PLANS.get(turned.plan)
+    changes = {} if plan is None else {each.short: each for each in plan_changes(config, plan)}
+    changes = {name: each for name, each in changes.items() if name not in turned.dropped}
+    for path, value in turned.edits.items():
+        known = option(path)
+        changes.pop(path, None)
+        if known is not None:
+            changes |= {each.short: each for each in plan_option(config, known, value)}
+    title = "your own settings" if plan is None else f"plan {plan.name}, {plan.title}"
+    return draft_of(
+        config, list(changes.values()), name=turned.plan, title=title,
+        keys=() if plan is None else plan.keys, store=engine.store, environ=engine.environ,
+    )  # fmt: skip
+
+
+def plan_to_write(turned: Turned, flight: Flight | None) -> Make:
+    """The plan anew, from the files as they are now; what was flown stands above it. For a worker."""
+
+    def make(engine: Engine, config: Configuration) -> PlannedConfig:
+        first = tuple(f"{label}: {said}" for label, said in flight_words(flight)) if flight else ()
+        return PlannedConfig(_draft(engine, config, turned), first, "WHAT WOULD BE ANSWERED")
+
+    return make
+
+
+def fly_plan(engine: Engine, turned: Turned, ask: bool, cancel: CancelToken, report: Report) -> Flight:
+    """The cases and the last questions as they are and under the plan; for a worker."""
+    from memtui.engine import CaseBook, History, explain
+    from memtui.engine.changes import LAST, EffectQuestion, of_cases
+    from memtui.engine.configuration import fly
+    from memtui.paths import questions_file, store_state_dir
+
+    config = read_configuration(engine)
+    draft = _draft(engine, config, turned)
+    history = History(questions_file())
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    last = [
+        EffectQuestion(each.query, explain.again(each, history))
+        for each in history.search(store=engine.store.uri, limit=LAST)
+    ]
+    asked = [*of_cases(cases), *last]
+    if not asked:
+        raise MemtuiError(
+            "There is no saved case and no question was asked yet.", fix="Ask something in Recall first."
+        )
+    return fly(
+        config, draft.changes, asked, engine.bench(), engine.default_recipe,
+        ask_provider=ask, on_progress=report, cancel=cancel,
+    )  # fmt: skip
+
+
+def last_question(engine: Engine) -> str:
+    """The question for a smoke recall: the one that was asked last, else a saved case's; for a worker."""
+    from memtui.engine import CaseBook, History
+    from memtui.paths import questions_file, store_state_dir
+
+    asked = History(questions_file()).search(store=engine.store.uri, limit=1)
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    question = asked[0].query if asked else cases[0].query if cases else ""
+    if not question:
+        raise MemtuiError("There is no question to ask again.", fix="Ask one in Recall.")
+    return question
+
+
+def flight_words(flight: Flight) -> list[tuple[str, str]]:
+    """Label and words of a flight."""
+    asked = len(flight.questions)
+    out = []
+    if flight.cases:
+        out.append(
+            (
+                "right first",
+                f"{flight.right(False)} of {flight.cases} now, {flight.right(True)} under the plan",
+            )
+        )
+    out.append(("silent", f"{flight.silent(False)} of {asked} now, {flight.silent(True)} under the plan"))
+    out.append(
+        ("other", f"{sum(each.changed for each in flight.questions)} of {asked} are answered otherwise")
+    )
+    if flight.smaller is not None:
+        step = flight.smaller
+        out.append(
+            ("smaller", f"with minScore {step.min_score:g} then {step.right} right, {step.silent} silent")
+        )
+    return [*out, *(("note", each) for each in flight.notes)]
+
+
+def plain(value: Any) -> str:
+    """A value as the file would say it, on one line."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "nothing"
+    return str(value)
+
+
+class ConfigArea(Area):
+    """What can be done on the view of the configuration."""
+
+    VIEW = "config"
+    BINDINGS = bindings("plans")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        able = {
+            **dict.fromkeys(("plan", "options", "edit", "fly", "apply", "smoke"), self.planned is not None),
+            "drop": self.changed is not None,
+        }
+        return (True if able.get(action, True) else None) if self.seen else False
+
+    @on(RowList.Opened, "#list-rows")
+    def _opened(self, event: RowList.Opened) -> None:
+        if self.seen and self.planned is not None:
+            event.stop()
+            self.action_edit()
+
+    def read_plan(self, turned: Turned) -> None:
+        """Read the configuration, and the plan as it was turned."""
+        engine = self.engine
+        if engine is not None:
+            self.call(
+                "config",
+                lambda cancel, report: read_config(engine, turned),
+                lambda found: self.have(config=found),
+            )
+
+    @property
+    def planned(self) -> ConfigView | None:
+        """The plan as it is shown, where the configuration can be read."""
+        config = self.state.config
+        return None if config is None or config.error else config
+
+    @property
+    def changed(self) -> str | None:
+        """The planned setting under the cursor."""
+        config = self.planned
+        found = (
+            any(each.short == self.state.cursor for each in config.changes) if config is not None else False
+        )
+        return self.state.cursor if found else None
+
+    def action_plan(self) -> None:
+        """The next plan: A, B, C, D, and what the person turned alone."""
+        config = self.planned
+        if config is not None:
+            following = PLANS[(PLANS.index(config.plan) + 1) % len(PLANS)]
+            self.read_plan(replace(config.turned, plan=following, dropped=frozenset()))
+
+    def action_options(self) -> None:
+        self.have(listing=not self.state.listing)
+
+    def action_edit(self) -> None:
+        """Another value for the option under the cursor; none, and the default counts."""
+        config = self.planned
+        line = config.line(self.state.cursor) if config is not None else None
+        if config is None or line is None:
+            self.flash("No option under the cursor: {plans.options} lists all of them.", "note")
+            return
+        option = line.option
+
+        def taken(text: str | None) -> None:
+            if text is None:
+                return
+            try:
+                value = option.read(text)
+            except MemtuiError as error:
+                self.call_failed(error)
+                return
+            self.read_plan(replace(config.turned, edits={**config.turned.edits, option.path: value}))
+
+        now = plain(line.value) if line.is_set else ""
+        if option.choices or option.kind == "yes-no":
+            names = option.choices or ("true", "false")
+            default = "none" if option.default is None else plain(option.default)
+            options = [
+                *(Choice(each, each) for each in names),
+                Choice("", "not set", f"the default: {default}"),
+            ]
+            self.app.push_screen(ChooseOne(option.path, options, now), taken)
+        else:
+            words = [option.meaning, f"takes: {option.range}", f"default: {option.default}", option.note]
+            hint = ". ".join(each for each in words if each) + ". Nothing: the default counts."
+            self.app.push_screen(TextPrompt(option.path, hint, now), taken)
+
+    def action_drop(self) -> None:
+        """Leave the planned setting under the cursor as it is."""
+        config, name = self.planned, self.changed
+        if config is not None and name is not None:
+            edits = {path: value for path, value in config.turned.edits.items() if path != name}
+            self.read_plan(replace(config.turned, edits=edits, dropped=config.turned.dropped | {name}))
+
+    def action_fly(self) -> None:
+        """The cases and the last questions under the plan; the reranker is asked only when agreed."""
+        config = self.planned
+        if config is None or config.draft is None:
+            return
+        reranks = [each.host for each in config.draft.checks if "rerank" in each.purpose]
+        if not reranks:
+            self._fly(config, ask=False)
+            return
+        options = (
+            Choice("here", "without the reranker", "nothing is sent; scores as when it is late"),
+            Choice("ask", f"ask {reranks[0]}", "your questions and the candidates' texts are sent"),
+        )
+
+        def agreed(answer: str | None) -> None:
+            if answer is not None:
+                self._fly(config, ask=answer == "ask")
+
+        self.app.push_screen(ChooseOne("Answer under the plan", options), agreed)
+
+    def _fly(self, config: ConfigView, *, ask: bool) -> None:
+        engine = self.engine
+        if engine is None:
+            return
+
+        def flown(flight: Any) -> None:
+            now = self.planned
+            if now is not None and now.turned == config.turned:
+                self.have(config=replace(now, flight=flight))
+            self.have(looking="")
+
+        self.call(
+            "flight",
+            lambda cancel, report: fly_plan(engine, config.turned, ask, cancel, report),
+            flown,
+            progress=self._flying,
+        )
+
+    def _flying(self, progress: Progress) -> None:
+        self.have(looking=f"{progress.what} {progress.done:,} of {progress.total:,}")
+
+    def action_apply(self) -> None:
+        config = self.planned
+        if config is not None:
+            self.screen.query_one(ConfigRequests).preview(plan_to_write(config.turned, config.flight))
+
+    def action_undo(self) -> None:
+        """Take back the last change of the configuration that memtui wrote."""
+        requests = self.screen.query_one(ConfigRequests)
+        requests.undo()
+
+    def action_smoke(self) -> None:
+        """After the restart: the store opened anew under the configuration as it is, and the last question again."""
+        engine = self.engine
+        if engine is not None:
+            self.call(
+                "smoke",
+                lambda cancel, report: last_question(engine),
+                self._ask_again,
+            )
+
+    def _ask_again(self, question: str) -> None:
+        self.post_message(AskRecall(question))

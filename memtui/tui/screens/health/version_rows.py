@@ -1,0 +1,103 @@
+"""The versions of a store as rows: the time line, what differs, a question then and now. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from textual.content import Content
+
+from memtui.engine import one_line
+from memtui.tui.paint.cells import crop, fit
+from memtui.tui.screens.health.painting import Look, labelled, moment
+from memtui.tui.screens.health.state import HealthState
+from memtui.tui.widgets.row_list import Row
+
+_WRITERS = {
+    "memtui": "~ memtui",
+    "injection": "┄ agent",
+    "capture": "+ agent",
+    "change": "~ agent",
+    "maintenance": "≡ upkeep",
+    "restore": "‹ restore",
+    "index": "# index",
+    "unknown": "? writer",
+}
+
+
+def versions(state: HealthState, width: int, look: Look) -> list[Row]:
+    rows, day = [], ""
+    for each in state.versions or ():
+        when = datetime.fromtimestamp(each.time_ms / 1000, look.zone)
+        here = f"{when.day} {when:%b %Y}"
+        if here != day:
+            day = here
+            rows.append(Row((Content.styled(f" {here}", "bold $heading"),)))
+        number = f"v{each.version}" if each.first is None else f"{each.versions} versions"
+        counts = " ".join(
+            f"{sign}{count}"
+            for sign, count in (("+", each.added), ("~", each.changed), ("-", each.removed))
+            if count
+        )
+        room = max(1, width - 14 - 7 - 11 - 12)
+        said = f"{look.glyphs.mark} {each.name}: {each.title}" if each.name else each.title
+        title = fit(crop(one_line(said), room, look.glyphs.ellipsis), room)
+        line = f" {number:<12} {when:%H:%M} {_WRITERS[each.writer]:<11}{title} {counts:>10} "
+        style = "$dim" if each.writer == "injection" else ""
+        rows.append(
+            Row((Content.styled(crop(line, width - 1, look.glyphs.ellipsis), style),), str(each.version))
+        )
+    return rows
+
+
+def difference(state: HealthState, width: int, look: Look) -> list[Row]:
+    """The version under the cursor, what it changed, and what was asked on it."""
+    entry = state.entry
+    if entry is None:
+        return []
+    lines = [
+        ("version", f"{entry.version}, {moment(entry.time_ms, look.zone)}"),
+        ("writer", f"{entry.writer}: {entry.title}"),
+        ("rows", f"{entry.rows:,} afterwards"),
+    ]
+    if entry.entry is not None:
+        lines.append(("journal", f"entry {entry.entry}"))
+    name = next((each for each in state.names if each.version == entry.version), None)
+    if name is not None:
+        until = moment(name.lives_until_ms, look.zone)
+        lines.append(("name", f"{name.name}, memtui's own: a clean-up may take the version from {until} on"))
+    rows = labelled(lines, width)
+    rows += _answers(state, width, look)
+    if state.difference is None:
+        return [*rows, *labelled([("", "enter shows what differs from the version before")], width)]
+    if not state.difference:
+        rows += labelled([("", "no row differs")], width)
+    for each in state.difference[:500]:
+        sign = {"add": "+", "remove": "-", "change": "~"}[each.op]
+        more = f" ({', '.join(each.fields)})" if each.fields else ""
+        mark = look.glyphs.mark if each.id in state.marked else " "
+        text = crop(f"{one_line(each.title)}{more}", width - 16, look.glyphs.ellipsis)
+        line = Content.assemble((f" {mark} ", "bold $mark"), (f"{sign} {each.id[:8]:<9}", "$dim"), text)
+        rows.append(Row((line,), each.id))
+    return rows
+
+
+def _answers(state: HealthState, width: int, look: Look) -> list[Row]:
+    """A question on the version under the cursor and today."""
+    found = state.answers
+    entry = state.entry
+    if found is None or entry is None or found.version != entry.version:
+        return []
+    rows = labelled([("", ""), ("asked", found.query)], width)
+    for at, (memory, text) in enumerate(found.then, 1):
+        now = found.place_now(memory)
+        place = f"{at} then, {now if now is not None else 'gone'} now"
+        rows += labelled(
+            [(place if len(place) < 11 else f"{at} ▸ {now or '–'}", f"{memory[:8]} {text}")], width
+        )
+    fresh = [memory for memory, _ in found.now if all(memory != each for each, _ in found.then)]
+    said = (
+        f"new today: {', '.join(each[:8] for each in fresh)}"
+        if fresh
+        else "nothing comes today that did not then"
+    )
+    return [*rows, *labelled([("", said), ("", "")], width)]

@@ -1,0 +1,282 @@
+"""Versions on Health: what it asks of the engine, and what can be done with a version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+
+from memtui.tui.actions.table import bindings
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.text_prompt import TextPrompt
+from memtui.tui.screens.health.area import Area
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.row_list import BuiltRows, RowList
+
+if TYPE_CHECKING:
+    from memtui.engine import CancelToken, Engine, Progress
+    from memtui.engine.health import NamedVersion, VersionEntry, VersionNames, WholeRestore
+    from memtui.tui.calls import Report
+
+
+@dataclass(frozen=True, slots=True)
+class VersionAnswers:
+    """One question asked on an older version and on the newest one: (id, words) in the order of their places."""
+
+    query: str
+    version: int
+    then: tuple[tuple[str, str], ...]
+    now: tuple[tuple[str, str], ...]
+
+    def place_now(self, memory: str) -> int | None:
+        """Where a memory comes today; None where it does not."""
+        return next((at for at, (each, _) in enumerate(self.now, 1) if each == memory), None)
+
+
+def read_versions(
+    engine: Engine, unfolded: bool, cancel: CancelToken, report: Report
+) -> tuple[tuple[VersionEntry, ...], tuple[NamedVersion, ...]]:
+    """The last versions, injections folded unless `unfolded`, and the names that were given."""
+    from memtui.engine.health import patient_of, time_line
+
+    patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
+    journal = [] if engine.state is None else engine.curate.journal()
+    names = _names(engine).kept(engine.store.versions())
+    lines = time_line(
+        engine.store, patient.files, journal=journal, names={each.version: each.name for each in names},
+        fold=not unfolded, on_progress=report, cancel=cancel,
+    )  # fmt: skip
+    return lines, names
+
+
+def read_difference(engine: Engine, first: int, last: int) -> Any:
+    """What changed from the version before `first` to `last`."""
+    from memtui.engine.health import diff_versions
+
+    numbers = [version for version, _ in engine.store.versions()]
+    before = max((each for each in numbers if each < first), default=None)
+    return () if before is None else diff_versions(engine.store, before, last)
+
+
+def read_since(engine: Engine, version: int) -> Any:
+    """What changed from a version to the newest one: what bringing back would undo."""
+    from memtui.engine.health import diff_versions
+
+    engine.store.refresh()
+    return diff_versions(engine.store, version, engine.store.version)
+
+
+def give_name(engine: Engine, version: int, name: str) -> tuple[NamedVersion, ...]:
+    """Name a version, or take its name away; the names afterwards."""
+    return _names(engine).give(version, name, engine.store.versions())
+
+
+def ask_then(engine: Engine, query: str, version: int) -> VersionAnswers:
+    """One question on a version and on the newest one, with the present settings."""
+    from memtui.engine.recall import RecallRequest
+
+    def places(table_version: int | None) -> tuple[tuple[str, str], ...]:
+        request = RecallRequest(query, recipe=engine.default_recipe, table_version=table_version)
+        trace = engine.recall(request)
+        return tuple((each.id, trace.memories[each.id].text) for each in trace.results)
+
+    return VersionAnswers(query, version, places(version), places(None))
+
+
+def pin(engine: Engine, version: int, name: str, cancel: CancelToken, report: Report) -> str:
+    """Copy a version into a folder of its own; what to say of it."""
+    from memtui.engine.health import copy_version
+
+    folder = Path(name).expanduser()
+    rows = copy_version(engine.store, version, folder, on_progress=report, cancel=cancel)
+    return f"v{version}, {rows:,} memories, copied to {folder}: no clean-up reaches it there"
+
+
+def plan_whole(engine: Engine, version: int) -> WholeRestore:
+    """What going back to a version would take with it."""
+    from memtui.engine.health import plan_whole_restore
+
+    return plan_whole_restore(engine.store, version)
+
+
+def restore_whole(engine: Engine, planned: WholeRestore) -> str:
+    """Go back to a version as a whole, the full-text index made anew where it would go; what to say of it."""
+    from memtui.engine.health import TableStep, maintain
+
+    steps: tuple[TableStep, ...] = (TableStep("restore", str(planned.version)),)
+    if planned.loses_words:
+        steps = (*steps, TableStep("index-text"))
+    receipt = maintain(engine.store, engine.curate.bench, steps, confirmed=True, planned_on=planned.newest)
+    engine.refresh()
+    return f"the table is as at v{planned.version}; the Journal has the receipt, entry {receipt.entry}"
+
+
+def _names(engine: Engine) -> VersionNames:
+    from memtui.engine.health import VersionNames
+    from memtui.paths import store_state_dir
+
+    return VersionNames(store_state_dir(engine.info.uri) / f"versions-{engine.store.table_name}.json")
+
+
+class VersionsArea(Area):
+    """What can be done on the view of the versions."""
+
+    VIEW = "versions"
+    BINDINGS = bindings("versions")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        able = bool(self.state.difference) if action == "bring_back" else self.state.entry is not None
+        return (True if able else None) if self.seen else False
+
+    @on(RowList.Opened, "#list-rows")
+    def _opened(self, event: RowList.Opened) -> None:
+        engine, entry = self.engine, self.state.entry
+        if not self.seen or engine is None or entry is None:
+            return
+        event.stop()
+        first = entry.first if entry.first is not None else entry.version
+        self.call(
+            "difference",
+            lambda cancel, report: read_difference(engine, first, entry.version),
+            lambda found: self.have(difference=found, marked=frozenset()),
+        )
+
+    @on(RowList.Opened, "#detail-rows")
+    def _marked(self, event: RowList.Opened) -> None:
+        if self.seen and event.key:
+            event.stop()
+            self.have(marked=self.state.marked ^ {event.key})
+
+    def read_versions(self) -> None:
+        """Read the time line anew."""
+        engine = self.engine
+        if engine is None:
+            return
+        unfolded = self.state.unfolded
+        self.call(
+            "versions",
+            lambda cancel, report: read_versions(engine, unfolded, cancel, report),
+            lambda found: self.have(versions=found[0], names=found[1]),
+            progress=self._looking_at_versions,
+        )
+
+    def _looking_at_versions(self, progress: Progress) -> None:
+        self.query_one("#list", Panel).headline(which=f"{progress.done:,} of {progress.total:,}")
+
+    def _done_to_versions(self, said: str) -> None:
+        self.flash(said)
+        self.have(versions=None)
+
+    def action_unfold(self) -> None:
+        self.have(unfolded=not self.state.unfolded, versions=None)
+
+    def action_name(self) -> None:
+        """A name for the version under the cursor; none takes it away."""
+        engine, entry = self.engine, self.state.entry
+        if engine is None or entry is None:
+            return
+
+        def named(name: str | None) -> None:
+            if name is not None:
+                self.call(
+                    "name",
+                    lambda cancel, report: give_name(engine, entry.version, name),
+                    lambda names: self._done_to_versions(
+                        f"v{entry.version} is named {name}"
+                        if name.strip()
+                        else f"v{entry.version} has no name"
+                    ),
+                )
+
+        hint = (
+            "Memtui's own: the table is not touched, and a clean-up may take the version. Nothing: no name."
+        )
+        self.app.push_screen(TextPrompt(f"Name of v{entry.version}", hint, entry.name), named)
+
+    def action_since(self) -> None:
+        """What changed from the version under the cursor to today."""
+        engine, entry = self.engine, self.state.entry
+        if engine is not None and entry is not None:
+            self.call(
+                "difference",
+                lambda cancel, report: read_since(engine, entry.version),
+                lambda found: self.have(difference=found, marked=frozenset()),
+            )
+
+    def action_bring_back(self) -> None:
+        """The marked rows (else the one under the cursor, else all) as they were at the version: an ordinary change."""
+        entry, found = self.state.entry, self.state.difference
+        if entry is None or not found:
+            return
+        key = self.query_one("#detail-rows", BuiltRows).key
+        ids = sorted(self.state.marked) or ([key] if key else [each.id for each in found])
+        version = entry.version
+        self.staging.stage(lambda engine: engine.curate.bring_back(version, ids))
+
+    def action_whole(self) -> None:
+        """The whole table as it was at the version, after the list of what would go."""
+        engine, entry = self.engine, self.state.entry
+        if engine is None or entry is None or not self.staging.able():
+            return
+        self.call(
+            "whole",
+            lambda cancel, report: plan_whole(engine, entry.version),
+            self._preview_whole,
+        )
+
+    def _preview_whole(self, planned: WholeRestore) -> None:
+        options = (
+            Option("no", "leave it as it is", "bring chosen rows back instead"),
+            Option("yes", f"go back to v{planned.version}", planned.sentence),
+        )
+        self.have(difference=planned.changes, marked=frozenset())
+        engine = self.engine
+
+        def answered(answer: str | None) -> None:
+            if answer == "yes" and engine is not None:
+                self.call(
+                    "restore",
+                    lambda cancel, report: restore_whole(engine, planned),
+                    self._done_to_versions,
+                )
+
+        self.app.push_screen(ChooseOne(planned.sentence, options), answered)
+
+    def action_ask(self) -> None:
+        """A question on the version under the cursor and today."""
+        engine, entry = self.engine, self.state.entry
+        if engine is None or entry is None:
+            return
+
+        def asked(query: str | None) -> None:
+            if query and query.strip():
+                self.call(
+                    "ask",
+                    lambda cancel, report: ask_then(engine, query, entry.version),
+                    lambda found: self.have(answers=found),
+                )
+
+        hint = "Asked on that version and on the newest one, with the settings of today; nothing is written."
+        self.app.push_screen(TextPrompt(f"Recall at v{entry.version}", hint), asked)
+
+    def action_pin(self) -> None:
+        """A copy of the version in a folder of its own."""
+        engine, entry = self.engine, self.state.entry
+        if engine is None or entry is None:
+            return
+
+        def named(name: str | None) -> None:
+            if name and name.strip():
+                self.call(
+                    "pin",
+                    lambda cancel, report: pin(engine, entry.version, name, cancel, report),
+                    self.flash,
+                    progress=self._looking_at_versions,
+                )
+
+        hint = "A new folder. The copy is a store of its own, with its text index; no clean-up reaches it."
+        self.app.push_screen(
+            TextPrompt(f"Copy v{entry.version}", hint, f"~/memories-v{entry.version}"), named
+        )
