@@ -17,7 +17,7 @@ from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
     from memtui.engine.configuration import Flight
-    from memtui.tui.screens.health.configuring import ConfigView, OptionLine
+    from memtui.tui.screens.health.state import ConfigView, OptionLine
 
 
 _FLOWN = 12

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from textual import on
@@ -16,6 +15,7 @@ from memtui.tui.dialogs.choose_one import Option as Choice
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.messages import AskRecall
 from memtui.tui.screens.health.area import Area
+from memtui.tui.screens.health.state import ConfigView, OptionLine, Turned
 from memtui.tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
@@ -23,11 +23,7 @@ if TYPE_CHECKING:
     from memtui.engine.configuration import (
         ConfigDraft,
         Configuration,
-        Consequence,
         Flight,
-        Option,
-        Problem,
-        SettingChange,
     )
     from memtui.tui.calls import Report
 
@@ -36,65 +32,6 @@ OWN = "own"
 """The plan of nothing but what the person turned."""
 
 PLANS = ("A", "B", "C", "D", OWN)
-
-
-@dataclass(frozen=True, slots=True)
-class OptionLine:
-    """One option: what counts now, and what the plan would make of it."""
-
-    option: Option
-    value: Any
-    """None where it is not set, and the default counts."""
-    is_set: bool
-    change: SettingChange | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Turned:
-    """What the person turned on top of a plan, by dotted path below the plugin's settings."""
-
-    plan: str = "A"
-    edits: Mapping[str, Any] = field(default_factory=dict)
-    dropped: frozenset[str] = frozenset()
-    """Settings of the plan that stay as they are."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigView:
-    """The configuration as it is shown: problems, one plan with what it brings, and every option."""
-
-    file: str
-    turned: Turned
-    draft: ConfigDraft | None = None
-    problems: tuple[Problem, ...] = ()
-    lines: tuple[OptionLine, ...] = ()
-    error: str = ""
-    flight: Flight | None = None
-    """What the cases and the last questions answer under it; None until it was flown."""
-
-    @property
-    def plan(self) -> str:
-        """The plan's letter."""
-        return self.turned.plan
-
-    @property
-    def title(self) -> str:
-        """The plan in words."""
-        return self.draft.title if self.draft is not None else ""
-
-    @property
-    def changes(self) -> tuple[SettingChange, ...]:
-        """Settings that would change."""
-        return self.draft.changes if self.draft is not None else ()
-
-    @property
-    def consequences(self) -> tuple[Consequence, ...]:
-        """What they bring."""
-        return self.draft.consequences if self.draft is not None else ()
-
-    def line(self, path: str) -> OptionLine | None:
-        """The option with this dotted path."""
-        return next((each for each in self.lines if each.option.path == path), None)
 
 
 def read_config(engine: Engine, turned: Turned) -> ConfigView:

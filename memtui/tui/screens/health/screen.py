@@ -20,9 +20,9 @@ from memtui.tui.messages import ShowInBrowse
 from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.screens.health import config_rows, layout, painting, version_rows
 from memtui.tui.screens.health.area import Area
-from memtui.tui.screens.health.configuring import ConfigArea, Turned
+from memtui.tui.screens.health.configuring import ConfigArea
 from memtui.tui.screens.health.reading import examined, plan_safe, read_indexes
-from memtui.tui.screens.health.state import VIEWS, HealthState, View
+from memtui.tui.screens.health.state import VIEWS, HealthState, Turned, View
 from memtui.tui.screens.health.versioning import VersionsArea
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer

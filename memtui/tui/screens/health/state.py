@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from memtui.engine.configuration import (
+        ConfigDraft,
+        Consequence,
+        Flight,
+        Option,
+        Problem,
+        SettingChange,
+    )
     from memtui.engine.health import (
         Examination,
         HealthFinding,
@@ -13,13 +22,84 @@ if TYPE_CHECKING:
         NamedVersion,
         VersionEntry,
     )
-    from memtui.tui.screens.health.configuring import ConfigView
-    from memtui.tui.screens.health.versioning import VersionAnswers
 
 
 View = Literal["doctor", "indexes", "versions", "config"]
 
 VIEWS: tuple[View, ...] = ("doctor", "indexes", "versions", "config")
+
+
+@dataclass(frozen=True, slots=True)
+class OptionLine:
+    """One option: what counts now, and what the plan would make of it."""
+
+    option: Option
+    value: Any
+    """None where it is not set, and the default counts."""
+    is_set: bool
+    change: SettingChange | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Turned:
+    """What the person turned on top of a plan, by dotted path below the plugin's settings."""
+
+    plan: str = "A"
+    edits: Mapping[str, Any] = field(default_factory=dict)
+    dropped: frozenset[str] = frozenset()
+    """Settings of the plan that stay as they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigView:
+    """The configuration as it is shown: problems, one plan with what it brings, and every option."""
+
+    file: str
+    turned: Turned
+    draft: ConfigDraft | None = None
+    problems: tuple[Problem, ...] = ()
+    lines: tuple[OptionLine, ...] = ()
+    error: str = ""
+    flight: Flight | None = None
+    """What the cases and the last questions answer under it; None until it was flown."""
+
+    @property
+    def plan(self) -> str:
+        """The plan's letter."""
+        return self.turned.plan
+
+    @property
+    def title(self) -> str:
+        """The plan in words."""
+        return self.draft.title if self.draft is not None else ""
+
+    @property
+    def changes(self) -> tuple[SettingChange, ...]:
+        """Settings that would change."""
+        return self.draft.changes if self.draft is not None else ()
+
+    @property
+    def consequences(self) -> tuple[Consequence, ...]:
+        """What they bring."""
+        return self.draft.consequences if self.draft is not None else ()
+
+    def line(self, path: str) -> OptionLine | None:
+        """The option with this dotted path."""
+        return next((each for each in self.lines if each.option.path == path), None)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionAnswers:
+    """One question asked on an older version and on the newest one: (id, words) in the order of their places."""
+
+    query: str
+    version: int
+    then: tuple[tuple[str, str], ...]
+    now: tuple[tuple[str, str], ...]
+
+    def place_now(self, memory: str) -> int | None:
+        """Where a memory comes today; None where it does not."""
+        return next((at for at, (each, _) in enumerate(self.now, 1) if each == memory), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from memtui.tui.actions.table import bindings
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.screens.health.area import Area
+from memtui.tui.screens.health.state import VersionAnswers
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import BuiltRows, RowList
 
@@ -19,20 +19,6 @@ if TYPE_CHECKING:
     from memtui.engine import CancelToken, Engine, Progress
     from memtui.engine.health import NamedVersion, VersionEntry, VersionNames, WholeRestore
     from memtui.tui.calls import Report
-
-
-@dataclass(frozen=True, slots=True)
-class VersionAnswers:
-    """One question asked on an older version and on the newest one: (id, words) in the order of their places."""
-
-    query: str
-    version: int
-    then: tuple[tuple[str, str], ...]
-    now: tuple[tuple[str, str], ...]
-
-    def place_now(self, memory: str) -> int | None:
-        """Where a memory comes today; None where it does not."""
-        return next((at for at, (each, _) in enumerate(self.now, 1) if each == memory), None)
 
 
 def read_versions(
