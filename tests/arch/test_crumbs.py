@@ -14,6 +14,8 @@ KINDS = (
 DATA = ("knobs", "layout")
 """Files that are a table."""
 KEPT = {
+    "memtui.tui.screens.health.reading": "worker calls of the doctor, apart from what paints and what acts",
+    "memtui.tui.screens.health.version_rows": "the painting of one view, as config_rows beside it",
     "memtui.engine.catalog.kept_columns": "what is remembered of a table between two starts",
     "memtui.engine.changes.commit": "writes a change set and what goes along with it outside of the table",
     "memtui.engine.health.light_rows": "columns that the catalog does not keep",
