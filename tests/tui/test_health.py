@@ -244,7 +244,7 @@ async def test_a_version_is_named_asked_copied_and_brought_back(
         await press(pilot, "d")
         await settle(pilot)
         assert f"- {gone[:8]}" in screen_text(app)
-        await press(pilot, "U")
+        await press(pilot, "u")
         await settle(pilot)
         await press(pilot, "Y")
         await settle(pilot)

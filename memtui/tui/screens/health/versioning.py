@@ -230,7 +230,7 @@ class VersionsArea(Area):
 
         self.app.push_screen(ChooseOne(planned.sentence, options), answered)
 
-    def action_ask(self) -> None:
+    def action_then(self) -> None:
         """A question on the version under the cursor and today."""
         engine, entry = self.engine, self.state.entry
         if engine is None or entry is None:
