@@ -297,7 +297,7 @@ class ConfigArea(Area):
         requests.undo()
 
     def action_smoke(self) -> None:
-        """After the restart: the store opened anew under the configuration as it is, and the last question again."""
+        """Ask the last question again, in Recall; the store keeps the settings that it was opened with."""
         engine = self.engine
         if engine is not None:
             self.call(
