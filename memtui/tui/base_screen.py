@@ -133,7 +133,8 @@ class BaseScreen(QuickScreen):
 
     def panels_catch_up(self) -> None:
         """Let the bound panels show what they do not show yet."""
-        for panel in self.query(Bound):
+        # by `results`: a selector follows the first base of a class only, and `Bound` is a panel's second
+        for panel in self.query("*").results(Bound):
             panel.catch_up()
 
     @property

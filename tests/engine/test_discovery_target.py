@@ -33,7 +33,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def resolve(home: Path, store: str | None = None, *, setting: str = "", cwd: Path | None = None) -> Target:
-    return resolve_target(store, SimpleNamespace(store=setting), {"HOME": str(home)}, cwd or home)
+    return resolve_target(store, SimpleNamespace(store=setting, storage=()), {"HOME": str(home)}, cwd or home)
 
 
 def test_without_a_word_the_active_store_is_taken(home: Path) -> None:

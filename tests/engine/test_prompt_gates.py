@@ -77,11 +77,11 @@ def test_the_plugins_own_settings_decide_where_the_prompt_ends() -> None:
 
 def test_the_built_in_hook_takes_three_from_its_floor_on(engine: Engine) -> None:
     trace = engine.recall(RecallRequest(QUESTION, recipe="memory-lancedb", query_vector=[1, 0], limit=6))
-    prompt = engine.lab.injected(trace)
+    prompt = explain.injected(trace)
     assert (prompt.items, prompt.budget) == (3, None)
     gates = set()
     for place, candidate in enumerate(trace.results, 1):
-        verdict = engine.lab.why_not_in(trace, candidate.id, changes=False)
+        verdict = explain.why_not_in(engine, trace, candidate.id, changes=False)
         low = candidate.score is not None and candidate.score < 0.3
         expected = "prompt_score" if low else "prompt_items" if place > 3 else None
         assert verdict.gate == expected

@@ -98,7 +98,7 @@ async def test_marks_make_a_case_which_is_there_again_with_the_question(demo_eng
 async def test_the_cases_look_as_they_were_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with casing(demo_engine, "C", "7", "R", "g", size=size) as (app, pilot, _):
         check_golden(f"cases-{size[0]}x{size[1]}", panels(app))
-        await press(pilot, "b")
+        await press(pilot, "v")
         if size[0] == 80:
             check_golden("cases-case-80x24", panels(app))
 
