@@ -12,6 +12,7 @@ import pytest
 
 from memtui.engine import RecallRequest, Trace, open_engine
 from memtui.engine.demo import build_demo
+from memtui.engine.recall.stage import Outcome
 from tests.engine.loopback import loopback
 from tests.engine.mutation_battery import battery
 from tests.engine.pro_store import DAY_MS, NOW_MS
@@ -100,6 +101,18 @@ def column_mutants(column: Any, index: int) -> Iterator[Any]:
         yield changed
 
 
+WEIGHT_OF = {"cosine": "vector_weight"}
+
+
+def adds_nothing(outcome: Outcome, name: str, index: int) -> bool:
+    """Whether a signal counts for nothing in the score of this candidate: its weight is 0, or no signal was seen."""
+    weight = outcome.inputs.get(WEIGHT_OF.get(name, f"{name}_weight"))
+    if weight is None:
+        return False
+    rule = outcome.rule if isinstance(outcome.rule, str) else outcome.rule[index]
+    return float(weight) == 0.0 or rule == "unchanged"
+
+
 def recorded(trace: Trace) -> Iterator[tuple[str, Trace]]:
     """The trace with one number of one stage's record changed, and where."""
     for at, record in enumerate(trace.records):
@@ -113,6 +126,8 @@ def recorded(trace: Trace) -> Iterator[tuple[str, Trace]]:
                     for score in column_mutants(outcome.flow.score, index)
                 ]
             for name, column in outcome.inputs.items():
+                if adds_nothing(outcome, name, index):
+                    continue
                 changed += [
                     (f"{name} of {index}", replace(outcome, inputs={**outcome.inputs, name: other}))
                     for other in column_mutants(column, index)
