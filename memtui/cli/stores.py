@@ -43,7 +43,7 @@ def run(args: Namespace) -> int:
     found = discover(os.environ, cwd=Path.cwd())
     storage = load_settings(settings_file(), os.environ).storage
     healths = [
-        inspect(store, reach=any(each.fits(store.path) for each in storage))
+        inspect(store, reach=any(each.fits(store.path) and not each.missing for each in storage))
         for store in configured_remotes(storage, found.stores)
     ]
     if args.json:

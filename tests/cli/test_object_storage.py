@@ -120,6 +120,18 @@ def test_a_profile_that_cannot_be_is_refused_with_its_place(
     assert "plain-" not in err
 
 
+def test_a_variable_that_is_not_set_is_in_the_way_of_that_store_only(tmp_path: Path, memtui: Command) -> None:
+    home = written(tmp_path / "home", settings_text("http://127.0.0.1:1").replace("TEAM_KEY", "NOT_SET"))
+    assert memtui(home, "new", str(tmp_path / "local"))[0] == 0
+    code, _, err = memtui(home, "ls", "--store", str(tmp_path / "local"))
+    assert code == 0, err
+    code, out, _ = memtui(home, "stores", "--json")
+    assert json.loads(out)["stores"][0]["health"] == "remote"
+    code, _, err = memtui(home, "ls", "--store", "team")
+    assert code == 2
+    assert "NOT_SET" in err
+
+
 def test_a_store_is_not_made_at_an_address_that_holds_none(tmp_path: Path, memtui: Command) -> None:
     code, _, err = memtui(written(tmp_path / "home", ""), "new", "gopher://memories")
     assert code == 2

@@ -249,7 +249,9 @@ def inspect(found: FoundStore, *, reach: bool = False) -> StoreHealth:
     """
     if found.is_remote and not reach:
         return StoreHealth(
-            found, "remote", ("not looked at: no [storage.NAME] of config.toml says how it is reached",)
+            found,
+            "remote",
+            ("not looked at: no [storage.NAME] of config.toml that can be used says how it is reached",),
         )
     from memtui.engine.store.open import open_store
 

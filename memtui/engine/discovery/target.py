@@ -76,9 +76,10 @@ def configured_remotes(
     profiles: Sequence[StorageProfile], known: Sequence[FoundStore]
 ) -> tuple[FoundStore, ...]:
     """`known` with the options of the person's own profiles, and the stores that only those name."""
+    usable = [each for each in profiles if not each.missing]
     reached = tuple(
         replace(each, hidden_storage=SecretText({**profile.options, **each.storage_options}))
-        if each.is_remote and (profile := profile_for(each.path, profiles))
+        if each.is_remote and (profile := profile_for(each.path, usable))
         else each
         for each in known
     )

@@ -34,6 +34,8 @@ class StorageProfile:
     """The store itself, or what the addresses of its stores begin with; empty for every remote store."""
     options: Mapping[str, str] = field(repr=False)
     """By LanceDB's own names, variables filled in; may hold secrets."""
+    missing: tuple[str, ...] = ()
+    """Variables that are named and not set: the profile cannot be used, and nothing else is in the way."""
 
     def fits(self, uri: str) -> bool:
         """Whether `uri` is the profile's place or lies below it."""
@@ -46,7 +48,7 @@ def read_profiles(
 ) -> tuple[StorageProfile, ...]:
     """The profiles of the tables `[storage.NAME]` in the file `origin`.
 
-    Raises ConfigError for a value of another type, a key that is written out, and a variable that is not set.
+    Raises ConfigError for a value of another type and a key that is written out.
     """
     return tuple(_profile(name, table, environ, origin) for name, table in tables.items())
 
@@ -58,10 +60,13 @@ def _profile(name: str, table: Any, environ: Mapping[str, str], origin: str) -> 
             f"{path} in {origin} must be a table.", path=path, fix=f"Write [{path}] and its options below."
         )
     options: dict[str, str] = {}
+    missing: list[str] = []
     for key, value in table.items():
         if key == "uri":
             continue
-        options[key] = _option(f"{path}.{key}", key, value, environ, origin)
+        text = _option(f"{path}.{key}", key, value, origin)
+        missing += [each for each in _REFERENCE.findall(text) if not environ.get(each, "")]
+        options[key] = _REFERENCE.sub(lambda match: environ.get(match[1], ""), text)
     if options.get(JOURNAL, "local") not in ("local", "store"):
         raise ConfigError(
             f"{path}.{JOURNAL} in {origin} is {options[JOURNAL]!r}.",
@@ -75,10 +80,11 @@ def _profile(name: str, table: Any, environ: Mapping[str, str], origin: str) -> 
             path=f"{path}.uri",
             fix="Write one such as s3://bucket/store.",
         )
-    return StorageProfile(name, uri.strip(), MappingProxyType(options))
+    return StorageProfile(name, uri.strip(), MappingProxyType(options), tuple(dict.fromkeys(missing)))
 
 
-def _option(path: str, key: str, value: Any, environ: Mapping[str, str], origin: str) -> str:
+def _option(path: str, key: str, value: Any, origin: str) -> str:
+    """The option as text, its variables still named."""
     if not _NAME.fullmatch(key):
         raise ConfigError(
             f"{path} in {origin} is not the name of an option.",
@@ -100,18 +106,23 @@ def _option(path: str, key: str, value: Any, environ: Mapping[str, str], origin:
             path=path,
             fix=f'Name a variable that holds it: {key} = "${{NAME}}".',
         )
-    missing = [each for each in variables if not environ.get(each, "")]
-    if missing:
-        raise ConfigError(
-            f"{path} in {origin} names {', '.join(missing)}, which is not set.", path=path, fix="Set it."
-        )
-    return _REFERENCE.sub(lambda match: environ[match[1]], value)
+    return value
 
 
 def profile_for(uri: str, profiles: Sequence[StorageProfile]) -> StorageProfile | None:
-    """The profile whose place is the longest beginning of `uri`; None where none fits."""
+    """The profile whose place is the longest beginning of `uri`; None where none fits.
+
+    Raises ConfigError when it names a variable that is not set.
+    """
     fitting = [each for each in profiles if each.fits(uri)]
-    return max(fitting, key=lambda each: len(each.uri), default=None)
+    found = max(fitting, key=lambda each: len(each.uri), default=None)
+    if found is not None and found.missing:
+        raise ConfigError(
+            f"[storage.{found.name}] of config.toml names {', '.join(found.missing)}, which is not set.",
+            path=f"storage.{found.name}",
+            fix="Set it, then open the store again.",
+        )
+    return found
 
 
 def with_limits(options: Mapping[str, str]) -> dict[str, str]:
