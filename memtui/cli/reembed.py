@@ -175,6 +175,8 @@ def _make(engine: Engine, destination: Path, args: argparse.Namespace) -> int:
     if not args.switch:
         place = f" --to {args.to}" if args.to else ""
         how = f"memtui reembed --model {args.model}{place} --switch --yes"
+        if engine.is_remote:  # a table of another place is not put into that of the store
+            how = f"memtui --store {destination}"
         _tell(args, {**document, "switched": None}, f"{said}; use them with: {how}")
         return 0
     switched = another.switch(destination, confirmed=args.yes)

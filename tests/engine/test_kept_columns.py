@@ -52,22 +52,35 @@ def test_the_second_reading_is_of_the_file_and_a_new_version_is_read_anew(
     store = opened(endpoint, "kept")
     far = ids_of(store, None)
     assert ids_of(store, tmp_path) == far
-    (file,) = tmp_path.glob("*.arrow")
+    (file,) = tmp_path.rglob("*.arrow")
     before = file.stat().st_mtime_ns
     assert ids_of(opened(endpoint, "kept"), tmp_path) == far
     assert file.stat().st_mtime_ns == before
     store.writer().commit(None, rows(range(40, 45)), [])
     assert len(ids_of(opened(endpoint, "kept"), tmp_path)) == 45
-    assert len(list(tmp_path.glob("*.arrow"))) == 2
+    assert len(list(tmp_path.rglob("*.arrow"))) == 2
 
 
 def test_a_file_that_is_damaged_is_as_good_as_none(endpoint: str, tmp_path: Path) -> None:
     create_own(f"s3://{BUCKET}/damaged", rows(range(10)), options(endpoint))
     store = opened(endpoint, "damaged")
     far = ids_of(store, tmp_path)
-    (file,) = tmp_path.glob("*.arrow")
+    (file,) = tmp_path.rglob("*.arrow")
     file.write_bytes(file.read_bytes()[:100])
     assert ids_of(store, tmp_path) == far
+
+
+def test_where_nothing_can_be_kept_the_list_is_read_all_the_same(endpoint: str, tmp_path: Path) -> None:
+    create_own(f"s3://{BUCKET}/unkept", rows(range(4)), options(endpoint))
+    (tmp_path / "file").touch()
+    assert len(ids_of(opened(endpoint, "unkept"), tmp_path / "file")) == 4
+
+
+def test_one_store_does_not_push_another_out(endpoint: str, tmp_path: Path) -> None:
+    for name in ("a", "b", "c", "d", "e"):
+        create_own(f"s3://{BUCKET}/{name}", rows(range(2)), options(endpoint))
+        ids_of(opened(endpoint, name), tmp_path)
+    assert len(list(tmp_path.rglob("*.arrow"))) == 5
 
 
 def test_a_local_store_is_never_kept(tmp_path: Path) -> None:

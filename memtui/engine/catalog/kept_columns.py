@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,8 +42,8 @@ def light_batches(store: Store, pin: Snapshot, folder: Path | None) -> Iterator[
 def _file(store: Store, pin: Snapshot, folder: Path) -> Path:
     """The file of one version; a table that was made anew has versions of other moments."""
     moment = dict(store.versions()).get(pin.version, 0)
-    about = f"{store.uri}\n{store.table_name}\n{moment}\n{list(pin.dialect.light)}"
-    return folder / f"{hashlib.sha256(about.encode()).hexdigest()[:16]}-{pin.version}.arrow"
+    about = f"{store.uri}\n{store.table_name}\n{list(pin.dialect.light)}"
+    return folder / hashlib.sha256(about.encode()).hexdigest()[:16] / f"{pin.version}-{moment}.arrow"
 
 
 def _load(path: Path, pin: Snapshot) -> list[pa.RecordBatch] | None:
@@ -65,8 +64,12 @@ def _keeping(batches: Iterable[pa.RecordBatch], path: Path) -> Iterator[pa.Recor
     writing = path.with_suffix(f".{os.getpid()}")
     writer = None
     try:
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        writing.touch(mode=0o600)
+    except OSError:  # no room or no right to keep anything: the list does not depend on it
+        yield from batches
+        return
+    try:
         for batch in batches:
             if writer is None:
                 writer = pa.ipc.new_file(
@@ -77,7 +80,6 @@ def _keeping(batches: Iterable[pa.RecordBatch], path: Path) -> Iterator[pa.Recor
         if writer is not None:
             writer.close()
             writer = None
-            writing.chmod(0o600)
             writing.replace(path)
             _tidy(path)
     finally:

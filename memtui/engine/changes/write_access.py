@@ -203,7 +203,12 @@ class WriteGate:
             from memtui.engine.changes.object_lock import ObjectLock
 
             place = self._objects()
-            self._lock = None if place is None else ObjectLock(place)
+            if place is None:
+                raise RefusedError(
+                    "This kind of remote store has no place for a lock of memtui's.",
+                    fix="The store stays open for reading; nothing was changed.",
+                )
+            self._lock = ObjectLock(place)
         with ProcessLock(self._busy), self._lock or nullcontext() as lock:
             yield LockHold(lock)
 
