@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
-from memtui.engine import UsageError
+from memtui.engine import MemtuiError, UsageError
 
 if TYPE_CHECKING:
     from memtui.engine.access import (
@@ -40,6 +40,11 @@ def run(args: argparse.Namespace) -> int:
     engine = open_for(args)
     rights = read_rights(engine, os.environ, Path.cwd())
     matrix = rights.matrix
+    if rules and rights.access is None:
+        raise MemtuiError(
+            f"No rule can be checked: {'; '.join(each.sentence for each in matrix.findings)}",
+            fix="Correct the configuration: memtui config check.",
+        )
     broken = matrix.broken(rules, rights.access)
     if args.agent is not None:
         if all(agent.id != args.agent for agent in matrix.agents):
@@ -57,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         leaks = hunt_leaks(engine, rights, os.environ, Path.cwd())
     if args.json:
         document = {
-            **matrix.as_json(),
+            **_placed(matrix.as_json(), rights.source),
             "broken": [each.as_json() for each in broken],
             "config": rights.source or None,
         }
@@ -72,13 +77,28 @@ def run(args: argparse.Namespace) -> int:
     if leaks is not None:
         print_text("\n" + leaks.sentence)
         for leak in leaks.leaks:
-            print_text(f"  {leak.certainty:<5} {leak.channel}: {leak.sentence}")
+            told = f" ({leak.reason}, {leak.rules.words})" if leak.rules is not None else ""
+            print_text(f"  {leak.certainty:<5} {leak.channel}: {leak.sentence}{told}")
     for each in broken:
         print_text(
             f"x line {each.rule.line}, deny: {each.rule.agent} {each.rule.scope}: {each.cell.agent} "
             f"{_verb(each.cell)} {each.cell.scope}, {each.cell.reason}"
         )
     return 1 if broken else 0
+
+
+def _placed(document: dict[str, Any], source: str) -> dict[str, Any]:
+    """The document with the line of the configuration that makes each cell so, where one does."""
+    from memtui.engine.configuration import list_places, open_config, rule_place
+
+    config = Path(source) if source else None
+    try:
+        places = list_places(open_config(os.environ, Path.cwd(), path=config)) if config else {}
+    except MemtuiError:
+        places = {}
+    for cell in document["cells"]:
+        cell["where"] = rule_place(places, config, cell["agent"], cell["scope"], cell["reason"]) or None
+    return document
 
 
 def _rules(path: str) -> list[DenyRule]:

@@ -9,7 +9,7 @@ from memtui.cli.import_plan import carry_out
 from memtui.cli.memory_changes import add_safety_arguments
 from memtui.cli.open_store import open_for
 from memtui.cli.progress import shown
-from memtui.engine import UsageError
+from memtui.engine import UsageError, transfer
 from memtui.engine.transfer import (
     SWITCHABLE,
     ImportRequest,
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
     with as_source([{"text": text, **fields} for text in texts if text.strip()]) as source:
         request = ImportRequest((source,), scope=args.scope, rules_off=rules_off)
         with shown(sys.stderr) as on_progress:
-            plan = engine.transfer.plan(request, on_progress)
+            plan = transfer.plan_import(engine, request, on_progress)
             try:
                 return carry_out(engine, plan, args, on_progress, typed=True)
             finally:

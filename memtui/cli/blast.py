@@ -1,14 +1,20 @@
-"""`memtui blast`: how far one memory reached."""
+"""`memtui blast`: how far one memory reached, and one change that mends what it reached in the store."""
 
 from __future__ import annotations
 
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
 from memtui.cli.show import moment
+from memtui.engine import UsageError, counted
+
+if TYPE_CHECKING:
+    from memtui.engine.witness import Mend, Reach
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,14 +22,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "id", metavar="ID", help="the memory's id, or its first 8 or more characters; a removed one, too"
     )
+    parser.add_argument(
+        "--do",
+        action="append",
+        metavar="ROW=CHOICE",
+        help="one change of what it reached: ROW is an id of it, or all, same, near, captured; CHOICE is archive, "
+        "delete, mask, replace:OLD=>NEW, text:WORDS, by:ID, scope:SCOPE or leave. Repeat it; the last one counts",
+    )
+    add_safety_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Look, print."""
-    from memtui.engine.witness import (
-        reach_of,
-    )
+    """Look, print; or change what was chosen."""
+    from memtui.engine.witness import plan_mends, reach_of
 
+    if args.do:
+        engine = open_to_change(args)
+        reach = reach_of(engine, args.id, os.environ, Path.cwd())
+        return carry_out(engine, plan_mends(engine, reach, _mends(reach, args.do)), args)
+    if args.dry_run or args.yes or args.break_lock:
+        raise UsageError("There is nothing to do.", fix="Say what: --do same=archive, for example.")
     reach = reach_of(open_for(args), args.id, os.environ, Path.cwd())
     if args.json:
         print_json(reach.as_json())
@@ -36,14 +54,18 @@ def run(args: argparse.Namespace) -> int:
         for copy in reach.copies
     ]
     lines.append(f"agents    {len(reach.agents)}")
-    lines += [f"  {agent}  {count} turns" for agent, count in reach.agents.items()]
+    lines += [f"  {agent}  {counted(count, 'turn')}" for agent, count in reach.agents.items()]
     for turn in reach.turns:
         lines.append(f"    {moment(turn.time_ms)}  {turn.session}  turn {turn.n}  {turn.evidence}")
     if reach.events:
-        lines.append(f"  {len(reach.events)} more injections, which only the store tells of (at least)")
-    lines.append(f"answers   {reach.answers} have its words, likely used")
-    lines.append(f"captured  {len(reach.captured)} memories from these sessions afterwards")
-    lines += [f"  {each}" for each in reach.captured]
+        lines.append(
+            f"  {counted(len(reach.events), 'more injection')}, of which only the store tells (at least)"
+        )
+    lines.append(f"answers   {reach.answers} with its words, likely used")
+    lines.append(
+        f"captured  {counted(len(reach.captured), 'memory', 'memories')} from these sessions afterwards"
+    )
+    lines += [f"  {each[:8]}  {preview}" for each, preview in reach.captured.items()]
     lines.append(f"files     {len(reach.files)}, listed and never touched")
     lines += [f"  {each.path}  {each.kind}" for each in reach.files]
     if reach.versions:
@@ -52,7 +74,20 @@ def run(args: argparse.Namespace) -> int:
     if reach.removable:
         lines += [
             "",
-            f"one change takes it out: memtui forget {' '.join(each[:8] for each in reach.removable)}",
+            f"one change mends it, row by row: memtui blast {reach.id[:8]} --do same=archive --dry-run",
         ]
     print_text("\n".join(lines))
     return 0
+
+
+def _mends(reach: Reach, given: list[str]) -> dict[str, Mend]:
+    from memtui.engine.witness import read_mend, rows_meant
+
+    mends: dict[str, Mend] = {}
+    for each in given:
+        name, equals, words = each.partition("=")
+        if not equals:
+            raise UsageError(f"{each!r} does not say what to do.", fix="Write ROW=CHOICE: same=archive.")
+        mend = read_mend(words)
+        mends |= dict.fromkeys(rows_meant(reach, name.strip()), mend)
+    return mends

@@ -204,9 +204,8 @@ class asking:  # noqa: N801 - read as a verb: with asking(...)
         if self._settings is None:
             return None
         from memtui.engine.capture import (
-            OWN,
-            PRO,
             ModelChat,
+            capture_recipe,
         )
         from memtui.engine.transfer import (
             ChatClient,
@@ -218,7 +217,7 @@ class asking:  # noqa: N801 - read as a verb: with asking(...)
             self._settings.calls_per_hour, None if place is None else place / "chat-calls.json"
         )
         self._client = ChatClient(self._settings, now=lambda: self._engine.now_ms, budget=budget)
-        return ModelChat(self._client, PRO if self._recipe == "pro" else OWN)
+        return ModelChat(self._client, capture_recipe(self._recipe).prompts)
 
     def __exit__(self, *_: object) -> None:
         if self._client is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text
-from memtui.engine import UsageError
+from memtui.engine import UsageError, counted
 from memtui.engine.discovery import (
     read_config,
 )
@@ -185,7 +185,9 @@ def _add_talk(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     if args.json:
         print_json(case.as_json())
     else:
-        print_text(f"saved {case.id}: {path.name} should leave {len(case.expected)} memories")
+        print_text(
+            f"saved {case.id}: {path.name} should leave {counted(len(case.expected), 'memory', 'memories')}"
+        )
     return 0
 
 
@@ -235,7 +237,9 @@ def _import(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
         print_json({"taken": len(taken), "rejected": rejected})
     else:
         print_text(
-            "\n".join([f"{len(taken)} cases taken", *(f"! {r['where']}: {r['why']}" for r in rejected)])
+            "\n".join(
+                [f"{counted(len(taken), 'case')} taken", *(f"! {r['where']}: {r['why']}" for r in rejected)]
+            )
         )
     return 1 if rejected else 0
 
@@ -251,7 +255,7 @@ def _demo(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     if args.json:
         print_json({"taken": len(cases), "rejected": []})
     else:
-        print_text(f"{len(cases)} cases taken from the demo store's questions")
+        print_text(f"{counted(len(cases), 'case')} taken from the demo store's questions")
     return 0
 
 
@@ -271,7 +275,7 @@ def _from_sessions(args: argparse.Namespace, engine: Engine, book: CaseBook) -> 
             {"taken": len(made.cases), "turns": made.turns, "left_out": dict(made.left_out), "rejected": []}
         )
     else:
-        lines = [f"{len(made.cases)} cases taken from {made.turns} turns"]
+        lines = [f"{counted(len(made.cases), 'case')} taken from {counted(made.turns, 'turn')}"]
         lines += [f"  {count} left out: {why}" for why, count in made.left_out.items()]
         print_text("\n".join(lines))
     return 0
@@ -371,7 +375,8 @@ def _tune(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
             f"tried {found.tried} settings, {found.stopped}; on the cases that chose them: {found.train_gain:+.3f}"
         )
         print_text(
-            f"on {held.cases} cases kept apart: {held.difference:+.3f}, {held.verdict.replace('B', 'the new one')}"
+            f"on {counted(held.cases, 'case')} kept apart: {held.difference:+.3f},"
+            f" {held.verdict.replace('B', 'the new one')}"
         )
     return 0
 

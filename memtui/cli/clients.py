@@ -80,7 +80,7 @@ def _add(register: ClientRegister, args: argparse.Namespace) -> int:
     if args.json:
         print_json({"name": client.name, "token": token})
     else:
-        print_text(token)
+        print_text(token, reveal=True)
         sys.stderr.write("This is its token. It is not kept and cannot be shown again.\n")
     return 0
 

@@ -55,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--fly", action="store_true", help="with plan: answer the cases and the last questions under it"
     )
-    parser.add_argument("--ask", action="store_true", help="with --fly: the reranker may be asked")
+    parser.add_argument(
+        "--ask", action="store_true", help="with --fly: the plan's embedding model and reranker may be asked"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -199,7 +201,8 @@ def _flown(
         raise UsageError("There is no store to ask.", fix="Name it with --store.")
     if args.ask and not args.yes:
         raise RefusedError(
-            "Questions and memories would be sent to the reranker.", fix="Repeat with --yes to allow it."
+            "Questions and memories would be sent to the plan's embedding model and reranker.",
+            fix="Repeat with --yes to allow it.",
         )
     history = History(questions_file())
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()

@@ -11,7 +11,8 @@ from pathlib import Path
 from memtui.cli.open_store import wall_clock
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.engine import clean
-from memtui.engine.documents import SearchRules, open_index
+from memtui.engine.discovery import read_config
+from memtui.engine.documents import ColdLane, SearchRules, open_index, read_cold_rules
 from memtui.paths import cache_dir
 
 
@@ -33,15 +34,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--slugs", action="store_true", help="2026-02-10-api.md has a date, too (later memory-core)"
     )
     parser.add_argument("--words-only", action="store_true", help="without vectors")
+    parser.add_argument("--sessions", metavar="DIR", help="also the sessions in a folder, secrets cut")
+    parser.add_argument(
+        "--cold",
+        action="store_true",
+        help="as mem-engine's cold lane: pieces by headings, without private ones and secrets, within a scope",
+    )
+    parser.add_argument("--scope", default="global", metavar="S", help="with --cold: whose documents")
+    parser.add_argument("--config", metavar="FILE", help="with --cold: the engine's block docsColdLane")
 
 
 def run(args: argparse.Namespace) -> int:
     """Take in what changed, search, print."""
     folder = Path(args.folder).expanduser().absolute()
+    if args.cold:
+        return _cold(args, folder)
+    sessions = None if args.sessions is None else Path(args.sessions).expanduser().absolute()
     name = sha256(str(folder).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    kind = "words" if args.words_only else "both"
+    kind = ("words" if args.words_only else "both") + ("" if sessions is None else "-sessions")
     database = cache_dir() / "documents" / f"{name}-{kind}.sqlite"
-    index = open_index(folder, database, words_only=args.words_only)
+    index = open_index(folder, database, words_only=args.words_only, sessions=sessions)
     try:
         sync = index.sync()
         if args.question is None:
@@ -81,6 +93,52 @@ def run(args: argparse.Namespace) -> int:
     for path in found.orders:
         sys.stderr.write(f"{clean(path)} reads like an order to a model\n")
     return 0
+
+
+def _cold(args: argparse.Namespace, folder: Path) -> int:
+    """Read what changed below the folder, which alone may be read, and ask within the scope."""
+    block = read_config(args.config) or {}
+    given = block.get("docsColdLane", {})
+    rules = read_cold_rules(
+        {**(given if isinstance(given, dict) else {}), "enabled": True, "sourceRoots": [str(folder)]}
+    )
+    lane = open_cold_lane(folder)
+    try:
+        told = lane.ingest(rules)
+        answer = None
+        if args.question is not None:
+            answer = lane.search(args.question, rules, scope=args.scope, limit=args.limit)
+    finally:
+        lane.close()
+    if args.json:
+        document: dict[str, object] = {"ingest": asdict(told)}
+        if answer is not None:
+            document |= {
+                "hits": [asdict(hit) for hit in answer.hits],
+                "receipt": answer.receipt(rules, args.scope),
+            }
+        print_json(document)
+        return 0
+    if told.skip_reason:
+        print_text(f"nothing was read: {told.skip_reason.replace('_', ' ')}")
+    print_text(
+        f"{told.files_ingested} files, {told.chunks_total} pieces: {told.chunks_inserted} new, {told.chunks_updated} "
+        f"changed, {told.chunks_unchanged} unchanged, {told.chunks_deleted} gone; left out "
+        f"{told.skipped_private} private, {told.skipped_secret_like} with secrets"
+    )
+    if answer is not None:
+        for hit in answer.hits:
+            print_text(f"{clean(hit.ref)}  {hit.kind}  {clean(hit.snippet)}")
+        print_text(
+            f"{answer.raw} found, {answer.scoped} in {clean(args.scope)}, {answer.filtered} left out by the scope"
+        )
+    return 0
+
+
+def open_cold_lane(folder: Path) -> ColdLane:
+    """The documents of a folder, kept in this user's cache."""
+    name = sha256(str(folder).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return ColdLane(cache_dir() / "documents" / f"{name}-cold.sqlite")
 
 
 def _status(args: argparse.Namespace, sync: dict[str, object]) -> int:

@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.memory_changes import before_and_after
 from memtui.cli.open_store import DEMO, open_for, wall_clock
 from memtui.cli.output import print_json, print_text, warning
 from memtui.cli.progress import shown
@@ -39,6 +40,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="agree that no agent is running where it matters")
     parser.add_argument(
+        "--no-cases",
+        action="store_true",
+        help="with --fix: do not ask the cases and last questions before and after",
+    )
+    parser.add_argument(
+        "--drop-names",
+        action="store_true",
+        help="with --fix: take names out of the table where they hold versions that would go",
+    )
+    parser.add_argument(
         "--break-lock", action="store_true", help="remove a write lock that a dead program left behind"
     )
     parser.add_argument(
@@ -64,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
     if not args.fix:
         return _report(args, found, [])
     plans = _plans(patient, found, args.fix)
+    if args.drop_names:
+        plans = [plan.without_names() for plan in plans]
     if args.dry_run:
         return _report(args, found, [plan.as_json() for plan in plans], plans=plans, key="fixes")
     done = _mend(args, patient, engine, plans)
@@ -179,7 +192,12 @@ def _mend(
                 done.append({"kind": "D35", "moved": files[0], "to": str(move_manifest_away(Path(files[0])))})
     if engine is not None:
         with shown(sys.stderr):
-            done += carry_out_remedies(engine, [plan for plan in plans if plan.writes], confirmed=args.yes)
+            done += carry_out_remedies(
+                engine,
+                [plan for plan in plans if plan.writes],
+                confirmed=args.yes,
+                ask=before_and_after(args, engine),
+            )
     return done
 
 
@@ -191,6 +209,8 @@ def _report(
     plans: list[RemedyPlan] | None = None,
     key: str = "fixes",
 ) -> int:
+    from memtui.engine.health import answers_in_words
+
     code = 1 if found.grave or found.error else 0
     if args.json:
         more = {key: done} if args.fix else {}
@@ -206,6 +226,8 @@ def _report(
                 plan.changes.title if plan.changes else ""
             )
             print_text(f"would mend {plan.finding.kind}: {what}")
+            if plan.names:
+                warning(f"{plan.finding.kind}: held by names in the table: {plan.held} (--drop-names)")
     if key == "fixes" and args.fix:
         print_text("dry run: nothing was written")
     elif args.fix:
@@ -213,6 +235,9 @@ def _report(
             entry = each.get("entry")
             kinds = each.get("kind") or ", ".join(each["kinds"])
             print_text(f"mended {kinds}" + (f", journal entry {entry}" if entry else ""))
+            answers = each.get("receipt", {}).get("answers")
+            if answers is not None:
+                print_text(f"    {answers_in_words(answers)}")
     return code
 
 

@@ -6,6 +6,7 @@ import argparse
 
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
+from memtui.engine import counted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,5 +56,6 @@ def run(args: argparse.Namespace) -> int:
         for each, similarity in zip(cluster.ids, cluster.similarities, strict=True):
             print_text(f"  {similarity:.3f}  {each}  {texts[each].title[:90] if each in texts else ''}")
     extra = sum(len(cluster.ids) - 1 for cluster in clusters)
-    print_text(f"{len(clusters)} clusters, {extra} memories too many, of {near.compared:,} compared")
+    merged = counted(extra, "memory", "memories")
+    print_text(f"{counted(len(clusters), 'cluster')}, {merged} to merge away, of {near.compared:,} compared")
     return 0

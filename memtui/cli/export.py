@@ -9,7 +9,7 @@ from pathlib import Path
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
-from memtui.engine import UsageError
+from memtui.engine import UsageError, counted, transfer
 from memtui.engine.transfer import (
     CHOOSABLE,
     EXPORT_FORMATS,
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         overwrite=args.yes,
     )
     with shown(sys.stderr) as on_progress:
-        done = engine.transfer.export(request, dry_run=args.dry_run, on_progress=on_progress)
+        done = transfer.export_memories(engine, request, dry_run=args.dry_run, on_progress=on_progress)
     for note in done.warnings:
         warning(note)
     if args.json:
@@ -95,7 +95,7 @@ def _print(done: Exported, name: str, *, dry_run: bool) -> None:
             ("field", "rows", "what changes or is lost"),
             right_aligned=(1,),
         )
-    rows = f"{done.rows:,} {'memory' if done.rows == 1 else 'memories'}"
+    rows = counted(done.rows, "memory", "memories")
     if dry_run:
         print_text(f"dry run: {rows} would be written to {done.path} ({name})")
     else:

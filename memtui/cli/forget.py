@@ -30,6 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the memories as they are, and take what older versions and the journal hold of them "
         "(after masking a secret); cannot be undone",
     )
+    parser.add_argument(
+        "--drop-names",
+        action="store_true",
+        help="with --past and --shrink-history: names in the table that hold older versions go as well",
+    )
     parser.add_argument("--with-pinned", action="store_true", help="pinned memories too, with --where")
     add_safety_arguments(parser)
     add_effect_argument(parser)
@@ -41,12 +46,15 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--past keeps the memories; --hard deletes them.", fix="Give one of them.")
     engine = open_to_change(args)
     if args.past:
-        return carry_out(engine, engine.curate.past(chosen_ids(engine, args)), args)
+        return carry_out(
+            engine, engine.curate.past(chosen_ids(engine, args), drop_names=args.drop_names), args
+        )
     ids = _ids(engine, args)
     planned = engine.curate.forget(
         ids,
         hard=args.hard,
         shrink=args.shrink_history,
+        drop_names=args.drop_names,
         spare_pinned=args.where is not None and not args.with_pinned,
     )
     return carry_out(engine, planned, args)

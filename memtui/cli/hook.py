@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
 from memtui.cli.capture import add_model_arguments, asking
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json
+from memtui.engine.capture import EVENTS
+from memtui.engine.clients import ClientRegister
 from memtui.engine.discovery import (
     read_config,
 )
-
-EVENTS = ("prompt_build", "agent_end", "session_end", "pre_compaction")
+from memtui.paths import clients_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workspace", metavar="DIR", help="the agent's folder, for its files (default: here)"
     )
+    parser.add_argument(
+        "--keep-texts",
+        action="store_true",
+        help="keep the prompt and what was said in the journal of calls, secrets masked",
+    )
     add_model_arguments(parser)
 
 
@@ -38,13 +45,19 @@ def run(args: argparse.Namespace) -> int:
     )
 
     event = read_event(args.event, sys.stdin.read(), args.agent)
+    known = ClientRegister(clients_file(os.environ)).named(f"hook:{event.agent}")
+    if known is not None and known.paused:
+        note = f"A person paused hook:{event.agent}: memtui clients resume hook:{event.agent}."
+        print_json({"event": event.name, "agent": event.agent, "written": 0, "note": note}, compact=True)
+        return 0
     engine = open_for(args, writable=args.rw)
     engine.curate.client = f"hook:{event.agent}"
     try:
         with asking(args, engine, "pro") as chat:
-            answer = play(
-                engine, event, read_config(args.config) or {}, Path(args.workspace or ".").resolve(), chat
-            )
+            place = Path(args.workspace or ".").resolve()
+            named = ({"id": event.agent, "workspace": str(place)},) if args.workspace else ()
+            config = read_config(args.config) or {}
+            answer = play(engine, event, config, place, chat, named, keep_texts=args.keep_texts)
     finally:
         engine.close()
     print_json(answer, compact=True)

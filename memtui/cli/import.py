@@ -11,6 +11,7 @@ from memtui.cli.memory_changes import add_safety_arguments
 from memtui.cli.open_store import open_for
 from memtui.cli.output import warning
 from memtui.cli.progress import shown
+from memtui.engine import transfer
 from memtui.engine.transfer import (
     NEAR,
     ROLES,
@@ -86,11 +87,11 @@ def run(args: argparse.Namespace) -> int:
     if not args.dry_run:
         if args.break_lock:
             engine.curate.break_abandoned_lock()
-        for sentence in engine.transfer.settle():
+        for sentence in transfer.settle_imports(engine):
             warning(sentence)
     engine.load_catalog()
     with shown(sys.stderr) as on_progress:
-        plan = engine.transfer.plan(request, on_progress)
+        plan = transfer.plan_import(engine, request, on_progress)
         try:
             return carry_out(engine, plan, args, on_progress)
         finally:

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.output import error, print_json, print_table, print_text, warning
-from memtui.engine import Engine, RefusedError
+from memtui.engine import Engine, RefusedError, transfer
 from memtui.engine.transfer import (
     GROUPS,
     MEANINGS,
@@ -33,7 +33,7 @@ def carry_out(
         _tell(plan, document, args, typed, "dry run: nothing was written")
         return 0 if plan.total else 1
     try:
-        done = engine.transfer.run(plan, confirmed=args.yes, on_progress=on_progress)
+        done = transfer.run_import(engine, plan, confirmed=args.yes, on_progress=on_progress)
     except RefusedError as refused:
         _tell(plan, document, args, typed, "")
         error(refused)
@@ -67,7 +67,7 @@ def _tell(
         print_text(f"left out as asked: {len(plan.left_out):,} that would be new")
     for theirs, ours, count in plan.scopes:
         if theirs != ours:
-            print_text(f"scope {theirs or '(none)'} -> {ours}: {count:,}")
+            print_text(f"scope {theirs or '(none)'} -> {ours or '(none)'}: {count:,}")
     if document["loss"] and not typed:
         ledger = [(loss["field"], f"{loss['rows']:,}", loss["what"]) for loss in document["loss"]]
         print_table(ledger, ("field", "rows", "what changes or is lost"), right_aligned=(1,))

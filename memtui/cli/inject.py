@@ -7,7 +7,7 @@ import sys
 
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
-from memtui.engine import RecallRequest, explain
+from memtui.engine import RecallRequest, Trace, UsageError, explain
 from memtui.engine.discovery import (
     read_config,
 )
@@ -20,23 +20,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as", dest="agent", default="main", metavar="AGENT", help="who answers it (default: main)"
     )
     parser.add_argument("--recipe", metavar="R", help="how it recalls (default: as the store's own program)")
+    parser.add_argument(
+        "--pack",
+        type=int,
+        metavar="TOKENS",
+        help="a context pack of at most so many tokens instead: items with citations, what is left out and why",
+    )
     parser.add_argument("--config", metavar="FILE", help="the plugin's own block: retrieval, decay")
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask, and print the block alone: nothing where nothing is injected, and why on standard error."""
     engine = open_for(args)
-    recipe = args.recipe or engine.default_recipe
+    from memtui.engine.recall import recipe_named
+
+    recipe = recipe_named(args.recipe or engine.default_recipe)
     trace = engine.recall(
         RecallRequest(
             args.question,
-            recipe=recipe,
+            recipe=recipe.name,
             config=read_config(args.config),
-            scopes=engine.access.searched(args.agent) if recipe == "memtui" else None,
+            scopes=engine.access.searched(args.agent) if recipe.needs_scopes else None,
             agent=args.agent,
-            source="auto-recall" if recipe == "mem-engine" else "",
+            source=recipe.hook or None,
         )
     )
+    if args.pack is not None:
+        return _packed(trace, args.pack, engine.now_ms)
     block = explain.injected(trace)
     if args.json:
         print_json(
@@ -60,7 +70,16 @@ def run(args: argparse.Namespace) -> int:
         )
         return 0
     if block.block:
-        print_text(block.block)
+        print_text(block.block, reveal=True)  # what the agent gets, to the letter
     else:
         sys.stderr.write(f"nothing is injected: {block.why_nothing}\n")
+    return 0
+
+
+def _packed(trace: Trace, budget: int, now_ms: int) -> int:
+    from memtui.engine.documents import pack_context, pack_json
+
+    if budget < 1:
+        raise UsageError(f"--pack {budget} is no budget.", fix="Give a number of tokens, such as 1200.")
+    print_json(pack_json(pack_context(trace, now_ms=now_ms, budget_tokens=budget)))
     return 0

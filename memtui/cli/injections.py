@@ -9,6 +9,7 @@ from pathlib import Path
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.cli.show import moment
+from memtui.engine import counted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,6 +33,7 @@ def run(args: argparse.Namespace) -> int:
                 "schema": "memtui.injections.v1",
                 "events": [each.as_json() for each in events],
                 "lost": history.lost,
+                "recorded": history.known,
                 "version": history.version,
             }
         )
@@ -52,5 +54,7 @@ def run(args: argparse.Namespace) -> int:
         ("injected", "memories", "version", "ids"),
     )
     if history.lost:
-        print_text(f"\n{history.lost} older injections are counted in the rows, their moments are lost")
+        print_text(
+            f"\n{counted(history.lost, 'older injection')} known by the counters of the rows, the moments are lost"
+        )
     return 0

@@ -9,6 +9,7 @@ from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.engine import (
     day,
+    lifecycle,
 )
 from memtui.engine.discovery import (
     read_config,
@@ -47,9 +48,9 @@ def run(args: argparse.Namespace) -> int:
     engine = open_for(args, now=wall_clock if args.now is None else lambda: args.now)
     engine.load_catalog()
     engine.load_metadata()
-    settings = engine.lifecycle.settings(read_config(args.config))
-    board = engine.lifecycle.board(
-        BoardAsk(horizon_days=args.horizon, listed=SHOWN), settings, texts=not args.json
+    settings = lifecycle.own_settings(engine, read_config(args.config))
+    board = lifecycle.make_board(
+        engine, BoardAsk(horizon_days=args.horizon, listed=SHOWN), settings, texts=not args.json
     )
     losses = _losses(engine, settings, args.horizon)
     if args.json:
@@ -65,17 +66,18 @@ def _losses(engine: Engine, settings: LifecycleSettings, days: float) -> tuple[C
     )
 
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
-    return engine.lifecycle.losses(cases, days=days, settings=settings) if cases else ()
+    return lifecycle.case_losses(engine, cases, days=days, settings=settings) if cases else ()
 
 
 def document(
     engine: Engine, settings: LifecycleSettings, board: Board, losses: tuple[CaseLoss, ...], *, rows: bool
 ) -> dict[str, Any]:
     """The JSON of the contract: population, plan, forecast, and the rows where they are wanted."""
-    lifecycle = engine.lifecycle
     forecast: dict[str, Any] = {"horizon_days": board.ask.horizon_days, "until_ms": board.until_ms}
     for scenario in SCENARIOS:
-        found = lifecycle.crossings(days=board.ask.horizon_days, scenario=scenario, settings=settings)
+        found = lifecycle.find_crossings(
+            engine, days=board.ask.horizon_days, scenario=scenario, settings=settings
+        )
         counts = {kind: sum(1 for each in found if each.kind == kind) for kind in board.counts}
         forecast[scenario.replace(" ", "_")] = {
             "counts": counts,
@@ -95,7 +97,7 @@ def document(
             "stale_by_tier": {facts.tier: facts.stale for facts in board.tiers},
             "histogram": {facts.tier: list(facts.bins) for facts in board.tiers},
         },
-        "plan": [move.as_json() for move in lifecycle.plan(settings)],
+        "plan": [move.as_json() for move in lifecycle.plan_moves(engine, settings)],
         "forecast": forecast,
         "findings": [
             {
@@ -105,9 +107,9 @@ def document(
                 "filter": f.filter,
                 "remedy": f.remedy,
             }
-            for f in lifecycle.findings(settings)
+            for f in lifecycle.lifecycle_findings(engine, settings)
         ],
-        **({"rows": list(lifecycle.rows(settings))} if rows else {}),
+        **({"rows": list(lifecycle.iterate_numbers(engine, settings))} if rows else {}),
     }
 
 
@@ -150,5 +152,5 @@ def _print(engine: Engine, settings: LifecycleSettings, board: Board, losses: tu
         elif loss.cause is not None:
             print_text(f"    stopped by {loss.cause.gate}")
     print_text("")
-    for finding in engine.lifecycle.findings(settings):
+    for finding in lifecycle.lifecycle_findings(engine, settings):
         print_text(f"! {finding.count} {finding.title}: {finding.remedy}")

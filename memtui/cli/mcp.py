@@ -11,6 +11,7 @@ from pathlib import Path
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_text
 from memtui.engine import CaseBook, Engine, UsageError
+from memtui.engine.access import DEFAULT_AGENT
 from memtui.engine.clients import ClientRegister
 from memtui.engine.discovery import (
     read_config,
@@ -101,7 +102,9 @@ def run(args: argparse.Namespace) -> int:
     if args.tools == "openclaw":
         from memtui.mcp.openclaw import openclaw_tools
 
-        tools = openclaw_tools(Path(args.workspace or ".").resolve(), door.config or {})
+        place = Path(args.workspace or ".").resolve()
+        named = ({"id": args.agent or DEFAULT_AGENT, "workspace": str(place)},) if args.workspace else ()
+        tools = openclaw_tools(place, door.config or {}, named)
     if args.http:
         from memtui.mcp.http import place_of, serve_http
 
@@ -117,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_config(args: argparse.Namespace) -> int:
-    from memtui.mcp.hosts import HOSTS, WHERE, host_config
+    from memtui.engine.clients import HOSTS, WHERE, host_config
 
     if args.print_config not in HOSTS:
         raise UsageError(
@@ -130,6 +133,6 @@ def _print_config(args: argparse.Namespace) -> int:
     if args.tools != "memtui":
         given += ["--tools", args.tools]
     command = sys.argv[0] if os.path.basename(sys.argv[0]) == "memtui" else "memtui"
-    print_text(host_config(args.print_config, command, given))
+    print_text(host_config(args.print_config, command, given), reveal=True)
     sys.stderr.write(f"Put it {WHERE[args.print_config]}.\n")
     return 0

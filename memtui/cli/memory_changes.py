@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.cli.open_store import open_for
@@ -14,6 +14,7 @@ from memtui.engine import (
     History,
     RefusedError,
     UsageError,
+    counted,
     dump_json,
     explain,
     mask,
@@ -115,7 +116,7 @@ def carry_out(
     if args.dry_run:
         effect = _effect(engine, planned) if getattr(args, "effect", False) else None
         more = {} if effect is None else {"effect": effect.as_json()}
-        _print({**planned.as_json(), **more}, planned, args)
+        _print({**planned.as_json(), **more}, planned, args, planned.asides)
         if effect is not None and not args.json:
             _print_effect(effect)
         return 0
@@ -129,7 +130,7 @@ def carry_out(
             )
         error(refused, _conflict_lines(conflicts))
         return refused.exit_code
-    _print(outcome.as_json(), outcome, args)
+    _print(outcome.as_json(), outcome, args, planned.asides)
     return 0
 
 
@@ -141,7 +142,7 @@ def _effect(engine: Engine, planned: ChangeSet) -> RecallEffect:
 def _print_effect(effect: RecallEffect) -> None:
     failed = f" ({effect.failed} could not be asked)" if effect.failed else ""
     print_text(
-        f"effect on recall: {len(effect.changed)} of {effect.asked} questions answered differently{failed}"
+        f"effect on recall: {len(effect.changed)} of {counted(effect.asked, 'question')} answered differently{failed}"
     )
     kept = effect.cases
     if kept.cases:
@@ -169,7 +170,9 @@ def _answer_lines(row: AnswerRow) -> Iterable[str]:
         yield f"      now: {after}"
 
 
-def _print(document: Mapping[str, Any], done: ChangeSet | Outcome, args: argparse.Namespace) -> None:
+def _print(
+    document: Mapping[str, Any], done: ChangeSet | Outcome, args: argparse.Namespace, asides: Sequence[str]
+) -> None:
     for note in done.warnings:
         warning(note)
     if args.json:
@@ -181,17 +184,19 @@ def _print(document: Mapping[str, Any], done: ChangeSet | Outcome, args: argpars
         print_text(f"... and {len(done.changes) - _SHOWN:,} more (--json has all)")
     for line in _conflict_lines((*done.conflicts, *getattr(done, "left", ()))):
         print_text(f"! {line}")
-    for file in getattr(done, "files", ()):
-        print_text(f"file: {file.sentence}")
+    for aside in asides:
+        print_text(f"besides: {aside}")
     for copy in done.copies:
         verb = "goes" if copy["goes"] else "stays"
         print_text(f"copy in {copy['path']} line {copy['line']} ({copy['kind']}): {verb}")
     entry = document["entry"]
-    count = f"{len(done.changes):,} {'memory' if len(done.changes) == 1 else 'memories'}"
+    count = counted(len(done.changes), "memory", "memories")
+    if asides and not done.changes:
+        count = "what is named here"
     if args.dry_run:
         print_text(f"dry run: {count} would change; nothing was written")
     elif entry is None:
-        print_text("nothing to change")
+        print_text("nothing to change" if not asides else "done")
     else:
         final = getattr(done, "final", False)
         back = "this cannot be taken back" if final else f"take it back with: memtui undo {entry}"
@@ -246,3 +251,13 @@ def without_secrets(value: Any) -> Any:
 def _short(text: str) -> str:
     line = " ".join(veiled(text).split())
     return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
+
+
+def before_and_after(args: argparse.Namespace, engine: Engine) -> Callable[[int], Mapping[str, Any]] | None:
+    """What a maintenance of the table asks before and after it; None with --no-cases."""
+    if args.no_cases:
+        return None
+    from memtui.engine.health import asking
+
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    return asking(engine, cases, History(questions_file()))

@@ -73,7 +73,7 @@ def _print(done: Migration, action: str) -> None:
     print_text(f"{done.source}: {done.rows:,} rows of {done.dialect}")
     for theirs, ours, rows in done.scopes:
         if theirs != ours:
-            print_text(f"scope {theirs or '(none)'} -> {ours}: {rows:,}")
+            print_text(f"scope {theirs or '(none)'} -> {ours or '(none)'}: {rows:,}")
     for why, rows in done.left_out:
         print_text(f"left out: {rows:,}: {why}")
     if done.loss:

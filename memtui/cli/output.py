@@ -13,6 +13,7 @@ from memtui.engine import (
     MemtuiError,
     clean,
     dump_json,
+    mask,
     one_line,
 )
 
@@ -20,9 +21,10 @@ _DEEP = 200
 """No answer of ours is nested deeper; what a memory holds may be."""
 
 
-def print_text(text: str) -> None:
-    """Print lines to standard output, cleaned."""
-    sys.stdout.write(_encodable(clean(text), sys.stdout) + "\n")
+def print_text(text: str, *, reveal: bool = False) -> None:
+    """Print lines to standard output, cleaned and with secrets masked; with `reveal` these stay as they are."""
+    shown = text if reveal else mask(text)[0]
+    sys.stdout.write(_encodable(clean(shown), sys.stdout) + "\n")
 
 
 def print_json(value: Any, *, compact: bool = False) -> None:

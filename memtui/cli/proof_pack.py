@@ -8,7 +8,7 @@ from pathlib import Path
 
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
-from memtui.engine import UsageError
+from memtui.engine import UsageError, counted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
             }
         )
         return 0
-    print_text(f"wrote {file}: {len(document['memories'])} memories, secrets masked")
+    print_text(f"wrote {file}: {counted(len(document['memories']), 'memory', 'memories')}, secrets masked")
     for name, digest in sums:
         print_text(f"  {digest}  {name}")
     return 0

@@ -66,17 +66,22 @@ def run(args: argparse.Namespace) -> int:
     block = explain.injected(trace) if args.injected else None
     if args.json:
         document = trace.as_json(explain=args.explain, words=args.explain)
-        document["disagreements"] = [each.as_json() for each in explain.find_disagreements(trace)]
+        document["disagreements"] = _disagreements(trace)
         if block is not None:
             document["injection"] = asdict(block)
         if reaches_prompt(trace):
             document["prompt"] = _prompt(explain.injected(trace))
         print_json(document)
     elif block is not None:
-        print_text(_injection(block))
+        print_text(_injection(block), reveal=True)
     else:
         print_text(render(engine, trace, whole=args.explain))
     return 0
+
+
+def _disagreements(trace: Trace) -> list[dict[str, Any]]:
+    """Which memories of the answer a newer one contradicts."""
+    return [each.as_json() for each in explain.find_disagreements(trace)]
 
 
 def _prompt(block: PromptBlock) -> dict[str, Any]:
@@ -113,7 +118,8 @@ def _batch(engine: Engine, path: str) -> int:
                 continue
             try:
                 line.encode("utf-8")
-                document = engine.recall(request_from(line)).as_json()
+                trace = engine.recall(request_from(line))
+                document = trace.as_json() | {"disagreements": _disagreements(trace)}
             except UnicodeEncodeError:
                 failed += 1
                 why, fix = "The line is not UTF-8.", "Save the file as UTF-8."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +17,18 @@ from memtui.engine import (
     Engine,
     StoreNotFoundError,
     UnknownDialectError,
+    UsageError,
+    counted,
+    transfer,
 )
 from memtui.engine.transfer import (
+    NamedEmbedder,
     Origin,
     back,
     last_switch,
     note_of,
+    run_plan,
+    write_plan,
 )
 from memtui.paths import state_dir, store_state_dir
 
@@ -49,6 +56,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rehearse", action="store_true", help="saved questions, old model against new")
     parser.add_argument("--sample", type=int, metavar="N", help="rehearse: how many memories (default 1000)")
     parser.add_argument(
+        "--plan", choices=("ray",), help="write a script that makes the vectors on a cluster, and stop there"
+    )
+    parser.add_argument("--workers", type=int, metavar="N", default=2, help="plan: how many (default 2)")
+    parser.add_argument(
+        "--run", action="store_true", help="plan: run the script here too, then make the second table of it"
+    )
+    parser.add_argument(
+        "--parts",
+        metavar="PLACE",
+        help="folder or address of a cluster's vectors, for the plan or of one that ran",
+    )
+    parser.add_argument(
         "--switch", action="store_true", help="put the second table in the place of the first"
     )
     parser.add_argument("--back", action="store_true", help="take the last switch back")
@@ -62,22 +81,56 @@ def run(args: argparse.Namespace) -> int:
     engine = open_to_change(args)
     if args.missing:
         with shown(sys.stderr) as on_progress:
-            planned = engine.transfer.missing_vectors(dry_run=args.dry_run, on_progress=on_progress)
+            planned = transfer.plan_missing_vectors(engine, dry_run=args.dry_run, on_progress=on_progress)
         code = carry_out(engine, planned, args)
         if code == 0 and not args.dry_run:
-            engine.transfer.applied(planned.action)
+            transfer.forget_answers(engine, planned.action)
         return code
     if args.rehearse:
         return _rehearse(engine, _embedder(args), args)
-    destination = args.to or engine.transfer.another_model.destination(args.model or _embedder(args).name)
+    destination = args.to or transfer.reembed_job(engine).destination(args.model or _embedder(args).name)
     if args.dry_run:
         return _estimate(engine, _embedder(args), destination, args)
+    if args.plan:
+        return _plan(engine, destination, args)
+    if args.run or args.workers != 2:
+        raise UsageError("--run and --workers belong to a plan.", fix="Add: --plan ray")
     return _make(engine, destination, args)
+
+
+def _plan(engine: Engine, destination: Path, args: argparse.Namespace) -> int:
+    """Write the script beside the second table to be; with --run also what follows."""
+    asked = NamedEmbedder(args.model or "", args.base_url, args.key_env or "", args.dimensions, args.task)
+    folder = destination.with_name(f"{destination.name}.ray")
+    made = write_plan(engine.store, asked, folder, parts=args.parts or "", workers=args.workers)
+    if args.run:
+        if find_spec("lance_ray") is None:
+            raise UsageError("Ray is not installed.", fix="Install it with: pip install 'memtui[ray]'")
+        with shown(sys.stderr) as on_progress:
+            run_plan(made.script, sys.executable, on_progress=on_progress)
+        args.parts = made.parts
+        return _make(engine, destination, args)
+    document = {
+        "schema": "memtui.reembed.v1",
+        "plan": "ray",
+        "script": str(made.script),
+        "parts": made.parts,
+        "rows": made.rows,
+        "version": made.version,
+        "workers": args.workers,
+    }
+    lines = (
+        f"{made.script}: {made.rows:,} memories of version {made.version} on {counted(args.workers, 'worker')}",
+        f"run it where Ray is: python {made.script.name}   (pip install 'memtui[ray]')",
+        f"then here: memtui reembed --model {args.model} --parts {made.parts}",
+    )
+    _tell(args, document, "\n".join(lines))
+    return 0
 
 
 def _back(args: argparse.Namespace) -> int:
     try:
-        done = open_to_change(args).transfer.another_model.back(confirmed=args.yes)
+        done = transfer.reembed_job(open_to_change(args)).back(confirmed=args.yes)
     except (StoreNotFoundError, UnknownDialectError):  # a switch was killed between its two steps
         folder = str(Path(args.store or "").expanduser().absolute())
         note = note_of(state_dir(os.environ) / "transfer", folder)
@@ -108,7 +161,7 @@ def _embedder(args: argparse.Namespace) -> Embedder:
 
 
 def _estimate(engine: Engine, embedder: Embedder, destination: Path, args: argparse.Namespace) -> int:
-    found = engine.transfer.another_model.estimate(embedder)
+    found = transfer.reembed_job(engine).estimate(embedder)
     cost = found.cost
     document = {
         "schema": "memtui.reembed.v1",
@@ -140,7 +193,7 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
 
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     with shown(sys.stderr) as on_progress:
-        found = engine.transfer.another_model.rehearse(
+        found = transfer.reembed_job(engine).rehearse(
             embedder,
             cases,
             recipe=engine.default_recipe,
@@ -151,7 +204,7 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
     report = found.report
     assert report.other is not None
     assert report.paired is not None
-    lines = [f"{len(cases)} questions over {found.sample:,} of {found.rows:,} memories"]
+    lines = [f"{counted(len(cases), 'question')} over {found.sample:,} of {found.rows:,} memories"]
     for name, value in report.mean.items():
         new = report.other.mean[name]
         lines.append(f"{name}: {_number(value)} with {found.old}, {_number(new)} with {found.new}")
@@ -162,14 +215,14 @@ def _rehearse(engine: Engine, embedder: Embedder, args: argparse.Namespace) -> i
 
 
 def _make(engine: Engine, destination: Path, args: argparse.Namespace) -> int:
-    another = engine.transfer.another_model
+    another = transfer.reembed_job(engine)
     document: dict[str, Any] = {"schema": "memtui.reembed.v1", "dry_run": False, "folder": str(destination)}
     made = Origin.read(destination) if args.switch else None  # then nobody is asked, and no key is needed
     model = made.model if made is not None else args.model
     said = f"vectors of {model} in {destination}"
     if made is None:
         with shown(sys.stderr) as on_progress:
-            done = another.make(_embedder(args), destination, on_progress)
+            done = another.make(_embedder(args), destination, on_progress, parts=args.parts or "")
         document |= done.as_json()
         said = f"{done.rows:,} memories with {said}"
     if not args.switch:

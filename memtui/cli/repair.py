@@ -7,6 +7,7 @@ import sys
 
 from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.progress import shown
+from memtui.engine import transfer
 from memtui.engine.transfer import (
     REPAIRS,
 )
@@ -26,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     """Plan, and unless it is a dry run, write."""
     engine = open_to_change(args)
     with shown(sys.stderr) as on_progress:
-        planned = engine.transfer.repair(
-            args.kinds or list(REPAIRS), target_scope=args.target_scope, on_progress=on_progress
+        planned = transfer.plan_repair(
+            engine, args.kinds or list(REPAIRS), target_scope=args.target_scope, on_progress=on_progress
         )
     return carry_out(engine, planned, args)

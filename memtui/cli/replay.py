@@ -82,6 +82,8 @@ def _fate(memory: Injected) -> str:
         words.append(f"today at {memory.rank_now}")
     if memory.rank_as_of is not None:
         words.append(f"as of then at {memory.rank_as_of}")
+    if memory.gate_as_of:
+        words.append(f"stopped then by {memory.gate_as_of.replace('_', ' ')}")
     if memory.gate:
         words.append(f"today stopped by {memory.gate.replace('_', ' ')}")
     if memory.used is not None:

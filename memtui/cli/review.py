@@ -6,7 +6,7 @@ import argparse
 
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_text
-from memtui.engine import UsageError
+from memtui.engine import UsageError, lifecycle
 from memtui.paths import store_state_dir
 
 SHOWN = 20
@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     engine.load_metadata()
     progress = ReviewProgress(store_state_dir(engine.info.uri) / "review.json")
     limit = args.limit if args.limit is not None or args.json else SHOWN
-    review = engine.lifecycle.review(progress, limit=limit)
+    review = lifecycle.review(engine, progress, limit=limit)
     if args.json:
         print_json(review.as_json())
         return 0

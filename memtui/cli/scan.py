@@ -15,10 +15,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kind", nargs="+", metavar="KIND", help="noise, secret, injection (default: all of them)"
     )
+    parser.add_argument(
+        "--kinds", action="store_true", help="say what is recognised, and what is not; no store is opened"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Scan. Secrets are never printed, not even in JSON."""
+    if args.kinds:
+        return _kinds(args.json)
     engine = open_for(args)
     engine.load_catalog()
     engine.load_metadata()
@@ -34,4 +39,22 @@ def run(args: argparse.Namespace) -> int:
         ("id", "kind", "rule", "but", "memory"),
     )
     print_text(", ".join(f"{count} {kind}" for kind, count in counts.items()) or "nothing found")
+    return 0
+
+
+def _kinds(as_json: bool) -> int:
+    """What the scan recognises, and what it cannot."""
+    from memtui.engine.health import recognised
+
+    known = recognised()
+    if as_json:
+        print_json({"schema": "memtui.scan-kinds.v1", **known})
+        return 0
+    print_table(
+        [(kind, ", ".join(marks)) for kind, marks in known["secrets"].items()],
+        ("secret", "begins with or has"),
+    )
+    print_text(f"\nnot recognised: {'; '.join(known['not_recognised'])}")
+    print_text(f"\norders to a model, in {', '.join(known['languages'])}: {', '.join(known['orders'])}")
+    print_text("An order is known by its wording: one that is worded otherwise is not found.")
     return 0

@@ -13,6 +13,9 @@ from memtui.engine import Memory, dump_json
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui show`."""
     parser.add_argument("id", metavar="ID", help="the memory's id, or its first 8 or more characters")
+    parser.add_argument(
+        "--reveal", action="store_true", help="secrets as they are stored, instead of [REDACTED]"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -22,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print_json(memory.as_json())
     else:
-        print_text(render(memory))
+        print_text(render(memory), reveal=args.reveal)
     return 0
 
 

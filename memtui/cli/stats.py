@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text
+from memtui.engine import counted
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,7 +25,10 @@ def run(args: argparse.Namespace) -> int:
         return 0
     print_text(f"{info.name}  {info.dialect_title}\n{info.uri}")
     size = f"{info.size_bytes / 1e6:.1f} MB"
-    print_text(f"{info.rows} memories, {stats.added_7d} in the last 7 days, version {info.version}, {size}")
+    print_text(
+        f"{counted(info.rows, 'memory', 'memories')}, {stats.added_7d} in the last 7 days,"
+        f" version {info.version}, {size}"
+    )
     print_text(f"vectors {info.dims or 'none'}   full text {info.fts}   embedder {info.embedder}\n")
     for title, counts in (
         ("scope", stats.scopes),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.output import print_json, print_text, warning
-from memtui.engine import CaseBook, RefusedError
+from memtui.engine import CaseBook, RefusedError, counted, lifecycle
 from memtui.engine.discovery import (
     read_config,
 )
@@ -39,8 +39,8 @@ def run(args: argparse.Namespace) -> int:
     engine = open_to_change(args)
     engine.load_catalog()
     engine.load_metadata()
-    settings = engine.lifecycle.settings(read_config(args.config))
-    planned, moves = engine.lifecycle.sweep(engine.curate, settings, everyone=args.all)
+    settings = lifecycle.own_settings(engine, read_config(args.config))
+    planned, moves = lifecycle.plan_sweep(engine, settings, everyone=args.all)
     if args.dry_run:
         effect = _effect(engine, moves)
         if args.json:
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if moves and not args.yes:
         raise RefusedError(
-            f"A sweep would move {len(moves):,} {'memory' if len(moves) == 1 else 'memories'}.",
+            f"A sweep would move {counted(len(moves), 'memory', 'memories')}.",
             fix="Look with --dry-run, then say --yes; nothing was changed.",
         )
     return carry_out(engine, planned, args)
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _effect(engine: Engine, moves: tuple[TierMove, ...]) -> SweepEffect | None:
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
-    return engine.lifecycle.sweep_effect(cases, moves) if cases and moves else None
+    return lifecycle.sweep_effect(engine, cases, moves) if cases and moves else None
 
 
 def _more(moves: tuple[TierMove, ...], effect: SweepEffect | None) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.progress import shown
-from memtui.engine import UsageError
+from memtui.engine import UsageError, transfer
 from memtui.paths import settings_file
 from memtui.settings import load_settings
 
@@ -39,12 +39,12 @@ def run(args: argparse.Namespace) -> int:
     chat = _chat(args)
     engine = open_to_change(args)
     with shown(sys.stderr) as on_progress:
-        planned = engine.transfer.upgrade(
-            chat, limit=args.limit, dry_run=args.dry_run, on_progress=on_progress
+        planned = transfer.plan_upgrade(
+            engine, chat, limit=args.limit, dry_run=args.dry_run, on_progress=on_progress
         )
     code = carry_out(engine, planned, args)
     if code == 0 and not args.dry_run:
-        engine.transfer.applied(planned.action)
+        transfer.forget_answers(engine, planned.action)
     return code
 
 

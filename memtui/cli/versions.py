@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
+from memtui.cli.memory_changes import add_safety_arguments, before_and_after, carry_out, open_to_change
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.progress import shown
@@ -15,10 +15,7 @@ from memtui.cli.show import moment
 from memtui.engine import Engine, RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from memtui.engine.health import (
-        RowChange,
-        VersionNames,
-    )
+    from memtui.engine.health import NamedVersion, RowChange, VersionNames
 
 
 _SHOWN = 20
@@ -37,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     name = _action(actions, "name", _name, "give a version a name; no words take it away")
     name.add_argument("version", type=int, metavar="N")
     name.add_argument("words", nargs="*", metavar="WORDS")
+    add_safety_arguments(name)
     diff = _action(actions, "diff", _diff, "what differs between two versions, by id")
     diff.add_argument("before", metavar="A", help="a number or a name")
     diff.add_argument("after", metavar="B", help="a number or a name")
@@ -46,9 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     restore.add_argument("version", metavar="N", help="a number or a name")
     restore.add_argument("ids", nargs="*", metavar="ID", help="ids, or their first 8 or more characters")
     add_safety_arguments(restore)
+    restore.add_argument(
+        "--no-cases", action="store_true", help="do not ask the cases and last questions before and after"
+    )
     pin = _action(actions, "pin", _pin, "keep a version for good: copy it into a store of its own")
     pin.add_argument("version", metavar="N", help="a number or a name")
     pin.add_argument("folder", metavar="FOLDER", help="a new folder")
+    pin.add_argument("--dry-run", action="store_true", help="say what would be copied, and do nothing")
 
 
 def _action(actions: Any, name: str, do: Any, what: str) -> argparse.ArgumentParser:
@@ -72,14 +74,15 @@ def _names(engine: Engine) -> VersionNames:
     )
     from memtui.paths import store_state_dir
 
-    return VersionNames(store_state_dir(engine.info.uri) / f"versions-{engine.store.table_name}.json")
+    place = store_state_dir(engine.info.uri) / f"versions-{engine.store.table_name}.json"
+    return VersionNames(engine.store, place)
 
 
 def _number(engine: Engine, word: str) -> int:
     """The version that a number or a name means. UsageError for one that is not there."""
     listed = engine.store.versions()
     word = word.removeprefix("v") if word[1:].isdigit() else word
-    number = int(word) if word.isdigit() else _names(engine).number(word, listed)
+    number = int(word) if word.isdigit() else _names(engine).number(word)
     if number not in {each for each, _ in listed}:
         raise UsageError(f"There is no version {word} any more.", fix="See: memtui versions.")
     return number
@@ -94,7 +97,7 @@ def _list(args: argparse.Namespace) -> int:
     if args.last < 1:
         raise UsageError("--last must be 1 or more.")
     engine = open_for(args)
-    kept = _names(engine).kept(engine.store.versions())
+    kept = _names(engine).kept()
     files = patient_of(engine, now_ms=wall_clock()).files
     with shown(sys.stderr) as on_progress:
         lines = time_line(
@@ -124,27 +127,46 @@ def _list(args: argparse.Namespace) -> int:
         ("version", "written", "by", "rows", "what"),
     )
     for name in kept:
-        print_text(
-            f"{name.name}: v{name.version}, a clean-up may take it from {moment(name.lives_until_ms)} on"
-        )
+        print_text(f"{name.name}: v{name.version}, {_held(name)}")
     return 0
 
 
+def _held(name: NamedVersion) -> str:
+    """How long a named version is there."""
+    until = name.lives_until_ms
+    if until is None:
+        return "in the table: no clean-up takes it"
+    return f"the name is memtui's own: a clean-up may take the version from {moment(until)} on"
+
+
 def _name(args: argparse.Namespace) -> int:
-    engine = open_for(args)
-    number = _number(engine, str(args.version))
-    kept = _names(engine).give(number, " ".join(args.words), engine.store.versions())
+    engine = open_for(args, writable=not args.dry_run)
+    if args.break_lock and not args.dry_run:
+        engine.curate.break_abandoned_lock()
+    number, names = _number(engine, str(args.version)), _names(engine)
+    planned = names.plan(number, " ".join(args.words))
+    outcome = None
+    if planned.asides and not args.dry_run:
+        outcome = engine.curate.apply(planned, confirmed=args.yes)
+    entry = None if outcome is None else outcome.entry
+    for note in () if outcome is None else outcome.warnings:
+        warning(note)
+    kept = names.kept()
     if args.json:
-        print_json({"version": number, "names": [each.as_json() for each in kept]})
+        listed = [each.as_json() for each in kept]
+        print_json({"version": number, "entry": entry, "notes": list(planned.asides), "names": listed})
         return 0
     given = next((each for each in kept if each.version == number), None)
-    if given is None:
+    if args.dry_run:
+        for each in planned.asides:
+            print_text(each)
+        print_text("dry run: nothing was written")
+    elif given is None:
         print_text(f"v{number} has no name")
     else:
-        until = moment(given.lives_until_ms)
-        print_text(
-            f"v{number} is {given.name}; the name is memtui's own: a clean-up may take v{number} from {until} on"
-        )
+        print_text(f"v{number} is {given.name}; {_held(given)}")
+    if entry is not None:
+        print_text(f"take it back with: memtui undo {entry}")
     return 0
 
 
@@ -177,16 +199,23 @@ def _restore(args: argparse.Namespace) -> int:
 
 
 def _pin(args: argparse.Namespace) -> int:
-    from memtui.engine.health import copy_version
+    from memtui.engine.health import pin_version
 
     engine = open_for(args)
     number, folder = _number(engine, args.version), Path(args.folder).expanduser()
-    with shown(sys.stderr) as on_progress:
-        rows = copy_version(engine.store, number, folder, on_progress=on_progress)
-    if args.json:
-        print_json({"version": number, "folder": str(folder), "rows": rows})
+    if args.dry_run:
+        rows, entry = engine.store.pin(number).count(), None
+        said = f"v{number}, {rows:,} memories, would be copied to {folder}; dry run: nothing was written"
     else:
-        print_text(f"v{number}, {rows:,} memories, copied to {folder}: no clean-up reaches it there")
+        with shown(sys.stderr) as on_progress:
+            rows, entry = pin_version(engine, number, folder, on_progress=on_progress)
+        said = f"v{number}, {rows:,} memories, copied to {folder}: no clean-up reaches it there"
+    if args.json:
+        print_json({"version": number, "folder": str(folder), "rows": rows, "entry": entry})
+        return 0
+    print_text(said)
+    if entry is not None:
+        print_text(f"remove the copy again with: memtui undo {entry}")
     return 0
 
 
@@ -223,7 +252,10 @@ def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
             "A whole restore undoes what every writer did since.",
             fix="Name the ids to bring back, or repeat with --yes; nothing was changed.",
         )
-    receipt = maintain(engine.store, engine.curate.bench, steps, confirmed=True, planned_on=planned.newest)
+    receipt = maintain(
+        engine.store, engine.curate.bench, steps,
+        confirmed=True, planned_on=planned.newest, ask=before_and_after(args, engine),
+    )  # fmt: skip
     if args.json:
         print_json(
             {**planned.as_json(), "steps": [each.title for each in steps], "receipt": receipt.as_json()}
@@ -231,6 +263,8 @@ def _whole(args: argparse.Namespace, engine: Engine, number: int) -> int:
         return 0
     warning(planned.sentence)
     print_text(f"the table is as at v{number}; receipt: journal entry {receipt.entry}")
+    if receipt.sentence:
+        print_text(receipt.sentence)
     print_text(f"go back with: memtui versions restore {receipt.version_before} --yes")
     return 0
 

@@ -10,7 +10,7 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
 from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
-from memtui.engine import CaseBook, explain
+from memtui.engine import CaseBook, counted, explain
 from memtui.engine.explain import (
     TIMES,
 )
@@ -93,7 +93,9 @@ def _cured(found: Sequence[MemoryRemedy]) -> list[str]:
         kept = each.effect.cases
         cases = "no cases"
         if kept.cases:
-            cases = f"{kept.right_before} of {kept.cases} cases right before, {kept.right_after} after"
+            cases = (
+                f"{kept.right_before} of {counted(kept.cases, 'case')} right before, {kept.right_after} after"
+            )
         lines.append(f"  {each.name:<12} {each.title}  {each.place}; {cases}")
     return lines
 

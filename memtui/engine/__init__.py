@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.engine.core.lazy import lazy_names
-from memtui.engine.core.text import clean, one_line
+from memtui.engine.core.secrets import one_line
+from memtui.engine.core.text import clean, counted
 
 if TYPE_CHECKING:
     from memtui.engine.cases.case import CaseBook
@@ -136,6 +137,7 @@ __all__ = [
     "WordMet",
     "WordsMet",
     "clean",
+    "counted",
     "day",
     "dump_json",
     "find_secrets",

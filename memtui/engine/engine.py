@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from memtui.engine.changes.fields import Field
     from memtui.engine.discovery.target import NamesStore, Target
     from memtui.engine.discovery.types import FoundStore
-    from memtui.engine.lifecycle.facade import Lifecycle
+    from memtui.engine.lifecycle.reading import Reading
     from memtui.engine.providers.embedder import Embedder, NoEmbedder
     from memtui.engine.providers.embedding_services import EmbeddingSettings
     from memtui.engine.recall.context import RecallContext
+    from memtui.engine.recall.recipes.memtui.token_vectors import TokenReader
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.trace import OnStage
     from memtui.engine.store.table import Store
-    from memtui.engine.transfer.facade import Transfer
 
 
 Clock = Callable[[], int]
@@ -65,7 +65,8 @@ def open_engine(
     from memtui.engine.discovery import resolve_target
     from memtui.engine.store.open import open_store
 
-    found = resolve_target(None if target is None else str(target), settings, environ, cwd)
+    wanted = None if target is None else str(target)
+    found = resolve_target(wanted, settings, environ, cwd)
     store = open_store(
         found.uri, table=table or found.table, columns=columns, storage_options=found.storage_options
     )
@@ -78,6 +79,7 @@ def open_engine(
         environ=environ,
         writable=writable,
         state=state,
+        resolve=lambda place: resolve_target(place or wanted, settings, environ, cwd),
     )
 
 
@@ -98,31 +100,39 @@ class Engine:
         environ: Mapping[str, str] | None = None,
         writable: bool = False,
         state: Path | None = None,
+        resolve: Callable[[str], Target] | None = None,
     ) -> None:
-        from memtui.engine.providers.embedder import resolve_embedder
-
         self._store = store
         self._now = now
         self._timer = timer
         self._environ = environ or {}
         self._writable, self._state = writable, state
+        self._resolve, self._embedding = resolve, embedding
         self._target = target
         self._found = target.found if target else None
+        self._elsewhere = ""
+        self._configured = self._configuration_files()
         self._catalog: Catalog | None = None
+        self._known: Catalog | None = None
+        """The catalog before this one, until the metadata of this one is read."""
         self._lock = threading.Lock()
         self._embed_words = lru_cache(8)(self._vector_of)  # a filter is asked again for every other term
-        settings = embedding or (self._found.embedding if self._found else None)
-        self._embedder: Embedder | NoEmbedder = resolve_embedder(
-            settings,
-            own_store=store.dialect.can.own_store,
-            dims=store.dims,
-            model_hint=self._model,
+        self._embedder: Embedder | NoEmbedder = self._configured_embedder()
+
+    def _configured_embedder(self) -> Embedder | NoEmbedder:
+        from memtui.engine.providers.embedder import resolve_embedder
+
+        return resolve_embedder(
+            self._embedding or (self._found.embedding if self._found else None),
+            own_store=self._store.dialect.can.own_store,
+            dims=self._store.dims,
+            model_hint=self.model,
         )
 
     def close(self) -> None:
         """Let go of the store and of its journal; what was staged is gone. Twice is as good as once."""
         with self._lock:
-            self._catalog = None
+            self._catalog = self._known = None
         curator = self.__dict__.get("curate")
         if curator is not None:
             curator.close()
@@ -152,6 +162,34 @@ class Engine:
         return None if self._state is None else journal_of(self._state, store.uri, store.table_name).parent
 
     @property
+    def token_place(self) -> Path | None:
+        """The folder of this store's token vectors, whether or not there are any; None where nothing is kept."""
+        place = self.state_place
+        return None if place is None else place / "tokens"
+
+    def _tokens(self) -> TokenReader | None:
+        """The store's token vectors with their model; None where none were made."""
+        place = self.token_place
+        if place is None or not place.is_dir():
+            return None
+        from memtui.engine.providers.token_model import TokenModel
+        from memtui.engine.recall.recipes.memtui.token_vectors import TokenReader
+        from memtui.engine.store.token_table import open_token_table
+
+        table = open_token_table(place)
+        if table is None:
+            return None
+        model = TokenModel(Path(table.info.folder))
+        if model.name != table.info.model:
+            from memtui.engine.core.errors import EmbeddingError
+
+            raise EmbeddingError(
+                f"the model in {model.folder} is another one than the token vectors were made with",
+                fix="Make them again: memtui context build.",
+            )
+        return TokenReader(table, model)
+
+    @property
     def is_remote(self) -> bool:
         """Whether the store is not in a folder of this machine: each look at it is a request."""
         return self._store.folder is None
@@ -160,6 +198,11 @@ class Engine:
     def environ(self) -> Mapping[str, str]:
         """The environment that the engine was opened in."""
         return self._environ
+
+    @property
+    def timer(self) -> Callable[[], float]:
+        """The clock that measures durations, in seconds."""
+        return self._timer
 
     @property
     def state(self) -> Path | None:
@@ -172,7 +215,12 @@ class Engine:
         return self._recall_embedder()
 
     @property
-    def _model(self) -> str | None:
+    def configured_embedder(self) -> Embedder | NoEmbedder:
+        """What the configuration names to make vectors; `embedder` looks at the vectors where it names nothing."""
+        return self._embedder
+
+    @property
+    def model(self) -> str | None:
         """The model of the vectors: what the table says, else what its agent is configured with."""
         return self._store.model or (self._found.model if self._found else None)
 
@@ -223,19 +271,24 @@ class Engine:
         kept = None if self._state is None else self._state / "catalogs"
         catalog = build_catalog(self._store, on_progress, cancel, kept)
         with self._lock:
+            if self._catalog is not None and self._catalog.meta is not None:
+                self._known = self._catalog
             self._catalog = catalog
 
     def load_metadata(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
-        """Read tier, access count, state and validity of all rows behind the list. Call from a worker."""
+        """Read tier, access count, state and validity of all rows behind the list. Call from a worker.
+
+        At a later version than before only of the rows that changed.
+        """
         from memtui.engine.catalog.metadata_columns import read_metadata
 
         before = self.catalog
         if not before.metadata_pending:
             return
-        after = read_metadata(self._store, before, on_progress, cancel)
+        after = read_metadata(self._store, before, on_progress, cancel, known=self._known)
         with self._lock:
             if self._catalog is before:  # a newer version may have been loaded meanwhile
-                self._catalog = after
+                self._catalog, self._known = after, None
 
     @property
     def catalog(self) -> Catalog:
@@ -252,8 +305,52 @@ class Engine:
         same = self._store.newest_version() == self.catalog.version
         return None if same else self._store.newest_rows() - self._store.count()
 
+    @property
+    def reconfigured(self) -> bool:
+        """Whether a file of the agent's configuration was written since its rules were read. Cheap: ask it often."""
+        return self._configuration_files() != self._configured
+
+    @property
+    def elsewhere(self) -> str:
+        """The store that the configuration means since it was changed, where that is another one; else empty."""
+        return self._elsewhere
+
+    def _configuration_files(self) -> tuple[tuple[str, int, int], ...]:
+        from memtui.engine.discovery.openclaw_config import files_beside
+
+        return files_beside(self._found.config) if self._found is not None else ()
+
+    def configure(self) -> bool:
+        """Read the agent's configuration anew and go by it: settings, access, keys, lock; whether anything differs.
+
+        The store stays the same, whatever the configuration names now; see `elsewhere`. A configuration that
+        cannot be read changes nothing. What is staged goes on being planned as it was.
+        """
+        from memtui.engine.core.errors import MemtuiError
+
+        if self._resolve is None or not self.reconfigured:
+            return False
+        files = self._configuration_files()
+        try:
+            target = self._resolve(self._store.uri)
+            meant = self._resolve("").uri
+        except MemtuiError:
+            return False
+        differs = target.found != self._found
+        self._target = target if self._target is None else replace(target, name=self._target.name)
+        self._found, self._configured = target.found, files
+        self._elsewhere = "" if meant == self._store.uri else meant
+        self._embedder = self._configured_embedder()
+        self._embed_words.cache_clear()
+        self.__dict__.pop("access", None)
+        curator = self.__dict__.get("curate")
+        if curator is not None:
+            curator.configure(self._embedder, self._found, self._environ)
+        return differs
+
     def refresh(self, on_progress: OnProgress | None = None, cancel: CancelToken | None = None) -> None:
-        """Go to the newest version and read it."""
+        """Go to the newest version and read it, by the rules that the agent's configuration has now."""
+        self.configure()
         self._store.refresh()
         self.load_catalog(on_progress, cancel)
         self.load_metadata(on_progress, cancel)
@@ -315,11 +412,11 @@ class Engine:
         return make_stats(self._store, self.catalog, now_ms=self._now())
 
     @cached_property
-    def lifecycle(self) -> Lifecycle:
-        """Tiers, decay, forecast and review."""
-        from memtui.engine.lifecycle.facade import Lifecycle
+    def population(self) -> Reading:
+        """What is read of the store for its lifecycle, kept as long as the catalog is the present one."""
+        from memtui.engine.lifecycle.reading import Reading
 
-        return Lifecycle(self._store, lambda: self.catalog, self._now, self._timer, self._found, self.bench)
+        return Reading(self._store, lambda: self.catalog, self._now)
 
     # ------------------------------------------------------------------ curating
 
@@ -339,29 +436,15 @@ class Engine:
             view=self.view,
         )
 
-    @cached_property
-    def transfer(self) -> Transfer:
-        """Import and export; importing needs an engine that was opened `writable`."""
-        from memtui.engine.transfer.facade import Transfer
-
-        return Transfer(
-            self._store,
-            lambda: self.catalog,
-            self._embedder,
-            lambda: self.curate,
-            now=self._now,
-            timer=self._timer,
-            state=self._state,
-            model=self._model,
-        )
-
     @property
-    def read_only_because(self) -> str:
-        """Why nothing can be changed, one sentence; empty when changes can be made."""
-        access = self.curate.access
-        if access.verdict == "read-only":
-            return access.reason
-        return "" if self.curate.writable else "The store is open for reading only."
+    def locked(self) -> bool:
+        """Whether the store is open for reading only, until `unlock` (which some stores never allow)."""
+        return not self.curate.writable
+
+    def unlock(self) -> None:
+        """Let changes be applied from now on: a person agreed. Raises RefusedError where that can never be."""
+        self.curate.unlock()
+        self._writable = True
 
     @property
     def editable(self) -> tuple[Field, ...]:
@@ -386,9 +469,7 @@ class Engine:
         """Every recipe, in the order to show them."""
         from memtui.engine.recall.recipes.registry import all_recipes
 
-        return tuple(
-            RecipeInfo(r.name, r.title, r.description, r.limit, r.source, r.of_agent) for r in all_recipes()
-        )
+        return all_recipes()
 
     def recall(
         self, request: RecallRequest, on_stage: OnStage | None = None, cancel: CancelToken | None = None
@@ -420,6 +501,7 @@ class Engine:
             base_retrieval=self._base_retrieval(),
             base_decay=self._found.decay if self._found else None,
             bundled=not isinstance(embedder, NoEmbedder) and embedder.name == BUNDLED,
+            tokens=self._tokens,
             clock=self._timer,
             access=lambda: self.access,
             agent=self.agents[0],

@@ -11,9 +11,20 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any
 
-from memtui.engine import CaseBook, Engine, Memory, MemtuiError, Trace, UsageError, clean, mask
+from memtui.engine import CaseBook, Engine, Memory, MemtuiError, Trace, UsageError, clean
 from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
-from memtui.engine.clients import Call, CallJournal, ClientRegister, Reach, asked_of, ids_in
+from memtui.engine.clients import (
+    Call,
+    CallJournal,
+    ClientRegister,
+    Reach,
+    Via,
+    asked_of,
+    gate_of,
+    ids_in,
+    masked,
+    scores_in,
+)
 
 LONGEST = 4_000
 """Characters of one memory in an answer; the whole text is in the store."""
@@ -21,9 +32,6 @@ LONGEST = 4_000
 MOST_TOKENS = 64
 """Confirm tokens that are kept at a time; the oldest goes first."""
 
-
-BY_MEANING = "memory-lancedb"
-"""The recipe that finds nothing without vectors."""
 
 MOST_BY_WORDS = 50
 
@@ -55,6 +63,7 @@ class Door:
     """Where a person may have paused this client."""
     keep_texts: bool = False
     """Whether the journal of calls holds what was asked, too."""
+    via: Via = "stdio"
     lock: threading.RLock = field(default_factory=threading.RLock)
     _engine: Engine | None = None
     _tokens: dict[str, str] = field(default_factory=dict)
@@ -83,7 +92,9 @@ class Door:
         if engine is None or engine.state_place is None:
             return
         kept = {name: value for name, value in arguments.items() if name != "confirm"}
-        outcome = answer.get("action") if isinstance(answer, Mapping) else None
+        data = answer if isinstance(answer, Mapping) else {}
+        outcome, gate = data.get("action"), data.get("gate")
+        refused = why or (str(data.get("reason") or "") if outcome == "refused" else "")
         CallJournal(engine.state_place).add(
             Call(
                 engine.now_ms,
@@ -94,8 +105,11 @@ class Door:
                 ids_in(answer),
                 round((monotonic() - began) * 1000, 1),
                 asked_of(kept),
-                _masked(kept) if self.keep_texts else None,
-                why[:200] if self.keep_texts else "",
+                masked(kept) if self.keep_texts else None,
+                refused[:200] if self.keep_texts else "",
+                self.via,
+                gate_of(refused) if refused else gate if isinstance(gate, str) else "",
+                scores_in(answer),
             )
         )
 
@@ -178,31 +192,52 @@ class Door:
         if not self.writable:
             raise ToolError("This server is read-only. A person can start it with --rw.")
 
-    def recall(self, query: str, limit: int, scope: str | None, category: str | None) -> Trace:
-        """The store's own recall for this client; by words where its recall asks by meaning only and cannot."""
+    def block(self, question: str) -> tuple[str, tuple[str, ...], str]:
+        """What would be put before a prompt for this client: the text, its memories, and why there is nothing."""
+        from memtui.engine import explain
+
+        trace = self.recall(question, None, None, None, hook=True)
+        made, reach = explain.injected(trace), self.reach
+        parts = [each for each in made.parts if each.line]
+        mine = [each for each in parts if reach.may_read(trace.memories[each.id])]
+        if len(mine) == len(parts):
+            return made.block, tuple(each.id for each in parts), made.why_nothing
+        text = untrusted([shown(trace.memories[each.id]) for each in mine]) if mine else ""
+        return text, tuple(each.id for each in mine), "" if mine else "nothing that you may read"
+
+    def recall(
+        self, query: str, limit: int | None, scope: str | None, category: str | None, *, hook: bool = False
+    ) -> Trace:
+        """The store's own recall for this client; by words where its recall asks by meaning only and cannot.
+
+        `hook` asks as the program's own hook before a prompt does. `limit` None leaves it to the recipe.
+        """
         from memtui.engine import RecallRequest
+        from memtui.engine.recall import recipe_named
 
         if not query.strip():
             raise ToolError("query: say in a few words what you want to know.")
         engine = self.engine
-        recipe = engine.default_recipe
+        recipe = recipe_named(engine.default_recipe)
         scopes = self.check_scope(scope)
         dialect = engine.store.dialect
         if dialect.columns.scope is None or (dialect.owned and scope in (None, *(self.reach.scopes or ()))):
             scopes = None  # the recipe itself asks as the agent
         request = RecallRequest(
             query,
-            recipe=recipe,
+            recipe=recipe.name,
             config=self.config,
             scopes=scopes,
             category=category,
             limit=limit,
-            agent=self.agent or (DEFAULT_AGENT if recipe.startswith("pro/") else ""),
+            agent=self.agent or (DEFAULT_AGENT if recipe.of_agent else ""),
         )
+        if hook and recipe.hook:
+            request = replace(request, source=recipe.hook)
         try:
             return engine.recall(request)
         except MemtuiError as error:
-            if recipe != BY_MEANING:
+            if not recipe.by_meaning:
                 raise
             every = (
                 MOST_BY_WORDS if dialect.owned else limit
@@ -242,10 +277,6 @@ def _key(tool: str, arguments: Mapping[str, Any]) -> str:
     told = {name: value for name, value in arguments.items() if name != "confirm" and value is not None}
     text = json.dumps([tool, told], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _masked(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: mask(value)[0] if isinstance(value, str) else value for name, value in arguments.items()}
 
 
 def shown(memory: Memory) -> str:

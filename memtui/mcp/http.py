@@ -66,7 +66,7 @@ class Doors:
         with self._lock:
             door = self._doors.get(client)
             if door is None:
-                door = replace(self._base, open_engine=self.open_engine, lock=self._lock).fresh()
+                door = replace(self._base, open_engine=self.open_engine, lock=self._lock, via="http").fresh()
                 if client is not None:
                     door.agent = client.agent or ("" if client.reads is not None else client.name)
                     door.client = f"mcp:{client.name}"

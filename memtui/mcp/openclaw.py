@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -152,8 +152,13 @@ _MANAGEMENT: Mapping[str, tuple[str, str, Kind, Mapping[str, Any]]] = {
 }
 
 
-def openclaw_tools(workspace: Path, config: Mapping[str, Any]) -> tuple[Tool, ...]:
-    """The tools in the plugin's order; its block can leave the management tools out (enableManagementTools)."""
+def openclaw_tools(
+    workspace: Path, config: Mapping[str, Any], agents: Sequence[Mapping[str, Any]] = ()
+) -> tuple[Tool, ...]:
+    """The tools in the plugin's order; its block can leave the management tools out (enableManagementTools).
+
+    `agents` are the host's, with `id` and `workspace`.
+    """
     shown = {**_ALWAYS, **({} if config.get("enableManagementTools") is False else _MANAGEMENT)}
     return tuple(
         Tool(
@@ -162,7 +167,7 @@ def openclaw_tools(workspace: Path, config: Mapping[str, Any]) -> tuple[Tool, ..
             description,
             create_model(name, __base__=Arguments, **dict(arguments)),
             Details,
-            partial(_call, name, workspace, config),
+            partial(_call, name, workspace, config, agents),
             writes=kind != "read",
             destructive=kind == "destroy",
             idempotent=kind == "read",
@@ -171,10 +176,17 @@ def openclaw_tools(workspace: Path, config: Mapping[str, Any]) -> tuple[Tool, ..
     )
 
 
-def _call(name: str, workspace: Path, config: Mapping[str, Any], door: Door, given: Arguments) -> Reply:
+def _call(
+    name: str,
+    workspace: Path,
+    config: Mapping[str, Any],
+    agents: Sequence[Mapping[str, Any]],
+    door: Door,
+    given: Arguments,
+) -> Reply:
     """Call the plugin's tool for the door's agent; what it changed is one entry of the journal."""
     with door.lock:
-        live = Live(door.engine, config, workspace)
+        live = Live(door.engine, config, workspace, agents=agents)
         answer = live.call(
             name, door.agent or DEFAULT_AGENT, given.model_dump(exclude_unset=True, exclude_none=True)
         )

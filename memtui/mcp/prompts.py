@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from time import monotonic
 
 import mcp_types as types
 from mcp import MCPError
 
-from memtui.engine import ListQuery
+from memtui.engine import ListQuery, MemtuiError
 from memtui.mcp.door import Door, ToolError, shown, untrusted
 from memtui.mcp.tools.health import Health
 from memtui.mcp.tools.health import run as run_health
@@ -28,6 +29,11 @@ PAGE = 500
 _ARGUMENT = {"question": "what was asked", "scope": "which scope, for example agent:main"}
 
 _PROMPTS: Mapping[str, tuple[str, str, str]] = {
+    "memories_for": (
+        "question",
+        "The memories that belong to a question, as they are put before a prompt",
+        "",
+    ),
     "weekly_review": (
         "",
         "Look through what was learnt lately",
@@ -63,18 +69,39 @@ def prompts() -> list[types.Prompt]:
     ]
 
 
-def prompt(name: str, given: Mapping[str, str]) -> types.GetPromptResult:
-    """One prompt with its argument filled in. Raises MCPError for an unknown name or a missing argument."""
+def prompt(door: Door, name: str, given: Mapping[str, str]) -> types.GetPromptResult:
+    """One prompt with its argument filled in; `memories_for` is the block of memories itself.
+
+    Raises MCPError for an unknown name, a missing argument, and a store that cannot answer.
+    """
     if name not in _PROMPTS:
         raise MCPError(code=-32602, message=f"There is no prompt {name[:64]!r}: {', '.join(_PROMPTS)}.")
     argument, description, text = _PROMPTS[name]
     if argument and not given.get(argument, "").strip():
         raise MCPError(code=-32602, message=f"{argument}: say {_ARGUMENT[argument]}.")
     filled = text.replace(f"{{{argument}}}", given[argument]) if argument else text
+    if name == "memories_for":
+        filled = _block(door, given[argument])
     content = types.TextContent(type="text", text=filled)
     return types.GetPromptResult(
         description=description, messages=[types.PromptMessage(role="user", content=content)]
     )
+
+
+def _block(door: Door, question: str) -> str:
+    """The block for a question, written into the journal of calls; in words why there is none."""
+    began = monotonic()
+    try:
+        if door.paused:
+            raise ToolError("A person paused this client.")
+        text, ids, why = door.block(question)
+    except (ToolError, MemtuiError) as error:
+        door.record("memories_for", {"query": question}, {}, began, str(error))
+        raise MCPError(code=-32603, message=str(error)) from None
+    outcome = "injected" if ids else "silent"
+    told = {"action": outcome, "results": [{"id": each} for each in ids]}
+    door.record("memories_for", {"query": question}, told, began)
+    return text or f"No memory belongs to this question: {why}"
 
 
 def template() -> types.ResourceTemplate:

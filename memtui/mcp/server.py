@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import mcp_types as types
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from pydantic import BaseModel, ValidationError
 
 from memtui import __version__
 from memtui.engine import MemtuiError
 from memtui.mcp.door import Door, ToolError, usage
+from memtui.mcp.notices import Notices
 from memtui.mcp.prompts import prompt, prompts, resource, resources, template
 from memtui.mcp.tools.registry import all_tools
 
@@ -45,6 +46,7 @@ def make_server(
     `door_of` tells the door of a request, where clients of different rights share a server.
     """
     offered = all_tools() if tools is None else tools
+    notices = Notices(door) if door_of is None else None  # where clients share a server, each answer is whole
 
     def met(context: ServerRequestContext[Any]) -> Door:
         return door if door_of is None else door_of(context)
@@ -77,7 +79,7 @@ def make_server(
     async def get_prompt(
         context: ServerRequestContext[Any], params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        return prompt(params.name, params.arguments or {})
+        return await anyio.to_thread.run_sync(prompt, met(context), params.name, params.arguments or {})
 
     async def list_templates(
         context: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
@@ -94,6 +96,14 @@ def make_server(
     ) -> types.ReadResourceResult:
         return await anyio.to_thread.run_sync(resource, met(context), str(params.uri))
 
+    watching: dict[str, Any] = {}
+    if notices is not None:
+        watching = {
+            "lifespan": notices.running,
+            "on_subscribe_resource": notices.subscribe,
+            "on_unsubscribe_resource": notices.unsubscribe,
+            "on_subscriptions_listen": notices.listen,
+        }
     return Server(
         "memtui",
         version=__version__,
@@ -106,6 +116,7 @@ def make_server(
         on_list_resource_templates=list_templates,
         on_list_resources=list_resources,
         on_read_resource=read_resource,
+        **watching,
     )
 
 
@@ -186,4 +197,5 @@ async def serve_stdio(door: Door, tools: Sequence[Tool] | None = None) -> None:
     """Serve one client on standard input and output until the input ends."""
     server = make_server(door, tools)
     async with stdio_server() as (read, write):
-        await server.run(read, write, server.create_initialization_options())
+        told = NotificationOptions(resources_changed=True)
+        await server.run(read, write, server.create_initialization_options(told))

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 from textual.app import App, SuspendNotSupported
 from textual.filter import LineFilter
-from textual.reactive import reactive
 from textual.screen import Screen
 
 from memtui.editor import edited_text
@@ -26,12 +25,12 @@ from memtui.engine import (
 )
 from memtui.patches.textual_ellipsis import EllipsisFilter
 from memtui.patches.textual_stylesheet import CachedStylesheet
-from memtui.tui.actions.dispatch import KeymapApp
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.actions.table import bindings, load_keys
 from memtui.tui.appearance import Look
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.messages import (
+    AskCapture,
     AskExport,
     AskRecall,
     AskWhyNot,
@@ -46,11 +45,11 @@ from memtui.tui.messages import (
     ShowReach,
 )
 from memtui.tui.paint.glyphs import UNICODE, choose
-from memtui.tui.session import Session
 from memtui.tui.startup.last_session import LastSession
 from memtui.tui.startup.open_store import DEMO, WATCH_S, Clock, Opener, StoreOpener, default_now
 from memtui.tui.startup.open_store import opener as real_opener
 from memtui.tui.startup.preload import MODES, GcTuning, screen_module
+from memtui.tui.startup.session_app import SessionApp
 from memtui.tui.theme.files import LOOK_S, LiveThemes
 from memtui.tui.theme.tokens import defaults
 from memtui.tui.tour import Guide
@@ -62,7 +61,11 @@ def _screen(mode: str, name: str) -> Screen[Any]:
     return screen
 
 
-class MemtuiApp(KeymapApp):
+NEW_STORE = "~/memories"
+"""Where a store is made unless another place is typed."""
+
+
+class MemtuiApp(SessionApp):
     """The terminal console. `target` as in the command line; tests give their own `opener` and `now`."""
 
     CSS_PATH = "app.tcss"
@@ -73,8 +76,6 @@ class MemtuiApp(KeymapApp):
     DEFAULT_MODE = "home"
     ENABLE_COMMAND_PALETTE = False
     BINDINGS = bindings("app")
-
-    session: reactive[Session] = reactive(Session(), always_update=False)
 
     def __init__(
         self,
@@ -95,6 +96,8 @@ class MemtuiApp(KeymapApp):
         self.stylesheet = CachedStylesheet(variables=self.get_css_variables())
         self._guide = Guide(self, kept)
         self._as_left = LastSession(self, kept, look)
+        self._wanted_mode = ""
+        """Where to go as soon as the store is open."""
         self._copy_to = look.clipboard
         self._steady = GcTuning(self) if steady else None
         self.glyphs = choose({**environ, **look.glyphs})
@@ -213,33 +216,41 @@ class MemtuiApp(KeymapApp):
 
     def take(self, name: str, value: object = None) -> None:
         """A way out that a panel offered."""
-        if name in ("demo", "store") and not self._may_leave():
+        if name in ("demo", "store", "new") and not self._may_leave():
             return
         if name == "demo":
             self._store.open(DEMO)
-        elif name == "open":
-            self.action_open_path()
-        elif name == "store":
-            self._store.open(str(value))
+        elif name in ("open", "make", "bring"):
+            self._wanted_mode = "transfer" if name == "bring" else ""
+            self._ask_store("" if name == "open" else NEW_STORE)
+        elif name in ("store", "new"):
+            self._store.open(str(value), make=name == "new")
         elif name == "retry":
             self.action_reload()
         elif name == "changed":
             self._store.reload(str(value))
         elif name == "staged" and isinstance(value, int):
             self.set_session(staged=value)
+        elif name == "unlock" and (engine := self.session.engine) is not None:
+            engine.unlock()
+            if (info := self.session.info) is not None:
+                self.set_session(info=replace(info, read_only=False))
 
     def action_open_demo(self) -> None:
         self.take("demo")
 
     def action_open_path(self) -> None:
-        from memtui.tui.dialogs.text_prompt import TextPrompt
+        self.take("open")
 
-        def opened(path: str | None) -> None:
-            if path:
-                self.take("store", path)
+    def _ask_store(self, fill: str) -> None:
+        """Ask which store to open, or where to make one."""
+        from memtui.tui.dialogs.open_store import OpenStore
 
-        hint = "A folder with a LanceDB table, a LanceDB URI, or the name of a discovered store."
-        self.push_screen(TextPrompt("Open a store", hint), opened)
+        def opened(answer: tuple[str, str] | None) -> None:
+            if answer is not None:
+                self.take(*answer)
+
+        self.push_screen(OpenStore(self._as_left.recent(), self._environ, Path.cwd(), fill), opened)
 
     async def on_show_in_browse(self, message: ShowInBrowse) -> None:
         await self._hand_over("browse", message)
@@ -255,6 +266,9 @@ class MemtuiApp(KeymapApp):
 
     async def on_ask_recall(self, message: AskRecall) -> None:
         await self._hand_over("recall", message)
+
+    async def on_ask_capture(self, message: AskCapture) -> None:
+        await self._hand_over("capture", message)
 
     async def on_open_bisect(self, message: OpenBisect) -> None:
         await self._hand_over("recall", message)
@@ -302,6 +316,9 @@ class MemtuiApp(KeymapApp):
     async def action_go_audit(self) -> None:
         await self.switch_mode("audit")
 
+    async def action_go_agents(self) -> None:
+        await self.switch_mode("agents")
+
     async def action_quit(self) -> None:
         if self._may_leave():
             await super().action_quit()
@@ -333,6 +350,8 @@ class MemtuiApp(KeymapApp):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "tour":
             return self.session.target == DEMO and self.session.open
+        if action == "take_back" and not self.session.open:
+            return None
         return action != "skip_tour" or self._guide.running
 
     def action_jump(self) -> None:
@@ -351,6 +370,10 @@ class MemtuiApp(KeymapApp):
         elif self.session.phase == "failed":
             self._store.open(self.session.target or self._target)
 
+    def action_take_back(self) -> None:
+        if self.frame is not None:
+            self.frame.undo_last()
+
     def action_next_theme(self) -> None:
         self.theme = self._themes.after(self.theme)
         self.say(f"theme {self.theme}", "note")
@@ -360,16 +383,11 @@ class MemtuiApp(KeymapApp):
         from memtui.tui.startup.last_session import look_for_mishaps
 
         engine = self.session.engine
-        if engine is not None and not engine.read_only_because:
+        if self._wanted_mode:
+            self.call_next(self.switch_mode, self._wanted_mode)
+            self._wanted_mode = ""
+        if engine is not None and not engine.locked:
             self.run_worker(look_for_mishaps(self, engine), group="mishaps", exclusive=True)
-
-    def fail(self, error: MemtuiError) -> None:
-        """A failure of something that has no panel of its own."""
-        self.say(str(error), "error")
-
-    def set_session(self, **changes: Any) -> None:
-        """Replace parts of the session; every screen that watches it hears of it."""
-        self.session = replace(self.session, **changes)
 
 
 def run(target: str | None = None, *, mouse: bool = True, **options: Any) -> None:

@@ -10,19 +10,27 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.widget import Widget
 
-from memtui.engine import MemtuiError
 from memtui.patches.textual_painting import QuickScreen
-from memtui.tui.actions.action import Action
+from memtui.tui.actions.action import FIND, MOVE, Action
 from memtui.tui.bound_panel import Bound
-from memtui.tui.calls import CallsMixin, Work
+from memtui.tui.calls import CallsMixin, EngineCalls, reads
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.host import host
 from memtui.tui.layout import MIN_HEIGHT, MIN_WIDTH, NORMAL_WIDTH, SHORT_HEIGHT, WIDE_WIDTH
 from memtui.tui.messages import FlashKind
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
+from memtui.tui.widgets.row_list import RowList
 from memtui.tui.widgets.screen_bars import FlashLine, KeyBar, TopBar
 from memtui.tui.widgets.state_panel import State, StatePanel
+
+_AT_ONCE = frozenset(
+    ("zoom", "narrower", "wider", "view", "previous-view", "next-view", "part-before", "part-after")
+)
+"""Names of actions that only look elsewhere: they wait for no list, and may be the way out of one."""
+
+_TURNED = ("knobs", "plot")
+"""Contexts whose keys turn a value on and on: like a cursor they do not wait for what they turn."""
 
 
 class TooSmall(Widget):
@@ -39,7 +47,7 @@ class TooSmall(Widget):
         )
 
 
-class BaseScreen(QuickScreen):
+class BaseScreen(QuickScreen, CallsMixin):
     """A top-level screen: subclasses give `MODE`, `body` and `session_changed`.
 
     `self.call` runs an engine call and hands over its answer. A screen that is out of sight hears nothing of the
@@ -55,13 +63,15 @@ class BaseScreen(QuickScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self.runner = CallsMixin(self)
+        self.runner = EngineCalls(self)
         self.said: State | None = None
         """The words in the place of the panels; None where there are panels to see."""
         self._last: Widget | None = None
         """What has the keyboard, or had it until it went out of sight."""
         self._heard: Session | None = None
         """The session that `session_changed` was called with last."""
+        self.handing_over = 0
+        """How often the keyboard is on its way from words to a list, or back."""
 
     def body(self) -> ComposeResult:
         """The widgets between the bars."""
@@ -69,6 +79,11 @@ class BaseScreen(QuickScreen):
 
     def session_changed(self, session: Session) -> None:
         """The store, or what is known of it, changed; also called once after mounting."""
+
+    @property
+    def marked(self) -> int:
+        """How many memories are marked: with some the key bar shows what can be done with all of them."""
+        return 0
 
     def receive(self, message: Any) -> None:
         """Take the wish of another screen; this one has just been shown."""
@@ -147,22 +162,6 @@ class BaseScreen(QuickScreen):
         """What plans, shows and makes the changes of this screen."""
         return self.query_one(ChangeRequests)
 
-    def call(
-        self,
-        slot: str,
-        work: Work,
-        then: Callable[[Any], None],
-        *,
-        progress: Callable[[Any], None] | None = None,
-        failed: Callable[[MemtuiError], None] | None = None,
-    ) -> None:
-        """Run an engine call, as `CallsMixin.call`; without `failed` its error is said above the key bar."""
-        self.runner.call(slot, work, then, progress=progress, failed=failed or self.call_failed)
-
-    def call_failed(self, error: MemtuiError) -> None:
-        """Say what went wrong above the key bar."""
-        self.flash(str(error), "error")
-
     def say(self, said: State | None) -> None:
         """Show words in the place of the panels or, with None, the panels; the keyboard goes along."""
         changed = (said is None) != (self.said is None)
@@ -172,10 +171,27 @@ class BaseScreen(QuickScreen):
         self.query_one(LayoutContainer).rearrange()
         self.repaint()
         if changed or self.focused is None:
-            self.call_after_refresh(self.focus_first)
+            self.hand_over(self.focus_first)
+
+    def hand_over(self, focus: Callable[[], object]) -> None:
+        """Give the keyboard by `focus` once the panels are laid out anew; until then keys wait."""
+
+        def there() -> None:
+            self.handing_over -= 1
+
+        def give() -> None:
+            focus()
+            self.app.call_later(there)  # the app gives it by the same queue
+
+        self.handing_over += 1
+        self.call_after_refresh(give)
 
     def action_undo(self) -> None:
         """Take back the last change."""
+        self.undo_last()
+
+    def undo_last(self) -> None:
+        """Plan the way back of the last change of the store, whatever the cursor is on, and show it."""
         self.staging.undo()
 
     def action_redo(self) -> None:
@@ -186,9 +202,35 @@ class BaseScreen(QuickScreen):
         """Say one line above the key bar."""
         self.query_one(FlashLine).say(text, kind)
 
-    def holds(self, key: Action) -> bool:
-        """Whether a key has to wait, in its place, for what it is about: typed ahead it is never lost."""
-        return False
+    def holds(self, key: Action | None, able: bool = True) -> bool:
+        """Whether a key has to wait, in its place, for what it is about: typed ahead it is never lost.
+
+        `key` is None where nothing that can be seen takes it yet; `able` says whether its action can act now.
+        Everything waits while a change is planned or written: it is the preview's, or the list's after it. List
+        and verb keys wait for what the screen is still reading. Escape and the keys that work everywhere never do:
+        the app does not ask.
+        """
+        if self.staging.working:
+            return True
+        if key is not None and able and (key.group == FIND or key.id.partition(".")[2] in _AT_ONCE):
+            return False
+        if not self.session.open and isinstance(self.focused, StatePanel) and self.focused.state.choices:
+            return False  # another store, while this one is being opened; what is being read is stopped by escape
+        moving = key is not None and (key.group == MOVE or key.context in _TURNED)
+        return self.reading(moving=moving)
+
+    def reading(self, *, moving: bool = False) -> bool:
+        """Whether what the keys are about is not there yet; `moving`: for a key that only moves a cursor."""
+        session = self.session
+        if session.open and self._heard is not session:
+            return True  # the words and lists are of what was known before
+        if session.phase == "reading" and session.stats is not None:
+            return True  # read anew, after a change or on demand: rows may go
+        if self.handing_over or (self.said is not None and self.said.kind == "loading"):
+            return True
+        listing = self.focused
+        empty = isinstance(listing, RowList) and not listing.place[1]
+        return reads(self, moving=moving and not empty)
 
     def begun(self, first: str, follow: Mapping[str, str]) -> None:
         """A sequence of keys was begun (or, empty, ended): the key bar shows what can follow."""

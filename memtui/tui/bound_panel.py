@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from textual.message import Message
 from textual.reactive import var
 from textual.timer import Timer
 from textual.widget import Widget
 
-from memtui.engine import MemtuiError
-from memtui.tui.calls import CallsMixin, Work
+from memtui.tui.calls import CallsMixin, EngineCalls
 from memtui.tui.host import host
 from memtui.tui.messages import FlashKind
 from memtui.tui.session import Session
@@ -31,11 +30,11 @@ def _same(now: tuple[object, ...], shown: tuple[object, ...] | None) -> bool:
     )
 
 
-class Bound(Widget, Generic[S]):
+class Bound(Widget, CallsMixin, Generic[S]):
     """Bound to the state of its screen: runs engine calls of its own, and posts what becomes of the state."""
 
-    state: var[Any] = var(None, init=False)
-    """The screen's state, of type `S`; None before the screen is mounted."""
+    state: var[S] = var(cast("S", None), init=False)
+    """The screen's state; None, which no reader sees, before the screen is mounted."""
 
     @dataclass
     class Become(Message):
@@ -46,7 +45,7 @@ class Bound(Widget, Generic[S]):
 
     def __init__(self, *children: Widget, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(*children, id=id, classes=classes)
-        self.runner = CallsMixin(self)
+        self.runner = EngineCalls(self)
 
     @property
     def session(self) -> Session:
@@ -63,22 +62,6 @@ class Bound(Widget, Generic[S]):
     def flash(self, text: str, kind: FlashKind = "done") -> None:
         """Say one line above the key bar."""
         self.screen.query_one(FlashLine).say(text, kind)
-
-    def call(
-        self,
-        slot: str,
-        work: Work,
-        then: Callable[[Any], None],
-        *,
-        progress: Callable[[Any], None] | None = None,
-        failed: Callable[[MemtuiError], None] | None = None,
-    ) -> None:
-        """Run an engine call; without `failed` its error is said above the key bar."""
-        self.runner.call(slot, work, then, progress=progress, failed=failed or self.call_failed)
-
-    def call_failed(self, error: MemtuiError) -> None:
-        """Say what went wrong above the key bar."""
-        self.flash(str(error), "error")
 
     def on_unmount(self) -> None:
         self.runner.cancel_all()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from textual.dom import DOMNode
 from textual.message import Message
 
 from memtui.engine import Cancelled, CancelToken, MemtuiError
-from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
+from memtui.tui.messages import FlashKind, RunAdvanced, RunFailed, RunFinished
 
 Report = Callable[[Any], None]
 """Called by the work, on its thread, with whatever should reach the screen as `RunAdvanced`."""
@@ -18,7 +18,7 @@ Work = Callable[[CancelToken, Report], Any]
 """An engine call: looks at the token between two steps, reports progress, returns the answer."""
 
 
-class CallsMixin:
+class EngineCalls:
     """Runs engine calls for one node of the screen, one for each slot.
 
     `call` hands the answer to a function; `start` posts `RunAdvanced`, `RunFinished` and `RunFailed` to the node.
@@ -115,6 +115,17 @@ class CallsMixin:
         """Whether a call of this slot is running: any, or that of one generation."""
         return slot in self._tokens and generation in (None, self._generations[slot])
 
+    def reading(self, *, moving: bool = False) -> bool:
+        """Whether a call is running that a key may be about; `moving`: a key that only moves a cursor.
+
+        The class of the node names those that no key is about (`BESIDE`), and those about the row under the cursor,
+        which what moves it does not wait for (`OF_ROW`).
+        """
+        beside: frozenset[str] = getattr(self._node, "BESIDE", frozenset())
+        of_row: frozenset[str] = getattr(self._node, "OF_ROW", frozenset()) if moving else frozenset()
+        names = (slot.rpartition(":")[2] for slot in self._tokens)
+        return any(name not in beside and name not in of_row for name in names)
+
     @property
     def idle(self) -> bool:
         """Whether no call is running."""
@@ -132,6 +143,36 @@ class CallsMixin:
             self.cancel(slot)
 
 
+class CallsMixin:
+    """Runs engine calls for a screen or a part of one; what went wrong is said above the key bar."""
+
+    runner: EngineCalls
+    BESIDE: ClassVar[frozenset[str]] = frozenset()
+    """Slots whose answers stand beside the list: no key waits for them."""
+    OF_ROW: ClassVar[frozenset[str]] = frozenset()
+    """Slots whose answers are about the row under the cursor: what is done with it waits, what moves it does not."""
+
+    def flash(self, text: str, kind: FlashKind = "done") -> None:
+        """Say one line above the key bar."""
+        raise NotImplementedError
+
+    def call(
+        self,
+        slot: str,
+        work: Work,
+        then: Callable[[Any], None],
+        *,
+        progress: Callable[[Any], None] | None = None,
+        failed: Callable[[MemtuiError], None] | None = None,
+    ) -> None:
+        """Run an engine call, as `EngineCalls.call`; without `failed` its error is said above the key bar."""
+        self.runner.call(slot, work, then, progress=progress, failed=failed or self.call_failed)
+
+    def call_failed(self, error: MemtuiError) -> None:
+        """Say what went wrong above the key bar."""
+        self.flash(str(error), "error")
+
+
 def _unexpected(error: Exception) -> MemtuiError:
     """A failure that the engine did not foresee: named, never hidden."""
     return MemtuiError(
@@ -139,3 +180,10 @@ def _unexpected(error: Exception) -> MemtuiError:
         fix="Try again; if it comes back, please report it with these words.",
         details=str(error),
     )
+
+
+def reads(screen: DOMNode, *, moving: bool = False) -> bool:
+    """Whether anything on a screen is still reading what a key may be about."""
+    nodes = screen.walk_children(with_self=True)
+    runners = (getattr(node, "runner", None) for node in nodes)
+    return any(isinstance(each, EngineCalls) and each.reading(moving=moving) for each in runners)

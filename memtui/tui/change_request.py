@@ -11,11 +11,11 @@ from textual import on
 from textual.message import Message
 from textual.widget import Widget
 
-from memtui.engine import MemtuiError, RefusedError, explain
-from memtui.tui.calls import CallsMixin, Report
+from memtui.engine import MemtuiError, RefusedError, counted, explain
+from memtui.tui.calls import EngineCalls, Report
 from memtui.tui.host import host
 from memtui.tui.messages import Flash, FlashKind, RunFailed, RunFinished
-from memtui.tui.paint.numbers import full, plural
+from memtui.tui.paint.numbers import full
 from memtui.tui.widgets.screen_bars import FlashLine
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ def effect_on_recall(engine: Engine, planned: ChangeSet, cancel: CancelToken, re
 
     cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
     history = History(questions_file())
-    return explain.effect_on_recall(engine, planned, cases, history, on_progress=report, cancel=cancel)
+    return explain.effect_on_recall(
+        engine, planned, cases, history, own_words=True, on_progress=report, cancel=cancel
+    )
 
 
 def effect_with_staged(
@@ -84,7 +86,7 @@ def words_on_top(engine: Engine, planned: ChangeSet) -> str:
     count = sum(each.id in waiting for each in planned.changes) if planned.undoes is None else 0
     said = "has a staged change" if count == 1 else "have staged changes"
     return (
-        f"{plural(count, 'memory', 'memories')} {said}: this comes on top, applied with it." if count else ""
+        f"{counted(count, 'memory', 'memories')} {said}: this comes on top, applied with it." if count else ""
     )
 
 
@@ -95,6 +97,11 @@ def may_wait(asked: ChangeRequest, planned: ChangeSet, on_top: bool) -> Literal[
     if on_top:
         return "only"
     return "" if planned.shrinks or planned.purges else "offered"
+
+
+def change_count(planned: ChangeSet) -> int:
+    """How many memories a plan changes, those that only lose their history among them."""
+    return len(planned.changes) + len(planned.purges)
 
 
 PLAN, APPLY, STAGE = "plan", "apply", "stage"
@@ -121,7 +128,7 @@ class ChangeRequests(Widget):
 
     def __init__(self, undo: str = "") -> None:
         super().__init__()
-        self._runner = CallsMixin(self)
+        self.runner = EngineCalls(self)
         self._asked: ChangeRequest | None = None
         self._undo = undo
 
@@ -129,20 +136,21 @@ class ChangeRequests(Widget):
 
     @property
     def forbidden(self) -> str:
-        """Why nothing can be changed now, with what to do; empty when it can."""
+        """Why no change can be planned now; empty when one can, also in a store that is open for reading only."""
         engine = host(self).session.engine
         if engine is None:
             return "No store is open."
-        if self._runner.busy(APPLY):
-            return "A change is being written."
-        reason = engine.read_only_because
-        if not reason:
-            return ""
-        locked = engine.curate.access.verdict == "read-only"
-        return reason if locked else f"{reason} Start memtui with --rw to change it."
+        if not engine.curate.plans:
+            return f"{engine.curate.never_because} Migrate, in Transfer, makes a store of it that it writes."
+        return "A change is being written." if self.runner.busy(APPLY) else ""
+
+    @property
+    def working(self) -> bool:
+        """Whether a change is being planned, kept or written."""
+        return not self.runner.idle
 
     def able(self) -> bool:
-        """Whether something can be changed now; else why not is said."""
+        """Whether a change can be planned now; else why not is said."""
         if why := self.forbidden:
             self.say(f"Nothing was changed. {why}", "error")
         return not why
@@ -232,16 +240,16 @@ class ChangeRequests(Widget):
 
     def stop(self) -> bool:
         """Give up a plan that is being made; False when there was none."""
-        if not self._runner.busy(PLAN):
+        if not self.runner.busy(PLAN):
             return False
-        self._runner.cancel(PLAN)
+        self.runner.cancel(PLAN)
         self.say("Stopped; nothing was changed.", "note")
         return True
 
     # planning
 
     def on_unmount(self) -> None:
-        self._runner.cancel_all()
+        self.runner.cancel_all()
 
     def say(self, text: str, kind: FlashKind = "done") -> None:
         """Say one line above the key bar."""
@@ -250,19 +258,19 @@ class ChangeRequests(Widget):
     def _plan(self, make: Make) -> None:
         asked = self._asked
         assert asked is not None
-        number = self._runner.start(PLAN, lambda token, report: make(asked.engine))
+        number = self.runner.start(PLAN, lambda token, report: make(asked.engine))
         self.set_timer(
             SLOW_S, lambda: self._slow(PLAN, number, "working out the change; {browse.clear-filter} stops it")
         )
 
     def _slow(self, slot: str, number: int, text: str) -> None:
-        if self._runner.busy(slot, number):
+        if self.runner.busy(slot, number):
             self.say(text, "note")
 
     @on(RunFinished)
     def _finished(self, message: RunFinished) -> None:
         message.stop()
-        if not self._runner.done(message) or self._asked is None:
+        if not self.runner.done(message) or self._asked is None:
             return
         if message.slot == APPLY:
             self._written(message.value)
@@ -277,7 +285,7 @@ class ChangeRequests(Widget):
         from memtui.engine import ConflictError
 
         message.stop()
-        if not self._runner.done(message):
+        if not self.runner.done(message):
             return
         asked, error = self._asked, message.error
         if message.slot == APPLY and isinstance(error, ConflictError) and asked is not None:
@@ -303,16 +311,17 @@ class ChangeRequests(Widget):
 
         asked = self._asked
         assert asked is not None
-        access = asked.engine.curate.access
+        engine, access = asked.engine, asked.engine.curate.access
         stop = access.reason if access.verdict == "confirm" else ""
-        engine = asked.engine
-        said = [note for note in (*notes, access.warning) if note]
+        never = engine.curate.never_because
+        said = [note for note in (never and f"It cannot be written: {never}", *notes, access.warning) if note]
         effect = None if planned.conflicts or only_past(planned) else partial(effect_on_recall, engine)
         if asked.collected:
             preview: ChangePreview = StagedSet(
                 planned,
                 notes=said,
                 stop_agent=stop,
+                locked=engine.locked,
                 effect=effect,
                 dropped=self._left,
                 amends=asked.amend is not None,
@@ -331,6 +340,7 @@ class ChangeRequests(Widget):
             planned,
             notes=said,
             stop_agent=stop,
+            locked=engine.locked,
             forcible=asked.force is not None,
             effect=effect,
             staging=may_wait(asked, planned, bool(on_top)),
@@ -344,7 +354,9 @@ class ChangeRequests(Widget):
             return
         if answer is None and asked.collected:
             count = len(asked.engine.curate.stage)
-            self.say(f"{plural(count, 'change')} stay staged." if count else "Nothing is staged now.", "note")
+            self.say(
+                f"{counted(count, 'change')} stay staged." if count else "Nothing is staged now.", "note"
+            )
         elif answer is None and asked.edit is not None:
             asked.edit()
         elif answer is None:
@@ -353,7 +365,7 @@ class ChangeRequests(Widget):
             self._plan(self._again(asked, [each.id for each in answer.change_set.conflicts]))
         elif answer.what == "stage":
             planned = answer.change_set
-            self._runner.start(STAGE, lambda token, report: asked.engine.curate.stage.add(planned))
+            self.runner.start(STAGE, lambda token, report: asked.engine.curate.stage.add(planned))
         elif answer.what == "amend" and asked.amend is not None:
             asked.amend(answer.row)
         else:
@@ -379,7 +391,9 @@ class ChangeRequests(Widget):
         host(self).take("staged", count)
         self.post_message(self.Waits())
         cap = host(self).keys.cap("browse.staged")
-        self.say(f"{plural(count, 'change')} staged, nothing written; {cap} in Browse shows and applies them")
+        self.say(
+            f"{counted(count, 'change')} staged, nothing written; {cap} in Browse shows and applies them"
+        )
 
     @staticmethod
     def _again(asked: ChangeRequest, over: Sequence[str]) -> Make:
@@ -395,12 +409,17 @@ class ChangeRequests(Widget):
         return make
 
     def _write(self, planned: ChangeSet, *, confirmed: bool) -> None:
+        """Write the agreed plan; where the store is locked, after a person has unlocked it."""
+        from memtui.tui.dialogs.unlock import unlocked
+
+        deed = f"apply {counted(change_count(planned), 'change')}" if change_count(planned) else "settle it"
+        unlocked(self, deed, lambda: self._write_now(planned, confirmed), lambda: self._show(planned, ()))
+
+    def _write_now(self, planned: ChangeSet, confirmed: bool) -> None:
         asked = self._asked
         assert asked is not None
         self._agreed = planned
-        number = self._runner.start(
-            APPLY, lambda token, report: asked.write(asked.engine, planned, confirmed)
-        )
+        number = self.runner.start(APPLY, lambda token, report: asked.write(asked.engine, planned, confirmed))
         self.set_timer(SLOW_S, lambda: self._slow(APPLY, number, "writing the change"))
 
     def _written(self, outcome: Outcome) -> None:
@@ -424,14 +443,16 @@ class ChangeRequests(Widget):
             return "Nothing had to be written; the journal knows it now."
         archived = outcome.action == "forget" and all(each.op == "edit" for each in outcome.changes)
         verb = "archived" if archived else _DONE.get(outcome.action, "changed")
-        done = f"{plural(outcome.changed, 'memory', 'memories')} {verb}"
+        done = f"{counted(outcome.changed, 'memory', 'memories')} {verb}"
         if outcome.final:
             return f"{done} (entry {full(outcome.entry)}); this cannot be taken back"
         undone = outcome.action == "undo"
-        id = self._undo or "browse.undo"
-        cap = host(self).keys.cap(id.replace("undo", "redo") if undone else id)
-        where = "" if self._undo else " in Browse"
-        back = f"{cap}{where} {'makes it again' if undone else 'takes it back'}"
+        keys = host(self).keys
+        if undone:
+            again = keys.cap((self._undo or "browse.undo").replace("undo", "redo"))
+            back = f"{again}{'' if self._undo else ' in Browse'} makes it again"
+        else:
+            back = f"{keys.cap(self._undo or 'app.take-back')} takes it back"
         new = [each for each in outcome.warnings if each not in self._agreed.warnings]
         known = host(self).session.engine
         heard = known.curate.access.warning if known is not None else ""

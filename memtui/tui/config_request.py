@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 from textual.widget import Widget
 
-from memtui.engine import MemtuiError
+from memtui.engine import MemtuiError, counted
 from memtui.paths import state_dir
-from memtui.tui.calls import CallsMixin
+from memtui.tui.calls import EngineCalls
+from memtui.tui.dialogs.config_preview import ConfigPreview, PlannedConfig
 from memtui.tui.host import host
 from memtui.tui.messages import Flash, FlashKind
 
@@ -24,15 +24,6 @@ if TYPE_CHECKING:
 RESTART = "openclaw gateway restart"
 
 PLAN, WRITE = "config-plan", "config-write"
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedConfig:
-    """A draft, and what it means in sentences that stand above everything else (cells that change, answers)."""
-
-    draft: ConfigDraft
-    first: tuple[str, ...] = ()
-    heading: str = ""
 
 
 Make = Callable[["Engine", "Configuration"], PlannedConfig]
@@ -61,10 +52,10 @@ class ConfigRequests(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._runner = CallsMixin(self)
+        self.runner = EngineCalls(self)
 
     def on_unmount(self) -> None:
-        self._runner.cancel_all()
+        self.runner.cancel_all()
 
     def _say(self, text: str, kind: FlashKind = "done") -> None:
         self.post_message(Flash(text, kind))
@@ -73,13 +64,10 @@ class ConfigRequests(Widget):
         self._say(str(error), "error")
 
     def _engine(self) -> Engine | None:
-        """The open store, where this session may write; else it is said why not."""
+        """The open store; else it is said that there is none."""
         engine = host(self).session.engine
         if engine is None:
             self._say("No store is open.", "error")
-        elif engine.read_only_because:
-            self._say(f"Nothing was changed. {engine.read_only_because} Start memtui with --rw.", "error")
-            return None
         return engine
 
     def preview(self, make: Make) -> None:
@@ -87,7 +75,7 @@ class ConfigRequests(Widget):
         engine = host(self).session.engine
         if engine is None:
             return
-        self._runner.call(
+        self.runner.call(
             PLAN,
             lambda cancel, report: make(engine, read_configuration(engine)),
             self._show,
@@ -95,7 +83,7 @@ class ConfigRequests(Widget):
         )
 
     def _show(self, planned: PlannedConfig) -> None:
-        from memtui.tui.dialogs.config_preview import ConfigPreview
+        from memtui.tui.dialogs.unlock import unlocked
 
         draft = planned.draft
         if not draft.changes:
@@ -104,9 +92,13 @@ class ConfigRequests(Widget):
 
         def answered(answer: str | None) -> None:
             if answer is not None:
-                self._write(draft, ask=answer == "ask")
+                deed = f"change {counted(len(draft.changes), 'setting')}"
+                unlocked(self, deed, lambda: self._write(draft, ask=answer == "ask"), show)
 
-        self.app.push_screen(ConfigPreview(planned), answered)
+        def show() -> None:
+            self.app.push_screen(ConfigPreview(planned), answered)
+
+        show()
 
     def _write(self, draft: ConfigDraft, *, ask: bool) -> None:
         engine = self._engine()
@@ -128,12 +120,18 @@ class ConfigRequests(Widget):
 
         if ask:
             self._say(f'asking {", ".join(draft.hosts)} with the word "test"', "note")
-        self._runner.call(WRITE, work, self._have_written, failed=self._failed)
+        self.runner.call(WRITE, work, self._have_written, failed=self._failed)
 
     def _have_written(self, record: ConfigRecord) -> None:
         files = ", ".join(Path(each.path).name for each in record.files)
-        self._say(f"{files} written, a backup beside it; you restart the gateway: {RESTART}")
-        self.post_message(self.Written(False))
+        self._read_again(
+            f"{files} written, a backup beside it; you restart the gateway: {RESTART}", undone=False
+        )
+
+    def _read_again(self, said: str, *, undone: bool) -> None:
+        """The open store goes by the new rules from now on, and every screen hears of it."""
+        self.post_message(self.Written(undone))
+        host(self).take("changed", said)
 
     def undo(self) -> None:
         """Take back the last write of this configuration, after a look at what goes back."""
@@ -147,16 +145,19 @@ class ConfigRequests(Widget):
             record = last_record(state_dir(engine.environ), read_configuration(engine).main)
             return record, written_difference(record.files)
 
-        self._runner.call(PLAN, work, lambda found: self._show_undo(*found), failed=self._failed)
+        self.runner.call(PLAN, work, lambda found: self._show_undo(*found), failed=self._failed)
 
     def _show_undo(self, record: ConfigRecord, lines: Sequence[str]) -> None:
-        from memtui.tui.dialogs.config_preview import ConfigPreview
+        from memtui.tui.dialogs.unlock import unlocked
 
         def answered(answer: str | None) -> None:
             if answer is not None:
-                self._take_back(record)
+                unlocked(self, "take the settings back", lambda: self._take_back(record), show)
 
-        self.app.push_screen(ConfigPreview(None, record=record, difference=lines), answered)
+        def show() -> None:
+            self.app.push_screen(ConfigPreview(None, record=record, difference=lines), answered)
+
+        show()
 
     def _take_back(self, record: ConfigRecord) -> None:
         engine = self._engine()
@@ -170,7 +171,6 @@ class ConfigRequests(Widget):
             return undo_write(read_configuration(engine), record, state=state_dir(environ), now_ms=now_ms)
 
         def done(files: Any) -> None:
-            self._say(f"taken back; you restart the gateway: {RESTART}")
-            self.post_message(self.Written(True))
+            self._read_again(f"taken back; you restart the gateway: {RESTART}", undone=True)
 
-        self._runner.call(WRITE, work, done, failed=self._failed)
+        self.runner.call(WRITE, work, done, failed=self._failed)

@@ -42,7 +42,7 @@ class Host(Protocol):
         ...
 
     def take(self, name: str, value: object = None) -> None:
-        """What a part may want: "demo", "open", "store" (its name), "retry", "changed", "staged" (how many)."""
+        """What a part may want: "demo", "open", "store" (its name), "retry", "changed", "staged" (count), "unlock"."""
         ...
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -17,6 +18,12 @@ FOUR_COLUMNS = 180
 
 SHORT_HEIGHT = 30
 """Below this many rows hint lines and sub-titles go; the key bar stays."""
+
+LIST_FRAME = 19
+"""Cells of a list of memories that are not text: frame, cursor, flag, tier, category, age and the gaps between."""
+
+SCOPES_WIDTH, DETAIL_WIDTH = 32, 60
+"""What the panels beside a list have where there is so much."""
 
 NEAR_ROWS = 7
 """Five neighbours of a memory and their frame."""
@@ -45,6 +52,26 @@ def size_class(width: int) -> SizeClass:
     return "normal" if width < WIDE_WIDTH else "wide"
 
 
+def under_views(
+    width: int, height: int, panels: Callable[[int, int], Arrangement], *, said: bool, zoom: str
+) -> Arrangement:
+    """The line of views on top; below it words alone, one panel, or `panels` of the width and height that is left."""
+    line = {"views": Box(0, 0, width, 1)}
+    rest = max(1, height - 1)
+    if said or zoom:
+        return line | {"state" if said else zoom: Box(0, 1, width, rest)}
+    return line | {name: box._replace(y=box.y + 1) for name, box in panels(width, rest).items()}
+
+
+def stacked(x: int, width: int, heights: Mapping[str, int], y: int = 0) -> Arrangement:
+    """Panels above each other, from `y` down."""
+    boxes = {}
+    for name, height in heights.items():
+        boxes[name] = Box(x, y, width, height)
+        y += height
+    return boxes
+
+
 @dataclass(frozen=True, slots=True)
 class BrowseShape:
     """What the person has chosen to see on Browse."""
@@ -52,10 +79,10 @@ class BrowseShape:
     zoom: str = ""
     """The panel that fills the body: "scopes", "list", "detail", or none."""
     scopes: bool = True
-    """Scopes beside the list; where there is no room for that, the overlay is asked for with `overlay`."""
+    """Scopes beside the list on a wide screen; where there is no room for that, `overlay` asks for them."""
     detail: bool = True
     overlay: bool = False
-    """Scopes over the list on a narrow screen."""
+    """Scopes over the list, where they do not stand beside it."""
     filter_rows: int = 1
     nudge: int = 0
     """Columns by which the side panels are wider (or narrower) than their default."""
@@ -71,8 +98,7 @@ def browse(width: int, height: int, shape: BrowseShape = BrowseShape()) -> Arran
     kind = size_class(width)
     if kind == "narrow":
         return line | _browse_narrow(width, top, rest, shape)
-    left = _side(27 if kind == "normal" else 32, shape, width) if shape.scopes else 0
-    right = _side(36 if kind == "normal" else 60, shape, width) if shape.detail else 0
+    left, right = _sides(width, shape)
     found = dict(line)
     if left:
         found["scopes"] = Box(0, top, left, rest)
@@ -82,11 +108,25 @@ def browse(width: int, height: int, shape: BrowseShape = BrowseShape()) -> Arran
         found["detail"] = Box(width - right, top, right, rest - near)
         if near:
             found["near"] = Box(width - right, top + rest - near, right, near)
+    if shape.overlay and not left:
+        found["scopes"] = Box(0, top, 34, rest)
     return found
 
 
-def _side(default: int, shape: BrowseShape, width: int) -> int:
-    return max(18, min(default + shape.nudge, width // 3 + 6))
+def _sides(width: int, shape: BrowseShape) -> tuple[int, int]:
+    """The widths of the scopes and of the detail, so that half of the screen is left to the texts of the list.
+
+    Scopes stand beside the list on a wide screen; else they are asked for, and lie over it.
+    """
+    room = width - -(-width // 2) - LIST_FRAME
+    wide = size_class(width) == "wide"
+    left = min(SCOPES_WIDTH, room * 3 // 8) if wide and shape.scopes else 0
+    right = min(DETAIL_WIDTH, room - left) if shape.detail else 0
+    limit = width // 3 + 6
+    return (
+        max(18, min(left + shape.nudge, limit)) if left else 0,
+        max(18, min(right + shape.nudge, limit)) if right else 0,
+    )
 
 
 def _browse_narrow(width: int, top: int, rest: int, shape: BrowseShape) -> Arrangement:
@@ -99,14 +139,23 @@ def _browse_narrow(width: int, top: int, rest: int, shape: BrowseShape) -> Arran
     return found
 
 
-def home(width: int, height: int, *, injections: bool = False) -> Arrangement:
+TALL_HOME = 34
+"""Rows of Home from which each panel has as many as it needs, and the newest memories what is left."""
+
+
+def home(
+    width: int, height: int, *, injections: bool = False, needs: Mapping[str, int] | None = None
+) -> Arrangement:
     """Home in four sizes: two columns, three, three with categories, four with the journal and the cases.
 
-    `injections` are told of where something is known of them and there is room.
+    `injections` are told of where something is known of them and there is room. `needs` are the rows of the panels
+    with their frames, by name: on a wide and tall screen no panel has more, but for those that always have more to
+    show (the newest memories, the growth, the scopes).
     """
-    found = _home(width, height)
-    beside = "journal" if "journal" in found else "newest"
-    if not injections or size_class(width) == "narrow" or beside not in found:
+    tall = size_class(width) == "wide" and height >= TALL_HOME
+    found = _home_tall(width, height, needs or {}) if tall else _home(width, height)
+    beside = "journal" if "journal" in found and not tall else "newest"
+    if not injections or beside not in found:
         return found
     box = found[beside]
     if beside == "journal":
@@ -149,6 +198,44 @@ def _home(width: int, height: int) -> Arrangement:
         "newest": Box(second, lower_at, columns[1], heights[2]),
         "start": Box(third, lower_at, columns[2], heights[2]),
     }
+
+
+def _home_tall(width: int, height: int, needs: Mapping[str, int]) -> Arrangement:
+    """Counts at the left; growth and what needs a person above; the newest memories over the width below."""
+    more = width >= FOUR_COLUMNS
+    columns = _split(width, (40, 74, 40, 46) if more else (44, 90, 66))
+    wanted = {name: max(4, needs.get(name, 10)) for name in ("store", "tiers", "categories", "scopes")}
+    left = _filled(wanted, height)
+    sides: list[dict[str, int]] = [{} for _ in columns[2:]]
+    for name in ("attention", "journal", "cases", "start") if more else ("attention", "start"):
+        shortest = min(sides, key=lambda side: sum(side.values()))
+        shortest[name] = max(4, needs.get(name, 10))
+    upper = min(height - 10, max(14, *(sum(side.values()) for side in sides)))
+    found = _stacked(left, 0, columns[0])
+    found["growth"] = Box(columns[0], 0, columns[1], upper)
+    for index, side in enumerate(sides):
+        found |= _stacked(_filled(side, upper), sum(columns[: index + 2]), columns[index + 2])
+    found["newest"] = Box(columns[0], upper, width - columns[0], height - upper)
+    return found
+
+
+def _filled(wanted: Mapping[str, int], room: int) -> dict[str, int]:
+    """`room` rows shared out: each panel has what it wants, the last one the rest; the largest give way first."""
+    names, heights = list(wanted), list(wanted.values())
+    while sum(heights) > room:
+        largest = heights.index(max(heights))
+        heights[largest] -= 1
+    heights[-1] += room - sum(heights)
+    return dict(zip(names, heights, strict=True))
+
+
+def _stacked(heights: Mapping[str, int], x: int, width: int) -> Arrangement:
+    """Panels below each other."""
+    found, y = {}, 0
+    for name, height in heights.items():
+        found[name] = Box(x, y, width, height)
+        y += height
+    return found
 
 
 def _home_narrow(width: int, height: int) -> Arrangement:

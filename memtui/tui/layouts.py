@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from memtui.tui.layout import SHORT_HEIGHT, Arrangement, Box, size_class
+from memtui.tui.layout import SHORT_HEIGHT, Arrangement, Box, size_class, stacked
 
 Layout = Literal["one", "two", "review"]
 """one: `b` alone. two: `a` and `b`. review: `a` and `b` above the record `c`, beside it `d` where there is room."""
@@ -456,4 +456,139 @@ def why_not(width: int, height: int, verdict_rows: int, remedy_rows: int, zoom: 
         "changes": Box(left, top, width - left - right, rest - lower),
         "remedies": Box(left, top + rest - lower, width - left - right, lower),
         "memory": Box(width - right, top, right, rest),
+    }
+
+
+# Screens with several views: Health, Audit, Agents.
+
+
+def health(width: int, height: int) -> Arrangement:
+    """List and detail, above each other on a narrow screen."""
+    if size_class(width) == "narrow":
+        upper = max(4, height * 5 // 9)
+        return stacked(0, width, {"list": upper, "detail": height - upper})
+    left = width * 54 // 100
+    return {"list": Box(0, 0, left, height), "detail": Box(left, 0, width - left, height)}
+
+
+# Where the panels of Capture stand.
+
+
+def capture(width: int, height: int, *, view: str, said: bool, listed: bool, zoom: str) -> Arrangement:
+    """Words alone; one panel; texts above candidate and trace; with conversations and what is sent beside them."""
+    if said:
+        return {"state": Box(0, 0, width, height)}
+    if zoom:
+        return {zoom: Box(0, 0, width, height)}
+    if view == "inbox":
+        upper = max(5, height * 5 // 9)
+        return {"inbox": Box(0, 0, width, upper), "item": Box(0, upper, width, height - upper)}
+    if view == "funnel":
+        return _funnel(width, height)
+    if view == "jobs":
+        return {"jobs": Box(0, 0, width, 6), "plan": Box(0, 6, width, height - 6)}
+    if size_class(width) == "narrow":
+        if not listed:
+            return {"talks": Box(0, 0, width, height)}
+        texts = max(5, height * 4 // 9)
+        candidate = max(4, (height - texts) // 2)
+        return stacked(
+            0, width, {"texts": texts, "candidate": candidate, "trace": height - texts - candidate}
+        )
+    left = max(28, width // 5)
+    right = max(40, width // 3)
+    middle = width - left - right
+    sent = 6
+    upper = (height - sent) * 5 // 9
+    return {
+        "talks": Box(0, 0, left, upper),
+        "texts": Box(left, 0, middle, upper),
+        "candidate": Box(left + middle, 0, right, height - sent),
+        "trace": Box(0, upper, left + middle, height - sent - upper),
+        "sent": Box(0, height - sent, width, sent),
+    }
+
+
+def _funnel(width: int, height: int) -> Arrangement:
+    steps = 7
+    if size_class(width) == "narrow":
+        other = 7
+        return {
+            "steps": Box(0, 0, width, steps),
+            "losses": Box(0, steps, width, height - steps - other),
+            "otherwise": Box(0, height - other, width, other),
+        }
+    low = min(12, (height - steps) // 2)
+    half = width * 3 // 5
+    return {
+        "steps": Box(0, 0, width, steps),
+        "losses": Box(0, steps, width, height - steps - low),
+        "otherwise": Box(0, height - low, half, low),
+        "days": Box(half, height - low, width - half, low),
+    }
+
+
+# Where the panels of Audit stand.
+
+
+def audit(width: int, height: int, *, view: str) -> Arrangement:
+    """List, what belongs to it, and detail."""
+    kind = size_class(width)
+    if kind == "narrow":
+        return _narrow_audit(width, height, view)
+    if view == "live":
+        left, upper = width * 56 // 100, min(9, height // 3)
+        side = stacked(left, width - left, {"aside": upper, "detail": height - upper})
+        return side | {"list": Box(0, 0, left, height)}
+    if view == "access":
+        upper = height * 5 // 9
+        left = width * 58 // 100
+        return {
+            "list": Box(0, 0, width, upper),
+            "aside": Box(0, upper, left, height - upper),
+            "detail": Box(left, upper, width - left, height - upper),
+        }
+    if kind == "wide":
+        first, second = width * 26 // 100, width * 30 // 100
+        return {
+            "list": Box(0, 0, first, height),
+            "aside": Box(first, 0, second, height),
+            "detail": Box(first + second, 0, width - first - second, height),
+        }
+    left = width * 42 // 100
+    upper = height * 4 // 9
+    side = stacked(0, left, {"list": upper, "aside": height - upper})
+    return side | {"detail": Box(left, 0, width - left, height)}
+
+
+def _narrow_audit(width: int, height: int, view: str) -> Arrangement:
+    """One above the other; the matrix, the tree of a reach and what happens take most of the room, else the detail."""
+    first = max(4, height * 4 // 9) if view in ("access", "reach", "live") else max(3, height * 2 // 9)
+    second = max(3, height * 2 // 9)
+    return stacked(0, width, {"list": first, "aside": second, "detail": height - first - second})
+
+
+# Where the panels of Agents stand.
+
+
+def agents(width: int, height: int) -> Arrangement:
+    """List, who is here, one thing, and the day where there is room for it."""
+    kind = size_class(width)
+    upper = height * 9 // 20
+    if kind == "narrow":
+        upper, middle = max(3, upper), max(3, height * 5 // 20)
+        return stacked(0, width, {"list": upper, "aside": middle, "detail": height - upper - middle})
+    left = width * 58 // 100
+    right = width - left
+    if kind == "wide":
+        below = max(8, height // 4)
+        half = (height - below) // 2
+        side = stacked(left, right, {"detail": half, "aside": height - below - half})
+        return side | {"list": Box(0, 0, left, height - below), "day": Box(0, height - below, width, below)}
+    below = max(6, height // 5)
+    return {
+        "list": Box(0, 0, width, upper),
+        "detail": Box(0, upper, left, height - upper - below),
+        "aside": Box(left, upper, right, height - upper - below),
+        "day": Box(0, height - below, width, below),
     }

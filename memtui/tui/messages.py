@@ -92,6 +92,15 @@ class AskRecall(Message):
 
     query: str
     run: bool = True
+    agent: str | None = None
+    """Who asks; None leaves that as it is."""
+
+
+@dataclass
+class AskCapture(Message):
+    """Go to Capture with this text, and show what becomes of it."""
+
+    text: str
 
 
 @dataclass
@@ -126,3 +135,11 @@ class MemoryChosen(Message):
     """The cursor of a list rests on this memory; None while its page is loading or the list is empty."""
 
     memory: Memory | None
+
+
+RIGHT_BUTTON = 3
+"""Of the mouse, as Textual counts them."""
+
+
+class MenuWanted(Message):
+    """The right button of the mouse on a row: what can be done with it is asked for."""

@@ -12,6 +12,16 @@ DEMO = Choice(
 
 OPEN = Choice("open", "open a store", "a folder, a LanceDB URI, a discovered name", key="home.open-path")
 
+MAKE = Choice("make", "make a store", "empty, in a folder that you name")
+
+BRING = Choice("bring", "bring memories in", "from an export, notes, JSON, CSV")
+
+CONNECT = (
+    "connect",
+    "memtui mcp --print-config claude (codex, cursor, vscode, openclaw) prints what to paste",
+)
+"""How an agent comes to a store, once there is one."""
+
 RETRY = Choice("retry", "try again", key="app.reload")
 
 
@@ -43,4 +53,4 @@ def no_store(session: Session) -> State:
     )
     if len(session.looked_at) > len(looked):
         facts += (("", f"and {len(session.looked_at) - len(looked)} more"),)
-    return State("empty", "no memory store was found", facts, (DEMO, OPEN))
+    return State("empty", "no memory store was found", (*facts, CONNECT), (DEMO, OPEN, MAKE, BRING))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from textual import events
 from textual.pilot import Pilot
@@ -16,6 +17,7 @@ from textual.pilot import Pilot
 from memtui.engine.demo import write_sessions
 from memtui.tui.app import MemtuiApp
 from memtui.tui.appearance import Look
+from memtui.tui.bound_panel import BoundPanel
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.startup.open_store import Opener
 
@@ -82,6 +84,32 @@ def write_notes(folder: Path) -> None:
     (folder / NAME).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
+CONFIGURATION = """{
+  // the depot's agent
+  plugins: {
+    slots: { memory: "memory-lancedb-pro" },
+    entries: {
+      "memory-lancedb-pro": {
+        enabled: true,
+        config: {
+          embedding: { apiKey: "${OPENAI_API_KEY}", model: "text-embedding-3-small" },
+          retrieval: { minScore: 0.5, hardMinScore: 0.4, candidatePoolSize: 5 },
+        },
+      },
+    },
+  },
+}
+"""
+
+
+def write_configuration(home: Path) -> Path:
+    """An agent's configuration in `home`; the folder that was made for it."""
+    folder = home / ".openclaw"
+    folder.mkdir()
+    (folder / "openclaw.json").write_text(CONFIGURATION, encoding="utf-8")
+    return folder
+
+
 QUIET_S = 60.0
 """A picture that takes longer than this never will be made."""
 
@@ -103,6 +131,10 @@ class Shot:
     """Keys to press after that."""
     sessions: bool = False
     """Whether the demo's agents have had sessions."""
+    called: bool = False
+    """Whether agents have called: events of a host, played on the demo store."""
+    configured: bool = False
+    """Whether there is a configuration of an agent, with faults of its own."""
 
 
 NARROW, NORMAL, WIDE = (80, 24), (120, 36), (200, 50)
@@ -132,6 +164,16 @@ SHOTS = (
     Shot("audit-access", ("8", _NEXT, "l", "l"), (NARROW, NORMAL, WIDE), sessions=True),
     Shot("audit-leak", ("8", _NEXT, _NEXT), (NARROW, NORMAL, WIDE), sessions=True),
     Shot("audit-reach", ("8", "X"), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot("agents", ("0",), (NARROW, NORMAL, WIDE), called=True),
+    Shot("agents-rights", ("0", _NEXT), (NORMAL,), called=True),
+    Shot("capture", ("7", "enter", "j"), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot("capture-funnel", ("7", _NEXT, _NEXT, "X"), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot("capture-jobs", ("7", _NEXT, _NEXT, _NEXT, "enter"), (NARROW, NORMAL, WIDE), sessions=True),
+    Shot("health-doctor", ("9",), (NARROW, NORMAL, WIDE), configured=True),
+    Shot("health-indexes", ("9", _NEXT), (NARROW, NORMAL, WIDE)),
+    Shot("health-versions", ("9", _NEXT, _NEXT, "enter"), (NARROW, NORMAL, WIDE)),
+    Shot("health-config", ("9", _NEXT, _NEXT, _NEXT, *"jjjj"), (NARROW, NORMAL, WIDE), configured=True),
+    Shot("health-options", ("9", _NEXT, _NEXT, _NEXT, "o", *"jjj"), (NORMAL,), configured=True),
     Shot("cases", ("3", "escape", "T", "d", "C", "1", "R", "g"), (NORMAL,)),
 )
 
@@ -152,10 +194,17 @@ async def take(
 ) -> Path:
     """Run the app without a terminal at `size`, press the keys, write the picture into `folder`."""
     write_notes(Path(environ["HOME"]))
-    state = write_sessions(Path(environ["HOME"]), now()) if shot.sessions else None
+    home = Path(environ["HOME"])
+    state = write_sessions(home, now()) if shot.sessions else None
+    for path in () if state is None else state.rglob("*.jsonl"):
+        os.utime(path, (now() / 1000, now() / 1000))  # lists are in the order of these times
+    if shot.configured:
+        state = write_configuration(home)
     app = MemtuiApp("demo", opener=opener, now=now, environ=environ, look=Look(theme=shot.theme))
     async with app.run_test(size=size) as pilot:
         await _settle(pilot)
+        if shot.called:
+            await asyncio.to_thread(_call, app)
         for key in shot.keys:
             await pilot.press(key)
             await _settle(pilot)
@@ -170,19 +219,49 @@ async def take(
         picture = app.export_screenshot(title=f"memtui  {shot.name}  {size[0]}x{size[1]}")
     if state is not None:
         shutil.rmtree(state)  # the other pictures are of a home without agents
+    if shot.called:
+        for place in ("MEMTUI_CACHE_DIR", "MEMTUI_STATE_DIR"):
+            shutil.rmtree(environ[place], ignore_errors=True)  # and of a store that nobody has called
     path = folder / file_name(shot, size)
     path.write_text(picture, encoding="utf-8")
     return path
 
 
-async def _settle(pilot: Pilot[Any]) -> None:
+ASKED = (
+    ("main", "Which port does the bastion answer on?"),
+    ("work", "What did we decide about the editor?"),
+    ("main", "thanks"),
+    ("work", "Which window seats does Ana like?"),
+)
+"""Prompts of the demo's agents."""
+
+
+def _call(app: MemtuiApp) -> None:
+    """Play the prompts as a host's hooks would, on the store that is open."""
+    from memtui.engine.capture import play, read_event
+
+    engine = app.session.engine
+    assert engine is not None
+    for agent, prompt in ASKED:
+        play(
+            engine,
+            read_event("prompt_build", json.dumps({"prompt": prompt, "agentId": agent})),
+            {},
+            Path.cwd(),
+        )
+
+
+async def _settle(pilot: Pilot[None]) -> None:
     """Wait until nothing is at work any more: no engine call, no page on its way, nothing to be painted."""
-    app = pilot.app
+    app = cast("MemtuiApp", pilot.app)
     async with asyncio.timeout(QUIET_S):
         quiet = 0
         while quiet < LOOKS:
             await pilot.pause()
             screen = app.screen
             listed = all(listing.settled for listing in screen.query(MemoryList))
-            busy = bool(app.workers) or not listed or getattr(screen, "resting", False)
+            resting = getattr(screen, "resting", False) or any(
+                panel.resting for panel in screen.query(BoundPanel)
+            )
+            busy = bool(app.workers) or not listed or resting or app.typed_ahead
             quiet = 0 if busy else quiet + 1

@@ -19,7 +19,7 @@ from memtui.tui.jump import Jump
 from memtui.tui.messages import AskRecall
 
 if TYPE_CHECKING:
-    from memtui.tui.app import MemtuiApp
+    from memtui.tui.actions.dispatch import KeymapApp
     from memtui.ui_state import UiState
 
 
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 QUESTION = "Which port do I use for SSH to the bastion?"
 
-WRONG = "ssh -p 2222"
-"""What the wrong memory says."""
+RIGHT = "48022"
+"""What the right memory says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +42,8 @@ class TourSituation:
     """Version of the table."""
     answered: bool
     """Whether the question has been answered."""
-    wrong: bool
-    """Whether the wrong memory is among the results."""
+    right: bool
+    """Whether the first memory of the answer says the right port."""
 
 
 def look(app: App[Any]) -> TourSituation:
@@ -59,7 +59,7 @@ def look(app: App[Any]) -> TourSituation:
         dialog=type(stack[-1]).__name__ if len(stack) > 1 else "",
         version=info.version if info is not None else 0,
         answered=mine,
-        wrong=any(WRONG in text for text in texts),
+        right=bool(texts) and RIGHT in texts[0],
     )
 
 
@@ -98,34 +98,34 @@ STEPS = (
         lambda before, now: now.dialog == "StageLedger",
     ),
     TourStep(
-        "It has every word of the question; the right memory has none of them. So mend the wrong one.",
-        "Press {ledger.close}, then {recall.browse}: show it in Browse.",
-        lambda before, now: now.mode == "browse" and not now.dialog,
+        "It has every word of the question; the right memory says 48022 in other words, so it was not recalled.",
+        "Press {ledger.close}, then {recall.replace}: what should have been read instead.",
+        lambda before, now: now.dialog == "CorrectAnswer",
     ),
     TourStep(
-        "This is the memory as it is stored. Put it into the archive; nothing is written yet.",
-        "Press {browse.change}, choose state, then archived.",
+        "The sentence that was found gets the right port; the wrong memory is replaced, and kept as history.",
+        "Press {paste.take}: look at it first. Nothing is written yet.",
         lambda before, now: now.dialog == "ChangePreview",
     ),
     TourStep(
-        "The preview: each row and field, before and after.",
+        "The preview: what changes, and below it what the agent would now read, before and now.",
         "Press {change.apply} to write it.",
         lambda before, now: now.version > before.version and not now.dialog,
     ),
     TourStep(
-        "Did it help?",
-        "Press {app.go-recall}, then {recall.again}: ask again.",
-        lambda before, now: now.answered and not now.wrong,
+        "Saved as a case, and asked again.",
+        "Press {recall.again}, should the answer not be here yet.",
+        lambda before, now: now.answered and now.right,
     ),
     TourStep(
-        "It is gone from the answer. It was only a try: take it back, exactly this row and these fields.",
-        "Press {app.go-browse}, then {browse.undo}, then {change.apply}.",
+        "Number 1 is the right port now. Every change can be taken back: exactly these rows and fields.",
+        "Press {app.go-browse}, then {browse.undo}, then {change.apply}; {app.skip-tour} keeps it.",
         lambda before, now: now.version > before.version and not now.dialog,
     ),
 )
 
 THE_END = TourStep(
-    "That is the loop: ask, see why, mend, undo.",
+    "That is the loop: ask, see why, correct, undo.",
     "{app.help} shows the keys, {app.palette} finds every command; with ? in it, how to do a task.",
     lambda before, now: False,
 )
@@ -179,7 +179,7 @@ LOOK_S = 0.15
 class Guide:
     """Guides through the steps. `kept` remembers that somebody was guided; without it nobody is unasked."""
 
-    def __init__(self, app: MemtuiApp, kept: UiState | None) -> None:
+    def __init__(self, app: KeymapApp, kept: UiState | None) -> None:
         self._app, self._kept = app, kept
         self._timer: Timer | None = None
         self._at = 0

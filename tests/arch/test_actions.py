@@ -36,7 +36,20 @@ def test_the_json_of_the_actions_says_what_their_toml_says() -> None:
 
 def test_a_row_says_nothing_that_nobody_reads() -> None:
     data = from_source()
-    fields = {"keys", "label", "group", "bar", "shown", "help", "needs", "also", "moved", "call"}
+    fields = {
+        "keys",
+        "label",
+        "group",
+        "bar",
+        "shown",
+        "help",
+        "needs",
+        "also",
+        "moved",
+        "call",
+        "writes",
+        "bulk",
+    }
     places = {"title", "inside", "needs", "on", "by"}
     assert {id: set(row) - fields for id, row in data["actions"].items() if set(row) - fields} == {}
     assert {name for name, row in data["where"].items() if set(row) - places} == set()

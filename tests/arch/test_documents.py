@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 from tests.conftest import ROOT
 
@@ -24,14 +25,25 @@ def test_every_kind_of_addition_has_its_list_of_files() -> None:
     assert all("`" in rows[kind] for kind in KINDS)
 
 
-def test_packages_in_the_picture_are_there() -> None:
+def test_the_picture_shows_every_package_in_the_order_of_the_import_contract() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    layers = next(each["layers"] for each in contracts["contracts"] if each["type"] == "layers")
     picture = PAGE.split("```")[1].split("---\n", 1)[1]
-    names = [
-        name for line in picture.splitlines() for name in re.findall(r"(?:^ |\s{2,})([a-z]+) {2,}", line)
+    shown = [line.split()[0] for line in picture.splitlines() if line.strip()]
+    assert shown == [name.strip() for layer in layers if layer != "engine" for name in layer.split(":")]
+
+
+def test_every_module_that_is_named_within_the_engine_is_there() -> None:
+    engine = ROOT / "memtui" / "engine"
+    bases = [ROOT, ROOT / "memtui", engine, *(each for each in engine.iterdir() if each.is_dir())]
+    named = set(re.findall(r"`([\w.]+/[\w./]+)`", PAGE))
+    gone = [
+        name
+        for name in sorted(named)
+        if not any((base / name).exists() or (base / f"{name}.py").exists() for base in bases)
     ]
-    there = {path.stem for path in (ROOT / "memtui" / "engine").iterdir()}
-    assert len(names) > 15
-    assert sorted(set(names) - there) == []
+    assert len(named) > 30
+    assert gone == []
 
 
 def test_the_lock_names_no_index() -> None:

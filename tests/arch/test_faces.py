@@ -13,7 +13,17 @@ from tests.conftest import ROOT
 
 FACES = (
     *("access", "capture", "cases", "catalog", "changes", "clients", "configuration", "demo", "discovery"),
-    *("documents", "explain", "health", "lifecycle", "query", "recall", "transfer", "witness"),
+    *(
+        "documents",
+        "explain",
+        "health",
+        "lifecycle",
+        "query",
+        "recall",
+        "token_vectors",
+        "transfer",
+        "witness",
+    ),
 )
 LAZY = "memtui.engine.core.lazy"
 

@@ -34,7 +34,8 @@ def cpu_ms(work: Callable[[], object], times: int = 15) -> float:
 def main(folder: str) -> None:
     started = time.process_time()
     store = open_store(folder)
-    from lancedb.query import ColumnOrdering  # after the store, which imports lancedb in its own way
+    import lancedb  # after the store, which imports it in its own way
+    from lancedb.query import ColumnOrdering
 
     opened = time.process_time()
     bare = build_catalog(store)
@@ -70,6 +71,13 @@ def main(folder: str) -> None:
     by_time = [ColumnOrdering(column_name="timestamp", ascending=False)]
     sorted_by_engine = table.search().select(columns).with_row_id(True).order_by(by_time).limit(PAGE)
     found["engine_page"] = cpu_ms(sorted_by_engine.to_arrow, times=3)
+    changed = catalog.ids.texts([0])[0]
+    lancedb.connect(folder).open_table("memories").update(f"id = '{changed}'", values={"importance": 0.25})
+    store.refresh()
+    bare = build_catalog(store)
+    before = time.process_time()
+    read_metadata(store, bare, known=catalog)
+    found["metadata_next"] = (time.process_time() - before) * 1000
     print(json.dumps(found))
 
 

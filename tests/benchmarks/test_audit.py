@@ -19,7 +19,6 @@ from tests.benchmarks import million
 from tests.benchmarks.sizes import sized
 from tests.engine import pro_store
 
-pytestmark = pytest.mark.benchmark
 MATRIX_RATIO = 3.0
 HISTORY_RATIO = 2.0
 AGENTS, SCOPES = 40, 200

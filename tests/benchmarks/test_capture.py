@@ -20,9 +20,8 @@ from memtui.engine.capture.trace import Message
 from memtui.engine.store.create import create_empty
 from tests.conftest import NOW_MS, ROOT
 
-pytestmark = pytest.mark.benchmark
-RATIO = 4.0
-"""Processor time of a capture against embedding and adding the same rows bare; 3 is aimed at."""
+RATIO = 3.0
+"""Processor time of a capture against embedding and adding the same rows bare, at most."""
 KB_A_MESSAGE = 12.0
 """Memory that one message may take while its conversation is captured: text, candidate, row and vector."""
 MESSAGES = int(os.environ.get("MEMTUI_BENCH_MESSAGES", "100000"))
@@ -127,13 +126,32 @@ def spent(folder: Path, count: int) -> tuple[float, float, int]:
     return ours, time.process_time() - began, len(rows)
 
 
-def test_a_large_conversation_costs_at_most_five_times_its_rows(tmp_path: Path) -> None:
+def test_a_large_conversation_costs_at_most_three_times_its_rows(tmp_path: Path) -> None:
     create_empty(tmp_path / "store", 256)
     run(tmp_path, 300)
-    ours, bare, rows = spent(tmp_path, MESSAGES)
+    # The least of three, as what else runs on a machine only adds to either.
+    rounds = [spent(tmp_path / str(number), MESSAGES) for number in range(3)]
+    ours, bare, rows = min(each[0] for each in rounds), min(each[1] for each in rounds), rounds[0][2]
     print(f"\n{MESSAGES:,} messages, {rows:,} rows: {ours:.1f} s, bare {bare:.1f} s: {ours / bare:.2f} times")
     assert rows > MESSAGES // 2
     assert ours <= RATIO * bare
+
+
+def test_the_same_conversation_twice_leaves_nothing_twice(tmp_path: Path) -> None:
+    create_empty(tmp_path / "store", 256)
+    began = time.process_time()
+    _, made = run(tmp_path, MESSAGES)
+    first = time.process_time() - began
+    there = opened(tmp_path).store.count()
+    assert there == made > MESSAGES // 2
+    began = time.process_time()
+    again = capture(CaptureRequest(messages(MESSAGES), "memtui"), opened(tmp_path).capture_context())
+    second = time.process_time() - began
+    print(f"\n{MESSAGES:,} messages: {first:.1f} s, again {second:.1f} s")
+    assert not again.writes
+    assert {each.gate for each in again.texts if each.fate == "known"} == {"duplicate"}
+    assert opened(tmp_path).store.count() == there
+    assert second <= RATIO * first
 
 
 def test_memory_grows_with_the_messages_and_no_faster(tmp_path: Path) -> None:

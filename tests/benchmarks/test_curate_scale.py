@@ -20,7 +20,6 @@ from tests.benchmarks.million import NOW_MS, write
 from tests.benchmarks.sizes import FULL, sized
 from tests.benchmarks.test_catalog_scale import run
 
-pytestmark = pytest.mark.benchmark
 ROWS, DIMS = sized(100_000, 1_000_000), sized(64, 384)
 ONE_LIMIT, MANY_LIMIT = 2.0, 1.5 if FULL else 4.0
 """Beside the bare merge; of a small table the merge is quick, and the journal is not."""

@@ -25,7 +25,6 @@ from memtui.engine.recall.rows import CandidateRow
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import NOW_MS, schema, write_store
 
-pytestmark = pytest.mark.benchmark
 CANDIDATES, DIMS, ROWS = 200, 384, 100_000
 PLAIN_LOOP, MOST_LOOPS = 50_000, 2.0
 """What is near 5 ms on a quiet machine, told by a loop in plain Python in the same run."""

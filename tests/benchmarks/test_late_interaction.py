@@ -10,13 +10,11 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-import pytest
 
 from memtui.engine.providers.static_embedder import bundled
 from memtui.engine.recall.recipes.memtui.late_interaction import late_interaction
 from tests.quality import dialogues
 
-pytestmark = pytest.mark.benchmark
 CANDIDATES = 170
 QUESTION = "What does Nadia want to sell in the bakery that she opens on Mill Lane in June?"
 ROUNDS = 30

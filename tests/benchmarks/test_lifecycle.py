@@ -7,7 +7,6 @@ from collections.abc import Callable
 from statistics import median
 
 import numpy as np
-import pytest
 
 from memtui.engine.catalog.catalog import Catalog
 from memtui.engine.catalog.ids import PackedIds
@@ -19,7 +18,6 @@ from memtui.engine.lifecycle.settings import resolve_settings, with_changes
 from tests.conftest import NOW_MS
 from tests.engine.lifecycle_world import DAY_MS, population
 
-pytestmark = pytest.mark.benchmark
 SCORE_RATIO = 3.0
 SLIDER_RATIO = 16.0
 """A board is a scoring, the two ends of the forecast, and thirty halvings for a tenth of the rows, twice."""

@@ -20,8 +20,6 @@ from memtui.engine.recall.context import RecallContext
 from memtui.engine.store.open import open_store
 from tests.engine.pro_store import NOW_MS, schema
 
-pytestmark = pytest.mark.benchmark
-
 DIMS = 384
 VOCABULARY = 20_000
 RUNS = 25

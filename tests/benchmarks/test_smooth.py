@@ -9,13 +9,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.benchmarks.sizes import sized
 from tests.benchmarks.smooth_keys import STOPS
 from tests.benchmarks.test_catalog_scale import run
 
-pytestmark = pytest.mark.benchmark
 ROWS = 100_000
 KEYS = sized(25, 1_000)
 """On each screen and dialog."""

@@ -7,11 +7,7 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
-
 from tests.conftest import ROOT
-
-pytestmark = pytest.mark.benchmark
 
 RUNS = 5
 """The least of them counts: it is the closest to a quiet machine."""

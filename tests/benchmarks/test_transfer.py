@@ -16,6 +16,7 @@ import lancedb
 import numpy as np
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.catalog.build import build_catalog
 from memtui.engine.store.create import create_pro, pro_schema
 from memtui.engine.store.open import open_store
@@ -28,7 +29,6 @@ from tests.benchmarks.sizes import sized
 from tests.benchmarks.test_catalog_scale import run
 from tests.engine.transfer_stores import opened
 
-pytestmark = pytest.mark.benchmark
 ROWS = sized(10_000, 100_000)
 DIMS = 384
 EXPORT_LIMIT = 1.5
@@ -57,7 +57,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def lines(source: Path) -> Path:
     engine = opened(source / "source", source / "state", writable=False)
-    engine.transfer.export(ExportRequest(source / "all.jsonl", "jsonl", vectors=True))
+    transfer.export_memories(engine, ExportRequest(source / "all.jsonl", "jsonl", vectors=True))
     return source / "all.jsonl"
 
 
@@ -65,7 +65,7 @@ def lines(source: Path) -> Path:
 def test_an_export_beside_a_bare_scan_and_json_dump(source: Path, vectors: bool) -> None:
     engine = opened(source / "source", source / "state", writable=False)
     path = source / f"out-{vectors}.jsonl"
-    ours = spent(lambda: engine.transfer.export(ExportRequest(path, "jsonl", vectors=vectors)))
+    ours = spent(lambda: transfer.export_memories(engine, ExportRequest(path, "jsonl", vectors=vectors)))
     names = list(engine.store.columns if vectors else engine.store.row_columns)
 
     def bare() -> None:
@@ -86,8 +86,8 @@ def test_an_import_beside_bare_parsing_and_adding(source: Path, lines: Path) -> 
     engine = opened(source / "ours", source / "state")
 
     def whole() -> None:
-        plan = engine.transfer.plan(ImportRequest((lines,)))
-        assert engine.transfer.run(plan).added == ROWS
+        plan = transfer.plan_import(engine, ImportRequest((lines,)))
+        assert transfer.run_import(engine, plan).added == ROWS
         plan.close()
 
     ours = spent(whole)

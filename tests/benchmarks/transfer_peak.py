@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 
+from memtui.engine import transfer
 from memtui.engine.store.create import create_pro, pro_schema
 from memtui.engine.transfer.exporting.request import ExportRequest
 from memtui.engine.transfer.importing.request import ImportRequest
@@ -45,13 +46,13 @@ def main(what: str, folder: Path, rows: int, dims: int) -> None:
         write(str(source), rows, dims)
         engine = opened(source, folder / "state", writable=False)
         watch = Watch()
-        engine.transfer.export(ExportRequest(lines, "jsonl", vectors=True, mask=False))
+        transfer.export_memories(engine, ExportRequest(lines, "jsonl", vectors=True, mask=False))
     else:
         create_pro(folder / "target", pro_schema(dims).empty_table())
         engine = opened(folder / "target", folder / "state")
         watch = Watch()
-        plan = engine.transfer.plan(ImportRequest((lines,)))
-        engine.transfer.run(plan)
+        plan = transfer.plan_import(engine, ImportRequest((lines,)))
+        transfer.run_import(engine, plan)
         plan.close()
     print(json.dumps({"bytes": watch.stop(), "rows": rows}))
 

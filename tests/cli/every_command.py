@@ -102,12 +102,15 @@ def commands_on_a_store(store: Path, folder: Path) -> Iterable[Sequence[object]]
         ["recall", "which port?"],
         *(
             ["recall", "which port?", "--explain", "--json", "--recipe", recipe]
-            for recipe in ("memtui", "pro/agent", "pro/tool", "memory-lancedb", "mem-engine")
+            for recipe in ("memtui", "pro/agent", "pro/tool", "memory-lancedb", "memory-core", "mem-engine")
         ),
         ["recall", "which port?", "--injected"],
         ["why-not", first, "which port?"],
         ["why-not", first, "which port?", "--json"],
         ["stats"],
+        ["context"],
+        ["context", "build", "--model", no_file],
+        ["context", "remove", "--json"],
         ["stats", "--json"],
         ["lifecycle", "--json"],
         ["sweep", "--dry-run", "--json"],
@@ -120,6 +123,9 @@ def commands_on_a_store(store: Path, folder: Path) -> Iterable[Sequence[object]]
         ["compact", "--dry-run"],
         ["compact", "--as-plugin", "--dry-run", "--json"],
         ["dream", "--dry-run", "--json"],
+        ["grade", "--dry-run"],
+        ["grade", "--force", "importance", "--dry-run", "--json"],
+        ["docs", folder, "port", "--cold"],
         ["reflect", no_file, "--dry-run"],
         ["scan"],
         ["access"],

@@ -65,3 +65,19 @@ def test_what_cannot_be_stored_changes_nothing(run: Run, tmp_path: Path):
     assert (code, "too short" in out) == (0, True)
     assert run("add", "hello there, a port", "--dry-run", "--store", str(store))[0] == 0
     assert tree_hash(store) == before
+
+
+def test_every_recipe_whose_block_is_known_writes_one(run: Run, tmp_path: Path):
+    from memtui.engine.recall.recipes.registry import all_recipes
+
+    store = str(tmp_path / "own")
+    run("new", store)
+    port = "The gateway listens on port 8443 since March"
+    run("add", port, "--store", store, "--category", "fact", "--importance", "0.8")
+    question = "Which port does the gateway listen on since March?"
+    known = [recipe.name for recipe in all_recipes() if recipe.prompt]
+    assert len(known) > 5
+    for name in known:
+        code, out, err = run("inject", question, "--recipe", name, "--store", store)
+        assert (code, err) == (0, ""), name
+        assert port in out, name

@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.conftest import tree_hash
+from tests.engine import pro_store
 
 IDS = [f"4d1f6a10-0000-4000-8000-0000000000a{n}" for n in (1, 2, 3)]
 
@@ -83,6 +84,7 @@ def test_injections_come_from_the_store_alone(run: Run, home: Path, after: Path)
     ]
     later = json.loads(run("injections", "--store", after, "--since", "2026-11-22T13:40:30", "--json")[1])
     assert len(later["events"]) == 2
+    assert json.loads(out)["recorded"] is True
     assert "at least" in run("injections", "--store", after)[1]
 
 
@@ -90,12 +92,25 @@ def test_a_question_is_asked_again_today_and_as_of_its_moment(run: Run, home: Pa
     code, out, err = run("replay", IDS[2], "--store", after, "--turn", 1, "--as-of", "--json")
     assert code == 0, err
     [turn] = json.loads(out)["turns"]
-    assert len(turn["memories"]) == 3
-    asked = [each for each in turn["memories"] if "rank_as_of" in each]
-    told = any("not asked again" in each for each in turn["warnings"])
-    assert asked or told
+    told = [
+        (each["id"][:8], each.get("rank_as_of"), each["gate"], each["rank_now"]) for each in turn["memories"]
+    ]
+    assert told == [
+        ("1d538c87", None, "scope", None),  # nothing is configured here: the usual scopes of main
+        ("fecedc6c", 1, None, None),
+        ("86370023", 2, None, None),
+    ]
+    assert turn["warnings"] == ["only the store tells of this injection: at least these"]
+    [turn] = json.loads(run("replay", IDS[2], "--store", after, "--turn", 1, "--now", "--json")[1])["turns"]
+    assert [(each["rank_now"] is None, each["gate"]) for each in turn["memories"]] == [
+        (True, "scope"),
+        (False, None),
+        (False, None),
+    ]
+    assert run("replay", IDS[2], "--store", after, "--now", "--as-of")[0] == 2
 
 
+@pytest.mark.slow
 def test_blast_and_proof_pack_tell_the_reach_of_one_memory(
     run: Run, home: Path, after: Path, tmp_path: Path
 ) -> None:
@@ -133,6 +148,7 @@ def test_blast_and_proof_pack_tell_the_reach_of_one_memory(
     assert (tree_hash(after), tree_hash(home)) == before
 
 
+@pytest.mark.slow
 def test_real_questions_become_cases(run: Run, home: Path, after: Path) -> None:
     code, out, err = run("cases", "from-sessions", "--since", "2026-01-01", "--store", after, "--json")
     assert code == 0, err
@@ -150,6 +166,7 @@ def test_real_questions_become_cases(run: Run, home: Path, after: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_access_is_a_check_for_continuous_use(run: Run, home: Path, after: Path, tmp_path: Path) -> None:
     code, out, err = run("access", "--store", after, "--json")
     assert code == 0, err
@@ -171,7 +188,67 @@ def test_access_is_a_check_for_continuous_use(run: Run, home: Path, after: Path,
     policy.write_text("deny main\n", "utf-8")
     assert run("access", "--store", after, "--policy", policy)[0] == 2
     assert run("access", "--store", after, "--agent", "nobody")[0] == 2
-    assert (
-        "No leak" in run("access", "--store", after, "--leaks")[1]
-        or "found" in run("access", "--store", after, "--leaks")[1]
+    code, out, _ = run("access", "--store", after, "--leaks", "--json")
+    hunted = json.loads(out)["leaks"]
+    assert code == 0
+    assert hunted["looked"]["wrong-scope"] == 19
+    assert all(each["channel"] in hunted["looked"] for each in hunted["found"])
+    assert {each["rules"]["basis"] for each in hunted["found"] if each["certainty"] == "did"} <= {"today"}
+    assert hunted["allowed_then"] > 0  # the session's own tool searched project:atlas on that day
+    assert f"{len(hunted['found'])} found" in run("access", "--store", after, "--leaks")[1]
+
+
+def test_a_policy_cannot_be_kept_by_rules_that_the_plugin_refuses(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check for continuous use must not pass because nothing could be checked."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    store = tmp_path / ".openclaw" / "memory" / "lancedb-pro"
+    pro_store.write_store(store, [pro_store.row("1", "The port is 8001.", [1, 0])], dims=2)
+    config = {"embedding": {"apiKey": "x"}, "scopes": {"default": "nowhere"}}
+    plugins = {
+        "slots": {"memory": "memory-lancedb-pro"},
+        "entries": {"memory-lancedb-pro": {"enabled": True, "config": config}},
+    }
+    (tmp_path / ".openclaw" / "openclaw.json").write_text(json.dumps({"plugins": plugins}), "utf-8")
+    policy = tmp_path / "policy.txt"
+    policy.write_text("deny: main global\n", "utf-8")
+    code, out, _ = run("access", "--json")
+    assert code == 0
+    assert [(each["kind"], each["subject"]) for each in json.loads(out)["findings"]] == [
+        ("config-throws", "scopes.default")
+    ]
+    code, _, err = run("access", "--policy", policy)
+    assert code == 1
+    assert "No rule can be checked" in err
+
+
+def test_what_a_memory_reached_is_mended_row_by_row_and_taken_back_at_once(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two rows, two choices, the demo's own model for the new words; one entry, one undo."""
+    for name in ("HOME", "MEMTUI_STATE_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / name))
+    code, out, err = run("demo", "--make-only")
+    assert code == 0, err
+    store = Path(out.strip().splitlines()[-1])
+    listed = json.loads(run("ls", '"port 2222"', "--store", store, "--json")[1])["rows"]
+    texts = {each["id"]: each["text"] for each in listed}
+    poisoned = next(key for key, text in texts.items() if text.startswith("SSH to the bastion"))
+    reach = json.loads(run("blast", poisoned, "--store", store, "--json")[1])
+    assert (reach["id"], reach["removable"]) == (poisoned, [poisoned])
+    wanted = f"{poisoned[:8]}=replace:2222=>48022"
+    code, out, err = run(
+        "blast", poisoned, "--store", store, "--do", "same=archive", "--do", wanted, "--dry-run"
     )
+    assert code == 0, err
+    assert "48022" in out
+    assert json.loads(run("show", poisoned, "--store", store, "--json")[1])["text"] == texts[poisoned]
+    assert run("blast", poisoned, "--store", store, "--do", wanted, "--json")[0] == 0
+    shown = json.loads(run("show", poisoned, "--store", store, "--json")[1])
+    assert shown["text"] == texts[poisoned].replace("2222", "48022")
+    assert run("undo", "--store", store)[0] == 0
+    assert json.loads(run("show", poisoned, "--store", store, "--json")[1])["text"] == texts[poisoned]
+    for wrong in ("same", "same=burn", "nobody=leave", "same=replace:nowhere=>x"):
+        assert run("blast", poisoned, "--store", store, "--do", wrong)[0] in (1, 2)
+    assert run("blast", poisoned, "--store", store, "--yes")[0] == 2

@@ -128,6 +128,7 @@ def test_a_batch_answers_in_order_and_reports_the_broken_line(run: Run, store: P
     answers = [json.loads(line) for line in out.splitlines()]
     assert code == 1
     assert [("error" in answer) for answer in answers] == [False, True, False, True, True]
+    assert answers[0]["disagreements"] == []
     assert answers[0]["recipe"] == "pro/cli"
     assert answers[1]["error"]["line"] == 2
     assert answers[2]["results"] == answers[2]["candidates"] == []

@@ -291,7 +291,7 @@ def test_a_dry_run_says_which_questions_get_other_answers(db: Path, capsys: Capt
     assert first not in changed["after"]
     assert run(["forget", first, "--hard", "--dry-run", "--effect", "--store", str(db)]) == 0
     out = capsys.readouterr().out
-    assert "effect on recall: 1 of 1 questions answered differently" in out
+    assert "effect on recall: 1 of 1 question answered differently" in out
     assert f"    1 -> -  leaves {first}" in out
     assert call(capsys, db, "edit", first, "--set", "state=archived", "--effect")[0] == 2
     assert tree_hash(db) == before
@@ -319,3 +319,22 @@ def test_an_interrupted_entry_can_be_left_as_it_is(db: Path, capsys: Capture) ->
     code, _, err = call(capsys, folder, "journal", "--leave", "1")
     assert code == 3
     assert "was not interrupted" in err
+
+
+def test_the_json_of_an_effect_shows_no_secret(db: Path, capsys: Capture) -> None:
+    secret = "ghp_" + "aB3" * 12
+    question = "Which key opens the kiln?"
+    write_table(
+        db.parent / "keys", [pro_row(1, text=f"The key of the kiln is {secret}."), pro_row(2, text="Fact 2")]
+    )
+    engine = open_engine(db.parent / "keys", now=lambda: NOW_MS, environ={}, cwd=db)
+    trace = engine.recall(RecallRequest(question, recipe="memtui"))
+    assert trace.returned[0] == uuid(1)
+    explain.remember(engine, trace, History(questions_file()))
+    change = ("edit", uuid(1), "--set", "state=archived", "--dry-run", "--effect")
+    code, document, _ = call(capsys, db.parent / "keys", *change)
+    (changed,) = document["effect"]["changed"]
+    assert (code, changed["query"]) == (0, question)
+    shown = json.dumps(document)
+    assert "The key of the kiln" in shown
+    assert secret not in shown

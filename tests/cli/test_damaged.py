@@ -83,6 +83,7 @@ def test_a_manifest_with_bytes_missing(tmp_path: Path, gone: tuple[int, int]) ->
     assert all_faults(commands_on_a_store(store, tmp_path)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["data", "_versions", "memories.lance", "_indices"])
 def test_a_link_that_leads_to_itself(tmp_path: Path, where: str) -> None:
     store = sound_store(tmp_path / "store")

@@ -52,6 +52,7 @@ def agent_home(tmp_path: Path) -> Path:
     return home
 
 
+@pytest.mark.slow
 def test_doctor_says_what_is_wrong_and_ends_with_one(tmp_path: Path) -> None:
     store = tmp_path / "store"
     planted.PLANTED["D23"][1](store)

@@ -110,6 +110,7 @@ def test_what_is_no_event_is_refused_with_what_to_give(host: Host) -> None:
     assert "messages" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_block_for_a_question_is_printed_alone(host: Host) -> None:
     host.hook("agent_end", turn("one"), "--rw")
     question = "How should the greenhouse report be printed every week?"
@@ -211,3 +212,17 @@ console.log(JSON.stringify(told));
 """
     done = subprocess.run([node, "-e", script], capture_output=True, text=True, env=shim(host), check=True)
     assert FACT in json.loads(done.stdout)["prependContext"]
+
+
+def test_the_journal_of_calls_holds_words_only_where_they_are_asked_for_and_masks_them(host: Host) -> None:
+    said = {"messages": [{"role": "user", "content": f"{FACT} The key is {'sk-' + 'a1B2' * 8}."}]}
+
+    def kept() -> str:
+        return "".join(file.read_text(encoding="utf-8") for file in host.folder.rglob("calls.jsonl"))
+
+    host.hook("agent_end", {"agentId": "main", **said})
+    assert '"agent_end"' in kept()
+    assert "content" not in kept()
+    host.hook("agent_end", {"agentId": "main", **said}, "--keep-texts")
+    assert FACT in kept()
+    assert "sk-a1B2" not in kept()

@@ -115,6 +115,7 @@ def test_a_port_that_is_taken_and_one_that_is_none_are_said(capsys):
     assert run(["serve", "--port", "70000"]) == 2
 
 
+@pytest.mark.slow
 def test_without_the_package_there_is_a_sentence_that_says_how_to_install_it(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "textual_serve.server", None)
     assert run(["serve"]) == 1

@@ -12,9 +12,13 @@ from memtui.tui.screenshots import NARROW, SHOTS, file_name
 from tests.conftest import ROOT
 
 FOLDER = ROOT / "screenshots"
-ELSEWHERE = ("recall", "lifecycle-review", "what-if")
+ELSEWHERE = (
+    *("recall", "lifecycle-review", "what-if", "health-doctor", "health-indexes", "health-versions"),
+    "agents",
+)
 """Recall's own picture is on the way to that of why-not; the others have goldens of this size. What if also scrolls
-by the flip points that were found until a key came, which its golden waits for and a picture does not."""
+by the flip points that were found until a key came, which its golden waits for and a picture does not. Health tells
+when versions and indexes were written, Agents how long a call took: both by the real clock."""
 STALE = "the screen has changed: `memtui shot` makes the pictures anew; look at them before you commit them"
 
 

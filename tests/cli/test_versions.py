@@ -74,10 +74,15 @@ def test_a_whole_restore_says_what_goes_and_keeps_the_words(tmp_path: Path) -> N
     assert code == 0, errors
     assert _ids(store) == before
     assert found["receipt"]["entry"] is not None
+    assert found["receipt"]["answers"] == {
+        "asked": 0, "failed": 0, "changed": [],
+        "cases": {"cases": 0, "right_before": 0, "right_after": 0, "worse": [], "down": []},
+    }  # fmt: skip
     assert found["receipt"]["indexes_after"] == found["receipt"]["indexes_before"]
     back = str(found["receipt"]["version_before"])
-    code, _, errors = memtui(tmp_path, "versions", "restore", back, "--yes", *on)
+    code, found, errors = memtui(tmp_path, "versions", "restore", back, "--yes", "--no-cases", *on)
     assert code == 0, errors
+    assert found["receipt"]["answers"] is None
     assert gone not in _ids(store)
 
 

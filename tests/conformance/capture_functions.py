@@ -40,6 +40,7 @@ from memtui.engine.decay.validity import InjectionPolicy, infer_expiry, injectio
 from memtui.engine.metadata.categories import normalise_category, resolve_input, smart_of
 from memtui.engine.metadata.patch import append_relation, build_metadata
 from memtui.engine.metadata.read import fact_key, normalise
+from memtui.engine.providers import codex
 
 NOW = 1_791_192_600_000
 DAY = 86_400_000
@@ -387,9 +388,9 @@ FUNCTIONS: Mapping[str, Callable[[], Read]] = {
         "reflection_store_payloads": _payloads,
         "reflection_load": _loaded,
         "dedup_verdict": _verdict,
-        "oauth_model": model_reference.oauth_model,
-        "oauth_endpoint": model_reference.oauth_endpoint,
-        "oauth_sse_text": model_reference.oauth_sse_text,
+        "oauth_model": codex.bare_model,
+        "oauth_endpoint": codex.endpoint,
+        "oauth_sse_text": codex.streamed_text,
         "summarize_messages": lambda given: summarize_messages(*given),
         "tool_result_text": redaction.tool_result_text,
         "recall_limits": _limits,

@@ -188,7 +188,9 @@ class Peer:
         theirs = [(result["id"], result["score"]) for result in trace["results"]]
         mine = [(result["id"], result["score"]) for result in document["results"]]
         why = differences(mine, theirs, tolerance, ties=0 if recorded else tolerance)
-        return f"results: {why}" if why else ""
+        if why or not recorded:
+            return f"results: {why}" if why else ""
+        return _other_ranks(document["results"], trace["results"])
 
     def _outside(self, trace: Mapping[str, Any], *, recorded: bool) -> IoCache | None:
         """What was found for the same question under another configuration: no search is made forty times."""
@@ -211,3 +213,13 @@ class Peer:
                 why = TIE
             outcome.add(name, why)
         return outcome
+
+
+def _other_ranks(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> str:
+    """The first result whose place in a search is another than the plugin tells; empty when there is none."""
+    for mine, recorded in zip(ours, theirs, strict=True):
+        for lane in ("vector", "bm25"):
+            told, known = (each["sources"].get(lane, {}).get("rank") for each in (mine, recorded))
+            if told != known:
+                return f"sources.{lane}.rank of {mine['id']} is {told}, the plugin says {known}"
+    return ""

@@ -30,6 +30,7 @@ def test_every_comparison_is_whole(shared: Path, tmp_path: Path) -> None:
     assert set(compared["mem-engine word searches, members"][2]) <= {OTHER_WORDS}
 
 
+@pytest.mark.slow
 def test_without_recorded_hits_the_account_adds_up(shared: Path, tmp_path: Path) -> None:
     engine = Engine(shared, tmp_path)
     for case in engine.cases:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memtui.engine import RecallRequest, open_engine
 from memtui.engine.capture.hooks import flush_due
-from memtui.engine.documents import ranking
 from memtui.engine.documents.index import chunk_markdown
+from memtui.engine.recall.recipes.memory_core import ranking
+from memtui.engine.recall.recipes.memory_core.keywords import keywords
+from tests.engine.pro_store import NOW_MS, row, write_store
 
 pytestmark = pytest.mark.conformance
 
@@ -88,6 +92,7 @@ FUNCTIONS: dict[str, Callable[[Given], Any]] = {
     "mmrRerank": _varied,
     "mergeHybridResults": _merged,
     "isMemoryPath": lambda i: ranking.is_memory_path(i["relPath"]),
+    "extractKeywords": lambda i: keywords(i["query"]),
     "shouldRunMemoryFlush": lambda i: flush_due(i).due,
 }
 
@@ -114,3 +119,50 @@ def test_every_recorded_case_is_equal(shared: Path, function: str) -> None:
         if not same(ours := FUNCTIONS[function](case["input"]), case["expected"])
     }
     assert different.keys() == {case["id"] for case in cases} & DEPARTS.keys(), different
+
+
+def test_the_recipe_scores_as_recorded(shared: Path, tmp_path: Path) -> None:
+    """The hits of both searches as recorded, each chunk a memory of the time that its path tells."""
+    file = shared / "fixtures" / "mem-engine" / "golden.json"
+    cases = [
+        c for c in json.loads(file.read_text(encoding="utf-8"))["cases"] if c["fn"] == "mergeHybridResults"
+    ]
+    assert len(cases) == 2
+    for at, case in enumerate(cases):
+        given = case["input"]
+        chunks = {each["id"]: each for each in (*given["vector"], *given["keyword"])}
+        rows = []
+        for key, each in chunks.items():
+            day = ranking.day_of(each["path"])
+            when = (
+                0
+                if day is None
+                else int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1000
+            )
+            rows.append({**row(key, each["snippet"], (1, 0)), "timestamp": float(when)})
+        folder = write_store(tmp_path / str(at), rows, dims=2)
+        decay = given["temporalDecay"]
+        settings = {
+            "vectorWeight": given["vectorWeight"],
+            "textWeight": given["textWeight"],
+            "minScore": 0.0,
+            "temporalDecay": decay["enabled"],
+            "halfLifeDays": float(decay.get("halfLifeDays", 30)),
+        }
+        lanes = {
+            "vector": [[each["id"], each["vectorScore"]] for each in given["vector"]],
+            "bm25": [[each["id"], each["textScore"]] for each in given["keyword"]],
+        }
+        with open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path) as engine:
+            trace = engine.recall(
+                RecallRequest(
+                    "q",
+                    recipe="memory-core",
+                    lanes=lanes,
+                    config={"memoryCore": settings},
+                    now_ms=given["nowMs"],
+                )
+            )
+        assert trace.proof.recomputed, trace.proof.failures
+        ours = [{"path": chunks[e.id]["path"], "score": e.score} for e in trace.results]
+        assert same(ours, [{"path": e["path"], "score": e["score"]} for e in case["expected"]])

@@ -98,10 +98,14 @@ class Loopback:
         """Longest input of the embedding model."""
         self.hang = False
         """Whether embeddings are never answered."""
+        self.late_s = 0.0
+        """Seconds that an embedding takes."""
         self.chat: Callable[[Request], Answer] | None = None
         """What answers a question to a language model (any path that ends in `/chat/completions`)."""
         self.score: Callable[[str, str], float] = overlap
         """The reranker's score of (question, document)."""
+        self.answered: list[str] = []
+        """Paths of the requests that were answered to the end."""
         self.closing = threading.Event()
 
     def answer(self, request: Request) -> Answer:
@@ -118,6 +122,8 @@ class Loopback:
     def _embed(self, request: Request) -> Answer:
         if self.hang:
             self.closing.wait(30)
+        if self.late_s:
+            self.closing.wait(self.late_s)
         asked = request.body.get("prompt", request.body.get("input"))
         texts = [asked] if isinstance(asked, str) else asked
         if self.max_chars is not None and max(map(len, texts)) > self.max_chars:
@@ -190,6 +196,7 @@ def loopback() -> Iterator[Loopback]:
                 self.wfile.write(piece)
                 if len(piece) < len(body) and state.closing.wait(0.05):
                     return
+            state.answered.append(self.path)
 
         def log_message(self, *_: Any) -> None:
             """Silence."""

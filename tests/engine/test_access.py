@@ -102,7 +102,9 @@ def test_mem_engine_searches_the_one_scope_of_its_policy() -> None:
 
 
 def test_agents_that_scopes_speak_of() -> None:
-    assert agents_in(["global", "agent:ops", "reflection:agent:eva", None, "agent:", "user:x"]) == (
+    assert agents_in(
+        ["global", "agent:ops", "reflection:agent:eva", None, "agent:", "agent: ", "agent:ops ", "user:x"]
+    ) == (
         "ops",
         "eva",
     )

@@ -14,13 +14,16 @@ from memtui.engine.access.matrix import AgentRow, ScopeCount, build_matrix, diff
 from memtui.engine.configuration import (
     access_under,
     consequences_of,
+    list_places,
     listed_scopes,
     open_config,
     plan_access,
+    rule_place,
     undo_write,
     write_changes,
 )
-from memtui.engine.witness.rights import is_injected, read_rights, rights_under
+from memtui.engine.explain.prompt_block import is_injected
+from memtui.engine.witness.rights import read_rights, rights_under
 from tests.engine import pro_store
 
 BLOCK = {
@@ -238,6 +241,19 @@ def test_editing_who_reads_what_shows_the_cells_that_change_with_what_they_hold(
     engine = open_engine(None, now=lambda: pro_store.NOW_MS, environ=environ, cwd=tmp_path)
     found, config = read_rights(engine, environ, tmp_path), open_config(environ, tmp_path)
     assert listed_scopes(config, "support.de") == ("global",)
+    places = list_places(config)
+    assert {agent: (place.line, dict(place.scopes)) for agent, place in places.items()} == {
+        "ops": (2, {"global": 2}),
+        "support.de": (2, {"global": 2}),
+    }
+    for agent, scope, reason, said in (
+        ("ops", "global", "acl", "agentAccess.ops names it, openclaw.json:2"),
+        ("ops", "finance", "not-granted", "agentAccess.ops does not name it, openclaw.json:2"),
+        ("main", "global", "default-global", "openclaw.json has no agentAccess.main"),
+        ("ops", "team", "env", "CLAWTEAM_MEMORY_SCOPE in the environment"),
+        ("ops", None, "null-scope", ""),
+    ):
+        assert rule_place(places, config.main, agent, scope, reason) == said  # type: ignore[arg-type]
     changes = plan_access(config, "support.de", ["global", "finance"])
     assert [each.path[-3:] for each in changes] == [("scopes", "agentAccess", " support.de ")]
     after, changed = rights_under(engine, found, access_under(config, changes, {}))

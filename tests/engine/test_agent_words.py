@@ -82,6 +82,7 @@ def test_whole_questions_find_the_same_rows_with_the_same_scores(
         assert same(answered(pin, question), dict(hits)), question
 
 
+@pytest.mark.slow
 def test_a_filter_that_keeps_few_rows_loses_the_same_ones(
     recorded: Mapping[str, Any], stores: dict[str, Path]
 ) -> None:

@@ -170,3 +170,17 @@ def test_a_batch_takes_null_for_all_scopes_and_nothing_for_the_agents(
     assert main(["recall", "--batch", str(tmp_path / "batch.jsonl"), "--store", str(tmp_path / "store")]) == 0
     found = [len(json.loads(line)["candidates"]) for line in capsys.readouterr().out.splitlines()]
     assert found == [3, len(SCOPES), 0, len(SCOPES)]
+
+
+def test_every_recipe_says_what_others_decide_by() -> None:
+    from memtui.engine.recall.recipes.registry import all_recipes, recipe_named
+
+    for recipe in all_recipes():
+        assert recipe.family, recipe.name
+        assert recipe.unfiltered, recipe.name
+        assert recipe.limit > 0
+        purpose = recipe.on_purpose
+        assert not purpose or recipe_named(purpose).family == recipe.family
+        if recipe.finding is not None:
+            own = {knob.path for knob in recipe.knobs if knob.path.startswith(f"{recipe.block}.")}
+            assert recipe.finding < own, recipe.name

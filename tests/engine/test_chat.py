@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -119,10 +118,9 @@ def test_a_stop_is_heard_while_a_model_thinks() -> None:
         settings = ChatSettings(f"{server.url}/slow/v1", "small", timeout_s=30)
         with ChatClient(settings, now=lambda: NOW) as chat:
             threading.Timer(0.2, cancel.cancel).start()
-            began = time.monotonic()
             with pytest.raises(Cancelled):
                 chat.ask("extract", "s", "u", cancel=cancel)
-    assert time.monotonic() - began < 25
+        assert server.answered == [], "the model had not answered yet"
 
 
 def test_an_answer_is_heard_as_it_comes() -> None:
@@ -281,9 +279,6 @@ def test_whole_items_of_a_stream_that_broke_off() -> None:
         ("repair_json", repair_json),
         ("direct_model_ref", direct_model_ref),
         ("reasoning_disabled", reasoning_disabled),
-        ("oauth_model", codex.bare_model),
-        ("oauth_endpoint", codex.endpoint),
-        ("oauth_sse_text", codex.streamed_text),
     ],
 )
 def test_answers_are_read_as_the_plugin_reads_them(

@@ -11,7 +11,7 @@ import json5
 import pytest
 
 from memtui.engine.configuration.consequences import consequences_of
-from memtui.engine.configuration.file import Configuration, open_config
+from memtui.engine.configuration.file import REMOVED, Configuration, open_config
 from memtui.engine.configuration.json5_text import Json5Error, parse, remove_value, set_value
 from memtui.engine.configuration.key_checks import WORD, checks_for, run_checks
 from memtui.engine.configuration.plans import PLANS, plan_changes, plan_named
@@ -442,58 +442,6 @@ def test_a_service_that_is_not_there_and_a_key_that_is_not_set() -> None:
     assert "not set here" in run_checks(checks_for(settings, {}))[0].sentence
 
 
-# ---------------------------------------------------------------------- flight
-
-
-def test_a_plan_is_flown_over_cases_without_writing(tmp_path: Path) -> None:
-    """The agent's own recipe under the plan's settings; a plan too strict says which lower step does better."""
-    from memtui.engine import open_engine
-    from memtui.engine.cases.case import Case
-    from memtui.engine.changes.recall_effect import of_cases
-    from memtui.engine.configuration.flight import fly
-    from tests.conftest import tree_hash
-    from tests.engine import planted_faults as planted
-
-    store = tmp_path / "store"
-    planted.write_store(
-        store,
-        [planted.memory(n, vector=planted.word_vector(planted.text_of(n))) for n in range(30)],
-        dims=planted.DIMS,
-    )
-    config = home(tmp_path, pro(f"dbPath: '{store}', retrieval: {{ rerank: 'none' }}, {FULL}"))
-    file = tmp_path / "strict.json5"
-    file.write_text("{ retrieval: { minScore: 0.99, hardMinScore: 0.995 } }")
-    changes = plan_changes(config, plan_named(str(file), tmp_path))
-    cases = [
-        Case(
-            str(n),
-            planted.text_of(n),
-            expected=(planted.key_of(n),),
-            query_vector=tuple(float(x) for x in planted.word_vector(planted.text_of(n))),
-            everyone=True,
-        )
-        for n in (3, 11)
-    ]
-    engine = open_engine(
-        str(store),
-        now=lambda: NOW_MS,
-        environ={"HOME": str(tmp_path)},
-        cwd=tmp_path,
-        state=tmp_path / "state",
-    )
-    before = tree_hash(tmp_path)
-    found = fly(config, changes, of_cases(cases), engine.bench(), "pro/tool")
-    assert tree_hash(tmp_path) == before
-    assert (found.cases, found.failed) == (2, 0)
-    assert found.right(False) >= 1
-    assert found.right(True) == 0
-    assert found.silent(True) == 2
-    assert found.smaller is not None
-    assert found.smaller.right >= 1
-    same = fly(config, (), of_cases(cases), engine.bench(), "pro/tool")
-    assert not any(each.changed for each in same.questions)
-
-
 def test_names_with_dots_stay_one_name(tmp_path: Path) -> None:
     """A plan of one's own may grant scopes to an agent whose name has dots."""
     config = home(tmp_path, pro("embedding: { apiKey: '${K}' }"))
@@ -508,3 +456,53 @@ def test_names_with_dots_stay_one_name(tmp_path: Path) -> None:
         ("scopes", "agentAccess", "support.de"),
         ("definitions", "a.b", "description"),
     ]
+
+
+# ---------------------------------------------------------------------- spans
+
+
+def test_a_key_that_stands_twice_is_taken_out_twice(tmp_path: Path) -> None:
+    config = home(tmp_path, pro("embedding: { apiKey: 'x', taskQuery: 'a', /* c */ taskQuery: 'b' }"))
+    texts = config.with_settings([((*config.config_path, "embedding", "taskQuery"), REMOVED)])
+    (text,) = texts.values()
+    assert "embedding: { apiKey: 'x'" in text
+    assert "taskQuery" not in text
+    assert "/* c */" in text
+
+
+def test_a_list_gets_its_name_and_keeps_its_comments_and_the_part_of_another_file(tmp_path: Path) -> None:
+    (tmp_path / ".openclaw").mkdir()
+    (tmp_path / ".openclaw" / "more.json5").write_text("{ allow: ['first'] }")
+    text = (
+        "{ plugins: { $include: 'more.json5', allow: ['second' /* mine */, // why\n], entries: { x: {} } } }"
+    )
+    config = home(tmp_path, text)
+    write_changes(config, plan_changes(config, PLANS["D"]), plan="D", state=tmp_path / "state", now_ms=NOW_MS)
+    again_text = (tmp_path / ".openclaw" / "openclaw.json").read_text()
+    assert "allow: ['second' /* mine */, 'memory-lancedb-pro', // why\n]" in again_text
+    assert again(tmp_path).value(("plugins", "allow")) == ["first", "second", PRO]
+    assert (tmp_path / ".openclaw" / "more.json5").read_text() == "{ allow: ['first'] }"
+
+
+def test_new_members_have_the_line_ends_of_the_file(tmp_path: Path) -> None:
+    config = home(tmp_path, '{\r\n  "gateway": 1 // port\r\n}\r\n')
+    write_changes(config, plan_changes(config, PLANS["C"]), plan="C", state=tmp_path / "state", now_ms=NOW_MS)
+    written = (tmp_path / ".openclaw" / "openclaw.json").read_bytes()
+    assert b"\n" not in written.replace(b"\r\n", b"")
+    assert written.startswith(b'{\r\n  "gateway": 1, // port\r\n  "plugins": {')
+
+
+@pytest.mark.parametrize("odd", ["null", "'text'", "[1]", "7"])
+def test_what_is_no_object_is_said_and_left_alone(odd: str, tmp_path: Path) -> None:
+    config = home(tmp_path, pro(f"embedding: {odd}"))
+    with pytest.raises(UsageError, match="is no object"):
+        config.with_settings([((*config.config_path, "embedding", "model"), "x")])
+
+
+def test_the_default_is_not_taken_out(tmp_path: Path) -> None:
+    inner = "embedding: { apiKey: '${OPENAI_API_KEY}' }, llm: { auth: 'api-key' }, retrieval: { candidatePoolSize: 20 }"
+    shorts = {each.short for each in plan_changes(home(tmp_path, pro(inner)), PLANS["C"])}
+    assert not {"llm.auth", "retrieval.candidatePoolSize"} & shorts
+    other = inner.replace("20", "12").replace("api-key", "oauth")
+    shorts = {each.short for each in plan_changes(home(tmp_path, pro(other)), PLANS["C"])}
+    assert {"llm.auth", "retrieval.candidatePoolSize"} <= shorts

@@ -10,7 +10,9 @@ import pytest
 
 from memtui.engine.changes.apply import ConflictError
 from memtui.engine.changes.facade import Curator
+from memtui.engine.changes.write_access import access_to
 from memtui.engine.core.errors import RefusedError, UsageError
+from memtui.engine.dialects.memory_lancedb_pro import pro
 from memtui.engine.discovery.types import FoundStore, Lock, WriteGuard
 from memtui.engine.store.open import open_store
 from memtui.engine.store.row_values import differing
@@ -104,6 +106,9 @@ def test_without_a_writable_handle_nothing_is_written(peer: Path) -> None:
     with pytest.raises(RefusedError, match="reading only"):
         store.apply(planned)
     assert tree_hash(peer) == before
+    store.unlock()
+    assert store.writable
+    assert store.apply(planned).changed == 1
 
 
 def test_a_row_changed_underneath_is_noticed(tmp_path: Path) -> None:
@@ -207,6 +212,9 @@ def test_the_gate_of_the_store_is_respected(tmp_path: Path) -> None:
         with pytest.raises(RefusedError, match="The gate says"):
             store.apply(store.edit([uuid(1)], {"importance": 1}), confirmed=True)
         assert not store.writable
+        assert "The gate says" in store.never_because
+        with pytest.raises(RefusedError, match="The gate says"):
+            store.unlock()
     asks = curator(folder, found=gated(folder, "stop-agent"))
     planned = asks.edit([uuid(1)], {"importance": 1})
     with pytest.raises(RefusedError, match="stop-agent") as refused:
@@ -233,3 +241,9 @@ def _is_object(text: str | None) -> bool:
         return isinstance(json.loads(text or "{}"), dict) and bool(text)
     except ValueError:
         return False
+
+
+def test_a_database_service_is_never_written_for_there_is_no_lock_there() -> None:
+    access = access_to(pro(), None, None, {}, served=True)
+    assert access.verdict == "read-only"
+    assert "no place for a lock" in access.reason

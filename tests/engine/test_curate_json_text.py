@@ -46,6 +46,7 @@ def spelled(draw: Any) -> tuple[str, dict[str, str]]:
     return f"{gap[1]}{{{gap[0]}{inner}{gap[2]}}}{gap[3]}", texts
 
 
+@pytest.mark.slow
 @given(spelled(), st.dictionaries(KEYS, st.one_of(VALUES, st.just(REMOVED)), max_size=4))
 def test_only_the_named_keys_change(
     text_and_values: tuple[str, dict[str, str]], changes: dict[str, Any]

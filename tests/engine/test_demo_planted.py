@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from memtui.engine import open_engine
 from memtui.engine.core.content_rules import noise_rule
 from memtui.engine.core.memory import TIERS, Memory
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.text import clean
 from memtui.engine.decay.decay import DecayParams, DecayScores, decay_scores
-from memtui.engine.demo.build import demo_table
+from memtui.engine.demo.build import build_demo, demo_table
 from memtui.engine.demo.content import fake_token, problems, questions, records
 from memtui.engine.demo.rows import DAY_MS, memory_id
 from memtui.engine.dialects.memtui import own
@@ -200,12 +202,12 @@ def test_duplicates(found: Found) -> None:
         assert (vectors[others] @ vectors[position[key]]).max() > 0.75, key
 
 
-def test_twelve_questions_name_memories_and_say_what_they_show() -> None:
+def test_questions_name_memories_or_have_no_answer_and_say_what_they_show() -> None:
     asked = questions()
-    assert len(asked) == len({each.id for each in asked}) == 12
+    assert len(asked) == len({each.id for each in asked}) == 14
     for each in asked:
         assert set(each.expected) | set(each.unexpected) <= set(RECORDS)
-        assert each.expected
+        assert bool(each.expected) != each.id.startswith("nothing-answers")
         assert not set(each.expected) & set(each.unexpected)
         assert each.shows.endswith(".")
 
@@ -222,3 +224,25 @@ def test_questions_for_one_lane_are_out_of_reach_of_the_other() -> None:
 
 def words(text: str) -> set[str]:
     return set(re.findall(r"[a-z]{4,}", text.casefold()))
+
+
+def test_a_question_without_an_answer_is_told_where_words_are_far_from_it(tmp_path: Path) -> None:
+    """Of the two one is recognised: the share that `tests/quality/confidence.py` measures is about half."""
+    from memtui.engine.cases.case import demo_cases
+    from memtui.engine.cases.runner import CaseSetup, run_cases
+
+    engine = open_engine(
+        build_demo(tmp_path / "demo", now_ms=NOW_MS), now=lambda: NOW_MS, environ={}, cwd=tmp_path
+    )
+    silent = [case for case in demo_cases(NOW_MS) if case.silent]
+    told = {
+        recipe: [
+            answer.measures.silence
+            for answer in run_cases(
+                silent, CaseSetup(recipe, recipe=recipe), engine.recall, engine.memories
+            ).answers
+            if answer.measures is not None
+        ]
+        for recipe in ("memtui", "pro/tool")
+    }
+    assert told == {"memtui": [1.0, 0.0], "pro/tool": [0.0, 0.0]}

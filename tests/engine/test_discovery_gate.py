@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,11 @@ from memtui.engine.discovery.types import BUILTIN, PRO, Lock, Redis
 from memtui.engine.discovery.write_guard import (
     DEFAULT_KEY_PREFIX,
     gate_of,
+    gate_of_builds,
+    is_gateway,
     lock_of,
     retention_days,
+    running_gateways,
 )
 
 KNOWS = {
@@ -101,6 +106,54 @@ def test_the_edit_gate(tmp_path: Path, manifest: Any, interval: int | None, verd
     assert gate.reason.endswith(".")
     assert gate_of(PRO, Lock("redis"), block, path).verdict == "read-only"
     assert gate_of(BUILTIN, Lock("none"), block, path).verdict == "stop-agent"
+
+
+def test_two_builds_are_judged_each_and_the_stricter_counts(tmp_path: Path) -> None:
+    knows, stale = (tmp_path / name / "openclaw.plugin.json" for name in ("new", "old"))
+    for path, schema in ((knows, KNOWS), (stale, {"configSchema": {}})):
+        path.parent.mkdir()
+        path.write_text(json.dumps({"id": PRO, **schema}))
+    for order in ((knows, stale), (stale, knows)):
+        gate = gate_of_builds(PRO, Lock("file"), {}, order)
+        assert (gate.verdict, gate.manifest, gate.read_consistency_s) == ("stop-agent", str(stale), None)
+        assert f"{knows}: ok" in gate.reason
+        assert f"{stale}: stop-agent" in gate.reason
+    assert gate_of_builds(PRO, Lock("file"), {}, (knows, knows)) == gate_of(PRO, Lock("file"), {}, knows)
+    assert gate_of_builds(PRO, Lock("file"), {}, ()) == gate_of(PRO, Lock("file"), {}, None)
+
+
+def test_both_installed_builds_are_found(tmp_path: Path) -> None:
+    state = tmp_path / ".openclaw"
+    for folder, schema in ((tmp_path / "work", KNOWS), (state / "extensions" / PRO, {"configSchema": {}})):
+        folder.mkdir(parents=True)
+        (folder / "openclaw.plugin.json").write_text(json.dumps({"id": PRO, **schema}))
+    (state / "memory/lancedb-pro/memories.lance/_versions").mkdir(parents=True)
+    plugins = {
+        "slots": {"memory": PRO},
+        "entries": {PRO: {"config": {}}},
+        "load": {"paths": [str(tmp_path / "work")]},
+    }
+    (state / "openclaw.json").write_text(json.dumps({"plugins": plugins}))
+    (store,) = discover({"HOME": str(tmp_path)}, cwd=tmp_path).stores
+    assert store.gate.verdict == "stop-agent"
+    assert "2 builds" in store.gate.reason
+
+
+def test_a_fault_in_the_access_lists_is_named_and_the_other_agents_stay(tmp_path: Path) -> None:
+    state = tmp_path / ".openclaw"
+    (state / "memory/lancedb-pro/memories.lance/_versions").mkdir(parents=True)
+    scopes = {"default": "nowhere", "agentAccess": {"system": ["global"], "ops": ["agent:ops", "custom:ops"]}}
+    plugins = {"slots": {"memory": PRO}, "entries": {PRO: {"config": {"scopes": scopes}}}}
+    agents = {"list": [{"id": "main"}, {"id": "ops"}]}
+    (state / "openclaw.json").write_text(json.dumps({"plugins": plugins, "agents": agents}))
+    found = discover({"HOME": str(tmp_path)}, cwd=tmp_path)
+    reads = {agent.id: agent.scopes for agent in found.agents}
+    assert reads["main"] == ("global", "agent:main", "reflection:agent:main")
+    assert reads["ops"] == ("agent:ops", "custom:ops", "reflection:agent:ops")
+    said = [each.message for each in found.findings if each.kind == "scopes-invalid"]
+    assert len(said) == 2
+    assert any("nowhere" in each for each in said)
+    assert any("system" in each for each in said)
 
 
 def test_an_included_file_that_is_missing_closes_the_gate(tmp_path: Path) -> None:
@@ -214,3 +267,40 @@ def test_no_reranker_without_a_key_or_when_it_is_off() -> None:
     assert settings is not None
     assert keys[0].state == "not set"
     assert retrieval_block({"retrieval": block}, keys) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "gateway"),
+    [
+        (["openclaw-gateway"], True),
+        (["openclaw-gateway --port 18789"], True),  # a process that wrote its own title
+        (
+            ["node", "--max-old-space-size=4096", "/usr/lib/node_modules/openclaw/openclaw.mjs", "gateway"],
+            True,
+        ),
+        (["openclaw", "gateway", "run", "--force"], True),
+        (["openclaw", "gateway", "restart"], False),
+        (["openclaw", "status"], False),
+        (["vim", "openclaw-gateway.md"], False),
+        (["grep", "openclaw", "gateway"], False),
+        ([], False),
+    ],
+)
+def test_a_gateway_is_told_by_its_command_line(words: list[str], gateway: bool) -> None:
+    assert is_gateway(words) is gateway
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are listed by /proc or ps")
+def test_a_gateway_that_runs_is_found_and_one_that_ended_is_not() -> None:
+    code = "import sys; print('up', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        ["openclaw-gateway", "-c", code],
+        executable=sys.executable,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"up\n"
+        assert process.pid in (running_gateways() or ())
+        process.communicate()
+    assert process.pid not in (running_gateways() or ())

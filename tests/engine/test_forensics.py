@@ -58,6 +58,30 @@ def test_mixtures(kind: str, share: float, recorded: Any) -> None:
 
 
 @pytest.mark.slow
+def test_precision_and_recall_in_a_table(recorded: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same mixtures as figures, printed whatever happens to the rest: what is promised is what is measured."""
+    vectors, texts, embedded = recorded
+    lines = [f"{'mixture':<16}{'share':>7}{'rows':>6}{'found':>7}{'precision':>11}{'recall':>8}"]
+    sums = {}
+    for kind in ("another model", "shuffled", "another text"):
+        for share in (0.01, 0.05, 0.2):
+            made, bad = spoiled(vectors, kind, share)
+            rows = set(np.flatnonzero(judge(made, texts, embedded).foreign).tolist())
+            precision, recall = len(rows & bad) / max(1, len(rows)), len(rows & bad) / len(bad)
+            sums[kind, share] = precision, recall
+            lines.append(
+                f"{kind:<16}{share:>7.0%}{len(bad):>6}{len(rows):>7}{precision:>11.2f}{recall:>8.2f}"
+            )
+    with capsys.disabled():
+        print("\n" + "\n".join(lines))
+    assert min(precision for precision, _ in sums.values()) >= 0.9
+    assert (
+        min(recall for (kind, share), (_, recall) in sums.items() if kind == "another model" and share > 0.01)
+        >= 0.8
+    )
+
+
+@pytest.mark.slow
 def test_no_row_of_a_sound_store_is_suspected(recorded: Any) -> None:
     found = judge(*recorded)
     assert not found.foreign.any()

@@ -32,7 +32,7 @@ def ask(engine: Engine, **more: object) -> Trace:
 
 def test_a_recall_equals_itself(engine: Engine) -> None:
     found = compare(ask(engine), ask(engine))
-    assert (found.overlap_at_k, found.kendall_tau, found.left, found.entered) == (1.0, 1.0, (), ())
+    assert (found.overlap, found.kendall_tau, found.left, found.entered) == (found.k, 1.0, (), ())
     assert found.differences == ()
     assert not any(pair.differs for pair in found.stages)
     assert all(flow.moved == 0 and flow.lost_in_a is None for flow in found.flows)

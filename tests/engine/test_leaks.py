@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memtui.engine import open_engine
+from memtui.engine import MemtuiError, UsageError, open_engine
 from memtui.engine.engine import Engine
 from memtui.engine.witness.economy import read_economy
 from memtui.engine.witness.leaks import hunt_leaks
-from memtui.engine.witness.reach import plan_removal, reach_of
+from memtui.engine.witness.mending import Mend, plan_mends, read_mend, rows_meant, usual_mends
+from memtui.engine.witness.proof_pack import collect_proof, write_pack
+from memtui.engine.witness.reach import reach_of
 from memtui.engine.witness.rights import read_rights
 from tests.conftest import tree_hash
 from tests.engine import pro_store
@@ -109,7 +113,7 @@ def test_the_reach_of_a_memory_and_one_change_that_takes_it_out(
         ("scribe", "s1", 2, "11111111-a")
     ]
     assert [each.kind for each in reach.files] == ["session"]
-    planned = plan_removal(engine, reach)
+    planned = plan_mends(engine, reach, usual_mends(reach))
     assert {each.id for each in planned.changes} == {"11111111-a", "22222222-b"}
     outcome = engine.curate.apply(planned, confirmed=True)
     engine.store.refresh()
@@ -119,6 +123,99 @@ def test_the_reach_of_a_memory_and_one_change_that_takes_it_out(
     engine.store.refresh()
     states = {each.id: each.state for each in engine.memories(["11111111-a", "22222222-b"]).values()}
     assert set(states.values()) == {"confirmed"}
+
+
+def rows_now(engine: Engine) -> dict[str, Any]:
+    """The rows of the newest version, order apart."""
+    table = engine.store.writer().at(engine.store.newest_version())
+    rows = [row for batch in table.scan(list(engine.store.columns)) for row in batch.to_pylist()]
+    return {row["id"]: row for row in rows}
+
+
+def test_each_row_of_a_reach_is_mended_by_its_own_choice_in_one_change(
+    world: dict[str, Any], tmp_path: Path
+) -> None:
+    engine = opened(world, writable=True, state=tmp_path / "state")
+    reach = reach_of(engine, "11111111-a", world["environ"], world["cwd"])
+    reach.captured = {"33333333-c": "…", "66666666-f": "…", "77777777-g": "…"}
+    before = rows_now(engine)
+    mends = dict(usual_mends(reach))
+    assert {each: mend.verb for each, mend in mends.items()} == {
+        "11111111-a": "archive",
+        "22222222-b": "archive",
+        **dict.fromkeys(reach.captured, "leave"),
+    }
+    mends["11111111-a"] = read_mend("by:33333333-c")
+    mends["22222222-b"] = read_mend("scope:user:ines")
+    mends["66666666-f"] = read_mend("delete")
+    planned = plan_mends(engine, reach, mends)
+    assert planned.destroys
+    assert {each.id: each.op for each in planned.changes} == {
+        "11111111-a": "edit",
+        "22222222-b": "edit",
+        "33333333-c": "edit",
+        "66666666-f": "delete",
+    }
+    assert planned.title == "4 memories of one reach: 1 superseded, 1 moved, 1 deleted"
+    engine.curate.apply(planned, confirmed=True)
+    after = rows_now(engine)
+    assert set(before) - set(after) == {"66666666-f"}
+    assert json.loads(after["11111111-a"]["metadata"])["superseded_by"] == "33333333-c"
+    assert json.loads(after["33333333-c"]["metadata"])["supersedes"] == "11111111-a"
+    assert after["22222222-b"]["scope"] == "user:ines"
+    assert after["77777777-g"] == before["77777777-g"]
+    assert len(engine.curate.journal()) == 1
+    engine.curate.apply(engine.curate.undo(), confirmed=True)
+    assert rows_now(engine) == before
+
+
+def test_choices_that_make_no_sense_are_refused(world: dict[str, Any], tmp_path: Path) -> None:
+    engine = opened(world, writable=True, state=tmp_path / "state")
+    reach = reach_of(engine, "11111111-a", world["environ"], world["cwd"])
+    for wrong in ("burn", "scope:", "replace:=>x", "replace:x", "archive:x", "by: "):
+        with pytest.raises(UsageError):
+            read_mend(wrong)
+    for wrong in ("mask", "replace:not there=>x", "by:11111111-a", "by:99999999"):
+        with pytest.raises(MemtuiError):
+            plan_mends(engine, reach, {"11111111-a": read_mend(wrong)})
+    with pytest.raises(UsageError):
+        plan_mends(engine, reach, {"33333333-c": Mend("archive")})
+    with pytest.raises(UsageError):
+        plan_mends(engine, reach, {"11111111-a": Mend("leave")})
+    assert rows_meant(reach, "same") == ["11111111-a", "22222222-b"]
+    assert rows_meant(reach, "2222") == ["22222222-b"]
+    with pytest.raises(UsageError):
+        rows_meant(reach, "3333")
+
+
+def test_the_proof_pack_holds_every_receipt_about_the_subject_and_no_other(
+    world: dict[str, Any], tmp_path: Path
+) -> None:
+    """Forgotten with every trace, so that only the receipts, the sessions and the log still tell of it."""
+    engine = opened(world, writable=True, state=tmp_path / "state")
+    known = collect_proof(engine, ["11111111-a"], world["environ"], world["cwd"])["memories"][0]
+    assert [(each["channel"], each["certainty"]) for each in known["leaks"]] == [("wrong-scope", "did")]
+    assert known["receipts"] == []
+    forget = engine.curate.forget(["11111111-a", "33333333-c"], hard=True, shrink=True)
+    receipt = engine.curate.apply(forget, confirmed=True).receipt
+    assert receipt is not None
+    engine.close()
+    engine = opened(world, state=tmp_path / "state")
+    document = collect_proof(engine, ["11111111-a"], world["environ"], world["cwd"])
+    [memory] = document["memories"]
+    assert (memory["removed"], memory["stored"], memory["now"]) == (True, [], None)
+    [kept] = memory["receipts"]
+    assert kept["sha256"] == hashlib.sha256(Path(receipt["file"]).read_bytes()).hexdigest()
+    assert kept["receipt"]["clean"] is True
+    assert [each["id"] for each in kept["receipt"]["memories"]] == ["11111111-a"]
+    assert SECRET not in json.dumps(document)
+    write_pack(document, tmp_path / "pack.zip")
+    with zipfile.ZipFile(tmp_path / "pack.zip") as parts:
+        told = parts.read("READ-ME-FIRST.md").decode()
+    assert "history shrunk, nothing was found" in told
+    assert "could read it: not known any more" in told
+    with pytest.raises(UsageError):
+        reach_of(engine, "99999999-z", world["environ"], world["cwd"])
 
 
 def test_the_dearest_memories_without_a_trace_of_use(world: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import Engine, MemtuiError, UsageError, open_engine
+from memtui.engine import Engine, MemtuiError, UsageError, lifecycle, open_engine
 from memtui.engine.core.errors import ConfigError
 from memtui.engine.lifecycle.board import OF_EACH_TIER, BoardAsk
 from memtui.engine.lifecycle.reality_check import find_reality
@@ -54,8 +54,8 @@ def recorded(shared: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", ["default", "custom"])
 def test_every_row_has_the_recorded_numbers(peer: Engine, recorded: dict[str, Any], name: str):
-    settings = peer.lifecycle.settings({"decay": recorded["decay_config"][name]})
-    ours = {each["id"]: each for each in peer.lifecycle.rows(settings)}
+    settings = lifecycle.own_settings(peer, {"decay": recorded["decay_config"][name]})
+    ours = {each["id"]: each for each in lifecycle.iterate_numbers(peer, settings)}
     theirs = recorded["rows"]
     assert len(ours) == len(theirs) == 267
     for each in theirs:
@@ -66,7 +66,7 @@ def test_every_row_has_the_recorded_numbers(peer: Engine, recorded: dict[str, An
 
 
 def test_the_plan_is_the_recorded_one_with_the_plugins_words(peer: Engine, recorded: dict[str, Any]):
-    plan = peer.lifecycle.plan()
+    plan = lifecycle.plan_moves(peer)
     ours = {(move.id, move.before, move.after, move.reason) for move in plan}
     theirs = {(m["memoryId"], m["fromTier"], m["toTier"], m["reason"]) for m in recorded["tier_evaluate_all"]}
     assert ours == theirs
@@ -74,8 +74,8 @@ def test_the_plan_is_the_recorded_one_with_the_plugins_words(peer: Engine, recor
 
 
 def test_the_custom_tier_settings_give_the_recorded_moves(peer: Engine, recorded: dict[str, Any]):
-    settings = peer.lifecycle.settings({"tier": recorded["tier_config"]["custom"]})
-    ours = {move.id: (move.after, move.reason) for move in peer.lifecycle.plan(settings)}
+    settings = lifecycle.own_settings(peer, {"tier": recorded["tier_config"]["custom"]})
+    ours = {move.id: (move.after, move.reason) for move in lifecycle.plan_moves(peer, settings)}
     theirs = {
         each["id"]: (each["tier_custom"]["toTier"], each["tier_custom"]["reason"])
         for each in recorded["rows"]
@@ -85,7 +85,7 @@ def test_the_custom_tier_settings_give_the_recorded_moves(peer: Engine, recorded
 
 
 def test_the_board_counts_what_the_rows_say(peer: Engine):
-    board, rows = peer.lifecycle.board(BoardAsk()), list(peer.lifecycle.rows())
+    board, rows = lifecycle.make_board(peer, BoardAsk()), list(lifecycle.iterate_numbers(peer))
     assert board.stale == sum(each["stale"] for each in rows)
     for facts in board.tiers:
         inside = [each for each in rows if each["tier"] == facts.tier]
@@ -101,7 +101,7 @@ def test_the_board_counts_what_the_rows_say(peer: Engine):
 
 
 def test_the_flow_counts_every_move_by_its_rule(peer: Engine):
-    board = peer.lifecycle.board(BoardAsk(listed=10_000))
+    board = lifecycle.make_board(peer, BoardAsk(listed=10_000))
     assert sum(flow.rows for flow in board.flows) == len(board.moves) == board.promotions + board.demotions
     for flow in board.flows:
         mine = [move for move in board.moves if (move.before, move.after) == (flow.before, flow.after)]
@@ -119,11 +119,11 @@ def test_a_sweep_names_its_rules_and_leaves_out_what_cannot_be_edited(shared: Pa
     )
     engine.load_catalog()
     engine.load_metadata()
-    planned, moves = engine.lifecycle.sweep(engine.curate)
+    planned, moves = lifecycle.plan_sweep(engine)
     rules = {move.id: move for move in moves}
     assert not planned.conflicts
     assert set(rules) == set(planned.ids)
-    wanted = {move.id for move in engine.lifecycle.plan() if not move.held}
+    wanted = {move.id for move in lifecycle.plan_moves(engine) if not move.held}
     assert {each.id for each in planned.left} == wanted - set(rules)
     assert planned.left
     assert all(each.reason == "refused" for each in planned.left)
@@ -134,16 +134,18 @@ def test_a_sweep_names_its_rules_and_leaves_out_what_cannot_be_edited(shared: Pa
 
 
 def test_a_scope_has_a_board_of_its_own(peer: Engine):
-    whole, atlas = (peer.lifecycle.board(BoardAsk(scopes=scopes)) for scopes in (None, ("project:atlas",)))
+    whole, atlas = (
+        lifecycle.make_board(peer, BoardAsk(scopes=scopes)) for scopes in (None, ("project:atlas",))
+    )
     assert atlas.rows == 76
-    ids = {each.id for each in peer.lifecycle.plan() if peer.get(each.id).scope == "project:atlas"}
+    ids = {each.id for each in lifecycle.plan_moves(peer) if peer.get(each.id).scope == "project:atlas"}
     assert {move.id for move in atlas.moves} == ids
     assert atlas.rows < whole.rows
 
 
 def test_the_future_board_is_the_board_of_a_later_clock(peer: Engine):
-    later = peer.lifecycle.board(BoardAsk(ahead_days=50))
-    then = opened(Path(peer.info.uri), NOW_MS + 50 * DAY_MS).lifecycle.board(BoardAsk())
+    later = lifecycle.make_board(peer, BoardAsk(ahead_days=50))
+    then = lifecycle.make_board(opened(Path(peer.info.uri), NOW_MS + 50 * DAY_MS), BoardAsk())
     assert later.now_ms == then.now_ms
     assert [facts.bins for facts in later.tiers] == [facts.bins for facts in then.tiers]
     assert later.moves == then.moves
@@ -151,9 +153,9 @@ def test_the_future_board_is_the_board_of_a_later_clock(peer: Engine):
 
 
 def test_a_life_repeats_the_numbers_of_its_row(peer: Engine):
-    rows = {each["id"]: each for each in peer.lifecycle.rows()}
+    rows = {each["id"]: each for each in lifecycle.iterate_numbers(peer)}
     for memory in list(rows)[:40]:
-        life = peer.lifecycle.life(memory, BoardAsk())
+        life = lifecycle.follow_memory(peer, memory, BoardAsk())
         by_symbol = {line.symbol: line.value for line in life.lines}
         for symbol, key in (
             ("R", "recency"),
@@ -171,7 +173,7 @@ def test_a_life_repeats_the_numbers_of_its_row(peer: Engine):
 
 
 def test_without_a_memory_the_model_is_that_of_a_default_one(peer: Engine):
-    life = peer.lifecycle.life("", BoardAsk())
+    life = lifecycle.follow_memory(peer, "", BoardAsk())
     assert (life.id, life.tier, life.composite) == ("", "working", pytest.approx(0.547))
     working = next(tier for tier in life.model.tiers if tier.tier == "working")
     assert working.half_days == pytest.approx(85.73, abs=0.01)
@@ -185,9 +187,11 @@ def test_without_a_memory_the_model_is_that_of_a_default_one(peer: Engine):
 
 def test_a_remedy_is_drawn_as_it_would_be(peer: Engine):
     memory = next(
-        each["id"] for each in peer.lifecycle.rows() if each["tier"] == "working" and not each["stale"]
+        each["id"]
+        for each in lifecycle.iterate_numbers(peer)
+        if each["tier"] == "working" and not each["stale"]
     )
-    life = peer.lifecycle.life(memory, BoardAsk(horizon_days=400))
+    life = lifecycle.follow_memory(peer, memory, BoardAsk(horizon_days=400))
     by_name = {each.name: each for each in life.remedies}
     assert set(by_name) == {"pin", "touch", "raise", "promote"}
     for each in by_name.values():
@@ -221,7 +225,7 @@ def odd_store(tmp_path: Path) -> Engine:
 
 def test_odd_rows_have_defined_numbers(tmp_path: Path):
     engine = odd_store(tmp_path)
-    rows = {each["id"]: each for each in engine.lifecycle.rows()}
+    rows = {each["id"]: each for each in lifecycle.iterate_numbers(engine)}
     assert len(rows) == 10
     for each in rows.values():
         for key in ("recency", "frequency", "intrinsic", "composite"):
@@ -239,7 +243,7 @@ def test_odd_rows_have_defined_numbers(tmp_path: Path):
 def test_odd_rows_can_be_forecast_for_a_hundred_years(tmp_path: Path):
     engine = odd_store(tmp_path)
     for scenario in ("no access", "access as before"):
-        found = engine.lifecycle.crossings(days=36_525, scenario=scenario)
+        found = lifecycle.find_crossings(engine, days=36_525, scenario=scenario)
         assert all(NOW_MS < each.at_ms <= NOW_MS + 36_525 * DAY_MS for each in found)
         assert (
             "seconds" not in {each.id for each in found if each.kind == "stale" and scenario != "no access"}
@@ -247,20 +251,20 @@ def test_odd_rows_can_be_forecast_for_a_hundred_years(tmp_path: Path):
         )
     stale = {
         each.id: each.at_ms
-        for each in engine.lifecycle.crossings(days=36_525, scenario="no access")
+        for each in lifecycle.find_crossings(engine, days=36_525, scenario="no access")
         if each.kind == "stale"
     }
     assert stale["future"] > NOW_MS + 900 * DAY_MS
 
 
 def test_a_sweep_leaves_a_memory_without_a_time_alone(tmp_path: Path):
-    move = next(each for each in odd_store(tmp_path).lifecycle.plan() if each.id == "zero-time")
+    move = next(each for each in lifecycle.plan_moves(odd_store(tmp_path)) if each.id == "zero-time")
     assert (move.before, move.after, move.held) == ("working", "peripheral", "no creation time")
 
 
 def test_odd_rows_are_found_and_explained(tmp_path: Path):
     engine = odd_store(tmp_path)
-    titles = {finding.title: finding for finding in engine.lifecycle.findings()}
+    titles = {finding.title: finding for finding in lifecycle.lifecycle_findings(engine)}
     assert titles["memory without a creation time"].count == 1
     assert titles["memory with a time in seconds"].count == 1
     assert titles["memory from the future"].count == 1
@@ -268,27 +272,29 @@ def test_odd_rows_are_found_and_explained(tmp_path: Path):
     assert (everyone.count, everyone.filter) == (10, "tier:working")
     assert "dreaming" in everyone.remedy
     for each in ("zero-time", "seconds", "future", "busy"):
-        life = engine.lifecycle.life(each, BoardAsk(horizon_days=36_525))
+        life = lifecycle.follow_memory(engine, each, BoardAsk(horizon_days=36_525))
         assert life.lines
-    assert any("1970" in line.note for line in engine.lifecycle.life("zero-time", BoardAsk()).lines)
-    assert any("still to come" in line.note for line in engine.lifecycle.life("future", BoardAsk()).lines)
+    assert any("1970" in line.note for line in lifecycle.follow_memory(engine, "zero-time", BoardAsk()).lines)
+    assert any(
+        "still to come" in line.note for line in lifecycle.follow_memory(engine, "future", BoardAsk()).lines
+    )
 
 
 def test_an_empty_store_has_an_empty_board(tmp_path: Path):
     engine = opened(write_store(tmp_path / "empty", [], dims=2, fts=False))
-    board = engine.lifecycle.board(BoardAsk(horizon_days=36_525, scenario="access as before"))
+    board = lifecycle.make_board(engine, BoardAsk(horizon_days=36_525, scenario="access as before"))
     assert (board.rows, board.stale, board.moves, board.crossings) == (0, 0, (), ())
-    assert list(engine.lifecycle.rows()) == []
-    assert engine.lifecycle.plan() == ()
-    assert engine.lifecycle.findings() == ()
-    assert engine.lifecycle.review().cards == ()
-    assert sum(engine.lifecycle.history().written) == 0
+    assert list(lifecycle.iterate_numbers(engine)) == []
+    assert lifecycle.plan_moves(engine) == ()
+    assert lifecycle.lifecycle_findings(engine) == ()
+    assert lifecycle.review(engine).cards == ()
+    assert sum(lifecycle.store_history(engine).written) == 0
 
 
 def test_a_store_without_a_lifecycle_says_so(shared: Path, unpack: Callable[[Path], Path]):
     engine = opened(unpack(shared / "fixtures/stores/builtin-old.tar.gz"))
     with pytest.raises(MemtuiError, match="keeps no tiers"):
-        engine.lifecycle.board(BoardAsk())
+        lifecycle.make_board(engine, BoardAsk())
 
 
 # ---------------------------------------------------------------------------- settings
@@ -330,11 +336,12 @@ def test_settings_outside_the_plugins_schema_are_noted():
 @pytest.mark.parametrize("beta", [0.1, 5, 400])
 def test_a_beta_that_overflows_still_gives_numbers(peer: Engine, beta: float):
     changed = with_changes(
-        peer.lifecycle.settings(), {f"decay.beta{tier}": beta for tier in ("Core", "Working", "Peripheral")}
+        lifecycle.own_settings(peer),
+        {f"decay.beta{tier}": beta for tier in ("Core", "Working", "Peripheral")},
     )
-    for each in peer.lifecycle.rows(changed):
+    for each in lifecycle.iterate_numbers(peer, changed):
         assert 0 <= each["recency"] <= 1
-    assert peer.lifecycle.board(BoardAsk(horizon_days=36_525), changed).rows == 267
+    assert lifecycle.make_board(peer, BoardAsk(horizon_days=36_525), changed).rows == 267
 
 
 def test_an_unknown_knob_is_refused():
@@ -344,14 +351,14 @@ def test_an_unknown_knob_is_refused():
 
 def test_an_unknown_scenario_is_refused(peer: Engine):
     with pytest.raises(UsageError, match="no scenario"):
-        peer.lifecycle.board(BoardAsk(scenario="as ever"))
+        lifecycle.make_board(peer, BoardAsk(scenario="as ever"))
 
 
 def test_dreaming_decides_what_is_said_of_tiers(peer: Engine):
     from memtui.engine.lifecycle.population import score, traits_of
     from memtui.engine.lifecycle.tier_plan import make_plan
 
-    settings = peer.lifecycle.settings()
+    settings = lifecycle.own_settings(peer)
     traits = traits_of(peer.catalog, NOW_MS)
     scored = score(traits, now_ms=NOW_MS, decay=settings.decay, tier=settings.tier)
     plan = make_plan(traits, scored, NOW_MS)
@@ -366,9 +373,9 @@ def test_dreaming_decides_what_is_said_of_tiers(peer: Engine):
 
 
 def test_the_cloud_is_made_of_memories_of_every_tier(peer: Engine):
-    board = peer.lifecycle.board(BoardAsk(), texts=False)
+    board = lifecycle.make_board(peer, BoardAsk(), texts=False)
     cloud, numbers = board.cloud, ("tier", "composite", "recency", "boost")
-    there = {tuple(each[name] for name in numbers) for each in peer.lifecycle.rows()}
+    there = {tuple(each[name] for name in numbers) for each in lifecycle.iterate_numbers(peer)}
     drawn = list(zip(cloud.tiers, cloud.composite, cloud.recency, cloud.boost, strict=True))
     assert set(drawn) <= there
     assert set(cloud.tiers) == {facts.tier for facts in board.tiers if facts.rows}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Cancelled, CancelToken, open_engine
+from memtui.engine import Cancelled, CancelToken, lifecycle, open_engine
 from memtui.engine.cases.case import Case
 from memtui.engine.lifecycle.case_effects import EXACT_MS, find_losses
 from tests.conftest import NOW_MS
@@ -68,13 +68,13 @@ def test_a_real_recall_loses_what_expires_and_what_fades_below_the_cutoff(tmp_pa
     engine.load_catalog()
     engine.load_metadata()
     case = Case("1", QUESTION, expected=("expires", "stays"), query_vector=(1.0, 0.0))
-    losses = engine.lifecycle.losses([case], days=60)
+    losses = lifecycle.case_losses(engine, [case], days=60)
     assert [(loss.memory, loss.at_ms - expires <= EXACT_MS) for loss in losses] == [("expires", True)]
     faint = Case("2", QUESTION, expected=("fades",), query_vector=(0.6, 0.8))
-    hard = engine.lifecycle.settings(
-        {"decay": {"workingDecayFloor": 0, "recencyHalfLifeDays": 5, "searchBoostMin": 0}}
+    hard = lifecycle.own_settings(
+        engine, {"decay": {"workingDecayFloor": 0, "recencyHalfLifeDays": 5, "searchBoostMin": 0}}
     )
-    (loss,) = engine.lifecycle.losses([faint], days=120, settings=hard)
+    (loss,) = lifecycle.case_losses(engine, [faint], days=120, settings=hard)
     assert loss.memory == "fades"
     for at, there in ((loss.at_ms - 2 * EXACT_MS, True), (loss.at_ms, False)):
         from memtui.engine import RecallRequest
@@ -101,7 +101,8 @@ def test_a_memory_that_is_used_as_before_is_not_lost(tmp_path: Path):
     engine.load_catalog()
     engine.load_metadata()
     case = Case("1", QUESTION, expected=("used", "never"), query_vector=(0.6, 0.8))
-    hard = engine.lifecycle.settings(
+    hard = lifecycle.own_settings(
+        engine,
         {
             "decay": {
                 "workingDecayFloor": 0,
@@ -111,15 +112,18 @@ def test_a_memory_that_is_used_as_before_is_not_lost(tmp_path: Path):
                 "frequencyWeight": 0,
                 "intrinsicWeight": 0,
             }
-        }
+        },
     )
     lost = {
-        scenario: [loss.memory for loss in engine.lifecycle.losses([case], days=90, scenario=scenario, settings=hard)]
+        scenario: [
+            loss.memory
+            for loss in lifecycle.case_losses(engine, [case], days=90, scenario=scenario, settings=hard)
+        ]
         for scenario in ("no access", "access as before")
     }  # fmt: skip
     assert set(lost["no access"]) == {"used", "never"}
     assert lost["access as before"] == ["never"]
-    (loss,) = engine.lifecycle.losses([case], days=90, scenario="access as before", settings=hard)
+    (loss,) = lifecycle.case_losses(engine, [case], days=90, scenario="access as before", settings=hard)
     assert loss.title == "Berth nine has no light"
 
 
@@ -161,7 +165,7 @@ def test_a_loss_names_the_memory_that_overtakes_or_the_gate(tmp_path: Path):
     before = engine.recall(RecallRequest(QUESTION, query_vector=vector)).returned
     assert (before[0], before[-1], len(before)) == ("ends", "fades", limit)
     case = Case("1", QUESTION, expected=("fades", "ends"), query_vector=vector)
-    faded, ended = engine.lifecycle.losses([case], days=120)
+    faded, ended = lifecycle.case_losses(engine, [case], days=120)
     assert faded.memory == "fades"
     assert faded.cause is not None
     assert (faded.cause.gate, faded.cause.overtaken_by) == ("limit", "keeps")

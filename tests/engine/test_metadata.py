@@ -77,6 +77,7 @@ def test_the_last_of_two_equal_keys_counts():
     assert read('{"tier": "core", "tier": "peripheral"}').tier == "peripheral"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [3, 200_000])
 def test_nesting_of_any_depth_is_read(depth: int):
     raw = '{"tier": "core", "deep": ' + '{"a": ' * depth + "[7]" + "}" * depth + "}"

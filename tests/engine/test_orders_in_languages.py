@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from memtui.engine.core.content_rules import HINT, injection
+from memtui.engine.core.content_rules import injection, order_hint
 
 ORDERS = {
     "en": (
@@ -100,4 +102,49 @@ def test_precision_and_recall_of_a_language(language: str) -> None:
 def test_the_look_over_a_whole_column_lets_every_order_through() -> None:
     import re
 
-    assert [text for texts in ORDERS.values() for text in texts if not re.search(HINT, text)] == []
+    assert [text for texts in ORDERS.values() for text in texts if not re.search(order_hint(), text)] == []
+
+
+def labelled(name: str) -> list[tuple[str, bool, str]]:
+    """(language, whether it is an order, sentence) of a set that was written without a look at the rules."""
+    lines = (Path(__file__).parent / "orders" / f"{name}.tsv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    return [(language, label == "hostile", text) for language, label, text in rows]
+
+
+def measured(name: str) -> tuple[float, float]:
+    """(precision, recall) over all languages, and a line for each language in the test's output."""
+    rows = labelled(name)
+    for language in sorted({language for language, _, _ in rows}):
+        mine = [(order, injection(text) is not None) for each, order, text in rows if each == language]
+        hits, orders = sum(a and b for a, b in mine), sum(a for a, _ in mine)
+        print(
+            f"{name} {language}: {hits} of {orders} orders found, {sum(b and not a for a, b in mine)} wrong"
+        )
+    found = [(order, injection(text) is not None) for _, order, text in rows]
+    hits = sum(a and b for a, b in found)
+    return hits / max(1, sum(b for _, b in found)), hits / sum(a for a, _ in found)
+
+
+@pytest.mark.parametrize("name", ["apart", "fresh", "last", "later"])
+def test_orders_whose_wording_the_rules_know(name: str) -> None:
+    """68, 26, 13 and 65 orders among 146 ordinary memories in six languages; the rules were mended on them.
+
+    Before they were, the rules found 4 of the 13 of `last` and 1 of the 65 of `later`.
+    """
+    precision, recall = measured(name)
+    print(f"{name}: precision {precision:.2f}, recall {recall:.2f}")
+    assert precision >= 0.98
+    assert recall >= 0.96
+
+
+def test_orders_worded_in_a_way_that_the_rules_were_never_mended_on() -> None:
+    """42 orders, 30 ordinary memories, written after the rules and not used to mend them.
+
+    Three in four are found: rules know words and how they go together, not meanings. That is what
+    `memtui scan --kinds` says of them. The set is for measuring; whoever mends the rules on it writes another.
+    """
+    precision, recall = measured("unseen")
+    print(f"unseen wordings: precision {precision:.2f}, recall {recall:.2f}")
+    assert precision >= 0.96
+    assert recall >= 0.7

@@ -199,6 +199,7 @@ def test_a_number_inside_a_stage_a_little_off_turns_the_badge_red(path: str, cas
     assert not survivors, "\n" + "\n".join(map(str, survivors))
 
 
+@pytest.mark.slow
 def test_a_changed_rank_or_last_score_of_any_candidate_turns_the_badge_red(cases: list[Case]) -> None:
     survivors: list[str] = []
     for case in cases[:6]:

@@ -41,6 +41,8 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Trace]:
     store = build_demo(folder / "demo", now_ms=NOW_MS)
     demo = open_engine(store, now=lambda: NOW_MS, environ={}, cwd=folder)
     demo.load_catalog()
+    fading = {"memoryCore": {"temporalDecay": True, "mmr": True, "minScore": 0.1}}
+    made["memory-core, fading"] = demo.recall(RecallRequest("bastion", recipe="memory-core", config=fading))
     for query in ("Which port does the bastion use?", "What did we decide about the editor?"):
         made[f"memtui, {query}"] = demo.recall(RecallRequest(query, recipe="memtui", limit=4))
     return made
@@ -70,9 +72,10 @@ def others(value: Any) -> Iterator[Any]:
 def test_all_add_up(traces: dict[str, Trace]) -> None:
     assert {name: t.proof.failures for name, t in traces.items() if not t.proof.recomputed} == {}
     recipes = {t.recipe for t in traces.values()}
-    assert {"memtui", "mem-engine", "memory-lancedb", "pro/agent", "pro/cli"} <= recipes
+    assert {"memtui", "mem-engine", "memory-core", "memory-lancedb", "pro/agent", "pro/cli"} <= recipes
 
 
+@pytest.mark.slow
 def test_no_number_of_what_is_shown_can_be_changed(traces: dict[str, Trace]) -> None:
     survivors: list[str] = []
     for name, trace in list(traces.items())[::9] + list(traces.items())[-5:]:
@@ -146,6 +149,7 @@ def recorded(trace: Trace) -> Iterator[tuple[str, Trace]]:
             yield f"{record.name}: {what}", replace(trace, records=records, kept={})
 
 
+@pytest.mark.slow
 def test_no_number_that_a_stage_recorded_can_be_changed(traces: dict[str, Trace]) -> None:
     survivors: list[str] = []
     for name, trace in list(traces.items())[::4] + list(traces.items())[-5:]:

@@ -140,5 +140,5 @@ def test_only_what_can_be_filtered_is_proposed(peer: World) -> None:
 def test_where_the_cursor_stands_decides() -> None:
     assert complete("tier:core", 2).span == TextSpan(0, 4)
     assert complete("tier:core", 5).span == TextSpan(5, 9)
-    assert complete("tier:core", 7).proposals == (Proposal("core"),)
+    assert complete("tier:core", 7).proposals == (Proposal("core", "fades slowest"),)
     assert complete("tier:core x", 10).span == TextSpan(10, 11)

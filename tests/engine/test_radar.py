@@ -11,6 +11,7 @@ from memtui.engine import Engine, RecallRequest, open_engine
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.demo import build_demo
 from memtui.engine.explain.radar import find_disagreements
+from memtui.engine.explain.receipts import receipt_of
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
@@ -167,6 +168,7 @@ def test_a_store_without_disagreement_is_silent(tmp_path: Path) -> None:
         assert find_disagreements(asked(engine, question)) == ()
 
 
+@pytest.mark.slow
 def test_dialogues_are_silent(tmp_path: Path) -> None:
     name = dialogues.names()[0]
     turns, questions = dialogues.read(name)
@@ -199,3 +201,18 @@ def test_a_scope_that_is_not_read_tells_nothing(demo: Engine) -> None:
     question = "Which port do I use for SSH to the bastion?"
     trace = demo.recall(RecallRequest(question, recipe="memtui", scopes=["project:atlas"]))
     assert find_disagreements(trace) == ()
+
+
+def test_a_receipt_keeps_what_disagreed_without_texts_only_who(tmp_path: Path) -> None:
+    texts = [(old, OLD) for _, old, _ in PAIRS] + [(new, 20.0) for _, _, new in PAIRS]
+    engine = built(tmp_path / "store", texts)
+    trace, told = next(
+        (trace, told[0])
+        for question, _, _ in PAIRS
+        if (told := find_disagreements(trace := asked(engine, question)))
+    )
+    kept = receipt_of(trace, engine.info, saved_ms=NOW_MS)["disagreements"]
+    assert kept[0] == told.as_json()
+    bare = receipt_of(trace, engine.info, saved_ms=NOW_MS, texts=False)["disagreements"]
+    assert (bare[0]["recalled"], bare[0]["newer"], bare[0]["kind"]) == (told.recalled, told.newer, told.kind)
+    assert not any(words in str(bare) for words in (told.text, told.newer_text, "'value'", "'newer_value'"))

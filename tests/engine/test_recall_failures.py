@@ -123,7 +123,7 @@ def test_the_built_in_program_fails_and_has_no_words_to_fall_back_on(store: Stor
     assert trace.as_json()["words_alone"] == []
 
 
-@pytest.mark.parametrize("recipe", ["memtui", "mem-engine"])
+@pytest.mark.parametrize("recipe", ["memtui", "mem-engine", "memory-core"])
 def test_recipes_that_go_on_by_words_say_so(store: Store, recipe: str) -> None:
     trace = ask(store, embed=refusing(), recipe=recipe)
     assert trace.failure is None

@@ -89,6 +89,7 @@ def test_each_signal_is_worth_something(talks: Set, answers: list[list[str]]) ->
         assert (part["ndcg"] or 0) < (whole["ndcg"] or 0), without
 
 
+@pytest.mark.slow
 def test_every_recall_adds_up_and_comes_out_the_same_again(talks: Set) -> None:
     for asked in talks.questions[::12]:
         one = ask(talks.bench, asked.query, scopes=asked.scopes, limit=50)
@@ -97,6 +98,7 @@ def test_every_recall_adds_up_and_comes_out_the_same_again(talks: Set) -> None:
         assert len(one.results) == 50
 
 
+@pytest.mark.slow
 def test_a_name_before_the_text_makes_no_difference(talks: Set, tmp_path: Path) -> None:
     bare = dialogue_set(tmp_path / "bare", scoped=True, prefixed=False)
     bare = replace(bare, questions=bare.questions[::3])

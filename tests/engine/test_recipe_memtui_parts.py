@@ -13,7 +13,6 @@ from memtui.engine.recall.recipes.memtui.question import (
     named_speakers,
     newest_wanted,
     spans_named,
-    years_of,
 )
 
 SPEAKERS = ("Caroline", "Melanie Stone", "Will")
@@ -91,11 +90,6 @@ def test_dates_become_spans(question: str, spans: list[tuple[str, str]]) -> None
 def test_a_date_without_a_year_is_tried_in_every_year() -> None:
     assert _days("in June", 2022, 2023) == [("2022-06-01", "2022-07-07"), ("2023-06-01", "2023-07-07")]
     assert _days("in June") == []
-
-
-def test_years_of_odd_times() -> None:
-    assert years_of(1_640_995_200_000, 1_704_067_200_000) == (2022, 2023, 2024)
-    assert years_of(0, 1e12) == years_of(5, 1) == years_of(1e12, 1e30) == years_of(1, float("nan")) == ()
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def opened(folder: Path) -> Engine:
     return engine
 
 
+@pytest.mark.slow
 def test_a_memory_that_did_not_come_back_is_brought_back_by_what_is_proposed(
     engine: Engine, tmp_path: Path
 ) -> None:

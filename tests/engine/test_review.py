@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtui.engine import Engine, MemtuiError, open_engine
+from memtui.engine import Engine, MemtuiError, lifecycle, open_engine
 from memtui.engine.decay.validity import InjectionPolicy, injection_patch
 from memtui.engine.lifecycle.review_queue import (
     KEEP_DAYS,
@@ -81,10 +81,10 @@ def test_reviewing_in_this_order_prevents_more_than_simple_orders(tmp_path: Path
     ours, others = [], {"random": [], "oldest": [], "lowest score": []}  # type: ignore[var-annotated]
     for seed in range(6):
         engine, harm = lived(tmp_path / str(seed), seed)
-        everyone = [each["id"] for each in engine.lifecycle.rows()]
-        by_score = sorted(engine.lifecycle.rows(), key=lambda each: each["composite"])
+        everyone = [each["id"] for each in lifecycle.iterate_numbers(engine)]
+        by_score = sorted(lifecycle.iterate_numbers(engine), key=lambda each: each["composite"])
         shuffled = np.random.default_rng(seed).permutation(everyone).tolist()
-        ours.append(prevented([card.id for card in engine.lifecycle.review().cards], harm))
+        ours.append(prevented([card.id for card in lifecycle.review(engine).cards], harm))
         others["random"].append(prevented(shuffled, harm))
         others["oldest"].append(prevented(everyone[::-1], harm))
         others["lowest score"].append(prevented([each["id"] for each in by_score], harm))
@@ -128,7 +128,7 @@ def telling(tmp_path: Path) -> Engine:
 
 
 def test_each_reason_is_named_with_its_numbers(telling: Engine):
-    cards = {card.id: card for card in telling.lifecycle.review().cards}
+    cards = {card.id: card for card in lifecycle.review(telling).cards}
     names = {memory: [reason.name for reason in card.reasons] for memory, card in cards.items()}
     assert "trusted" not in cards
     assert "archived" not in cards
@@ -153,24 +153,24 @@ def test_each_reason_is_named_with_its_numbers(telling: Engine):
 
 
 def test_the_order_is_exposure_times_doubt(telling: Engine):
-    review = telling.lifecycle.review()
+    review = lifecycle.review(telling)
     priorities = [card.priority for card in review.cards]
     assert priorities == sorted(priorities, reverse=True)
     for card in review.cards:
         assert card.doubt == pytest.approx(1 - np.prod([1 - reason.doubt for reason in card.reasons]))
         assert 0 < card.doubt < 1
     assert review.at_stake == pytest.approx(sum(priorities))
-    assert telling.lifecycle.review(limit=2).cards == review.cards[:2]
-    assert telling.lifecycle.review(limit=2).waiting == review.waiting == len(review.cards)
+    assert lifecycle.review(telling, limit=2).cards == review.cards[:2]
+    assert lifecycle.review(telling, limit=2).waiting == review.waiting == len(review.cards)
 
 
 def test_what_was_settled_stays_away_until_it_is_due_again(telling: Engine, tmp_path: Path):
     progress = ReviewProgress(tmp_path / "state" / "review.json")
     assert progress.decisions() == {}
-    first, second = (card.id for card in telling.lifecycle.review(progress).cards[:2])
+    first, second = (card.id for card in lifecycle.review(telling, progress).cards[:2])
     progress.settle(first, "keep", NOW_MS)
     progress.settle(second, "skip", NOW_MS)
-    review = telling.lifecycle.review(progress)
+    review = lifecycle.review(telling, progress)
     assert {first, second}.isdisjoint(card.id for card in review.cards)
     assert review.settled == 1
     again = ReviewProgress(progress.path).decisions()
@@ -178,12 +178,12 @@ def test_what_was_settled_stays_away_until_it_is_due_again(telling: Engine, tmp_
     assert not again[first].holds(NOW_MS + KEEP_DAYS * DAY_MS)
     assert not again[second].holds(NOW_MS + SKIP_DAYS * DAY_MS)
     progress.reopen(first)
-    assert first in {card.id for card in telling.lifecycle.review(progress).cards}
+    assert first in {card.id for card in lifecycle.review(telling, progress).cards}
     assert settled_lately(progress.decisions(), NOW_MS) == 0
 
 
 def test_settling_a_card_leaves_the_rest_as_it_was(telling: Engine):
-    review = telling.lifecycle.review()
+    review = lifecycle.review(telling)
     left = review.without(review.cards[0].id)
     assert left.cards == review.cards[1:]
     assert (left.waiting, left.settled) == (review.waiting - 1, review.settled + 1)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.core.secrets import MARK, find_secrets, kinds, mask, veiled
+from memtui.engine.core.secrets import MARK, NOT_RECOGNISED, find_secrets, forms, kinds, mask, veiled
 from memtui.tui.dialogs.change_preview_view import difference, value_words
+from memtui.tui.paint.glyphs import UNICODE
 from tests.cli.every_command import call
 from tests.engine.tables import pro_row, write_table
 
@@ -176,7 +177,87 @@ def test_a_preview_of_a_mask_never_prints_the_secret(tmp_path: Path) -> None:
         assert token not in called.out + called.err, line
         assert token[5:25] not in called.out + called.err, line
     assert MARK in masked
-    assert token[:20] not in difference(text, masked).plain
-    assert "API key" in difference(text, masked).plain
+    assert token[:20] not in difference(text, masked, UNICODE).plain
+    assert "API key" in difference(text, masked, UNICODE).plain
     assert token[:20] not in value_words(text)
     assert token[:20] not in value_words({"a": [text]})
+
+
+def test_what_is_recognised_can_be_asked(tmp_path: Path) -> None:
+    told = json.loads(call("scan", "--kinds", "--json").out)
+    assert set(told["secrets"]) == set(kinds()) == set(forms())
+    assert all(told["secrets"].values())  # a kind without a form would say nothing
+    assert told["not_recognised"] == list(NOT_RECOGNISED)
+    assert {"overrides instructions", "hides from the person"} <= set(told["orders"])
+    out = call("scan", "--kinds").out
+    assert "jina_" in out
+    assert "not recognised" in out
+
+
+PUBLIC_RULES = {
+    # id of gitleaks' default rule set (a text with a secret of that form) -> whether it is recognised here
+    "age-secret-key": ("AGE-SECRET-KEY-1", 58, CAPS, True),
+    "alibaba-access-key-id": ("LTAI", 20, WORD, True),
+    "artifactory-api-key": ("AKCp", 69, WORD, True),
+    "aws-access-token": ("AKIA", 16, CAPS, True),
+    "clojars-api-token": ("CLOJARS_", 60, WORD, True),
+    "adobe-client-secret": ("p8e-", 32, WORD, True),
+    "clickhouse-cloud-api-secret-key": ("4b1d", 38, WORD, True),
+    "1password-service-account-token": ("ops_eyJ", 260, WORD, True),
+    "adafruit-api-key": ("adafruit_api_key = ", 32, HEX, True),
+    "algolia-api-key": ("algolia api key: ", 32, HEX, True),
+    "cohere-api-token": ("CO_API_KEY=", 40, WORD, True),
+    "cloudflare-api-key": ("cloudflare: ", 40, WORD, False),
+    "bitbucket-client-id": ("bitbucket = ", 32, HEX, False),
+    "asana-client-id": ("asana = ", 16, string.digits, False),
+}
+
+
+@pytest.mark.parametrize("rule", PUBLIC_RULES)
+def test_coverage_of_a_public_rule_set(rule: str) -> None:
+    """A sample of gitleaks' rules by their published forms, beside those of `SHAPES`; what is not covered is said."""
+    prefix, length, alphabet, covered = PUBLIC_RULES[rule]
+    found = [find_secrets(f"It is {sample(prefix, length, alphabet, seed)} here.") for seed in range(5)]
+    assert all(bool(each) is covered for each in found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Passwort lautet Hund3rt!",
+        "le mot de passe est Tr0ubad0ur",
+        "la contraseña es Qu1jote99",
+        "a senha é L1sboa-77",
+        "пароль: Zima2041",
+        "密码是 abc123XYZ，请保密",
+        "数据库口令为Q7r9-tt2k。",
+        "パスワードは abc123XYZ です",
+        "비밀번호는 seoul-88x",
+        "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "blob?sv=2022&sig=" + "aB3" * 14 + "%3D",
+        "pinecone pcsk_" + "aB3" * 18,
+        "GOCSPX-" + "aB3x" * 7,
+    ],
+)
+def test_a_password_is_found_in_the_words_of_its_language(text: str) -> None:
+    masked, count = mask(text)
+    assert count == 1, text
+    assert not any(
+        part in masked for part in ("Hund3rt", "Tr0uba", "Qu1jote", "abc123", "aB3aB3", "Q7r9", "88x")
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das Passwort ist seit Mai Pflicht.",
+        "La contraseña es obligatoria para todos.",
+        "Le mot de passe est demandé au premier appel.",
+        "密码是必填的",
+        "パスワードは毎月変更する",
+        "The access key is kept in the safe.",
+        "A senha é pedida no primeiro acesso.",
+    ],
+)
+def test_who_speaks_of_a_password_does_not_tell_it(text: str) -> None:
+    assert mask(text) == (text, 0)

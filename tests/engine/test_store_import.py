@@ -75,6 +75,7 @@ def use(folder: Path, first: str = "") -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_everything_works_without_the_models_and_they_come_when_they_are_used(tmp_path: Path) -> None:
     assert use(tmp_path) == {**EXPECTED, "models_after_use": 0}
 
@@ -87,6 +88,7 @@ def test_another_release_is_imported_as_it_is(tmp_path: Path) -> None:
     assert found == EXPECTED
 
 
+@pytest.mark.slow
 def test_a_stand_in_that_fails_is_not_noticed(tmp_path: Path) -> None:
     broken = (
         "import memtui.patches.lancedb_import as late\n"
@@ -98,6 +100,7 @@ def test_a_stand_in_that_fails_is_not_noticed(tmp_path: Path) -> None:
     assert found == EXPECTED
 
 
+@pytest.mark.slow
 def test_lancedb_that_is_there_already_is_taken(tmp_path: Path) -> None:
     found = use(tmp_path, "import os; os.environ['LANCEDB_LOG'] = 'error'; import lancedb")
     assert found.pop("models_after_use") > 100

@@ -74,6 +74,7 @@ def test_a_duplicated_id_gives_all_its_rows(shared: Path, unpack: Unpack) -> Non
     assert found.column("id").to_pylist() == [ids["three_times"]] * 3 + [ids["exact"]] * 2
 
 
+@pytest.mark.slow
 def test_vector_hits_of_the_peer(clean: Store, shared: Path) -> None:
     with gzip.open(shared / "fixtures/peer/traces.json.gz") as file:
         traces = json.load(file)
@@ -116,6 +117,7 @@ def test_hits_of_the_builtin_program_are_squared_euclidean(shared: Path, unpack:
             assert distance[hit["id"]] == pytest.approx(hit["distance"], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_bm25_hits_of_the_peer_where_both_libraries_agree(clean: Store, shared: Path) -> None:
     with gzip.open(shared / "fixtures/peer/traces.json.gz") as file:
         searches = json.load(file)["searches"]["bm25"].values()

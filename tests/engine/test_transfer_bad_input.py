@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.core.errors import MemtuiError, RefusedError
 from memtui.engine.core.progress import Progress
 from memtui.engine.transfer.importing.request import ImportRequest
@@ -87,7 +88,7 @@ def test_a_file_that_changes_while_it_is_read(tmp_path: Path, how: str) -> None:
                 source.unlink()
 
     with pytest.raises(MemtuiError):
-        engine.transfer.plan(ImportRequest((source,)), on_progress=meddle)
+        transfer.plan_import(engine, ImportRequest((source,)), on_progress=meddle)
     assert done
     assert tree_hash(tmp_path / "store") == before
 
@@ -130,7 +131,7 @@ def test_vectors_of_another_length_are_said_and_made_anew(tmp_path: Path) -> Non
         "vectors of another length than the table's: embedded anew"
     }
     assert len(plan.to_embed()) == 3
-    engine.transfer.run(plan)
+    transfer.run_import(engine, plan)
     plan.close()
     made = {each["text"]: each["vector"] for each in rows_of(engine).values()}
     assert made["The kiln needs a seal."] == row["vector"]
@@ -187,6 +188,7 @@ def test_a_full_disk_leaves_nothing_of_a_new_file_or_store(
     assert [each for each in (tmp_path / "tmp").rglob("*") if each.is_file()] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [400, 2_500])
 def test_a_full_disk_leaves_nothing_of_an_import(tmp_path: Path, rows: int) -> None:
     folder = own_store(tmp_path / "store", [memory(9_999, "Here before.")])
@@ -203,6 +205,7 @@ def test_a_full_disk_leaves_nothing_of_an_import(tmp_path: Path, rows: int) -> N
     assert imported(engine, source, find_near=False).added == rows
 
 
+@pytest.mark.slow
 def test_no_room_for_the_answers_of_a_service(filled: Path, tmp_path: Path) -> None:
     with loopback() as server:
         server.dims = 1_536
@@ -219,7 +222,7 @@ def test_an_export_without_a_memory_is_no_fault(shared: Path, tmp_path: Path) ->
     plan = planned(engine, shared / "fixtures/stores/pro-cli/export-nothing.json")
     assert (plan.sources[0].format.name, plan.total) == ("memory-lancedb-pro", 0)
     assert plan.warnings == ["There is no memory in it."]
-    assert engine.transfer.run(plan).entry is None
+    assert transfer.run_import(engine, plan).entry is None
     plan.close()
 
 
@@ -240,6 +243,6 @@ def test_a_report_of_what_was_left_out(tmp_path: Path) -> None:
     assert document["plan"]["invalid"] == 3
     assert [each["where"] for each in document["rejected"]] == ["line 4", "line 5", "line 6", "line 7"]
     with pytest.raises(RefusedError, match="cannot be read"):
-        engine.transfer.run(plan)
-    assert engine.transfer.run(plan, confirmed=True).added == 3
+        transfer.run_import(engine, plan)
+    assert transfer.run_import(engine, plan, confirmed=True).added == 3
     plan.close()

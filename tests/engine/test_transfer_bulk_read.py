@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.core.errors import Cancelled, MemtuiError
 from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.engine import Engine
@@ -50,7 +51,7 @@ def _watched(monkeypatch: pytest.MonkeyPatch) -> None:
 def _plan(engine: Engine, path: Path, **options: Any) -> dict[str, Any]:
     """Everything of a plan that can be compared."""
     engine.refresh()
-    plan: ImportPlan = engine.transfer.plan(ImportRequest((path,), **options))
+    plan: ImportPlan = transfer.plan_import(engine, ImportRequest((path,), **options))
     found: dict[str, Any] = {
         "document": plan.as_json(),
         "spool": [row for batch in plan.spool.batches() for row in batch.to_pylist()],
@@ -82,7 +83,7 @@ def test_both_ways_give_the_same_plan(
 ) -> None:
     engine = opened(make(tmp_path / "store", ROWS), tmp_path / "state", writable=False)
     path = tmp_path / f"all.{name}"
-    engine.transfer.export(ExportRequest(path, name, vectors=vectors, mask=False))
+    transfer.export_memories(engine, ExportRequest(path, name, vectors=vectors, mask=False))
     target = opened(make(tmp_path / "target", [ROWS[0], memory(7, "Says otherwise.")]), tmp_path / "state")
     fast, slow = _both_ways(target, path, monkeypatch)
     assert used == [True]
@@ -151,11 +152,11 @@ def test_a_change_and_a_cancel_are_noticed(tmp_path: Path) -> None:
             file.write(json.dumps({**ROW, "id": "late"}) + "\n")
 
     with pytest.raises(MemtuiError, match="was changed while it was read"):
-        engine.transfer.plan(ImportRequest((path,)), grow)
+        transfer.plan_import(engine, ImportRequest((path,)), grow)
     cancel = CancelToken()
     cancel.cancel()
     with pytest.raises(Cancelled):
-        engine.transfer.plan(ImportRequest((path,)), None, cancel)
+        transfer.plan_import(engine, ImportRequest((path,)), None, cancel)
 
 
 VECTOR = base64.b64encode(np.arange(BUNDLED_DIMS, dtype="<f4").tobytes()).decode()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from memtui.engine import transfer
 from memtui.engine.providers.static_embedder import bundled
 from tests.engine.transfer_stores import jsonl, memory, opened, own_store, planned, rows_of
 
@@ -29,7 +30,7 @@ def test_a_conflict_that_is_decided_later_gets_a_vector(tmp_path: Path) -> None:
     assert plan.near_looked_for
     assert plan.counts["conflict"] == 1
     plan = plan.decided(replace(plan.request, choices={0: "both"}))
-    engine.transfer.run(plan)
+    transfer.run_import(engine, plan)
     plan.close()
     found = {row["text"]: np.frombuffer(row["vector"], dtype="<f4") for row in rows_of(engine).values()}
     assert len(found) == 3

@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.engine import Engine
 from memtui.engine.transfer.exporting.request import Exported, ExportRequest
@@ -46,7 +47,7 @@ def engine(tmp_path: Path) -> Engine:
 
 
 def _export(engine: Engine, path: Path, format_name: str, **options: Any) -> Exported:
-    return engine.transfer.export(ExportRequest(path, format_name, **options))
+    return transfer.export_memories(engine, ExportRequest(path, format_name, **options))
 
 
 def _lost(done: Any) -> set[str]:
@@ -65,7 +66,7 @@ def test_our_own_forms_give_equal_rows(
     copy = opened(make(tmp_path / "copy", []), tmp_path / "state")
     plan = planned(copy, path)
     assert (plan.counts["new"], plan.losses(), len(plan.to_embed())) == (8, (), 0)
-    copy.transfer.run(plan)
+    transfer.run_import(copy, plan)
     plan.close()
     assert rows_of(copy) == rows_of(engine)
 
@@ -202,9 +203,9 @@ def test_only_what_a_filter_or_marks_choose(engine: Engine, tmp_path: Path) -> N
 
 def test_a_dry_run_counts_the_same_and_writes_nothing(engine: Engine, tmp_path: Path) -> None:
     request = ExportRequest(tmp_path / "sub" / "a.json", "json")
-    dry = engine.transfer.export(request, dry_run=True)
+    dry = transfer.export_memories(engine, request, dry_run=True)
     assert not (tmp_path / "sub").exists()
-    done = engine.transfer.export(request)
+    done = transfer.export_memories(engine, request)
     assert (dry.rows, dry.masked, dry.loss) == (done.rows, done.masked, done.loss)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.store.create import create_like
 from memtui.engine.transfer.exporting.request import ExportRequest
 from memtui.engine.transfer.importing.request import ImportRequest
@@ -32,7 +33,7 @@ def there_and_back(store: Path, folder: Path, form: str) -> tuple[dict[str, Any]
     """The rows of a store, those of an empty one of the same form after an export and an import, and what was lost."""
     engine = opened(store, folder / "state")
     out = folder / f"out.{form}"
-    engine.transfer.export(ExportRequest(out, form, vectors=True, mask=False))
+    transfer.export_memories(engine, ExportRequest(out, form, vectors=True, mask=False))
     copy = folder / "copy"
     schema = engine.store.schema
     create_like(
@@ -41,15 +42,15 @@ def there_and_back(store: Path, folder: Path, form: str) -> tuple[dict[str, Any]
         {} if engine.store.dialect.name == "memtui" else {"new_table_data_storage_version": "2.0"},
     )
     taking = opened(copy, folder / "state")
-    plan = taking.transfer.plan(
-        ImportRequest((out,), rules_off=EVERYTHING, vectors="keep", without_embedding=True)
+    plan = transfer.plan_import(
+        taking, ImportRequest((out,), rules_off=EVERYTHING, vectors="keep", without_embedding=True)
     )
     try:
         lost = [f"{each.field}: {each.what}" for each in plan.losses()]
         lost += (
             [f"left out: {reason}" for (reason, _) in plan.draft.reasons] if hasattr(plan, "draft") else []
         )
-        taking.transfer.run(plan, confirmed=True)
+        transfer.run_import(taking, plan, confirmed=True)
     finally:
         plan.close()
     return rows_of(engine), rows_of(taking), lost
@@ -159,7 +160,7 @@ def test_an_unknown_time_stays_unknown_on_every_way(tmp_path: Path, form: str, s
     )
     engine = opened(store, tmp_path / "state")
     out = tmp_path / f"out.{form}"
-    engine.transfer.export(ExportRequest(out, form))
+    transfer.export_memories(engine, ExportRequest(out, form))
     for name, make in (("pro", pro_store), ("own", own_store)):
         taking = opened(make(tmp_path / name, []), tmp_path / "state")
         imported(taking, out, rules_off=EVERYTHING)
@@ -185,15 +186,15 @@ def test_the_ledger_of_scopes_says_what_is_lost_and_nothing_else(
     stores = shared / "fixtures" / "stores"
     engine = opened(unpack(stores / "builtin-new.tar.gz"), tmp_path / "state")
     out = tmp_path / "out.jsonl"
-    engine.transfer.export(ExportRequest(out, "jsonl", vectors=True, mask=False))
+    transfer.export_memories(engine, ExportRequest(out, "jsonl", vectors=True, mask=False))
     said = {}
     for name in ("builtin-mixed", "builtin-legacy"):
         taking = opened(unpack(stores / f"{name}.tar.gz"), tmp_path / "state")
-        plan = taking.transfer.plan(ImportRequest((out,), rules_off=EVERYTHING))
+        plan = transfer.plan_import(taking, ImportRequest((out,), rules_off=EVERYTHING))
         said[name] = {(each.rows, each.what) for each in plan.losses() if each.field == "scope"}
         plan.close()
     taking = opened(pro_store(tmp_path / "pro", []), tmp_path / "state")
-    plan = taking.transfer.plan(ImportRequest((out,), rules_off=EVERYTHING, without_embedding=True))
+    plan = transfer.plan_import(taking, ImportRequest((out,), rules_off=EVERYTHING, without_embedding=True))
     said["pro"] = {(each.rows, each.what) for each in plan.losses() if each.field == "scope"}
     plan.close()
     inner = (28, "a scope inside one agent's memories: this table has none, lost")
@@ -212,7 +213,7 @@ def test_global_memories_lose_no_scope_in_a_table_without_one(
         pro_store(tmp_path / "pro", [memory(1, "of everybody", scope="global")]), tmp_path / "state"
     )
     out = tmp_path / "out.jsonl"
-    store.transfer.export(ExportRequest(out, "jsonl"))
-    plan = taking.transfer.plan(ImportRequest((out,), rules_off=EVERYTHING, without_embedding=True))
+    transfer.export_memories(store, ExportRequest(out, "jsonl"))
+    plan = transfer.plan_import(taking, ImportRequest((out,), rules_off=EVERYTHING, without_embedding=True))
     assert [each.what for each in plan.losses() if each.field == "scope"] == []
     plan.close()

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.core.errors import Cancelled, MemtuiError, RefusedError, UsageError
 from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.providers.chat import ChatSettings
@@ -74,6 +75,36 @@ def test_real_stores_are_migrated_and_verified(
 def _theirs(row: dict[str, Any], rows: dict[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = rows[row["id"]]
     return found
+
+
+SEVEN = ("id", "text", "category", "scope", "importance", "timestamp", "metadata")
+
+EMPTY = [
+    memory(at, f"Without {name}.", **{name: None})
+    for at, name in enumerate(("category", "scope", "importance", "timestamp", "metadata"), start=1)
+] + [memory(at, f"Scope {scope!r}.", scope=scope) for at, scope in enumerate(("", "  ", " global "), start=9)]
+
+
+@pytest.mark.parametrize("form", migration.FORMS)
+@pytest.mark.parametrize("make", [own_store, pro_store])
+def test_what_holds_nothing_holds_nothing_in_the_new_store(
+    tmp_path: Path, make: Callable[..., Path], form: migration.Form
+) -> None:
+    """A memory that no agent finds for want of a scope is not given to all of them on the way."""
+    source = make(tmp_path / "old", EMPTY)
+    done = _migrator(source, tmp_path, form).run(tmp_path / "new")
+    old, made = (rows_of(opened(each, tmp_path / "state")) for each in (source, tmp_path / "new"))
+    crossed = make is own_store and form == "pro"  # the columns that pro has not are kept in its metadata
+    for row_id, row in old.items():
+        for name in SEVEN:
+            assert (crossed and name == "metadata") or made[row_id][name] == row[name], (name, row["text"])
+    assert {(theirs, ours) for theirs, ours, _ in done.scopes} == {
+        (each, each) for each in ("global", None, "", "  ", " global ")
+    }
+    asked = migration.Migrator(
+        migration.request_for(source, scope="agent:main"), form, NOW_MS, tmp_path / "work", time.perf_counter
+    ).run(tmp_path / "asked")
+    assert {ours for theirs, ours, _ in asked.scopes if not (theirs or "").strip()} == {"agent:main"}
 
 
 def test_a_migration_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,7 +190,7 @@ OLD_FORM = [
 def test_upgrade_fills_what_is_missing_and_nothing_else(tmp_path: Path) -> None:
     engine = opened(pro_store(tmp_path / "store", OLD_FORM), tmp_path / "state")
     before = rows_of(engine)
-    planned = engine.transfer.upgrade()
+    planned = transfer.plan_upgrade(engine)
     assert [change.id for change in planned.changes] == [memory(1, "")["id"], memory(2, "")["id"]]
     assert "not a JSON object" in " ".join(planned.warnings)
     done = engine.curate.apply(planned)
@@ -175,7 +206,7 @@ def test_upgrade_fills_what_is_missing_and_nothing_else(tmp_path: Path) -> None:
     for each in (3, 4, 5):
         key = memory(each, "")["id"]
         assert after[key] == before[key]
-    assert engine.transfer.upgrade().changes == ()
+    assert transfer.plan_upgrade(engine).changes == ()
     engine.curate.apply(engine.curate.undo(done.entry))
     assert rows_of(engine) == before
 
@@ -198,9 +229,9 @@ def test_upgrade_with_a_language_model(tmp_path: Path) -> None:
         server.script = [Answer(429, {"error": "slow down"}, {"Retry-After": "0"})]
         server.script += [_said(f"Sure:\n```json\n{json.dumps(SUMMARY)}\n```") for _ in range(2)]
         settings = ChatSettings(f"{server.url}/v1", "tidy", "sk-test")
-        dry = engine.transfer.upgrade(settings, dry_run=True)
+        dry = transfer.plan_upgrade(engine, settings, dry_run=True)
         assert server.requests == []
-        planned = engine.transfer.upgrade(settings)
+        planned = transfer.plan_upgrade(engine, settings)
         assert [change.id for change in dry.changes] == [change.id for change in planned.changes]
         assert server.requests[0].path == "/v1/chat/completions"
         assert server.requests[0].key == "sk-test"
@@ -217,11 +248,11 @@ def test_an_upgrade_that_failed_half_way_asks_for_the_rest_only(tmp_path: Path) 
         settings = ChatSettings(f"{server.url}/v1", "tidy", "sk-test")
         server.script = [_said(json.dumps(SUMMARY)), Answer(401, {"error": "no credit for sk-test"})]
         with pytest.raises(MemtuiError, match="gave no summary") as caught:
-            engine.transfer.upgrade(settings)
+            transfer.plan_upgrade(engine, settings)
         assert "sk-test" not in str(caught.value)
         assert rows_of(engine) == before
         server.script = [_said(json.dumps(SUMMARY))]
-        assert len(engine.transfer.upgrade(settings).changes) == 2
+        assert len(transfer.plan_upgrade(engine, settings).changes) == 2
         assert len(server.requests) == 3
 
 
@@ -235,7 +266,7 @@ def test_a_model_that_answers_something_else_changes_nothing(tmp_path: Path, con
         with pytest.raises(
             MemtuiError, match=r"did not answer with a summary|left a part of the summary empty"
         ):
-            engine.transfer.upgrade(ChatSettings(f"{server.url}/v1", "tidy"))
+            transfer.plan_upgrade(engine, ChatSettings(f"{server.url}/v1", "tidy"))
 
 
 BROKEN = [
@@ -263,13 +294,13 @@ BROKEN = [
 def test_repair_mends_what_was_named(tmp_path: Path) -> None:
     engine = opened(pro_store(tmp_path / "store", BROKEN), tmp_path / "state")
     before = rows_of(engine)
-    scopes = engine.transfer.repair(["scopes"], target_scope="agent:main")
+    scopes = transfer.plan_repair(engine, ["scopes"], target_scope="agent:main")
     assert [(change.before["scope"], change.after["scope"]) for change in scopes.changes] == [
         (None, "agent:main"),
         ("  ", "agent:main"),
         (" global ", "global"),
     ]
-    everything = engine.transfer.repair(["scopes", "summaries", "times", "metadata"])
+    everything = transfer.plan_repair(engine, ["scopes", "summaries", "times", "metadata"])
     assert len(everything.changes) == 7
     done = engine.curate.apply(everything)
     rows = rows_of(engine)
@@ -282,7 +313,7 @@ def test_repair_mends_what_was_named(tmp_path: Path) -> None:
     )
     assert json.loads(rows[memory(7, "")["id"]]["metadata"]) == {"metadata_as_given": "[1]"}
     assert rows[memory(8, "")["id"]] == before[memory(8, "")["id"]]
-    assert engine.transfer.repair(["scopes", "times", "metadata"]).changes == ()
+    assert transfer.plan_repair(engine, ["scopes", "times", "metadata"]).changes == ()
     undo = engine.curate.undo(done.entry)
     (whole,) = (each for each in undo.changes if each.id == memory(7, "")["id"])
     assert (json.loads(whole.before["metadata"]), whole.after["metadata"]) == (
@@ -292,13 +323,13 @@ def test_repair_mends_what_was_named(tmp_path: Path) -> None:
     engine.curate.apply(undo)
     assert rows_of(engine) == before
     with pytest.raises(UsageError, match="no repair of 'luck'"):
-        engine.transfer.repair(["luck"])
+        transfer.plan_repair(engine, ["luck"])
 
 
 def test_upgrade_needs_metadata(shared: Path, tmp_path: Path, unpack: Callable[[Path], Path]) -> None:
     engine = opened(unpack(shared / "fixtures/stores/builtin-old.tar.gz"), tmp_path / "state", embedding=None)
     with pytest.raises(UsageError, match="have no metadata to upgrade"):
-        engine.transfer.upgrade()
+        transfer.plan_upgrade(engine)
 
 
 def test_missing_vectors_are_made_in_place(tmp_path: Path) -> None:
@@ -310,8 +341,8 @@ def test_missing_vectors_are_made_in_place(tmp_path: Path) -> None:
     ]
     engine = opened(own_store(tmp_path / "store", rows), tmp_path / "state")
     before = rows_of(engine)
-    dry = engine.transfer.missing_vectors(dry_run=True)
-    planned = engine.transfer.missing_vectors()
+    dry = transfer.plan_missing_vectors(engine, dry_run=True)
+    planned = transfer.plan_missing_vectors(engine)
     assert (
         [change.id for change in dry.changes]
         == [change.id for change in planned.changes]
@@ -329,8 +360,8 @@ def test_what_a_service_made_is_kept_until_it_is_in_the_store(tmp_path: Path) ->
     with loopback() as server:
         settings = EmbeddingSettings(model="test-model", base_url=f"{server.url}/v1", dimensions=8)
         engine = opened(pro_store(tmp_path / "store", rows, dims=8), tmp_path / "state", embedding=settings)
-        planned = engine.transfer.missing_vectors()
+        planned = transfer.plan_missing_vectors(engine)
         assert len(list((tmp_path / "state").rglob("*.vectors"))) == 1
         engine.curate.apply(planned, confirmed=True)
-        engine.transfer.applied(planned.action)
+        transfer.forget_answers(engine, planned.action)
     assert not list((tmp_path / "state").rglob("*.vectors"))

@@ -7,7 +7,6 @@ import json
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from memtui.engine.core.secrets import find_secrets, mask
 from memtui.engine.core.text import clean
 from tests.conftest import tree_hash
 from tests.engine.transfer_world import Source, write_json
+from tests.timing import spent
 
 
 @pytest.fixture(scope="session")
@@ -79,10 +79,13 @@ def test_nul_bytes(nasty: Path) -> None:
 def test_five_megabytes_on_one_line(nasty: Path, tmp_path: Path) -> None:
     plain = tmp_path / "oneline-5mb.md"
     plain.write_bytes(gzip.decompress((nasty / "oneline-5mb.md.gz").read_bytes()))
+    lines = tmp_path / "lines-5mb.md"
+    lines.write_text(plain.read_text(encoding="utf-8").replace(". ", ".\n\n"), encoding="utf-8")
+    beside = spent(lambda: Source(lines), tries=1)
     for path in (plain, nasty / "oneline-5mb.md.gz"):
-        begun = time.perf_counter()
-        source = Source(path)
-        assert time.perf_counter() - begun < 3
+        read: list[Source] = []
+        assert spent(lambda path=path, read=read: read.append(Source(path)), tries=1) < 10 * beside  # type: ignore[misc]
+        source = read[0]
         assert max(map(len, source.texts)) <= 1_600
         assert sum(map(len, source.texts)) > 5_200_000
         assert set(source.said("text")) == {
@@ -245,10 +248,9 @@ def test_a_locked_index_says_who_holds_it(nasty: Path, unpack: Callable[[Path], 
     assert process.stdin is not None
     try:
         process.stdout.readline()
-        begun = time.perf_counter()
         with pytest.raises(MemtuiError, match="held by another program"):
             Source(index)
-        assert time.perf_counter() - begun < 5
+        assert process.poll() is None, "it still holds the index"
     finally:
         process.stdin.close()
         process.wait()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.core.text import word_diff
 from memtui.engine.transfer.importing.request import ImportRequest
 from memtui.engine.transfer.sources.paths import completions, given_paths, looks_like_paths
@@ -78,7 +79,7 @@ def test_a_first_look_reads_memories_and_what_is_lost(tmp_path: Path) -> None:
     table.write_text(
         "body;when;weight\nAna paints boats;2026-01-02;high\nKiln in Uferweg;soon;0.4\n", "utf-8"
     )
-    seen = engine.transfer.preview(ImportRequest((table,)))
+    seen = transfer.preview_import(engine, ImportRequest((table,)))
     assert dict(seen.mapping) == {"text": "body", "importance": "weight"} | (
         {"timestamp": "when"} if "timestamp" in dict(seen.mapping) else {}
     )
@@ -86,6 +87,6 @@ def test_a_first_look_reads_memories_and_what_is_lost(tmp_path: Path) -> None:
     assert [each.text for each in seen.glimpse.records] == ["Ana paints boats", "Kiln in Uferweg"]
     notes = tmp_path / "MEMORY.md"
     notes.write_text("## People\n- Ana paints boats in winter.\n", "utf-8")
-    seen = engine.transfer.preview(ImportRequest((notes,)))
+    seen = transfer.preview_import(engine, ImportRequest((notes,)))
     assert seen.glimpse is not None
     assert [each.text for each in seen.glimpse.records] == ["Ana paints boats in winter."]

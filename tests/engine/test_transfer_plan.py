@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.engine import Engine
 from memtui.engine.providers.static_embedder import bundled
@@ -209,7 +210,7 @@ def test_vectors_are_used_only_by_the_users_word(shared: Path, tmp_path: Path) -
     assert len(plan.to_embed()) == 9
     assert "bundled" in plan.cost.problem or plan.cost.problem
     with pytest.raises(MemtuiError, match="have no vector that this store can use"):
-        engine.transfer.run(plan)
+        transfer.run_import(engine, plan)
     plan.close()
     done = imported(engine, source, vectors="keep", without_embedding=True)
     assert done.added == 10
@@ -232,7 +233,7 @@ def test_a_source_that_changes_is_noticed(engine: Engine, tmp_path: Path) -> Non
     plan = planned(engine, source, mapping={"text": "note"})
     write_json(source, [{"note": "A first thing to know."}, {"note": "And another one."}])
     with pytest.raises(RefusedError, match="no longer what was read"):
-        engine.transfer.run(plan)
+        transfer.run_import(engine, plan)
     plan.close()
     assert len(rows_of(engine)) == 3
 
@@ -248,10 +249,22 @@ def test_scopes_go_where_agents_find_them(shared: Path, tmp_path: Path) -> None:
         "harbour": "custom:harbour",
         "ops": "custom:ops",
     }
-    engine.transfer.run(plan)
+    transfer.run_import(engine, plan)
     plan.close()
     scopes = [row["scope"] for row in rows_of(engine).values()]
     assert scopes.count("project:buoys") == 5
+
+
+def test_one_text_in_two_scopes_of_a_source_without_ids_is_two_memories(tmp_path: Path) -> None:
+    source = tmp_path / "two.json"
+    said = [{"text": "The lathe runs at 900 rpm", "scope": scope} for scope in ("project:a", "project:b")]
+    source.write_text(json.dumps([*said, said[0]]), encoding="utf-8")
+    engine = opened(pro_store(tmp_path / "store"), tmp_path / "state")
+    plan = planned(engine, source, format="json")
+    assert (plan.counts["new"], plan.counts["exact"]) == (2, 1)
+    transfer.run_import(engine, plan)
+    plan.close()
+    assert {row["scope"] for row in rows_of(engine).values()} == {"project:a", "project:b"}
 
 
 def test_the_plan_counts_what_the_run_writes(shared: Path, tmp_path: Path) -> None:
@@ -267,7 +280,7 @@ def test_the_plan_counts_what_the_run_writes(shared: Path, tmp_path: Path) -> No
         engine = opened(pro_store(tmp_path / str(number)), tmp_path / "state")
         plan = planned(engine, shared / "fixtures" / "sources" / source)
         expected = plan.counts["new"]
-        done = engine.transfer.run(plan)
+        done = transfer.run_import(engine, plan)
         plan.close()
         assert done.added == expected == len(rows_of(engine)) > 0
         engine.curate.apply(engine.curate.undo(done.entry))

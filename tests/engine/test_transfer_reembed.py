@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.cases.case import Case
 from memtui.engine.core.errors import (
     Cancelled,
@@ -64,7 +65,7 @@ def test_a_second_table_has_everything_but_the_vectors(tmp_path: Path, make: Any
     engine = opened(folder, tmp_path / "state", writable=False)
     before = tree_hash(folder)
     with loopback() as server:
-        another = engine.transfer.another_model
+        another = transfer.reembed_job(engine)
         cost = another.estimate(embedder_of(_settings(server)))
         assert (cost.rows, cost.empty, cost.dims_before, cost.dims, cost.bytes) == (5, 2, 256, 8, 160)
         destination = another.destination("owner/other:model")
@@ -90,7 +91,7 @@ def test_a_second_table_has_everything_but_the_vectors(tmp_path: Path, make: Any
 @pytest.mark.parametrize("name", ["builtin-legacy", "builtin-mixed", "engine"])
 def test_tables_of_other_programs(shared: Path, tmp_path: Path, unpack: Any, name: str) -> None:
     engine = opened(unpack(shared / "fixtures/stores" / f"{name}.tar.gz"), tmp_path / "state", writable=False)
-    done = engine.transfer.another_model.make(bundled(), tmp_path / "new")
+    done = transfer.reembed_job(engine).make(bundled(), tmp_path / "new")
     made = opened(tmp_path / "new", tmp_path / "state", writable=False)
     assert done.rows == made.store.count() == engine.store.count()
     assert _without_vectors(rows_of(made)) == _without_vectors(rows_of(engine))
@@ -100,7 +101,7 @@ def test_a_foreign_table_with_a_column_map(shared: Path, tmp_path: Path, unpack:
     source = unpack(shared / "fixtures/stores/damaged/foreign-schema.tar.gz")
     columns = {"id": "doc_id", "text": "content", "vector": "embedding"}
     engine = opened(source, tmp_path / "state", writable=False, columns=columns)
-    done = engine.transfer.another_model.make(bundled(), tmp_path / "new")
+    done = transfer.reembed_job(engine).make(bundled(), tmp_path / "new")
     made = opened(tmp_path / "new", tmp_path / "state", writable=False, columns=columns)
     assert done.rows == made.store.count() == engine.store.count() > 0
     assert (made.store.columns, made.store.dims) == (engine.store.columns, 256)
@@ -116,7 +117,7 @@ def test_cancelled_at_every_step_nothing_is_left(tmp_path: Path, step: str) -> N
             cancel.cancel()
 
     with loopback() as server, pytest.raises(Cancelled):
-        engine.transfer.another_model.make(embedder_of(_settings(server)), tmp_path / "new", stop, cancel)
+        transfer.reembed_job(engine).make(embedder_of(_settings(server)), tmp_path / "new", stop, cancel)
     assert {each.name for each in tmp_path.iterdir()} <= {"state", "store"}
 
 
@@ -133,14 +134,14 @@ def test_keys_are_used_in_turn_and_limits_waited_for(tmp_path: Path) -> None:
     with loopback() as server:
         server.by_key["used-up"] = Answer(429, {"error": {"message": "rate limit"}}, {"Retry-After": "0"})
         settings = _settings(server, api_keys=("used-up", "good-1", "good-2"))
-        done = engine.transfer.another_model.make(embedder_of(settings), tmp_path / "new")
+        done = transfer.reembed_job(engine).make(embedder_of(settings), tmp_path / "new")
         assert done.rows == 150
         assert {request.key for request in server.requests} == {"used-up", "good-1", "good-2"}
 
 
 def test_a_service_that_fails_is_asked_for_the_rest_only(tmp_path: Path) -> None:
     engine = opened(own_store(tmp_path / "store", ROWS), tmp_path / "state")
-    another = engine.transfer.another_model
+    another = transfer.reembed_job(engine)
     with loopback() as server:
         settings = _settings(server, dimensions=8)
         usual = server.answer
@@ -183,7 +184,7 @@ def test_a_service_that_never_answers_the_same_is_refused(tmp_path: Path) -> Non
 
         server.answer = moody  # type: ignore[method-assign]
         with pytest.raises(MemtuiError, match="does not answer the same twice"):
-            engine.transfer.another_model.make(embedder_of(_settings(server)), tmp_path / "new")
+            transfer.reembed_job(engine).make(embedder_of(_settings(server)), tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -205,14 +206,14 @@ def made(tmp_path: Path) -> Engine:
     engine = opened(pro_store(tmp_path / "store", rows, dims=8), tmp_path / "state")
     engine.curate.apply(engine.curate.edit([ROWS[0]["id"]], {"importance": "0.9"}))
     engine.refresh()
-    engine.transfer.another_model.make(bundled(), tmp_path / "new")
+    transfer.reembed_job(engine).make(bundled(), tmp_path / "new")
     return engine
 
 
 def test_a_switch_and_its_way_back(made: Engine, tmp_path: Path) -> None:
     before = rows_of(made)
     journal = made.curate.journal()
-    another = made.transfer.another_model
+    another = transfer.reembed_job(made)
     with pytest.raises(RefusedError, match="would go on with the old table"):
         another.switch(tmp_path / "new", confirmed=False)
     done = another.switch(tmp_path / "new", confirmed=True)
@@ -225,12 +226,12 @@ def test_a_switch_and_its_way_back(made: Engine, tmp_path: Path) -> None:
     new.curate.apply(new.curate.edit([ROWS[1]["id"]], {"importance": "0.1"}))
     assert [entry.entry for entry in new.curate.journal()] == [1]
     with pytest.raises(RefusedError, match="would no longer be seen"):
-        new.transfer.another_model.back(confirmed=False)
-    new.transfer.another_model.back(confirmed=True)
+        transfer.reembed_job(new).back(confirmed=False)
+    transfer.reembed_job(new).back(confirmed=True)
     old = opened(tmp_path / "store", tmp_path / "state")
     assert rows_of(old) == before
     assert old.curate.journal() == journal
-    assert old.transfer.another_model.last_switch is None
+    assert transfer.reembed_job(old).last_switch is None
     old.curate.apply(old.curate.undo(journal[0].entry))
     assert rows_of(old)[ROWS[0]["id"]]["importance"] == 0.5
     kept = tmp_path / f"store.reembedded-{done.time_ms}"
@@ -241,11 +242,11 @@ def test_a_table_made_before_the_last_write_is_not_switched_to(made: Engine, tmp
     made.curate.apply(made.curate.edit([ROWS[2]["id"]], {"importance": "0.7"}))
     before = tree_hash(tmp_path / "store")
     with pytest.raises(RefusedError, match="was written to since"):
-        made.transfer.another_model.switch(tmp_path / "new", confirmed=True)
+        transfer.reembed_job(made).switch(tmp_path / "new", confirmed=True)
     with pytest.raises(RefusedError, match="holds no table that was made"):
-        made.transfer.another_model.switch(tmp_path / "absent", confirmed=True)
+        transfer.reembed_job(made).switch(tmp_path / "absent", confirmed=True)
     with pytest.raises(RefusedError, match="No switch of this store"):
-        made.transfer.another_model.back(confirmed=True)
+        transfer.reembed_job(made).back(confirmed=True)
     assert tree_hash(tmp_path / "store") == before
 
 
@@ -265,7 +266,7 @@ def test_a_switch_that_was_killed_is_taken_back(
 
     monkeypatch.setattr(switching, "_move", killed)
     with pytest.raises(KeyboardInterrupt):
-        made.transfer.another_model.switch(tmp_path / "new", confirmed=True)
+        transfer.reembed_job(made).switch(tmp_path / "new", confirmed=True)
     monkeypatch.undo()
     command = [
         sys.executable,
@@ -301,7 +302,7 @@ def test_a_rehearsal_compares_the_models_and_its_vectors_are_used_again(tmp_path
     cases = [Case(id=f"c{n}", query=text, expected=(memory(n, "")["id"],)) for n, text in enumerate(texts)]
     with loopback() as server:
         new = embedder_of(_settings(server, dimensions=8))
-        found = engine.transfer.another_model.rehearse(
+        found = transfer.reembed_job(engine).rehearse(
             new, cases, recipe=engine.default_recipe, bench=engine.bench()
         )
         assert (found.sample, found.rows, found.old, found.new) == (5, 5, BUNDLED, "other-model")
@@ -310,7 +311,7 @@ def test_a_rehearsal_compares_the_models_and_its_vectors_are_used_again(tmp_path
         assert found.estimate.rows == 5
         assert found.as_json()["estimate"]["dims"] == 8
         server.requests.clear()
-        engine.transfer.another_model.make(new, tmp_path / "new")
+        transfer.reembed_job(engine).make(new, tmp_path / "new")
         assert [len(request.body["input"]) for request in server.requests] == [5]  # the verification's sample
     assert tree_hash(folder) == before
     assert [each.name for each in (tmp_path / "state" / "transfer").iterdir()] == []
@@ -327,7 +328,7 @@ def test_killed_at_any_moment_and_resumed_equals_undisturbed(tmp_path: Path, see
     folder = own_store(tmp_path / "store", ROWS)
     engine = opened(folder, tmp_path / "state")
     with loopback() as server:
-        engine.transfer.another_model.make(embedder_of(_settings(server)), tmp_path / "undisturbed")
+        transfer.reembed_job(engine).make(embedder_of(_settings(server)), tmp_path / "undisturbed")
         command = [sys.executable, "-m", "memtui", "reembed", "--store", str(folder), "--to", str(tmp_path / "new"),
                    "--model", "other-model", "--base-url", f"{server.url}/v1", "--json"]  # fmt: skip
         moment = random.Random(seed)

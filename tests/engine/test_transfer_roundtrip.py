@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import UsageError
+from memtui.engine import UsageError, transfer
 from memtui.engine.transfer.exporting.request import ExportRequest
 from memtui.engine.transfer.importing.request import ImportRequest
 from memtui.engine.transfer.writers.csv import as_it_was, harmless
@@ -34,13 +34,13 @@ def _there_and_back(
     make: Make, name: str, tmp_path: Path, fields: tuple[str, ...] = ()
 ) -> tuple[Any, Any, Counter[str]]:
     engine = opened(make(tmp_path / "store", ROWS), tmp_path / "state")
-    out = engine.transfer.export(ExportRequest(tmp_path / "out", name, mask=False, fields=fields))
+    out = transfer.export_memories(engine, ExportRequest(tmp_path / "out", name, mask=False, fields=fields))
     copy = opened(make(tmp_path / "copy", []), tmp_path / "state")
-    plan = copy.transfer.plan(ImportRequest((tmp_path / "out",), rules_off=EVERYTHING))
+    plan = transfer.plan_import(copy, ImportRequest((tmp_path / "out",), rules_off=EVERYTHING))
     ledger: Counter[str] = Counter()
     for loss in (*out.loss, *plan.losses()):
         ledger[loss.field] += loss.rows
-    copy.transfer.run(plan)
+    transfer.run_import(copy, plan)
     plan.close()
     return rows_of(engine), rows_of(copy), ledger
 
@@ -86,8 +86,8 @@ def test_a_field_that_there_is_not_is_a_wrong_use(tmp_path: Path) -> None:
     engine = opened(own_store(tmp_path / "store", ROWS), tmp_path / "state")
     for name, fields in (("csv", "colour"), ("json", "scope")):
         with pytest.raises(UsageError, match=r"There is no field|cannot be chosen"):
-            engine.transfer.export(ExportRequest(tmp_path / "out", name, fields=(fields,)))
-    assert engine.transfer.exports.all() == []
+            transfer.export_memories(engine, ExportRequest(tmp_path / "out", name, fields=(fields,)))
+    assert transfer.past_exports(engine).all() == []
 
 
 @pytest.mark.parametrize("make", [own_store, pro_store])

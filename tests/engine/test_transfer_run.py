@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.core.errors import Cancelled, EmbeddingError, MemtuiError, RefusedError
 from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.providers.embedding_services import EmbeddingSettings
@@ -89,7 +90,7 @@ def test_cancelling_leaves_the_store_alone(tmp_path: Path) -> None:
 
     plan = planned(engine, source, find_near=False)
     with pytest.raises(Cancelled):
-        engine.transfer.run(plan, on_progress=stop, cancel=cancel)
+        transfer.run_import(engine, plan, on_progress=stop, cancel=cancel)
     plan.close()
     assert seen
     assert tree_hash(folder) == before
@@ -98,7 +99,7 @@ def test_cancelling_leaves_the_store_alone(tmp_path: Path) -> None:
     from memtui.engine.transfer.importing.request import ImportRequest
 
     with pytest.raises(Cancelled):
-        engine.transfer.plan(ImportRequest((source,)), cancel=early)
+        transfer.plan_import(engine, ImportRequest((source,)), cancel=early)
     assert engine.curate.journal() == []
 
 
@@ -119,11 +120,11 @@ def test_a_service_that_fails_at_row_700_of_1000_is_asked_for_the_rest_only(tmp_
 
         server.answer = refusing  # type: ignore[method-assign]
         with pytest.raises(EmbeddingError):
-            engine.transfer.run(plan)
+            transfer.run_import(engine, plan)
         assert tree_hash(folder) == before
         server.answer = usual  # type: ignore[method-assign]
         server.requests.clear()
-        done = engine.transfer.run(plan)
+        done = transfer.run_import(engine, plan)
         plan.close()
         asked = [text for request in server.requests for text in request.body["input"]]
         assert done.added == 1_000
@@ -163,7 +164,7 @@ def test_rows_that_came_meanwhile_are_not_doubled(tmp_path: Path) -> None:
     plan = planned(second, source, find_near=False)
     imported(first, source, find_near=False)
     with pytest.raises(RefusedError, match="meanwhile"):
-        second.transfer.run(plan)
+        transfer.run_import(second, plan)
     plan.close()
     assert len(rows_of(first)) == MANY
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import transfer
 from memtui.engine.core.errors import Cancelled, UsageError
 from memtui.engine.core.progress import CancelToken, Progress
 from memtui.engine.providers.embedder import embedder_named
@@ -40,21 +41,21 @@ def test_a_stopped_import_is_asked_for_again_as_it_was(tmp_path: Path) -> None:
     plan = planned(engine, source, scope="agent:ana", rules_off=frozenset(("noise",)), choices={3: "take"})
     token.cancel()
     with pytest.raises(Cancelled):
-        engine.transfer.run(plan, cancel=token)
+        transfer.run_import(engine, plan, cancel=token)
     plan.close()
-    (left,) = engine.transfer.runs.all()
+    (left,) = transfer.unfinished_runs(engine).all()
     assert (left.kind, left.why) == ("import", "It was stopped.")
     assert left.request == replace(plan.request, sources=(source,))
-    again = engine.transfer.plan(left.request)
-    assert engine.transfer.run(again).added == 40
+    again = transfer.plan_import(engine, left.request)
+    assert transfer.run_import(engine, again).added == 40
     again.close()
-    assert engine.transfer.runs.all() == []
+    assert transfer.unfinished_runs(engine).all() == []
     assert len(rows_of(engine)) == 40
 
 
 def test_a_run_whose_program_lives_is_not_offered_and_a_killed_one_is(tmp_path: Path) -> None:
     engine = opened(own_store(tmp_path / "store"), tmp_path / "state")
-    runs = engine.transfer.runs
+    runs = transfer.unfinished_runs(engine)
     what = as_asked(ImportRequest((tmp_path / "x.jsonl",)))
     with runs.running("import", what):
         assert runs.all() == []
@@ -71,10 +72,10 @@ def test_a_run_whose_program_lives_is_not_offered_and_a_killed_one_is(tmp_path: 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "import", "what": {}}', "\ud800"])
 def test_a_note_that_is_no_note_is_passed_over(tmp_path: Path, text: str) -> None:
     engine = opened(own_store(tmp_path / "store"), tmp_path / "state")
-    with engine.transfer.runs.running("import", as_asked(ImportRequest((tmp_path / "x",)))):
+    with transfer.unfinished_runs(engine).running("import", as_asked(ImportRequest((tmp_path / "x",)))):
         (file,) = (tmp_path / "state").rglob("import-*.json")
     file.write_text(text, "utf-8", "surrogatepass")
-    assert engine.transfer.runs.all() == []
+    assert transfer.unfinished_runs(engine).all() == []
 
 
 def test_the_size_of_an_export_is_close_to_what_is_written(tmp_path: Path) -> None:
@@ -82,20 +83,22 @@ def test_the_size_of_an_export_is_close_to_what_is_written(tmp_path: Path) -> No
     engine = opened(own_store(tmp_path / "store", rows), tmp_path / "state")
     for name in ("jsonl", "csv"):
         request = ExportRequest(tmp_path / f"out.{name}", name)
-        guessed = engine.transfer.export_size(request)
-        assert abs(guessed - engine.transfer.export(request).size_bytes) < 0.1 * guessed
+        guessed = transfer.estimate_export(engine, request)
+        assert abs(guessed - transfer.export_memories(engine, request).size_bytes) < 0.1 * guessed
     few = ExportRequest(tmp_path / "few.jsonl", "jsonl", ids=tuple(row["id"] for row in rows[:5]))
-    assert engine.transfer.export_size(few) == pytest.approx(engine.transfer.export(few).size_bytes, rel=0.2)
+    assert transfer.estimate_export(engine, few) == pytest.approx(
+        transfer.export_memories(engine, few).size_bytes, rel=0.2
+    )
 
 
 def test_a_pasted_list_is_a_source(tmp_path: Path) -> None:
     engine = opened(own_store(tmp_path / "store"), tmp_path / "state")
-    path = engine.transfer.pasted(
-        "[2026-01-02] - Ana paints boats.\n[2026-01-03] - The kiln is in Uferweg.\n"
+    path = transfer.keep_pasted(
+        engine, "[2026-01-02] - Ana paints boats.\n[2026-01-03] - The kiln is in Uferweg.\n"
     )
-    assert engine.transfer.pasted(path.read_text("utf-8")) == path
+    assert transfer.keep_pasted(engine, path.read_text("utf-8")) == path
     with_progress: list[Progress] = []
-    plan = engine.transfer.plan(ImportRequest((path,)), with_progress.append)
+    plan = transfer.plan_import(engine, ImportRequest((path,)), with_progress.append)
     assert plan.sources[0].format.name == "pasted"
     assert plan.counts["new"] == 2
     plan.close()
@@ -117,7 +120,7 @@ def test_an_export_without_texts_holds_none(tmp_path: Path) -> None:
     engine = opened(pro_store(tmp_path / "store", rows), tmp_path / "state")
     for name in ("jsonl", "json", "csv", "parquet", "markdown", "obsidian"):
         out = tmp_path / f"out-{name}"
-        done = engine.transfer.export(ExportRequest(out, name, redact=True))
+        done = transfer.export_memories(engine, ExportRequest(out, name, redact=True))
         assert done.rows == 3
         assert any(loss.what.startswith("left out, as asked") for loss in done.loss)
         files = [out] if out.is_file() else [each for each in out.rglob("*") if each.is_file()]

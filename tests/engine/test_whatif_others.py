@@ -32,7 +32,7 @@ def ask(engine: Engine, recipe: str, query: str) -> Trace:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("recipe", ["memtui", "mem-engine"])
+@pytest.mark.parametrize("recipe", ["memtui", "mem-engine", "memory-core"])
 def test_what_ifs_of_every_parameter_equal_full_recalls(engine: Engine, recipe: str) -> None:
     rng = random.Random(7)
     bench = Recompute(engine.bench())
@@ -56,7 +56,7 @@ def test_what_ifs_of_every_parameter_equal_full_recalls(engine: Engine, recipe: 
     assert moved
 
 
-@pytest.mark.parametrize("recipe", ["memtui", "mem-engine"])
+@pytest.mark.parametrize("recipe", ["memtui", "mem-engine", "memory-core"])
 def test_a_parameter_that_is_said_to_do_nothing_does_nothing(engine: Engine, recipe: str) -> None:
     rng = random.Random(5)
     idle = 0

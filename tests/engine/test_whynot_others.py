@@ -162,7 +162,7 @@ def test_a_trace_from_a_file_cannot_be_searched(tmp_path: Path) -> None:
     receipt = read_receipt(json.dumps(explain.receipt(engine, trace)))
     comparison = explain.compare(receipt, trace)
     assert comparison.kendall_tau is None
-    assert comparison.overlap_at_k == 1.0
+    assert comparison.overlap == comparison.k
 
 
 def test_a_change_of_the_memory_is_a_change_set_that_brings_it_back(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from memtui.engine import transfer
 from memtui.engine.dialects.memtui import own_schema
 from memtui.engine.engine import Engine, open_engine
 from memtui.engine.providers.embedding_services import EmbeddingSettings
@@ -69,14 +70,14 @@ def opened(folder: Path, state: Path, *, writable: bool = True, **options: Any) 
 def planned(engine: Engine, *sources: Path, **options: Any) -> ImportPlan:
     """The plan of an import; the catalog is read anew."""
     engine.refresh()
-    return engine.transfer.plan(ImportRequest(tuple(sources), **options))
+    return transfer.plan_import(engine, ImportRequest(tuple(sources), **options))
 
 
 def imported(engine: Engine, *sources: Path, confirmed: bool = False, **options: Any) -> Any:
     """Plan and run an import."""
     plan = planned(engine, *sources, **options)
     try:
-        return engine.transfer.run(plan, confirmed=confirmed)
+        return transfer.run_import(engine, plan, confirmed=confirmed)
     finally:
         plan.close()
 

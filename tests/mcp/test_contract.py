@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -98,7 +98,12 @@ async def refusal(client: Client, tool: str, **arguments: Any) -> str:
     return text
 
 
-@pytest.mark.parametrize("world", WRITTEN, indirect=True)
+def one_now(kinds: Iterable[str]) -> list[Any]:
+    """The kinds of stores as parameters: memtui's own now, the others with what is slow."""
+    return [pytest.param(kind, marks=() if kind == "memtui" else pytest.mark.slow) for kind in kinds]
+
+
+@pytest.mark.parametrize("world", one_now(WRITTEN), indirect=True)
 async def test_an_agent_stores_finds_changes_and_forgets(
     world: World, request: pytest.FixtureRequest
 ) -> None:
@@ -155,7 +160,7 @@ async def test_an_agent_stores_finds_changes_and_forgets(
         assert (await answer(client, "memory_get", ids=[done["id"]]))["memories"][0]["active"]
 
 
-@pytest.mark.parametrize("world", KINDS, indirect=True)
+@pytest.mark.parametrize("world", one_now(KINDS), indirect=True)
 async def test_foreign_and_unknown_ids_and_scopes_name_the_argument_and_the_next_step(world: World) -> None:
     async with world.serve("--as", "main") as client:
         said = await refusal(client, "memory_get", ids=["00000000-0000-4000-8000-00000000dead"])
@@ -176,6 +181,7 @@ async def test_foreign_and_unknown_ids_and_scopes_name_the_argument_and_the_next
         assert not {each["id"] for each in page["memories"]} & {each["id"] for each in foreign}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", ["builtin-g2", "builtin-g3", "pro"], indirect=True)
 async def test_pages_hold_only_what_the_client_may_read_and_all_of_it(world: World) -> None:
     async def ids(*words: str) -> list[tuple[str, str]]:

@@ -102,6 +102,7 @@ async def answer(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     return dict(result.structured_content or {})
 
 
+@pytest.mark.slow
 def test_a_wrong_host_origin_or_token_is_refused(house: House) -> None:
     token = house.run("clients", "add", "codex")
     assert house.post().status_code == 200  # on this machine nobody needs one
@@ -137,6 +138,7 @@ def test_beyond_this_machine_nobody_is_served_without_a_token(tmp_path: Path) ->
     assert "memtui clients add" in done.stderr
 
 
+@pytest.mark.slow
 async def test_two_clients_are_blind_to_each_other_and_the_journal_tells_their_calls(house: House) -> None:
     alice, bob = (house.run("clients", "add", name) for name in ("alice", "bob"))
     auditor = house.run("clients", "add", "auditor", "--reads", "agent:alice")

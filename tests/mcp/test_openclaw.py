@@ -15,6 +15,8 @@ from mcp.client import Client
 
 from memtui.engine import Engine, open_engine
 from memtui.engine.capture.replays import NEW_ID, TICK_MS, Replay, marked, read_recordings
+from memtui.engine.changes.files_beside import PreparedFiles
+from memtui.engine.changes.journal import Journal
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.mcp.door import Door
 from memtui.mcp.openclaw import openclaw_tools
@@ -190,6 +192,74 @@ async def test_a_fact_is_told_as_it_was_at_a_time(tmp_path: Path, service: Loopb
         assert then.structured_content["facts"][0]["current"]["id"] == old
         nothing = await client.call_tool("memory_fact_query", {})
         assert nothing.structured_content == {"error": "missing_selector"}
+
+
+async def test_a_call_that_changes_only_files_is_an_entry_that_can_be_taken_back_and_made_again(
+    tmp_path: Path, service: Loopback
+) -> None:
+    recorded = RECORDED["tool-learning"]
+    stage = Stage(recorded, tmp_path, service)
+    workspace = tmp_path / "files" / "ws"
+
+    def files() -> dict[str, str]:
+        return {str(each): each.read_text() for each in sorted(workspace.rglob("*")) if each.is_file()}
+
+    before, rows = files(), tree_hash(tmp_path / "db" / "memories.lance")
+    async with stage.connected(stage.door("main")) as client:
+        logged = await client.call_tool("self_improvement_log", recorded["steps"][0]["params"])
+        assert not logged.is_error
+    after = files()
+    assert after != before
+    assert tree_hash(tmp_path / "db" / "memories.lance") == rows
+    with stage.opened(writable=True) as engine:
+        entry = engine.curate.journal()[0]
+        assert (entry.title, entry.rows, entry.state) == ("self_improvement_log by main", 0, "applied")
+        assert entry.as_json()["client"] == "mcp:main"
+        planned = engine.curate.undo()
+        assert planned.asides
+        engine.curate.apply(planned)
+        assert files() == before
+        engine.curate.apply(engine.curate.redo())
+        assert files() == after
+        assert [each.state for each in engine.curate.journal()] == ["applied", "undone", "applied"]
+        (changed,) = [each for each in after if after[each] != before.get(each)][:1]
+        Path(changed).write_text("# a person wrote here\n")
+        outcome = engine.curate.apply(engine.curate.undo())
+        assert any("changed since" in each for each in outcome.warnings)
+        assert Path(changed).read_text() == "# a person wrote here\n"
+
+
+async def test_files_of_a_call_that_was_cut_off_can_be_finished_or_taken_back(
+    tmp_path: Path, service: Loopback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = RECORDED["tool-learning"]
+    stage = Stage(recorded, tmp_path, service)
+    log = "files/ws/.learnings"
+
+    def texts() -> list[str]:
+        return [each.read_text() for each in sorted((tmp_path / log).glob("*.md"))]
+
+    before = texts()
+    async with stage.connected(stage.door("main")) as client:
+        with monkeypatch.context() as patched:
+
+            def killed(self: Any, *given: Any, **more: Any) -> None:
+                raise SystemExit
+
+            patched.setattr(Journal, "applied", killed)
+            patched.setattr(Journal, "drop", lambda self, entry: None)
+            patched.setattr(PreparedFiles, "take", killed)
+            with pytest.raises((SystemExit, BaseExceptionGroup)):
+                await client.call_tool("self_improvement_log", recorded["steps"][0]["params"])
+    assert texts() == before
+    with stage.opened(writable=True) as engine:
+        (cut,) = engine.curate.interrupted()
+        assert cut.found.value == "not there"
+        engine.curate.finish(cut.entry.entry)
+        assert texts() != before
+        assert engine.curate.interrupted() == []
+        engine.curate.apply(engine.curate.undo())
+        assert texts() == before
 
 
 async def test_a_file_outside_of_the_workspace_is_refused(tmp_path: Path, service: Loopback) -> None:

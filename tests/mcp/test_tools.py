@@ -11,12 +11,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp import MCPError
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from memtui.engine import CaseBook, Engine, open_engine
+from memtui.engine.clients import CallJournal
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
 from tests.conftest import NOW_MS, ROOT, tree_hash
@@ -198,6 +200,7 @@ async def test_wrong_arguments_are_named_and_their_values_not_repeated(door_to: 
         assert "does not exist" in await call.error("memory_everything")
 
 
+@pytest.mark.slow
 async def test_a_missed_memory_names_its_gate_and_becomes_a_case(
     door_to: Callable[..., Door], tmp_path: Path
 ) -> None:
@@ -230,7 +233,7 @@ async def test_a_memory_is_a_resource_for_those_who_may_read_it(door_to: Callabl
 async def test_prompts_are_filled_in_and_what_is_missing_is_named(door_to: Callable[..., Door]) -> None:
     async with connected(door_to()) as call:
         names = {each.name for each in (await call.client.list_prompts()).prompts}
-        assert names == {"weekly_review", "why_did_you_say_that", "clean_up"}
+        assert names == {"memories_for", "weekly_review", "why_did_you_say_that", "clean_up"}
         found = await call.client.get_prompt("clean_up", {"scope": "agent:{x}"})
         assert "Scope: agent:{x}" in found.messages[0].content.text  # type: ignore[union-attr]
         with pytest.raises(MCPError, match="question"):
@@ -251,6 +254,7 @@ async def test_an_undo_beside_the_running_server_is_seen(
         assert "memory_search" in await call.error("memory_get", ids=[made["id"]])
 
 
+@pytest.mark.slow
 async def test_over_standard_input_and_output_only_the_protocol_is_spoken(
     store: Path, tmp_path: Path
 ) -> None:
@@ -264,6 +268,7 @@ async def test_over_standard_input_and_output_only_the_protocol_is_spoken(
         assert "ids" in await call.error("memory_get", ids=["nothing"])
 
 
+@pytest.mark.slow
 def test_the_server_ends_with_its_input_and_says_what_is_missing(store: Path) -> None:
     started = [sys.executable, "-m", "memtui", "mcp", "--store", str(store)]
     done = subprocess.run(started, input=b"", capture_output=True, cwd=ROOT, check=False)
@@ -319,3 +324,77 @@ async def test_the_access_list_of_the_stores_agent_holds_at_the_door(tmp_path: P
         seen = {each["scope"] for each in (await call("memory_list"))["memories"]}
         assert seen == {"agent:finance"}
         assert "scope" in await call.error("memory_search", query="printer", scope="global")
+
+
+async def test_the_block_for_a_question_is_a_prompt(door_to: Callable[..., Door], tmp_path: Path) -> None:
+    async with connected(door_to("alice")) as alice, connected(door_to("bob", client="other")) as bob:
+        await alice("memory_store", text="The bastion answers on port 48022")
+        asked = {"question": "Which port does the bastion answer on?"}
+        found = await alice.client.get_prompt("memories_for", asked)
+        assert "48022" in found.messages[0].content.text  # type: ignore[union-attr]
+        other = await bob.client.get_prompt("memories_for", asked)
+        assert "48022" not in other.messages[0].content.text  # type: ignore[union-attr]
+        with pytest.raises(MCPError, match="question"):
+            await alice.client.get_prompt("memories_for", {"question": "  "})
+    (journal,) = tmp_path.rglob("calls.jsonl")
+    calls = CallJournal(journal.parent).read()
+    assert [(each.tool, each.outcome) for each in calls][:2] == [
+        ("memories_for", "silent"),
+        ("memories_for", "injected"),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+async def test_what_changes_beside_the_server_is_told(
+    door_to: Callable[..., Door], store: Path, tmp_path: Path, mode: Any
+) -> None:
+    heard: list[str] = []
+
+    async def hear(message: Any) -> None:
+        heard.append(type(message).__name__)
+
+    door = door_to()
+    async with Client(make_server(door), mode=mode, message_handler=hear) as client:
+        made = await client.call_tool("memory_store", {"text": "The bastion answers on port 48022"})
+        assert made.structured_content is not None
+        uri, stats = f"memory://{made.structured_content['id']}", "memtui://stats"
+
+        def add() -> None:
+            words = ["add", "The relay listens on port 7011", "--yes", "--store", str(store)]
+            subprocess.run(
+                [sys.executable, "-m", "memtui", *words], check=True, cwd=ROOT, capture_output=True
+            )
+
+        if mode == "auto":
+            seen: list[Any] = []
+            with anyio.fail_after(30):
+                async with client.listen(
+                    resources_list_changed=True, resource_subscriptions=[uri, stats]
+                ) as told:
+                    await anyio.to_thread.run_sync(add)
+                    async for event in told:
+                        seen.append(event)
+                        if len(seen) == 2:
+                            break
+            assert {type(each).__name__ for each in seen} == {"ResourcesListChanged", "ResourceUpdated"}
+            assert [each.uri for each in seen if hasattr(each, "uri")] == [stats]
+        else:
+            await client.subscribe_resource(stats)
+            await anyio.to_thread.run_sync(add)
+            with anyio.fail_after(30):
+                while not {"ResourceUpdatedNotification", "ResourceListChangedNotification"} <= set(heard):
+                    await anyio.sleep(0.1)
+
+
+async def test_the_block_of_a_plugins_store_is_the_plugins(tmp_path: Path) -> None:
+    folder = write_store(tmp_path / "pro", [row("one", "The bastion answers on port 48022", (1, 0))], dims=2)
+
+    def opened() -> Engine:
+        return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path, state=tmp_path / "state")
+
+    async with connected(Door(opened, agent="main", client="test")) as call:
+        asked = {"question": "Which port does the bastion answer on?"}
+        found = await call.client.get_prompt("memories_for", asked)
+        text = found.messages[0].content.text  # type: ignore[union-attr]
+        assert "48022" in text
+        assert "UNTRUSTED" in text

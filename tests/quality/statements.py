@@ -1,6 +1,8 @@
 """The labelled statements: texts of our own, five kinds and what is worth nothing, in four languages.
 
-The rules were fitted to the 300 of the folder; those in `held` were written after the rules, to measure with.
+The rules were fitted to the 300 of the folder and to those in `apart/read`; those in `held` and `apart/unread` were
+written to measure with. `apart` was written without a look at the rules: they kept .81 of what is worth keeping in
+it, with a precision of .97, before one half of it was read and the rules were mended by that half.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).with_name("statements")
+MEASURED = ("held", "unread")
 KINDS = {
     "p": "preference",
     "d": "decision",
@@ -33,7 +36,7 @@ class Labelled:
 def labelled() -> list[Labelled]:
     """All of them."""
     return [
-        Labelled(line[2:], KINDS[line[0]], path.stem, path.parent != FOLDER)
+        Labelled(line[2:], KINDS[line[0]], path.stem, path.parent.name in MEASURED)
         for path in sorted(FOLDER.rglob("*.txt"))
         for line in path.read_text("utf-8").splitlines()
     ]

@@ -1,13 +1,15 @@
 """How well each recipe answers questions that we made ourselves: recall@10, nDCG@10, MRR.
 
-python -m tests.quality.table [../shared]
+python -m tests.quality.table [../shared] [--context FOLDER]
 
 Three sets: dialogues (ours, bundled vectors), the peer's store with its MiniLM vectors (rows judged by us), the demo
-store. They are small: read differences below .05 as none.
+store. They are small: read differences below .05 as none. With `--context`, the folder of a model, `memtui` is also
+asked with its token vectors at several weights, which is how `tokenWeight` is judged.
 """
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import sys
@@ -15,13 +17,13 @@ import tarfile
 import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from memtui.engine import RecallRequest
+from memtui.engine import RecallRequest, open_engine
 from memtui.engine.cases.case import Case
 from memtui.engine.cases.runner import Measures, mean, measure
 from memtui.engine.providers.static_embedder import bundled
@@ -29,6 +31,7 @@ from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.recipes.memtui.signals import SIGNALS
 from memtui.engine.store.open import open_store
+from memtui.engine.token_vectors import build
 from tests.conftest import NOW_MS, SHARED
 from tests.quality import dialogues
 
@@ -171,8 +174,30 @@ def table(set_: Set) -> list[tuple[str, dict[str, float | None]]]:
     return out
 
 
+TOKEN_WEIGHTS = ((0.8, 0.0), (0.8, 0.4), (0.8, 0.8), (0.4, 0.8), (0.8, 1.2), (0.0, 1.6))
+"""(lateWeight, tokenWeight) that are compared where a model is named."""
+
+
+def token_table(set_: Set, model: Path, state: Path) -> list[tuple[str, dict[str, float | None]]]:
+    """The means of `memtui` with token vectors of `model`, kept in `state`."""
+    engine = open_engine(
+        Path(set_.bench.store.uri), now=lambda: NOW_MS, environ={}, cwd=state.parent, state=state
+    )
+    build(engine, model)
+    bench, out = replace(set_.bench, tokens=engine.bench().tokens), []
+    for late, read in TOKEN_WEIGHTS:
+        settings = {"lateWeight": late, "tokenWeight": read}
+        answers = [answer(bench, q, "memtui", settings) for q in set_.questions]
+        out.append((f"memtui: late {late}, token {read}", scores(set_, answers)))
+    return out
+
+
 def main() -> int:
-    shared = Path(sys.argv[1]) if len(sys.argv) > 1 else SHARED
+    parser = argparse.ArgumentParser(description="How well each recipe answers.")
+    parser.add_argument("shared", nargs="?", type=Path, default=SHARED)
+    parser.add_argument("--context", type=Path, metavar="FOLDER", help="a model for token vectors")
+    args = parser.parse_args()
+    shared: Path = args.shared
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         sets = [
@@ -185,7 +210,10 @@ def main() -> int:
         sets.append(demo_set(folder / "demo"))
         for set_ in sets:
             print(f"\n{set_.name}, {len(set_.questions)} questions")
-            for name, found in table(set_):
+            found_of = table(set_)
+            if args.context is not None:
+                found_of += token_table(set_, args.context, folder / "state" / str(sets.index(set_)))
+            for name, found in found_of:
                 print(
                     f"  {name:<26}recall {found['recall'] or 0:.3f}  nDCG {found['ndcg'] or 0:.3f}"
                     f"  MRR {found['mrr'] or 0:.3f}"

@@ -53,7 +53,7 @@ def table() -> str:
 
 def test_the_set_is_large_enough() -> None:
     texts = labelled()
-    assert len(texts) >= 300
+    assert len(texts) >= 540
     assert {each.language for each in texts} == {"en", "de", "zh", "ja"}
     assert {each.kind for each in texts} == {
         "preference",

@@ -95,6 +95,15 @@ async def until(pilot: Pilot[None], true: Callable[[], bool]) -> None:
             await pilot.pause(0.01)
 
 
+async def walk(pilot: Pilot[None], there: Callable[[], bool], key: Callable[[], str]) -> None:
+    """Press `key()` until something has been reached; fail where it never is."""
+    for _ in range(60):
+        if there():
+            return
+        await press(pilot, key())
+    raise AssertionError(f"not reached; the keyboard is with {pilot.app.focused}")
+
+
 async def press(pilot: Pilot[None], *keys: str) -> None:
     """Press keys and wait until everything has settled: after a key, too, that has set an engine call going."""
     for key in keys:

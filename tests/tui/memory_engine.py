@@ -113,6 +113,11 @@ class MemoryEngine:
             warnings=("This store was written a minute ago by another program.",),
         )
 
+    @property
+    def population(self) -> object:
+        """Nothing here decays."""
+        raise MemtuiError("This engine has no lifecycle.")
+
     environ: dict[str, str] = {}  # noqa: RUF012 -- an engine without an environment has no sessions
 
     def load_catalog(self, on_progress: object = None, cancel: CancelToken | None = None) -> None:
@@ -122,6 +127,9 @@ class MemoryEngine:
 
     def close(self) -> None:
         """Nothing is held."""
+
+    reconfigured = False
+    elsewhere = ""
 
     def newer(self) -> int | None:
         return self.grown or None
@@ -146,7 +154,8 @@ class MemoryEngine:
         return ListView(query, self.version, len(positions), self._rows, _facets(sample), positions)
 
     is_remote = False
-    read_only_because = "This store is made up."
+    locked = plans = True
+    read_only_because = never_because = "This store is made up."
     access = SimpleNamespace(verdict="read-only", reason=read_only_because, warning="")
 
     @property

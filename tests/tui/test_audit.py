@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memtui.engine import Engine, open_engine
+from memtui.engine.witness import Injected, ReplayedSession, ReplayedTurn
 from memtui.engine.witness.got import GotIndex, read_got
+from memtui.engine.witness.session import SessionFile
+from memtui.engine.witness.turns import Turn
 from memtui.tui.messages import ShowMemory
+from memtui.tui.paint.glyphs import choose
+from memtui.tui.screens.audit import view
 from memtui.tui.screens.audit.screen import AuditScreen
+from memtui.tui.screens.audit.state import AuditState
 from memtui.tui.screens.browse.memory_list import MemoryList
 from memtui.tui.screens.recall.bisect import BisectScreen
 from memtui.tui.widgets.row_list import BuiltRows
@@ -100,6 +107,9 @@ async def test_who_reads_what(home: Path, size: tuple[int, int]) -> None:
         check_golden(f"audit-access-{size[0]}x{size[1]}", screen_text(app))
         state = screen_of(app).state
         assert (state.agent, state.scopes[state.column]) == ("scribe", "user:ines")
+        text = screen_text(app)
+        assert "1 line in 1 turn, at least" in text
+        assert "openclaw.json has no" in text
 
 
 @pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
@@ -110,12 +120,55 @@ async def test_a_leak_with_its_proof(home: Path, size: tuple[int, int]) -> None:
         text = screen_text(app)
         check_golden(f"audit-leak-{size[0]}x{size[1]}", text)
         assert "did" in text
-        assert PRIVATE not in text
+        assert "user:ines: main may read it" in text
         await press(pilot, "X")
         await settle(pilot)
         reach = screen_of(app).state.reach
         assert reach is not None
         assert (reach.id, reach.agents) == ("33333333-c", {"scribe": 1})
+
+
+async def test_the_memory_of_a_leak_is_shown_masked_until_it_is_revealed(home: Path) -> None:
+    import lancedb
+
+    table = lancedb.connect(home / ".openclaw" / "memory" / "lancedb-pro").open_table("memories")
+    table.update(where="id = '33333333-c'", values={"text": f"{PRIVATE} password: hunter33Y8"})
+    async with running(engine_of(home), (120, 36)) as (app, pilot):
+        await press(pilot, "8", "right_square_bracket", "right_square_bracket")
+        await settle(pilot)
+        leak = screen_of(app).state.shown_leak
+        assert leak is not None
+        assert "hunter33Y8" not in repr(leak) + json.dumps(leak.as_json())
+        text = screen_text(app)
+        assert "physiotherapist" in text
+        assert "hunter33Y8" not in text
+        assert "[REDACTED]" in text
+        await press(pilot, "V")
+        assert "hunter33Y8" in screen_text(app)
+
+
+async def test_the_turns_of_a_cell_are_listed_and_lead_to_themselves(home: Path) -> None:
+    async with running(engine_of(home), (200, 50)) as (app, pilot):
+        await press(pilot, "8", "right_square_bracket")
+        await settle(pilot)
+        await press(pilot, "l")
+        text = screen_text(app)
+        assert '"main": ["global", "agent:main", "user:ines"]' in text
+        assert "no turn is known" in text
+        await press(pilot, "j")
+        await settle(pilot)
+        assert "session- turn 3  transcript" in screen_text(app)
+        screen = screen_of(app)
+        rows = screen.query_one("#detail-rows", BuiltRows)
+        rows.choose("session-of-scribe#3")
+        rows.focus()
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert (screen.state.view, screen.state.session, screen.state.turn) == (
+            "sessions",
+            "session-of-scribe",
+            3,
+        )
 
 
 async def test_a_turn_is_bisected_and_made_a_case(home: Path, tmp_path: Path) -> None:
@@ -139,6 +192,7 @@ async def test_a_turn_is_bisected_and_made_a_case(home: Path, tmp_path: Path) ->
         assert opened._request.query == "which port is it"
 
 
+@pytest.mark.slow
 async def test_a_transcript_is_shown_as_previews_until_it_is_revealed(home: Path) -> None:
     long = "please " * 60 + "tell me the end"
     write_session(home, "blocks", [MadeTurn(long, (line(PORT),))], session="a-long-one", agent="scribe")
@@ -226,6 +280,38 @@ async def test_a_reach_is_taken_out_by_one_change_and_written_as_a_pack(home: Pa
         assert (tmp_path / "pack.zip").is_file()
 
 
+async def test_what_becomes_of_each_row_of_a_reach_is_chosen_on_the_screen(
+    home: Path, tmp_path: Path
+) -> None:
+    engine = engine_of(home, writable=True, state=tmp_path / "state")
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "8")
+        await settle(pilot)
+        await press(pilot, "j")
+        await settle(pilot)
+        await press(pilot, "tab", "tab")
+        screen_of(app).query_one("#detail-rows", BuiltRows).choose("0:11111111-a")
+        await press(pilot, "X")
+        await settle(pilot)
+        screen = screen_of(app)
+        assert {each: mend.verb for each, mend in screen.state.mends.items()} == {"11111111-a": "archive"}
+        screen.query_one("#list-rows").focus()
+        await press(pilot, "space", "l")
+        assert screen.state.mends["11111111-a"].verb == "leave"
+        assert "nothing is chosen" in screen_text(app)
+        assert screen.check_action("apply", ()) is None
+        await press(pilot, "f", "s")
+        app.screen.query_one("Input").value = "user:ines"
+        await press(pilot, "enter")
+        assert screen.state.mends["11111111-a"].words == "moved to user:ines"
+        await press(pilot, "A")
+        await settle(pilot)
+        assert "user:ines" in screen_text(app)
+        await press(pilot, "Y")
+        await settle(pilot)
+        assert engine.memories(["11111111-a"])["11111111-a"].scope == "user:ines"
+
+
 async def test_the_live_view_shows_what_another_program_writes(home: Path) -> None:
     import lancedb
 
@@ -257,6 +343,38 @@ async def test_the_live_view_shows_what_another_program_writes(home: Path) -> No
         assert len(screen.state.live_shown) == 2
         await press(pilot, "F")
         assert screen.state.paused
+
+
+async def test_no_text_of_a_transcript_is_left_in_our_state(home: Path, tmp_path: Path) -> None:
+    """Every view of the sessions is looked at, a case is kept of a turn; then every file of the state is read."""
+    state = tmp_path / "state"
+    engine = engine_of(home, writable=True, state=state)
+    async with running(engine, (120, 36)) as (_, pilot):
+        await press(pilot, "8")
+        await settle(pilot)
+        await press(pilot, "j")
+        await settle(pilot)
+        await press(pilot, "full_stop", "full_stop", "V", "R")
+        await settle(pilot)
+        for _ in range(4):
+            await press(pilot, "right_square_bracket")
+            await settle(pilot)
+    from memtui.paths import state_dir
+
+    places = [state, state_dir()]
+    files = [path for place in places if place.is_dir() for path in place.rglob("*") if path.is_file()]
+    assert any(path.name == "injections.sqlite" for path in files)
+    secrets = [
+        b"which port does the bastion",
+        b"what is the password",
+        b"hunter22X9",
+        b"An answer.",
+        b"physiotherapist",
+    ]
+    found = {
+        (path.name, text) for path in files for text in secrets if text.lower() in path.read_bytes().lower()
+    }
+    assert found == set()
 
 
 async def test_an_environment_without_sessions_says_what_the_store_tells(tmp_path: Path) -> None:
@@ -340,3 +458,28 @@ async def test_keys_mean_the_first_changed_memory_while_none_is_under_the_cursor
         reach = screen_of(app).state.reach
         assert reach is not None
         assert reach.id == "11111111-a"
+
+
+def test_the_gates_of_then_and_of_today_stand_beside_each_other() -> None:
+    """What was asked as of then does not change what today's answer said, and says itself when nothing came back."""
+    made = Turn(1, NOW_MS, "e1", "which port", "transcript")
+    file = SessionFile("s1", "main", Path("s1.jsonl"), "jsonl")
+    look = view.Look(choose({"MEMTUI_GLYPHS": "unicode"}), UTC, NOW_MS)
+
+    def shown(memory: Injected, *, today: bool) -> str:
+        session = ReplayedSession(file, [ReplayedTurn(made, "transcript", [memory])])
+        asked = frozenset({("s1", 1)} if today else ())
+        state = AuditState(session="s1", replayed=session, turn=1, asked=asked)
+        rows = view.turn(state, 76, look)
+        return "\n".join(line.plain for row in rows for line in row.lines)
+
+    memory = Injected(PORT, "11111111-a", "same", PORT, "global", rank_then=1)
+    assert "WOULD IT COME BACK" not in shown(memory, today=False)
+    then = shown(replace(memory, gate_as_of="mmr_diversity"), today=False)
+    assert "as of then  none of them" in then
+    assert "gate then   11111111: mmr diversity" in then
+    assert "first gate" not in then
+    both = shown(replace(memory, rank_as_of=2, gate="scope"), today=True)
+    assert "as of then  2 11111111" in both
+    assert "gate then   none: the same comes back" in both
+    assert "first gate  11111111: scope" in both

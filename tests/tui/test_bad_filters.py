@@ -44,6 +44,7 @@ CODE = (
 )
 
 
+@pytest.mark.slow
 async def test_a_wrong_filter_is_told_with_its_place_and_the_list_stays(tmp_path):
     async with browsing(pro_store(tmp_path / "store"), size=(120, 24)) as (app, pilot):
         for text, words, under in WRONG:
@@ -59,6 +60,7 @@ async def test_a_wrong_filter_is_told_with_its_place_and_the_list_stays(tmp_path
             assert listing(app).total == 8
 
 
+@pytest.mark.slow
 async def test_code_in_a_value_is_a_value(tmp_path):
     store = pro_store(tmp_path / "store")
     version = version_of(store)
@@ -111,6 +113,7 @@ async def test_words_behind_a_tilde_order_the_list_and_say_how_near(demo_engine,
         assert "similarity ▼" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_without_an_embedder_the_tilde_says_why(tmp_path: Path):
     async with browsing(pro_store(tmp_path / "store")) as (app, pilot):
         await asked(app, pilot, "~number 3")

@@ -39,6 +39,7 @@ def engine_on(folder: Path) -> Engine:
     return engine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SIZES[0], SIZES[2]], ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_the_version_that_changed_it_is_found_and_compared_and_nothing_is_written(
     store: Path, size: tuple[int, int]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from memtui.engine import MemtuiError
+from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.screens.browse.detail import MemoryDetail
 from memtui.tui.screens.browse.filter_bar import FilterBar
 from memtui.tui.screens.browse.memory_list import MemoryList
@@ -61,6 +64,7 @@ async def test_rows_on_their_way_are_skeletons_and_the_old_detail_stays():
         assert app.screen.query_one(MemoryDetail).memory == memory(999)
 
 
+@pytest.mark.slow
 async def test_keys_before_there_is_a_list_do_nothing():
     gate = threading.Event()
 
@@ -172,10 +176,10 @@ async def test_sorting_by_chooser_and_by_a_click_on_the_heading():
         assert browse(app).wish.query.sort == "-importance"
         await press(pilot, "S")
         assert browse(app).wish.query.sort == "importance"
-        x = lines(app)[3].index("used") + 1
+        x = lines(app)[3].index("cat") + 1
         await pilot.click(offset=(x, 3))
         await settle(pilot)
-        assert browse(app).wish.query.sort == "-used"
+        assert browse(app).wish.query.sort == "category"
 
 
 async def test_a_link_shows_the_other_memory_and_h_comes_back():
@@ -189,7 +193,7 @@ async def test_a_link_shows_the_other_memory_and_h_comes_back():
 
 
 async def test_zoom_fills_the_body_and_escape_steps_back():
-    async with running(MemoryEngine(400)) as (app, pilot):
+    async with running(MemoryEngine(400), (200, 50)) as (app, pilot):
         await press(pilot, "2", "z")
         assert "Scopes" not in screen_text(app)
         assert app.screen.query_one(MemoryList).has_focus
@@ -242,6 +246,7 @@ async def test_a_page_that_cannot_be_read_says_why_and_r_tries_again():
         assert "data file 3" not in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_titles_follow_the_size_of_the_terminal():
     async with running(MemoryEngine(400), (80, 24)) as (app, pilot):
         await press(pilot, "2")
@@ -252,3 +257,29 @@ async def test_titles_follow_the_size_of_the_terminal():
         await pilot.resize_terminal(80, 24)
         await settle(pilot)
         assert "─ 00000000 ─" in screen_text(app)
+
+
+async def test_the_right_button_offers_what_can_be_done_with_a_memory():
+    async with running(MemoryEngine(400)) as (app, pilot):
+        await press(pilot, "2")
+        listing = app.screen.query_one(MemoryList)
+        await pilot.click(listing, offset=(20, 3), button=3)
+        await settle(pilot)
+        assert isinstance(app.screen, ChooseOne)
+        text = screen_text(app)
+        assert "why not recalled" in text
+        assert "nearest" in text
+        await press(pilot, "escape")
+        assert listing.cursor == 3
+
+
+async def test_the_edge_of_the_detail_is_dragged_with_the_mouse():
+    async with running(MemoryEngine(400)) as (app, pilot):
+        await press(pilot, "2")
+        panel = app.screen.query_one("#detail")
+        width, at = panel.region.width, panel.region.x
+        await pilot.mouse_down(offset=(at, 10))
+        await pilot.hover(offset=(at - 4, 10))
+        await pilot.mouse_up(offset=(at - 4, 10))
+        await settle(pilot)
+        assert panel.region.width == width + 4

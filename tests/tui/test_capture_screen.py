@@ -15,7 +15,7 @@ from memtui.engine.store.create import create_empty
 from memtui.tui.screens.capture.screen import CaptureScreen
 from tests.conftest import NOW_MS
 from tests.engine.loopback import Answer, Request, chat_answer, loopback
-from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle
+from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, walk
 
 TALK = """User: morning! coffee first
 User: From now on prune the docker cache on kelp every Monday, keep 40 GB of it.
@@ -66,6 +66,11 @@ async def pasted(app: Any, pilot: Any, text: str = TALK) -> CaptureScreen:
     return screen
 
 
+async def to_text(pilot: Any, screen: CaptureScreen, at: int) -> None:
+    """Move the cursor to a text of the conversation."""
+    await walk(pilot, lambda: screen.state.text == at, lambda: "j" if screen.state.text < at else "k")
+
+
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_a_pasted_conversation_at_three_sizes(engine, size):
     name = f"{size[0]}x{size[1]}"
@@ -80,6 +85,12 @@ async def test_a_pasted_conversation_at_three_sizes(engine, size):
         check_golden(f"capture-whynot-{name}", screen_text(app))
         await press(pilot, "right_square_bracket")
         check_golden(f"capture-inbox-{name}", screen_text(app))
+        await press(pilot, "right_square_bracket")
+        await settle(pilot)
+        check_golden(f"capture-funnel-{name}", screen_text(app))
+        await press(pilot, "right_square_bracket", "enter")
+        await settle(pilot)
+        check_golden(f"capture-jobs-{name}", screen_text(app))
 
 
 async def test_nothing_secret_is_drawn_and_nothing_written_before_apply(engine):
@@ -114,17 +125,191 @@ async def test_a_lost_sentence_is_found_explained_and_kept(engine):
     async with running(engine, (200, 50)) as (app, pilot):
         screen = await pasted(app, pilot)
         at = next(n for n, text in enumerate(screen.state.trace.texts) if text.gate == "assistant text")
-        while screen.state.text != at:
-            await press(pilot, "j" if screen.state.text < at else "k")
+        await to_text(pilot, screen, at)
         await press(pilot, "W")
         assert "captureAssistant" in screen_text(app)
         assert "kept in a replay" in screen_text(app)
         unsure = next(n for n, text in enumerate(screen.state.trace.texts) if text.gate == "unsure")
-        while screen.state.text != unsure:
-            await press(pilot, "j" if screen.state.text < unsure else "k")
+        await to_text(pilot, screen, unsure)
         await press(pilot, "a")
         assert screen.state.trace.candidates[-1].decision == "create"
         assert screen.state.marks
+
+
+async def test_the_smallest_change_is_taken_on_the_screen(engine):
+    async with running(engine, (120, 36)) as (app, pilot):
+        screen = await pasted(app, pilot)
+        at = next(n for n, text in enumerate(screen.state.trace.texts) if text.gate == "assistant text")
+        await to_text(pilot, screen, at)
+        await press(pilot, "W")
+        await settle(pilot)
+        assert screen.state.remedy.setting == "captureAssistant"
+        await press(pilot, "a")
+        await settle(pilot)
+        assert screen.state.trace.settings["captureAssistant"] is True
+        assert screen.state.trace.texts[at].fate == "kept"
+        await press(pilot, "A", "enter")
+        await settle(pilot)
+        engine.refresh()
+        assert any("closes at six" in row.text for row in engine.capture_context().draft.rows())
+
+
+async def test_two_settings_together_keep_what_neither_keeps_alone(engine):
+    talk = "User: hello there, good morning\nAssistant: Perhaps our office on Birch Lane closes at six on Fridays.\n"
+    async with running(engine, (120, 36)) as (app, pilot):
+        screen = await pasted(app, pilot, talk)
+        at = next(n for n, text in enumerate(screen.state.trace.texts) if text.role == "assistant")
+        await to_text(pilot, screen, at)
+        await press(pilot, "W")
+        await settle(pilot)
+        both = screen.state.remedy
+        assert both.confirmed
+        assert set(both.setting.split(", ")) == {"captureAssistant", "keepUnsure"}
+        for alone in both.after:
+            assert not any(each.confirmed and each.setting == alone for each in screen.state.verdict.remedies)
+        await press(pilot, "a")
+        await settle(pilot)
+        assert screen.state.trace.texts[at].fate == "kept"
+        assert {name: screen.state.trace.settings[name] for name in both.after} == both.after
+
+
+SESSION = [
+    {"type": "session", "version": 3, "id": "5e551011", "timestamp": "2026-08-30T09:00:00.000Z", "cwd": "/home/a/ws"},
+    {
+        "type": "message", "id": "m1", "parentId": None, "timestamp": "2026-08-30T09:01:00.000Z",
+        "message": {"role": "user", "content": [{"type": "text", "text":
+            "<relevant-memories>\n<mode:full>\n[UNTRUSTED DATA]\n- [C][fact:global] 2026-05-04 The gate opens at 7.\n"
+            "[END UNTRUSTED DATA]\n</relevant-memories>\n\nFrom now on deploy otter on Thursdays only."}]},
+    },
+    {
+        "type": "message", "id": "m2", "parentId": "m1", "timestamp": "2026-08-30T09:01:10.000Z",
+        "message": {"role": "assistant", "content": [{"type": "toolCall", "id": "c1", "name": "memory_recall",
+            "arguments": {"query": "otter"}}]},
+    },
+    {
+        "type": "message", "id": "m3", "parentId": "m2", "timestamp": "2026-08-30T09:01:11.000Z",
+        "message": {"role": "toolResult", "toolCallId": "c1", "toolName": "memory_recall",
+            "content": [{"type": "text", "text": "1. [x] [fact:global] Otter is deployed on Mondays."}]},
+    },
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+async def test_an_agents_own_transcript_is_listed_and_captured(engine, size, tmp_path, monkeypatch):
+    home = tmp_path / "home"
+    folder = home / ".openclaw" / "agents" / "scribe" / "sessions"
+    folder.mkdir(parents=True)
+    (folder / "5e551011.jsonl").write_text("\n".join(json.dumps(each) for each in SESSION) + "\n", "utf-8")
+    (home / ".openclaw" / "openclaw.json").write_text("{}")
+    monkeypatch.setenv("HOME", str(home))
+    async with running(engine, size) as (app, pilot):
+        await press(pilot, "7")
+        await settle(pilot)
+        screen = app.screen
+        assert [each.title for each in screen.state.talks] == ["scribe 5e551011"]
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert "deploy otter" in screen_text(app), "what the person said, not the block before it"
+        assert "relevant-memories" not in screen_text(app)
+        (made,) = [each for each in screen.state.trace.candidates if each.writes]
+        assert "Thursdays" in made.abstract
+        learned = " ".join(each.abstract for each in screen.state.trace.candidates)
+        assert "Mondays" not in learned, "a tool's output is not what somebody said"
+        assert "gate opens" not in learned, "a recalled memory is not captured again"
+        fates = {text.role: text.fate for text in screen.state.trace.texts}
+        assert fates["user"] == "kept"
+        assert all(fate for fate in fates.values())
+
+
+@pytest.mark.slow
+async def test_every_recorded_transcript_is_captured_on_the_screen(engine, shared, monkeypatch):
+    monkeypatch.setenv("HOME", str(shared / "fixtures" / "sessions" / "home"))
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "7")
+        await settle(pilot)
+        screen = app.screen
+        count = len(screen.state.talks)
+        assert count
+        for number in range(count):
+            if number:
+                await press(pilot, "shift+tab") if screen.focused.id != "talks" else None
+                await press(pilot, "j")
+            await press(pilot, "enter")
+            await settle(pilot)
+            assert screen.state.trace is not None
+            assert all(text.fate for text in screen.state.trace.texts)
+            assert "relevant-memories" not in screen_text(app)
+            screen.focus_first()
+
+
+async def test_the_funnel_counts_what_was_lost_and_leads_to_it(engine):
+    async with running(engine, (120, 36)) as (app, pilot):
+        screen = await pasted(app, pilot)
+        await press(pilot, "right_square_bracket", "right_square_bracket")
+        await settle(pilot)
+        found = screen.state.funnel
+        assert found.texts == len(screen.state.trace.texts) >= found.candidates >= found.rows == 3
+        assert sum(each.count for each in found.losses) == found.texts - 3
+        tried = {each.setting: each.rows for each in screen.state.otherwise}
+        assert tried["captureAssistant"] == 4
+        assert tried["keepUnsure"] == 4
+        assert screen.state.days[-1].captured == 2, "the rows of the store itself"
+        await press(pilot, "plus")
+        await settle(pilot)
+        assert len(screen.state.days) == 14
+        await walk(pilot, lambda: screen.state.loss == "secret", lambda: "j")
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert screen.state.view == "conversations"
+        assert screen.state.trace.texts[screen.state.text].gate == "secret"
+
+
+async def test_the_funnel_counts_every_conversation_of_the_list(engine, tmp_path):
+    (tmp_path / "a.txt").write_text("I prefer trains to planes.\nok\n", "utf-8")
+    async with running(engine, (120, 36)) as (app, pilot):
+        screen = await pasted(app, pilot)
+        screen._add_file(str(tmp_path / "a.txt"))
+        await settle(pilot)
+        await press(pilot, "right_square_bracket", "right_square_bracket", "X")
+        await settle(pilot)
+        assert screen.state.funnel.texts == 12
+        assert [each.kept for each in screen.state.talks] == [1, 3]
+
+
+async def test_a_job_is_looked_at_applied_and_taken_back(engine):
+    for words in ("I prefer dark roast coffee.", "I prefer light roast coffee."):
+        context = engine.capture_context()
+        from memtui.engine.capture import CaptureRequest, capture, commit
+        from memtui.engine.capture.trace import Message
+
+        commit(
+            capture(CaptureRequest([Message("user", words)], "memtui"), context), engine.store, engine.curate
+        )
+        engine.refresh()
+    before = {row.id: row.metadata for row in engine.capture_context().draft.rows()}
+    async with running(engine, (120, 36)) as (app, pilot):
+        await press(pilot, "7", *["right_square_bracket"] * 3)
+        screen = app.screen
+        assert screen.state.view == "jobs"
+        await press(pilot, "enter")
+        await settle(pilot)
+        assert "nothing to do" in screen_text(app), "nothing is old enough for compaction"
+        await press(pilot, "j", "enter")
+        await settle(pilot)
+        assert screen.state.job == "dreaming"
+        assert screen.state.plans["dreaming"].changes.changes
+        await press(pilot, "A", "enter")
+        await settle(pilot)
+        assert engine.curate.journal()[0].action == "dream"
+        engine.refresh()
+        assert {row.id: row.metadata for row in engine.capture_context().draft.rows()} != before
+        await press(pilot, "u", "enter")
+        await settle(pilot)
+        engine.refresh()
+        assert {row.id: row.metadata for row in engine.capture_context().draft.rows()} == before
+        await press(pilot, "j", "enter")
+        await settle(pilot)
+        assert "conversation" in screen_text(app), "a reflection needs one, and a model"
 
 
 async def test_a_model_on_this_machine_is_named_asked_and_accounted_for(engine, monkeypatch):

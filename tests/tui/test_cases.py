@@ -56,6 +56,7 @@ async def casing(
         yield app, pilot, screen
 
 
+@pytest.mark.slow
 async def test_marks_make_a_case_which_is_there_again_with_the_question(demo_engine: Engine) -> None:
     book = book_of(demo_engine)
     async with recalling(demo_engine) as (app, pilot, screen):
@@ -89,24 +90,26 @@ async def test_marks_make_a_case_which_is_there_again_with_the_question(demo_eng
         await press(pilot)
         await press(pilot, "enter")
         assert len(book.cases()[0].expected) == 2
-        await press(pilot, "0")
+        await press(pilot, "Q")
         assert book.cases()[0].silent
         assert "nothing should come back" in said(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_the_cases_look_as_they_were_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
-    async with casing(demo_engine, "C", "7", "R", "g", size=size) as (app, pilot, _):
+    async with casing(demo_engine, "C", "8", "R", "g", size=size) as (app, pilot, _):
         check_golden(f"cases-{size[0]}x{size[1]}", panels(app))
         await press(pilot, "v")
         if size[0] == 80:
             check_golden("cases-case-80x24", panels(app))
 
 
+@pytest.mark.slow
 async def test_a_and_b_are_measured_and_an_honest_sentence_says_whether_they_differ(
     demo_engine: Engine,
 ) -> None:
-    async with casing(demo_engine, "C", "7", "R") as (app, pilot, screen):
+    async with casing(demo_engine, "C", "8", "R") as (app, pilot, screen):
         report = screen.state.report
         assert report is not None
         assert report.paired is not None
@@ -114,7 +117,7 @@ async def test_a_and_b_are_measured_and_an_honest_sentence_says_whether_they_dif
         text = screen_text(app)
         assert report.paired.verdict in text
         assert report.paired.distinguishable == ("is better" in report.paired.verdict)
-        assert "12 cases" in report.paired.verdict
+        assert "14 cases" in report.paired.verdict
         assert f"B better in {report.paired.better}, worse in {report.paired.worse}" in text
         for name in ("hit@5", "recall@5", "MRR", "nDCG@5", "wrong scope"):
             assert name in text
@@ -127,7 +130,7 @@ async def test_a_and_b_are_measured_and_an_honest_sentence_says_whether_they_dif
         await press(pilot, "R")
         assert screen.state.report is not None
         assert (screen.state.report.k, screen.state.report.other) == (3, None)
-        await press(pilot, "G")
+        await press(pilot, "G", "k", "k")  # the last but two asks in scopes of its own
         await press(pilot, "enter")
         recall = app.screen
         assert isinstance(recall, RecallScreen)
@@ -158,6 +161,7 @@ async def test_a_case_of_a_forgotten_memory_is_said_and_one_is_removed_and_put_b
         assert screen.state.case.id == "gone"
 
 
+@pytest.mark.slow
 async def test_better_settings_are_searched_judged_apart_copied_and_the_search_can_be_stopped(
     demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,7 +204,7 @@ async def test_without_cases_the_screen_says_how_to_get_some_and_a_broken_line_l
             await press(pilot, "D")
         assert "There are no cases of this store yet." in screen_text(app)
         await press(pilot, "d")
-        assert len(book_of(demo_engine).cases()) == 12
+        assert len(book_of(demo_engine).cases()) == 14
         assert "Which port do I use" in screen_text(app)
 
 

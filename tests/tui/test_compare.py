@@ -15,6 +15,7 @@ from textual.widgets import Input
 
 from memtui.engine import CaseBook, Engine, RecallRequest, explain, open_engine
 from memtui.engine.cases.case import demo_cases
+from memtui.engine.recall.recipes.registry import all_recipes
 from memtui.paths import store_state_dir
 from memtui.tui.app import MemtuiApp
 from memtui.tui.dialogs.stage_ledger import StageLedger
@@ -33,6 +34,9 @@ from memtui.tui.widgets.screen_bars import FlashLine
 from tests.conftest import NOW_MS, tree_hash
 from tests.tui.driving import SIZES, check_golden, press, screen_text, settle, until
 from tests.tui.recalling import panels, recalling
+
+MEMTUI = str(1 + [each.name for each in all_recipes()].index("memtui"))
+"""The key of the recipe memtui in the list of recipes."""
 
 
 @asynccontextmanager
@@ -59,18 +63,20 @@ async def fill_in(pilot: Pilot[None], text: str) -> None:
     await press(pilot, "enter")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_the_comparison_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with comparing(demo_engine, size=size) as (app, pilot, _):
         check_golden(f"compare-ways-{size[0]}x{size[1]}", panels(app))
         await press(pilot, "e")
-        await press(pilot, "7")
+        await press(pilot, MEMTUI)
         await press(pilot, "j", "j")
         check_golden(f"compare-{size[0]}x{size[1]}", panels(app))
 
 
+@pytest.mark.slow
 async def test_both_lists_hold_every_memory_and_say_where_it_was_lost(demo_engine: Engine) -> None:
-    async with comparing(demo_engine, "e", "7", size=(200, 50)) as (app, pilot, screen):
+    async with comparing(demo_engine, "e", MEMTUI, size=(200, 50)) as (app, pilot, screen):
         pair = pair_of(screen)
         a, b = listed(pair, "a"), listed(pair, "b")
         assert {f.id for f in a} == {f.id for f in b} == {f.id for f in pair.comparison.flows}
@@ -89,6 +95,7 @@ async def test_both_lists_hold_every_memory_and_say_where_it_was_lost(demo_engin
         assert screen.query_one("#list-a", RowList).key == b[-1].id
 
 
+@pytest.mark.slow
 async def test_settings_are_changed_one_after_the_other_and_wrong_values_change_nothing(
     demo_engine: Engine,
 ) -> None:
@@ -120,7 +127,7 @@ async def test_settings_are_changed_one_after_the_other_and_wrong_values_change_
         assert len([f for f in pair.comparison.flows if f.rank_b]) == 3
         assert "THIS MEMORY" in screen_text(app)
         await press(pilot, "C", "e")
-        await press(pilot, "7")
+        await press(pilot, MEMTUI)
         await press(pilot, "p")
         await fill_in(pilot, "lateWeight")
         await fill_in(pilot, "0")
@@ -133,6 +140,7 @@ async def test_settings_are_changed_one_after_the_other_and_wrong_values_change_
         assert pair_of(screen).b.title == "pro/agent"
 
 
+@pytest.mark.slow
 async def test_a_file_a_version_and_a_time_are_compared_and_nothing_is_written(
     demo_engine: Engine, demo_store: Path, tmp_path: Path
 ) -> None:
@@ -169,6 +177,7 @@ async def test_a_file_a_version_and_a_time_are_compared_and_nothing_is_written(
     assert tree_hash(demo_store) == before
 
 
+@pytest.mark.slow
 async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tmp_path: Path) -> None:
     path = tmp_path / "receipt.json"
     async with recalling(demo_engine) as (app, pilot, recall):
@@ -191,11 +200,12 @@ async def test_a_receipt_stands_beside_the_answer_of_now(demo_engine: Engine, tm
         assert "no ledger" in screen.query_one(FlashLine).text
 
 
+@pytest.mark.slow
 async def test_what_failed_stays_beside_the_pair_before_and_both_sides_run_on_the_cases(
     demo_engine: Engine,
 ) -> None:
     CaseBook(store_state_dir(demo_engine.info.uri) / "cases.json").put_all(demo_cases(NOW_MS)[:2])
-    async with comparing(demo_engine, "e", "7") as (app, pilot, screen):
+    async with comparing(demo_engine, "e", MEMTUI) as (app, pilot, screen):
         assert "case: A has 0 and B 0 of 1 expected" in screen_text(app)
         before = pair_of(screen)
         request = before.a.request
@@ -256,12 +266,13 @@ def test_what_was_tried_can_be_compared_with_what_is_set() -> None:
     assert len(letters) == len(set(letters))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_each_side_says_its_version_its_clock_and_what_it_embeds(
     demo_engine: Engine, size: tuple[int, int]
 ) -> None:
     async with comparing(demo_engine, "e", size=size) as (app, pilot, screen):
-        await press(pilot, "7")
+        await press(pilot, MEMTUI)
         await until(pilot, lambda: screen.state.pair is not None)
         await settle(pilot)
         text = screen_text(app)
@@ -272,6 +283,7 @@ async def test_each_side_says_its_version_its_clock_and_what_it_embeds(
             assert "different scales" in text
 
 
+@pytest.mark.slow
 async def test_an_older_side_is_told_and_asked_again(demo_store: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(demo_store, tmp_path / "store"))
     engine = open_engine(

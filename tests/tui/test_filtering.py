@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine import Cancelled, CancelToken, Facets, ListQuery, MemtuiError
+from memtui.engine.query import match_pattern
+from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.browse.filter_text import (
+    candidates,
     check,
     chip_texts,
     coloured,
@@ -17,6 +20,7 @@ from memtui.tui.screens.browse.filter_text import (
     trouble_of,
     without,
 )
+from memtui.tui.screens.browse.memory_row import found_text
 from memtui.tui.screens.browse.scope_pane import outline, scope_kind
 from memtui.tui.screens.browse.state import (
     ListRequest,
@@ -181,3 +185,44 @@ def test_a_kind_with_thousands_of_scopes_is_capped():
     lines = outline(Facets(), [(f"user:{i}", 1) for i in range(1_404)], 1_404, frozenset())
     assert len(lines) == 203
     assert lines[-1].label == "1,204 more, press {browse.filter}"
+
+
+@pytest.mark.parametrize(
+    ("filter", "text", "found"),
+    [
+        ("port", "SSH Port 2222", ["Port"]),
+        ("reports", "the report of reporting", ["report", "reporting"]),
+        ('"a phrase"', "not A Phrase here", ["A Phrase"]),
+        ("84", "port 8443", ["84"]),
+        ("-gone tier:core here", "gone and here", ["here"]),
+        ("a | bb", "bb a", ["bb", "a"]),
+        ("/v[0-9]+/", "v12 and v7", ["v12", "v7"]),
+        ("/(a+)+b/", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", []),
+        ("tier:core", "core", []),
+        ("", "anything", []),
+        ('"unclosed', "unclosed", []),
+    ],
+)
+def test_what_a_filter_asks_for_is_found_in_a_text(filter, text, found):
+    pattern = match_pattern(filter)
+    assert (pattern.findall(text) if pattern else []) == found
+
+
+def test_a_row_is_shifted_so_that_its_match_is_seen():
+    sought = match_pattern("bastion")
+    text = "a long introduction that says nothing and then at last the bastion comes"
+    pieces = found_text(text, sought, 30, "$foreground", UNICODE)
+    assert sum(len(part) for part, _ in pieces) == 30
+    assert ("bastion", "bold $match") in pieces
+    assert pieces[0][0].startswith("…")
+    near = found_text("the bastion is near", sought, 30, "$foreground", UNICODE)
+    assert near[0][0] == "the "
+
+
+def test_candidates_are_all_values_of_the_field_whatever_is_written_of_one():
+    found = candidates("deploy tier:c")
+    assert (found.head, found.written) == ("deploy tier:", "c")
+    assert [each.insert for each in found.proposals] == ["core", "working", "peripheral"]
+    assert found.taken("core") == "deploy tier:core"
+    assert all(each.help for each in found.proposals)
+    assert next(each.insert for each in candidates("ti").proposals) == "tier:"

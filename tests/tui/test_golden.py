@@ -18,6 +18,7 @@ from tests.tui.driving import (
     screen_text,
     settle,
     type_text,
+    until,
 )
 from tests.tui.memory_engine import MemoryEngine
 
@@ -28,6 +29,7 @@ async def test_home(size):
         check_golden(f"home-{size[0]}x{size[1]}", screen_text(app))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_browse(size):
     async with running(MemoryEngine(4_821), size) as (app, pilot):
@@ -35,6 +37,7 @@ async def test_browse(size):
         check_golden(f"browse-{size[0]}x{size[1]}", screen_text(app))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_browse_filtered_with_an_error(size, monkeypatch):
     monkeypatch.setattr(filter_bar, "APPLY_S", 60.0)  # typing slower than this would apply half of the filter
@@ -45,6 +48,7 @@ async def test_browse_filtered_with_an_error(size, monkeypatch):
         check_golden(f"filter-error-{size[0]}x{size[1]}", screen_text(app))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_help_and_palette(size):
     async with running(MemoryEngine(4_821), size) as (app, pilot):
@@ -98,6 +102,7 @@ async def test_a_store_that_is_being_opened(size):
             texts = {}
             for screen, key in SCREENS.items():
                 await pilot.press("escape", key)
+                await until(pilot, lambda: not app.typed_ahead)
                 await pilot.pause()
                 texts[screen] = screen_text(app)
             together(f"opening-{size[0]}x{size[1]}", texts)

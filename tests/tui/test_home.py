@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from memtui.engine import CaseBook, Engine
 from memtui.engine.cases.case import demo_cases
 from memtui.engine.cases.runner import CaseAnswer, measure
@@ -101,6 +103,7 @@ def test_growth_without_room_is_one_sentence():
     ]
 
 
+@pytest.mark.slow
 async def test_saved_questions_are_asked_when_that_is_wanted(demo_engine: Engine):
     CaseBook(store_state_dir(demo_engine.info.uri) / "cases.json").put_all(demo_cases(NOW_MS)[:3])
     async with running(demo_engine, (200, 50)) as (app, pilot):

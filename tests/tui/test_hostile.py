@@ -152,6 +152,7 @@ async def test_a_store_of_hostile_rows_can_be_browsed(size):
             assert_harmless(line, "home")
 
 
+@pytest.mark.slow
 async def test_markup_in_a_filter_is_just_text():
     async with running(MemoryEngine(50)) as (app, pilot):
         await press(pilot, "2", "slash")
@@ -169,6 +170,7 @@ async def test_a_flash_is_plain_text_on_one_line():
         assert "\x1b" not in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_metadata_nested_a_thousand_deep_is_read_in_browse(tmp_path):
     deep = '{"tier":"core","deep":' + "[" * 1_000 + "]" * 1_000 + "}"
     deeper = '{"deep":' + '{"a":' * 20_000 + "1" + "}" * 20_000 + "}"

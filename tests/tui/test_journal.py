@@ -62,6 +62,7 @@ async def to_entry(pilot: Pilot[None], app: MemtuiApp, number: int) -> None:
     raise AssertionError(f"entry {number} is not listed:\n{screen_text(app)}")
 
 
+@pytest.mark.slow
 async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
     store = changed_store(tmp_path)
     before = rows_of(store)
@@ -108,6 +109,7 @@ async def test_what_another_program_changed_is_shown_and_may_be_overwritten(tmp_
         assert row_of(store, FIRST)["importance"] == pytest.approx(0.5)
 
 
+@pytest.mark.slow
 async def test_a_row_that_changed_while_the_preview_was_read(tmp_path):
     store = pro_store(tmp_path / "store")
     async with browsing(store) as (app, pilot):
@@ -203,6 +205,7 @@ async def test_from_an_entry_to_its_memories(tmp_path):
         assert "1 of 7" in screen_text(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_journal_looks_as_recorded(tmp_path, size):
     store = changed_store(tmp_path)

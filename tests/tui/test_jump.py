@@ -45,6 +45,7 @@ async def test_typing_a_label_goes_to_a_row_of_the_list():
         assert listing.cursor == 7
 
 
+@pytest.mark.slow
 async def test_a_panel_has_the_first_labels_and_other_keys_close():
     async with running(MemoryEngine(50)) as (app, pilot):
         await press(pilot, "2")

@@ -128,7 +128,7 @@ def test_a_mistake_is_a_sentence_with_its_line_and_costs_only_that_line(tmp_path
     keys = keys_from(
         tmp_path,
         'preset = "vim"\n\n[browse]\nsort = "o x"\nsorrt = "x"\nreverse = "c"\nzoom = ["Z", "ctrl+i"]\n'
-        'wider = "J"\n\n[app]\nquit = []\nreload = 3\npalette = "2"\n',
+        'wider = "Y"\n\n[app]\nquit = []\nreload = 3\npalette = "2"\n',
     )
     said = "\n".join(keys.problems)
     for part in (
@@ -140,7 +140,7 @@ def test_a_mistake_is_a_sentence_with_its_line_and_costs_only_that_line(tmp_path
         'line 13: app.palette: 2 is already app.go-browse ("Browse", Everywhere).',
     ):
         assert part in said
-    assert keys.by_id["browse.wider"].each == ("J",)
+    assert keys.by_id["browse.wider"].each == ("Y",)
     assert keys.by_id["browse.zoom"].each == ("z",)
     assert keys.by_id["list.first"].each[0] == "g g"
 
@@ -254,6 +254,7 @@ async def test_an_action_without_a_key_is_still_in_the_palette(tmp_path):
         assert app.screen.wish.query.sort == "timestamp"
 
 
+@pytest.mark.slow
 async def test_problems_of_the_keys_are_said_at_the_start(tmp_path):
     app = make_app(MemoryEngine(5), keys=keys_from(tmp_path, "[app]\nquit = []\nhelp = []\n"))
     async with app.run_test(size=(160, 36)) as pilot:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.tui.layout import Arrangement, BrowseShape, ascii_art, browse, home, size_class
+from memtui.tui.screens.browse.memory_row import columns
 
 
 def art(text: str) -> str:
@@ -59,13 +60,13 @@ def test_browse_narrow_with_the_scopes_over_the_list():
 def test_browse_normal():
     assert ascii_art(browse(100, 8), 100, 8) == art("""
 +filter--------------------------------------------------------------------------------------------+
-+scopes-------------------++list-------------------------------++detail----------------------------+
-|                         ||                                   ||                                  |
-|                         ||                                   ||                                  |
-|                         ||                                   ||                                  |
-|                         ||                                   ||                                  |
-|                         ||                                   ||                                  |
-+-------------------------++-----------------------------------++----------------------------------+
++list---------------------------------------------------------------++detail-----------------------+
+|                                                                   ||                             |
+|                                                                   ||                             |
+|                                                                   ||                             |
+|                                                                   ||                             |
+|                                                                   ||                             |
++-------------------------------------------------------------------++-----------------------------+
 """)
 
 
@@ -139,3 +140,30 @@ def check_tiles(arrangement: Arrangement, width: int, height: int) -> None:
             for x in range(box.x, box.x + box.width):
                 covered[y][x] += 1
     assert {count for row in covered for count in row} == {1}
+
+
+@pytest.mark.parametrize("sort", ["-timestamp", "-importance", "scope", "text", "~"])
+@pytest.mark.parametrize("width", [80, 99, 100, 120, 140, 159, 160, 180, 200, 240])
+def test_the_text_of_a_memory_has_half_of_the_width(width, sort):
+    box = browse(width, 34)["list"]
+    frame = 0 if size_class(width) == "narrow" else 2
+    shown = columns(box.width - frame - 1, sort, width)  # a column is the scroll bar's
+    text = next(column.width for column in shown if column.name == "text")
+    by = next((column.width + 1 for column in shown if column.sort == "scope" == sort), 0)  # asked for
+    assert text >= width // 2 - by
+
+
+def test_home_on_a_large_screen_gives_each_panel_what_it_needs_and_the_rest_to_the_newest():
+    needs = {"store": 14, "tiers": 8, "categories": 9, "scopes": 28}
+    needs |= {"attention": 16, "journal": 6, "cases": 5, "start": 13}
+    found = home(200, 47, needs=needs)
+    check_tiles(found, 200, 47)
+    short = {name: box for name, box in found.items() if name in needs and box.height < needs[name]}
+    assert set(short) <= {"scopes"}  # it says itself that there are more
+    void = sum(
+        (box.height - needs[name]) * box.width
+        for name, box in found.items()
+        if name in needs and name not in short
+    )
+    assert void < 200 * 47 // 20
+    assert found["newest"].width > 100

@@ -37,6 +37,7 @@ def near(app: MemtuiApp) -> NearRows:
     return app.screen.query_one(NearRows)
 
 
+@pytest.mark.slow
 async def test_a_panel_on_a_wide_screen_follows_the_cursor(store):
     async with browsing(store, size=(200, 50)) as (app, pilot):
         text = screen_text(app)

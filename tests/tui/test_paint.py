@@ -10,24 +10,13 @@ from textual.color import Color
 from textual.content import Content
 from textual.strip import Strip
 
+from memtui.engine import counted
 from memtui.patches.textual_ellipsis import EllipsisFilter
 from memtui.tui.paint.bars import bar, padded_bar, progress, resample, spark
 from memtui.tui.paint.braille import line_chart
 from memtui.tui.paint.cells import across, crop, fit, right, shorten
 from memtui.tui.paint.glyphs import ASCII, UNICODE, choose
-from memtui.tui.paint.numbers import (
-    DAY,
-    HOUR,
-    MINUTE,
-    age,
-    ago,
-    date,
-    full,
-    plural,
-    score,
-    short,
-    size,
-)
+from memtui.tui.paint.numbers import DAY, HOUR, MINUTE, age, ago, date, full, score, short, size
 
 NOW = 1_788_264_000_000
 
@@ -111,8 +100,8 @@ def test_counts_in_short_and_in_full():
     ]
     assert full(48_213) == "48,213"
     assert [size(v) for v in (730, 9_100, 214_000_000, None)] == ["730 B", "9.1 kB", "214 MB", "-"]
-    assert plural(1, "memory", "memories") == "1 memory"
-    assert plural(1_200, "row") == "1,200 rows"
+    assert counted(1, "memory", "memories") == "1 memory"
+    assert counted(1_200, "row") == "1,200 rows"
 
 
 def test_ages_short_and_in_words():

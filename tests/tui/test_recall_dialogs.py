@@ -16,6 +16,7 @@ from tests.tui.driving import SIZES, press, screen_text, settle, until
 from tests.tui.recalling import QUESTION, Wrapped, recalling
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with recalling(demo_engine, size) as (app, pilot, screen):
@@ -30,6 +31,7 @@ async def test_the_ledger_has_every_stage_and_walks_on(demo_engine: Engine, size
         assert screen.state.selected == screen.state.trace.results[1].id  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 async def test_the_own_recipe_tells_which_word_met_which(demo_engine: Engine) -> None:
     async with recalling(demo_engine, query="what is the deploy window on friday", recipe="memtui") as (
         app,
@@ -53,6 +55,7 @@ async def test_the_settings_are_shown_with_their_findings(demo_engine: Engine) -
         assert "vectorWeight" in text
 
 
+@pytest.mark.slow
 async def test_another_recipe_asks_the_same_question_again(demo_engine: Engine) -> None:
     engine = Wrapped(demo_engine)
     async with recalling(engine) as (app, pilot, screen):
@@ -66,6 +69,7 @@ async def test_another_recipe_asks_the_same_question_again(demo_engine: Engine) 
         assert screen.state.trace.recipe == "pro/cli"  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 async def test_scopes_are_marked_and_searched(demo_engine: Engine) -> None:
     async with recalling(demo_engine) as (app, pilot, screen):
         await press(pilot, "s")
@@ -86,6 +90,7 @@ async def test_scopes_are_marked_and_searched(demo_engine: Engine) -> None:
         assert "no agent sees" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_more_and_fewer_change_the_option_and_wait(demo_engine: Engine) -> None:
     engine = Wrapped(demo_engine)
     async with recalling(engine) as (app, pilot, screen):

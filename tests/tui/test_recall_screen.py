@@ -11,6 +11,7 @@ import pytest
 
 from memtui.engine import Engine, MemtuiError, open_engine
 from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.dialogs.correct_answer import CorrectAnswer
 from memtui.tui.dialogs.stage_ledger import StageLedger
 from memtui.tui.messages import AskRecall
 from memtui.tui.screens.browse.screen import BrowseScreen
@@ -34,6 +35,7 @@ from tests.tui.driving import (
 from tests.tui.recalling import QUESTION, Wrapped, panels, recalling
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_question_is_answered_and_taken_apart(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with recalling(demo_engine, size) as (app, _pilot, screen):
@@ -53,6 +55,7 @@ async def test_a_question_is_answered_and_taken_apart(demo_engine: Engine, size:
         assert isinstance(app.focused, ResultList)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with recalling(demo_engine, size, query="what is the deploy window on friday") as (
@@ -110,6 +113,7 @@ async def test_enter_on_a_stage_shows_whom_it_dropped(demo_engine: Engine) -> No
         assert candidate.disposition == "rerank_input"
 
 
+@pytest.mark.slow
 async def test_stages_fill_in_while_it_runs_and_the_old_answer_stays(demo_engine: Engine) -> None:
     engine = Wrapped(demo_engine)
     async with recalling(engine) as (app, pilot, screen):
@@ -141,6 +145,7 @@ async def test_escape_stops_a_running_recall(demo_engine: Engine) -> None:
         assert "stopped" in screen_text(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_failure_is_said_in_the_result_panel_with_the_next_step(
     demo_engine: Engine, size: tuple[int, int]
@@ -205,6 +210,7 @@ async def test_a_tag_nobody_carries_finds_nothing_and_says_how_it_searched(demo_
         assert "by tag only" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_up_and_down_walk_through_the_questions(demo_engine: Engine) -> None:
     async with recalling(demo_engine, query="first bastion question") as (_app, pilot, screen):
         line = screen.query_one(QuestionLine)
@@ -252,6 +258,7 @@ async def test_every_list_has_the_keys_of_a_list(demo_engine: Engine) -> None:
             }
 
 
+@pytest.mark.slow
 async def test_the_answer_says_when_the_store_has_moved_on(demo_store: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(demo_store, tmp_path / "store"))
     engine = open_engine(
@@ -285,6 +292,7 @@ async def test_an_answer_that_is_being_replaced_is_labelled_with_its_recipe(demo
         assert "pro/agent, the answer before:" in screen_text(app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_two_memories_that_disagree_are_told_unasked_and_mended_by_one_key(
     demo_store: Path, tmp_path: Path, size: tuple[int, int]
@@ -303,6 +311,13 @@ async def test_two_memories_that_disagree_are_told_unasked_and_mended_by_one_key
         assert (found.value, found.newer_value) == ("2222", "48022")
         screen.query_one(ResultList).focus()
         await press(pilot, "F")
+        await until(pilot, lambda: isinstance(app.screen, CorrectAnswer))
+        await settle(pilot)
+        text = screen_text(app)
+        assert "IS READ, 1" in text
+        assert "SHOULD BE READ" in text
+        assert "WHY NOT" in text
+        await press(pilot, "ctrl+s")
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         plan = app.screen.plan
         assert {each.id for each in plan.changes} == {found.recalled, found.newer}

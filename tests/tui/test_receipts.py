@@ -33,6 +33,7 @@ def said(app: MemtuiApp) -> str:
     return app.screen_stack[0].query_one(FlashLine).text
 
 
+@pytest.mark.slow
 async def test_a_receipt_is_saved_with_and_without_words_and_replays_as_it_was(
     demo_engine: Engine, tmp_path: Path
 ) -> None:
@@ -106,6 +107,7 @@ def test_a_proposed_name_is_not_taken(tmp_path: Path) -> None:
     assert file_name(NOW_MS, tmp_path).name == "memtui-recall-2026-09-01-2.json"
 
 
+@pytest.mark.slow
 async def test_questions_are_kept_searched_asked_again_and_forgotten(demo_engine: Engine) -> None:
     async with recalling(demo_engine) as (app, pilot, screen):
         screen.choose(run=False, recipe="pro/tool", scopes=("global",))
@@ -136,6 +138,7 @@ async def test_questions_are_kept_searched_asked_again_and_forgotten(demo_engine
         assert "abcdefghijklmnop" not in kept.label  # a secret is not kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_what_the_agent_sees_looks_as_it_was_approved(
     demo_engine: Engine, size: tuple[int, int]
@@ -146,6 +149,7 @@ async def test_what_the_agent_sees_looks_as_it_was_approved(
         check_golden(f"injected-{size[0]}x{size[1]}", panels(app))
 
 
+@pytest.mark.slow
 async def test_the_block_follows_the_settings_and_marks_what_is_cut(
     demo_engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:

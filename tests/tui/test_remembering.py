@@ -46,6 +46,7 @@ async def filtered(pilot: Any, text: str) -> None:
     await press(pilot, "enter")
 
 
+@pytest.mark.slow
 async def test_the_list_comes_back_as_it_was_left(store):
     lancedb.connect(store).open_table("memories").add_columns({"my rank": "8 - length(text)"})
     async with browsing(store) as (app, pilot):
@@ -80,6 +81,7 @@ async def test_looking_only_writes_nothing(store):
     }
 
 
+@pytest.mark.slow
 async def test_filters_typed_before_come_back_with_the_arrows(store):
     async with browsing(store) as (app, pilot):
         for text in ("tier:working", "imp>.2", "tier:working"):
@@ -100,6 +102,7 @@ async def test_filters_typed_before_come_back_with_the_arrows(store):
         assert listing(app).has_focus
 
 
+@pytest.mark.slow
 async def test_a_view_is_saved_shown_found_in_the_palette_and_taken_away(store):
     async with browsing(store) as (app, pilot):
         await filtered(pilot, "imp>.2")
@@ -135,6 +138,7 @@ async def test_two_running_at_once_keep_each_others_views(store):
     assert kept_file(store)["views"].keys() == {"mine", "theirs"}
 
 
+@pytest.mark.slow
 async def test_a_secret_in_a_filter_is_not_written_down(store):
     async with browsing(store) as (app, pilot):
         await filtered(pilot, f'"{SECRET}"')

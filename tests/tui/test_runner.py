@@ -7,14 +7,14 @@ import threading
 from textual.app import App
 
 from memtui.engine import Cancelled, MemtuiError, UsageError
-from memtui.tui.calls import CallsMixin
+from memtui.tui.calls import EngineCalls
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 
 
 class Listener(App[None]):
     def __init__(self) -> None:
         super().__init__()
-        self.runner = CallsMixin(self)
+        self.runner = EngineCalls(self)
         self.heard: list[object] = []
 
     def on_run_advanced(self, message: RunAdvanced) -> None:

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 from memtui.engine import CancelToken, StoreNotFoundError
-from memtui.tui.dialogs.text_prompt import TextPrompt
+from memtui.tui.dialogs.open_store import OpenStore, completed, folders
 from memtui.tui.startup.open_store import NothingFound, SeveralFound, opener
 from memtui.tui.widgets.state_panel import StatePanel
 from tests.engine.transfer_stores import memory, own_store
@@ -96,9 +96,14 @@ async def test_without_a_store_the_demo_and_a_path_are_offered():
         text = screen_text(app)
         assert "no memory store was found" in text
         assert "/home/x/.openclaw/openclaw.json" in text
-        assert [choice.name for choice in app.screen.query_one(StatePanel).state.choices] == ["demo", "open"]
+        assert [choice.name for choice in app.screen.query_one(StatePanel).state.choices] == [
+            "demo",
+            "open",
+            "make",
+            "bring",
+        ]
         await press(pilot, "o")
-        assert isinstance(app.screen, TextPrompt)
+        assert isinstance(app.screen, OpenStore)
         await press(pilot, "escape")
         await press(pilot, "d")
         assert asked == [None, "demo"]
@@ -171,3 +176,33 @@ def test_the_demo_store_may_be_changed_when_it_is_opened_by_its_path_too(tmp_pat
             str(folder), lambda: 0, lambda progress: None, CancelToken()
         )
         assert engine.curate.writable is writable
+
+
+def test_folders_with_a_table_come_first_and_a_path_is_completed(tmp_path):
+    for name in ("memories-a", "memories-b", "music"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "memories-b" / "memories.lance" / "_versions").mkdir(parents=True)
+    found = folders(str(tmp_path / "mem"), tmp_path)
+    assert [Path(each.value).name for each in found] == ["memories-b", "memories-a", "mem"]
+    assert [each.store for each in found] == [True, False, False]
+    assert found[0].written_ms is not None
+    assert found[-1].kind == "new"
+    assert completed(str(tmp_path / "mem"), found) == str(tmp_path / "memories-")
+    assert completed(str(tmp_path / "mu"), folders(str(tmp_path / "mu"), tmp_path)) == f"{tmp_path}/music/"
+
+
+async def test_where_nothing_is_found_a_store_is_made_and_memories_can_be_brought(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    app = make_app(None)
+    app._store._opener, app._target = opener({"HOME": str(tmp_path)}, tmp_path), None
+    async with app.run_test(size=(120, 36)) as pilot:
+        await settle(pilot)
+        assert "--print-config claude" in screen_text(app)
+        await press(pilot, "j", "j", "j", "enter")
+        assert isinstance(app.screen, OpenStore)
+        assert "MAKE" in screen_text(app)
+        await press(pilot, "enter")
+        await until(pilot, lambda: "[5 Transfer]" in lines(app)[0])
+        assert app.session.info is not None
+        assert app.session.info.rows == 0
+    assert (tmp_path / "memories" / "memories.lance").is_dir()

@@ -45,6 +45,7 @@ def thresholds() -> Iterator[tuple[int, int, int]]:
     gc.unfreeze()
 
 
+@pytest.mark.slow
 async def test_the_collector_works_between_keys_and_leaves_nothing_behind(
     thresholds: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -46,6 +46,7 @@ async def at(pilot: Pilot[None], step: int) -> None:
     await settle(pilot)
 
 
+@pytest.mark.slow
 async def test_the_whole_way_from_a_wrong_answer_to_its_undo(guided):
     app = guided()
     async with app.run_test(size=(100, 30)) as pilot:
@@ -59,15 +60,22 @@ async def test_the_whole_way_from_a_wrong_answer_to_its_undo(guided):
         assert "SSH to the bast" in screen_text(app)
         await press(pilot, "w")
         await at(pilot, 3)
-        await press(pilot, "escape", "b")
+        await press(pilot, "escape", "F")
         await at(pilot, 4)
-        await press(pilot, "c", "a", "down", "down", "enter")
+        assert "not recalled" in screen_text(app)
+        await press(pilot, "ctrl+s")
         await at(pilot, 5)
         await press(pilot, "enter")
-        await at(pilot, 6)
-        assert app.session.info.version == version + 1
-        await press(pilot, "3", "ctrl+r")
         await at(pilot, 7)
+        assert app.session.info.version == version + 1
+        recall = app.screen_stack[0]
+        trace = recall.state.trace
+        assert "48022" in trace.memories[trace.returned[0]].text
+        assert not any("ssh -p 2222" in trace.memories[each].text for each in trace.returned)
+        case = recall.marking.case
+        assert case is not None
+        assert trace.returned[0] in case.expected
+        assert case.rejected
         await press(pilot, "2", "u")
         await until(pilot, lambda: len(app.screen_stack) == 2)
         await press(pilot, "enter")

@@ -6,14 +6,14 @@ import threading
 
 import pytest
 
-from memtui.engine import Cancelled
+from memtui.engine import Cancelled, transfer
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.tui.dialogs.change_preview import ChangePreview
 from tests.engine.loopback import Answer, Request, loopback
 from tests.engine.transfer_stores import imported, jsonl, planned, pro_store
 from tests.tui.driving import press, screen_text, settle, type_text, until
-from tests.tui.test_transfer_import import flow_of, markdown, texts
+from tests.tui.test_transfer_import import markdown, texts
 from tests.tui.transferring import (
     HERE,
     KILNS,
@@ -36,15 +36,15 @@ async def test_a_stopped_import_is_offered_and_gone_on_with(store):
     token = CancelToken()
     token.cancel()
     with pytest.raises(Cancelled):
-        engine.transfer.run(plan, cancel=token)
+        transfer.run_import(engine, plan, cancel=token)
     plan.close()
     async with transferring(store) as (app, pilot, screen):
         assert "import of notes.jsonl" in screen_text(app)
         screen.rows("b").focus()
         await press(pilot, "enter")
-        assert flow_of(screen).step == "review"
+        assert screen.run.step == "review"
         await steps(pilot, "ny")
-        assert flow_of(screen).step == "report"
+        assert screen.run.step == "report"
         await press(pilot, "n")
         assert "import of notes.jsonl" not in screen_text(app)
         assert " 1  6 memories" in screen_text(app)
@@ -57,13 +57,13 @@ async def test_an_unfinished_run_can_be_forgotten(store):
     token.cancel()
     plan = planned(engine, notes(store.parent, broken=False))
     with pytest.raises(Cancelled):
-        engine.transfer.run(plan, cancel=token)
+        transfer.run_import(engine, plan, cancel=token)
     plan.close()
     async with transferring(store) as (app, pilot, screen):
         screen.rows("b").focus()
         await press(pilot, "D")
         assert "import of notes.jsonl" not in screen_text(app)
-    assert engine.transfer.runs.all() == []
+    assert transfer.unfinished_runs(engine).all() == []
 
 
 async def test_what_was_imported_before_is_taken_back_from_the_start_page(store):
@@ -100,7 +100,7 @@ async def test_a_run_is_stopped_and_gone_on_with_and_nothing_is_asked_twice(stor
             await press(pilot, "n")
             assert "200, not measured" in screen_text(app)
             await press(pilot, "n")
-            key = "Y" if screen.flow.able("stopped", "", "") else "y"
+            key = "Y" if screen.run.able("stopped", "", "") else "y"
             await pilot.press(key)
             await until(pilot, first.is_set)
             await pilot.press("escape")
@@ -112,7 +112,7 @@ async def test_a_run_is_stopped_and_gone_on_with_and_nothing_is_asked_twice(stor
             asked = [text for each in server.requests for text in each.body["input"]]
             server.requests.clear()
             server.answer = usual  # type: ignore[method-assign]
-            screen.home()
+            screen.begin("")
             await settle(pilot)
             assert "import of many.jsonl" in screen_text(app)
             screen.rows("b").focus()

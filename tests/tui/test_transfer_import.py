@@ -12,7 +12,7 @@ from textual.widgets import TextArea
 
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.text_prompt import Paste
-from memtui.tui.screens.transfer.import_task import Import
+from memtui.tui.screens.transfer.import_calls import make_plan, show
 from memtui.tui.wizard.widgets import PathLine
 from tests.engine.transfer_stores import jsonl, memory, planned, rows_of
 from tests.tui.driving import lines, press, screen_text, settle, type_text
@@ -29,11 +29,6 @@ from tests.tui.transferring import (
 )
 
 __all__ = ["store"]
-
-
-def flow_of(screen) -> Import:
-    assert isinstance(screen.flow, Import)
-    return screen.flow
 
 
 def texts(folder: Path) -> Counter[str]:
@@ -71,6 +66,7 @@ def markdown(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [own_export, plugin_export, markdown])
 async def test_from_the_first_key_to_the_changed_store_and_back(store, make):
     make(store.parent)
@@ -80,14 +76,14 @@ async def test_from_the_first_key_to_the_changed_store_and_back(store, make):
         await press(pilot, "tab")
         assert screen.query_one(PathLine).value == make(store.parent).name
         await press(pilot, "enter", "n")
-        assert flow_of(screen).state.plan is not None
-        assert flow_of(screen).state.plan.counts["new"] == len(KILNS)
+        assert screen.run.state.plan is not None
+        assert screen.run.state.plan.counts["new"] == len(KILNS)
         await press(pilot, "n")
         assert f"added        {len(KILNS)} memories" in screen_text(app)
         await press(pilot, "enter")
-        assert flow_of(screen).step == "run"  # Enter never writes
+        assert screen.run.step == "run"  # Enter never writes
         await press(pilot, "y")
-        assert flow_of(screen).step == "report"
+        assert screen.run.step == "report"
         assert f"{len(KILNS)} memories imported (entry 1)" in said(screen)
         assert texts(store) == Counter([row["text"] for row in HERE]) + Counter(KILNS)
         await press(pilot, "u")
@@ -107,37 +103,38 @@ async def test_the_plan_is_the_engines_and_a_switched_rule_counts_anew(store):
     plan.close()
     async with importing(store, path) as (app, pilot, screen):
         await press(pilot, "n")
-        state = flow_of(screen).state
+        state = screen.run.state
         assert state.plan.counts == expected
         assert expected["conflict"] == 2
         assert expected["noise"] + expected["short"] == 2
-        screen.flow.part.show("new")  # type: ignore[attr-defined]
+        show(screen.run, "new")
         await settle(pilot)
         screen.focus_list("b")
         await steps(pilot, ["space", "space"])  # the first two are left out, the first comes back in
         await steps(pilot, ["k", "k", "space"])
-        assert flow_of(screen).state.plan.counts["new"] == expected["new"] - 1
-        assert flow_of(screen).state.taken == expected["new"] - 1
+        assert screen.run.state.plan.counts["new"] == expected["new"] - 1
+        assert screen.run.state.taken == expected["new"] - 1
         assert "left out" in screen_text(app)
         await steps(pilot, ["k", "k", "j", "space"])
-        assert flow_of(screen).state.taken == expected["new"]
+        assert screen.run.state.taken == expected["new"]
         screen.rows("a").focus()
         screen.rows("a").repaint("secret")
         await press(pilot, "space")
-        assert flow_of(screen).state.plan.counts["secret"] == 0
-        assert flow_of(screen).state.plan.counts["new"] == expected["new"] + 1
+        assert screen.run.state.plan.counts["secret"] == 0
+        assert screen.run.state.plan.counts["new"] == expected["new"] + 1
         await press(pilot, "space")
-        assert flow_of(screen).state.plan.counts == expected
+        assert screen.run.state.plan.counts == expected
 
 
+@pytest.mark.slow
 async def test_every_conflict_is_decided_before_anything_is_written(store):
     before = rows_of(stored(store))
     async with importing(store, notes(store.parent)) as (app, pilot, screen):
         await steps(pilot, "nn")
-        assert flow_of(screen).step == "review"
+        assert screen.run.step == "review"
         assert "0 conflicts decided, 2 open" in screen_text(app)
         await steps(pilot, "tb")
-        assert flow_of(screen).state.request.choices == {7: "take", 8: "both"}
+        assert screen.run.state.request.choices == {7: "take", 8: "both"}
         await press(pilot, "n")
         text = screen_text(app)
         assert "replaced     1 memory" in text
@@ -145,11 +142,11 @@ async def test_every_conflict_is_decided_before_anything_is_written(store):
         await press(pilot, "y")
         await type_text(pilot, "7")
         await press(pilot, "enter")
-        assert flow_of(screen).step == "run"  # another number agrees to nothing
+        assert screen.run.step == "run"  # another number agrees to nothing
         await press(pilot, "y")
         await type_text(pilot, "1")
         await press(pilot, "enter")
-        assert flow_of(screen).step == "report", screen_text(app)
+        assert screen.run.step == "report", screen_text(app)
         assert "says otherwise" not in screen_text(app)  # neither of the two was left out
         found = texts(store)
         assert found["The bastion listens on port 4444."] == 1
@@ -167,17 +164,17 @@ async def test_all_conflicts_at_once_and_the_record_beside_ours(store):
     async with importing(store, notes(store.parent)) as (app, pilot, screen):
         await press(pilot, "n")
         text = screen_text(app)
-        assert "port [-2222-]{+4444+}" in text
+        assert "port 2222 4444" in text
         assert "HERE" in text
         assert "FILE" in text
         await press(pilot, "O")
-        assert set(flow_of(screen).state.request.choices.values()) == {"keep"}
+        assert set(screen.run.state.request.choices.values()) == {"keep"}
         assert "ours: nothing is written" in screen_text(app)
         await press(pilot, "backspace")
         await press(pilot, "n")
-        assert flow_of(screen).state.request.choices == {7: "keep", 8: "keep"}  # going back loses nothing
+        assert screen.run.state.request.choices == {7: "keep", 8: "keep"}  # going back loses nothing
         await press(pilot, "n")
-        assert flow_of(screen).step == "run"
+        assert screen.run.step == "run"
 
 
 async def test_views_list_the_ledger_what_is_left_out_scopes_cost_and_notes(store):
@@ -203,11 +200,11 @@ async def test_a_table_of_another_program_is_mapped_by_hand(store):
         screen.rows("a").repaint("role:text")
         await press(pilot, "enter")
         await steps(pilot, ["j", "enter"])
-        mapping = dict(flow_of(screen).state.preview.mapping)
+        mapping = dict(screen.run.state.preview.mapping)
         assert mapping["text"] == "b"
         assert KILNS[0][::-1][:20] in screen_text(app)
         await press(pilot, "n")
-        page = flow_of(screen).state.page
+        page = screen.run.state.page
         assert [item.text for item in page.items] == [text[::-1] for text in KILNS]
 
 
@@ -217,7 +214,7 @@ async def test_a_switch_and_a_value_change_what_is_asked(store):
         rows.focus()
         rows.repaint("mask_secrets")
         await press(pilot, "space")
-        assert flow_of(screen).state.request.mask_secrets
+        assert screen.run.state.request.mask_secrets
         rows.repaint("near")
         await press(pilot, "enter")
         await press(pilot, *(["backspace"] * 8))
@@ -228,21 +225,24 @@ async def test_a_switch_and_a_value_change_what_is_asked(store):
         await press(pilot, "enter")
         await type_text(pilot, "agent:ana")
         await press(pilot, "enter")
-        assert flow_of(screen).state.request.scope == "agent:ana"
+        assert screen.run.state.request.scope == "agent:ana"
         await press(pilot, "n")
-        assert flow_of(screen).state.plan.counts["secret"] == 0
+        assert screen.run.state.plan.counts["secret"] == 0
 
 
-async def test_a_read_only_session_plans_and_says_how_to_write(store):
+async def test_a_locked_session_plans_and_unlocks_to_write(store):
     async with importing(store, notes(store.parent), writable=False) as (app, pilot, screen):
         await steps(pilot, "nOn")
-        assert flow_of(screen).step == "run"
-        assert "Start memtui with --rw" in screen_text(app)
+        assert screen.run.step == "run"
         await press(pilot, "y")
-        assert flow_of(screen).step == "run"
-        await press(pilot, "backspace")
-        assert flow_of(screen).state.plan is not None
-    assert len(texts(store)) == len(HERE)
+        assert "unlock and write it" in screen_text(app)
+        await press(pilot, "n")
+        assert screen.run.step == "run"
+        assert len(texts(store)) == len(HERE)
+        await press(pilot, "y", "y")
+        await settle(pilot)
+        assert screen.run.step == "report"
+    assert len(texts(store)) > len(HERE)
 
 
 @pytest.mark.parametrize(
@@ -263,8 +263,8 @@ async def test_bad_input_is_a_message_in_place_and_nothing_is_lost(store, name, 
         if words:
             assert words in text or words in screen_text(app), text
             await press(pilot, "n")
-        assert flow_of(screen).state.plan is None or not words
-        while flow_of(screen).step != "source" and flow_of(screen).back():
+        assert screen.run.state.plan is None or not words
+        while screen.run.step != "source" and screen.run.part.back(screen.run):
             await settle(pilot)
         assert screen.query_one(PathLine).value == str(path)
 
@@ -275,7 +275,7 @@ async def test_a_path_that_is_not_there(store):
         await press(pilot, "enter")
         assert "There is no file or folder" in screen_text(app)
         assert screen.query_one(PathLine).value == "nowhere"
-        assert flow_of(screen).step == "source"
+        assert screen.run.step == "source"
 
 
 async def test_a_folder_is_taken_when_it_is_a_source_and_bare_texts_need_no_mapping(store):
@@ -292,13 +292,13 @@ async def test_a_folder_is_taken_when_it_is_a_source_and_bare_texts_need_no_mapp
         screen.put_line("work")
         await settle(pilot)
         await press(pilot, "enter")
-        assert flow_of(screen).step == "map"
+        assert screen.run.step == "map"
         assert KILNS[0][:20] in screen_text(app)
         await press(pilot, "backspace")
         screen.put_line("notes/texts/texts.json")
         await settle(pilot)
         await steps(pilot, ["enter", "n"])
-        assert [item.text for item in flow_of(screen).state.page.items] == [
+        assert [item.text for item in screen.run.state.page.items] == [
             "Ash lives in Uferweg.",
             "The kiln is hot.",
         ]
@@ -313,7 +313,7 @@ async def test_a_pasted_list_is_imported(store):
         await settle(pilot)
         assert app.screen.query_one(TextArea).text.endswith("The kiln\u241b[2J is in Uferweg.\t")
         await press(pilot, "ctrl+s")
-        assert flow_of(screen).step == "map"
+        assert screen.run.step == "map"
         assert "Ana paints boats." in screen_text(app)
         await steps(pilot, "nny")
     assert texts(store)["Ana paints boats."] == 1
@@ -323,11 +323,11 @@ async def test_another_writer_makes_the_plan_anew_and_decisions_stay(store):
     path = notes(store.parent)
     async with importing(store, path) as (_, pilot, screen):
         await steps(pilot, "nO")
-        before = flow_of(screen).state.plan
+        before = screen.run.state.plan
         other = stored(store)
         other.curate.apply(other.curate.edit([HERE[1]["id"]], {"importance": 0.9}))
         await press(pilot, "r")
-        state = flow_of(screen).state
+        state = screen.run.state
         assert state.plan is not before
         assert state.plan.version > before.version
         assert state.request.choices == {7: "keep", 8: "keep"}
@@ -336,18 +336,17 @@ async def test_another_writer_makes_the_plan_anew_and_decisions_stay(store):
 async def test_leaving_the_screen_and_coming_back_keeps_the_plan(store):
     async with importing(store, notes(store.parent)) as (_, pilot, screen):
         await steps(pilot, "nO")
-        plan = flow_of(screen).state.plan
+        plan = screen.run.state.plan
         await steps(pilot, "25")
-        assert flow_of(screen).state.plan is plan
+        assert screen.run.state.plan is plan
 
 
 async def test_a_plan_that_is_stopped_leads_back_to_the_mapping(store):
     async with importing(store, notes(store.parent)) as (_, pilot, screen):
-        flow = flow_of(screen)
-        flow.make_plan()
-        assert screen.flow.stop()
+        make_plan(screen.run)
+        assert screen.run.stop()
         await settle(pilot)
-        assert flow.step in ("map", "review")  # the plan may have been quicker
-        if flow.step == "map":
+        assert screen.run.step in ("map", "review")  # the plan may have been quicker
+        if screen.run.step == "map":
             await press(pilot, "n")
-        assert flow.state.plan is not None
+        assert screen.run.state.plan is not None

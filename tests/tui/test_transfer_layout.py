@@ -8,11 +8,23 @@ import re
 import pytest
 
 from memtui.engine import Progress
+from memtui.engine.transfer import FieldLoss
 from memtui.tui.layouts import Shape, transfer
-from memtui.tui.paint.glyphs import UNICODE
+from memtui.tui.paint.glyphs import ASCII, UNICODE
+from memtui.tui.screens.transfer.import_calls import show
 from memtui.tui.screens.transfer.import_record_view import diff_lines
 from memtui.tui.widgets.screen_bars import FlashLine
-from memtui.tui.wizard.view import RunProgress, foot_lines, head_line, heard, left_s, rate, span, ticked
+from memtui.tui.wizard.view import (
+    RunProgress,
+    foot_lines,
+    head_line,
+    heard,
+    ledger_rows,
+    left_s,
+    rate,
+    span,
+    ticked,
+)
 from tests.tui.driving import SIZES, check_golden, press, screen_text, settle
 from tests.tui.recalling import panels
 from tests.tui.transferring import HERE, importing, notes, steps, store, transferring
@@ -77,16 +89,22 @@ def test_the_stepper_marks_what_is_done_and_cuts_the_rest():
 
 
 def test_differences_are_marked_by_more_than_colour():
-    (line,) = diff_lines("Ships on Android", "Ships on iOS", 60)
+    (line,) = diff_lines("Ships on Android", "Ships on iOS", 60, UNICODE)
+    assert line.plain == " Ships on Android iOS"
+    styles = {line.plain[span.start : span.end].strip(): str(span.style) for span in line.spans}
+    assert "strike" in styles["Android"]
+    assert "underline" in styles["iOS"]
+    (line,) = diff_lines("Ships on Android", "Ships on iOS", 60, ASCII)
     assert line.plain == " Ships on [-Android-]{+iOS+}"
 
 
 def test_hostile_texts_are_harmless():
-    (line,) = diff_lines("\x1b[31m[red]a\u202e", "[/red]b", 60)
+    (line,) = diff_lines("\x1b[31m[red]a\u202e", "[/red]b", 60, UNICODE)
     assert "\x1b" not in line.plain
     assert "\u202e" not in line.plain
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_every_step_of_an_import(size, store):
     name = f"{size[0]}x{size[1]}"
@@ -103,7 +121,7 @@ async def test_every_step_of_an_import(size, store):
         check_golden(f"transfer-review-{name}", panels(app))
         await press(pilot, "l")
         check_golden(f"transfer-ledger-{name}", panels(app))
-        screen.flow.part.show("conflict")  # type: ignore[attr-defined]
+        show(screen.run, "conflict")
         await settle(pilot)
         screen.focus_list("b")
         await steps(pilot, "tOn")
@@ -114,6 +132,7 @@ async def test_every_step_of_an_import(size, store):
         check_golden(f"transfer-report-{name}", panels(app))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 async def test_export_and_a_model_at_every_size(size, store):
     name = f"{size[0]}x{size[1]}"
@@ -128,15 +147,15 @@ async def test_export_and_a_model_at_every_size(size, store):
         await settle(pilot)
         check_golden(f"transfer-exported-{name}", panels(app))
         for task in ("migrate", "reembed"):
-            screen.home()
+            screen.begin("")
             await settle(pilot)
-            screen.flow.opened("a", f"task:{task}")
+            screen.run.opened("a", f"task:{task}")
             await settle(pilot)
             timeless = re.sub(r"about [\d.]+ s, measured on a sample *", "about S, measured", panels(app))
             check_golden(f"transfer-{task}-{name}", timeless)
-        screen.home()
+        screen.begin("")
         await settle(pilot)
-        screen.flow.opened("a", "task:repair")
+        screen.run.opened("a", "task:repair")
         await settle(pilot)
         check_golden(f"transfer-repair-{name}", panels(app))
 
@@ -170,11 +189,31 @@ async def test_a_hostile_source_is_text_and_nothing_else(store):
         for _ in range(8):
             await press(pilot, "right_square_bracket")
             seen.append(screen_text(app))
-        screen.home()
+        screen.begin("")
         await settle(pilot)
-        screen.flow.opened("a", "task:import")
+        screen.run.opened("a", "task:import")
         await settle(pilot)
         seen.append(screen_text(app))
     for text in seen:
         assert not set(text) & set("\x1b\x07\u202e\u200b")
     assert any("[red]bold[/]" in text for text in seen)
+
+
+def test_a_cause_is_said_once_beside_every_field_that_it_takes() -> None:
+    no_place = "the format has no place for it: lost"
+    losses = [
+        FieldLoss("id", 114, no_place, "5c82d225"),
+        FieldLoss("timestamp", 114, "the day is kept, the time of day is lost"),
+        FieldLoss("tier", 80, no_place, "4cf78490"),
+        FieldLoss("scope", 114, no_place, "5c82d225"),
+    ]
+    rows = ledger_rows(losses, 90, UNICODE)
+    lines = [line.plain for row in rows for line in row.lines]
+    assert sum(no_place in line for line in lines) == 1
+    assert [row.key for row in rows] == ["", "loss:0", "loss:1"]
+    assert [line.split()[:2] for line in lines[1:]] == [
+        ["id", "114"],
+        ["tier", "80"],
+        ["scope", "114"],
+        ["timestamp", "114"],
+    ]

@@ -19,6 +19,7 @@ from tests.tui.transferring import HERE, said, steps, store, stored, transferrin
 __all__ = ["store"]
 
 
+@pytest.mark.slow
 async def test_an_export_writes_as_many_as_it_counted(store):
     async with transferring(store, task="export") as (app, pilot, _):
         await type_text(pilot, "scope:project:mango")
@@ -54,6 +55,7 @@ async def test_a_file_that_is_there_is_replaced_only_after_a_yes(store):
     assert HERE[0]["text"] in path.read_text("utf-8")
 
 
+@pytest.mark.slow
 async def test_secrets_are_masked_unless_it_is_switched_off_and_texts_can_stay_out(store):
     secret = "sk-proj-abcdefghijklmnopqrstuvwx12345"
     engine = stored(store)
@@ -63,9 +65,9 @@ async def test_secrets_are_masked_unless_it_is_switched_off_and_texts_can_stay_o
         assert "1 memory" in screen_text(app)  # masked
         await steps(pilot, ["n", "escape", "y"])
         assert secret not in (store.parent / "memories.jsonl").read_text("utf-8")
-        screen.home()
+        screen.begin("")
         await settle(pilot)
-        screen.flow.opened("a", "task:export")
+        screen.run.opened("a", "task:export")
         await settle(pilot)
         await press(pilot, "enter")
         rows = screen.rows("a")
@@ -96,7 +98,7 @@ async def test_a_filter_that_does_not_parse_stays_to_be_mended(store):
         await settle(pilot)
         assert "Did you mean core?" in screen_text(app)
         await press(pilot, "enter")
-        assert screen.flow.step == "what"
+        assert screen.run.step == "what"
 
 
 @pytest.fixture
@@ -122,9 +124,9 @@ async def test_mending_shows_every_row_writes_one_entry_and_is_taken_back(old, t
         await press(pilot, "n")
         assert f"{rows} memories" in screen_text(app)
         assert "nothing is written" in screen_text(app)
-        key = "Y" if screen.flow.able("stopped", "", "") else "y"
+        key = "Y" if screen.run.able("stopped", "", "") else "y"
         await press(pilot, key)
-        assert screen.flow.step == "report", screen_text(app)
+        assert screen.run.step == "report", screen_text(app)
         assert f"{rows} memories changed (entry 1)" in said(screen)
         assert "Every row that was changed" in screen_text(app)
         assert " ~ " in screen_text(app)
@@ -150,14 +152,15 @@ async def test_nothing_to_mend_says_so(store):
         assert "Nothing to mend" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_a_migration_is_checked_run_and_verified(store):
     async with transferring(store, task="migrate", writable=False) as (app, pilot, screen):
         assert f"to write     {len(HERE)} rows" in screen_text(app)
         await steps(pilot, "ny")
         assert f"{len(HERE)} rows made and verified" in said(screen)
-        screen.home()  # and what was made into another one, by its path
+        screen.begin("")  # and what was made into another one, by its path
         await settle(pilot)
-        screen.flow.opened("a", "task:migrate")
+        screen.run.opened("a", "task:migrate")
         await settle(pilot)
         await steps(pilot, ["enter", "j", "enter"])
         await type_text(pilot, str(store.with_name("store-pro")))
@@ -179,7 +182,7 @@ async def test_another_model_is_rehearsed_made_switched_to_and_back(store):
         assert "MEASURE" in screen_text(app)
         assert "alike" in screen_text(app)
         await steps(pilot, "ny")
-        assert screen.flow.step == "switch", screen_text(app)
+        assert screen.run.step == "switch", screen_text(app)
         assert f"found itself {len(HERE)} of {len(HERE)}" in screen_text(app)
         await press(pilot, "Y")
         assert "THE WAY BACK" in screen_text(app)
@@ -193,25 +196,27 @@ async def test_another_model_is_rehearsed_made_switched_to_and_back(store):
 
 async def test_a_model_whose_key_is_not_set_is_a_sentence(store):
     async with transferring(store, task="reembed") as (app, pilot, screen):
-        screen.flow.state = screen.flow.state.__class__(
+        screen.run.state = screen.run.state.__class__(
             model="bge-m3", base_url="http://127.0.0.1:9/v1", key_env="NO_KEY"
         )
-        screen.flow.renewed()
+        screen.run.renewed()
         await settle(pilot)
         assert "The variable NO_KEY is not set." in screen_text(app)
         await press(pilot, "n")
-        assert screen.flow.step == "model"
+        assert screen.run.step == "model"
 
 
-async def test_a_read_only_session_makes_the_table_and_says_how_to_switch(store):
+async def test_a_locked_session_makes_the_table_and_unlocks_to_switch(store):
     async with transferring(store, task="reembed", writable=False) as (app, pilot, screen):
         await steps(pilot, "nny")
-        assert screen.flow.step == "switch"
-        assert "Start memtui with --rw" in screen_text(app)
+        assert screen.run.step == "switch"
         await press(pilot, "Y")
-        assert screen.flow.step == "switch"
+        assert "unlock and write it" in screen_text(app)
+        await press(pilot, "n")
+        assert screen.run.step == "switch"
 
 
+@pytest.mark.slow
 async def test_the_marked_memories_of_browse_are_exported_and_else_its_list(store):
     async with transferring(store) as (app, pilot, screen):
         await steps(pilot, ["2", "space", "space", "x"])
@@ -223,4 +228,4 @@ async def test_the_marked_memories_of_browse_are_exported_and_else_its_list(stor
         await type_text(pilot, "designer")
         await steps(pilot, ["enter", "x"])
         assert "1 memory" in screen_text(app)
-        assert screen.flow.line_text() == "designer"
+        assert screen.run.part.line(screen.run.state) == "designer"

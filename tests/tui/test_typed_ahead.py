@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 import time
+from difflib import unified_diff
+from pathlib import Path
 from typing import Any
 
+import pytest
 from textual import events
 
+from memtui.engine import open_engine
+from memtui.tui.calls import EngineCalls
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.palette import Palette
 from memtui.tui.screens.browse.memory_list import MemoryList
-from tests.tui.driving import press, running, screen_text, settle, until
+from memtui.tui.widgets.row_list import RowList
+from tests.conftest import NOW_MS
+from tests.tui.driving import lines, press, running, screen_text, settle, until
 from tests.tui.memory_engine import MemoryEngine
 from tests.tui.test_changing import browsing, pro_store
 
-NAMES = {"/": "slash", " ": "space", ":": "colon", ".": "full_stop", "-": "minus", "?": "question_mark"}
+NAMES = {
+    "/": "slash",
+    " ": "space",
+    ":": "colon",
+    ".": "full_stop",
+    "-": "minus",
+    "?": "question_mark",
+    "]": "right_square_bracket",
+}
 
 
 def type_at_once(app: Any, text: str, *after: str) -> None:
@@ -23,7 +40,8 @@ def type_at_once(app: Any, text: str, *after: str) -> None:
     for char in text:
         app.post_message(events.Key(NAMES.get(char, char), char))
     for key in after:
-        app.post_message(events.Key(key, key if len(key) == 1 else None))
+        char = next((each for each, name in NAMES.items() if name == key), key if len(key) == 1 else None)
+        app.post_message(events.Key(key, char))
 
 
 class SlowEngine(MemoryEngine):
@@ -49,6 +67,7 @@ async def test_a_key_after_enter_is_the_lists_and_waits_for_its_rows(tmp_path):
         assert "Note number 3" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_the_same_on_a_hundred_thousand_rows_with_an_engine_that_is_slow():
     async with running(SlowEngine(100_000)) as (app, pilot):
         await press(pilot, "2")
@@ -100,3 +119,88 @@ async def test_a_standing_filter_is_selected_typing_replaces_it_and_an_arrow_edi
         type_at_once(app, "s", "enter")
         await settle(pilot)
         assert app.screen.wish.query.filter == "deploys"
+
+
+@pytest.mark.parametrize("mode", [*"0123456789"])
+async def test_a_list_that_is_not_laid_out_yet_misses_no_key(mode: str, tmp_path: Path) -> None:
+    """The keyboard may be with a list a moment before it has a size: what moves in it waits for its rows."""
+    engine = open_engine(pro_store(tmp_path / "store"), now=lambda: NOW_MS, environ={}, cwd=tmp_path)
+    async with running(engine) as (app, pilot):
+        type_at_once(app, "", mode, "right_square_bracket", "G")
+        await settle(pilot)
+        listing = app.focused
+        if isinstance(listing, MemoryList):
+            assert listing.cursor == listing.total - 1
+        elif isinstance(listing, RowList):
+            assert listing.place[0] == listing.place[1]
+
+
+def everything_takes_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Every call of the engine from every screen, panel and dialog begins with a pause."""
+    call, start = EngineCalls.call, EngineCalls.start
+
+    def slow(work: Any) -> Any:
+        def late(token: Any, report: Any) -> Any:
+            time.sleep(seconds)
+            return work(token, report)
+
+        return late
+
+    monkeypatch.setattr(
+        EngineCalls, "call", lambda self, slot, work, *a, **k: call(self, slot, slow(work), *a, **k)
+    )
+    monkeypatch.setattr(EngineCalls, "start", lambda self, slot, work: start(self, slot, slow(work)))
+
+
+def what_is_seen(app: Any) -> tuple[str, str]:
+    """The screen and its text, without how long something took, as a number or a bar, and without the flash line."""
+    shown = lines(app)
+    if "─ Stages ─" in "".join(shown):
+        shown = [line[48:] for line in shown]
+    shown = [re.sub(r"[\d.,]+ ms|[ ─]+", " ", line) for line in shown]
+    return type(app.screen).__name__, "\n".join((*shown[:-2], shown[-1]))
+
+
+ASKED = [*"which port", "enter"]
+
+WALK = {
+    **{f"the list of {mode}": [mode, "j", "j"] for mode in "0123456789"},
+    **{f"the next view of {mode}": [mode, "right_square_bracket", "G", "k"] for mode in "0123456789"},
+    "noise is looked for": [*"2mnjj", "space"],
+    "secrets are looked for": [*"2msj", "space"],
+    "duplicates, another likeness": [*"2md", "minus", "minus", "j"],
+    "an answer is worked out": ["3", *ASKED, *"jj"],
+    "a memory of an answer is explained": ["3", *ASKED, *"jw"],
+    "a change is planned": [*"2jDd"],
+    "the change after a filter": ["2", "slash", *ASKED, *"Da"],
+    "a change is written": [*"2jDa", "enter", "j"],
+    "the journal after a change": [*"2jDa", "enter", *"6j"],
+    "a change is taken back": [*"2jDa", "enter", "u"],
+    "a memory is chosen": [*"3", *ASKED, *"E", *"kelp", "enter"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("keys", WALK.values(), ids=WALK.keys())
+async def test_keys_typed_at_once_do_what_they_do_one_by_one(
+    keys: list[str], demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On every screen, with an engine that takes its time for everything: what is typed ahead ends the same."""
+    world = tmp_path / "world"
+    pressed = [NAMES.get(key, key) for key in keys]
+
+    async def seen(*, at_once: bool) -> tuple[str, str]:
+        shutil.rmtree(world, ignore_errors=True)
+        async with browsing(Path(shutil.copytree(demo_store, world / "store"))) as (app, pilot):
+            if at_once:
+                everything_takes_time(monkeypatch, 0.1)
+                type_at_once(app, "", *pressed)
+            else:
+                await press(pilot, *pressed)
+            await settle(pilot)
+            return what_is_seen(app)
+
+    (name, slowly), (screen, text) = await seen(at_once=False), await seen(at_once=True)
+    changes = unified_diff(slowly.split("\n"), text.split("\n"), "one by one", "at once", lineterm="", n=0)
+    assert screen == name, text
+    assert not (found := list(changes)), "\n".join(found)

@@ -56,6 +56,7 @@ async def asking_why(
         yield app, pilot, app.screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tuple[int, int]) -> None:
     async with recalling(demo_engine, size, query=DEPLOY) as (app, pilot, _screen):
@@ -66,6 +67,7 @@ async def test_the_screen_looks_as_it_was_approved(demo_engine: Engine, size: tu
         check_golden(f"whynot-{size[0]}x{size[1]}", panels(app))
 
 
+@pytest.mark.slow
 async def test_a_memory_that_no_search_found_is_asked_about_by_its_words(demo_engine: Engine) -> None:
     async with asking_why(demo_engine, words="bastion-1.fernhill") as (app, pilot, screen):
         verdict = screen.state.verdict
@@ -87,6 +89,7 @@ async def test_a_memory_that_no_search_found_is_asked_about_by_its_words(demo_en
         assert "found by meaning" in screen_text(app)
 
 
+@pytest.mark.slow
 async def test_a_proposed_setting_is_tried_in_what_if_and_taken_along(demo_engine: Engine) -> None:
     async with recalling(demo_engine, query=DEPLOY) as (app, pilot, recall):
         trace = recall.state.trace
@@ -199,6 +202,7 @@ async def test_escape_stops_the_trying_of_remedies(demo_engine: Engine) -> None:
         assert app.screen is screen
 
 
+@pytest.mark.slow
 async def test_without_a_question_it_waits_for_one(demo_engine: Engine) -> None:
     async with running(demo_engine) as (app, pilot):
         await press(pilot, "2", "W")
@@ -267,6 +271,7 @@ async def test_every_gate_is_on_the_ladder_at_any_size(demo_engine: Engine) -> N
                     )
 
 
+@pytest.mark.slow
 async def test_hostile_memories_are_looked_into_harmlessly(keyword_engine: Engine) -> None:
     async with recalling(
         keyword_engine, (80, 24), query="what do we know about kafka [/x] \x1b[2J", recipe="pro/tool"

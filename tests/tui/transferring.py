@@ -87,7 +87,7 @@ async def transferring(
         screen = app.screen
         assert isinstance(screen, TransferScreen)
         if task:
-            screen.flow.opened("a", f"task:{task}")
+            screen.run.opened("a", f"task:{task}")
             await settle(pilot)
         yield app, pilot, screen
 

@@ -15,8 +15,6 @@ from memtui.engine.core.errors import UsageError
 
 NO_ID, SHELL = "no id", "shell"
 
-PSEUDO = (NO_ID, SHELL)
-"""Who reads without being an agent: a call that names none, and whoever runs the plugin's own command."""
 
 FindingKind = Literal[
     "unreadable-rows",
@@ -285,6 +283,10 @@ def _matches(pattern: str, text: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), text, re.DOTALL) is not None
 
 
+_LISTED_OTHERWISE: tuple[Reason, ...] = ("acl-replaces-default", "case", "padded")
+"""Why a list keeps an agent from its own scope: it lacks it, or writes it in a way that never matches."""
+
+
 def _findings(matrix: AccessMatrix, access: Access) -> Iterable[AccessFinding]:
     real = [agent for agent in matrix.agents if not agent.pseudo]
     there = [agent for agent in real if agent.exists]
@@ -298,7 +300,7 @@ def _findings(matrix: AccessMatrix, access: Access) -> Iterable[AccessFinding]:
             yield AccessFinding(
                 "unreadable-rows",
                 scope,
-                f"{_memories(count.rows)} of {_named(scope)}: no agent reads them",
+                f"no agent reads {_memories(count.rows)} of {_named(scope)}",
                 count.rows,
             )
     listed = access.named_agents()
@@ -306,7 +308,7 @@ def _findings(matrix: AccessMatrix, access: Access) -> Iterable[AccessFinding]:
         own = access.reads(agent.id, scope_of("agent", agent.id))
         if not agent.exists and scope_of("agent", agent.id) not in matrix.counts:
             continue  # granted to nobody, which is a finding of its own
-        if not own.allowed and own.reason == "acl-replaces-default":
+        if not own.allowed and own.reason in _LISTED_OTHERWISE:
             rows = matrix.counts.get(scope_of("agent", agent.id), ScopeCount()).rows
             yield AccessFinding(
                 "own-scope-unreadable",
@@ -334,7 +336,8 @@ def _findings(matrix: AccessMatrix, access: Access) -> Iterable[AccessFinding]:
             yield AccessFinding(
                 "secret-readable-by-all",
                 scope,
-                f"{_memories(count.secrets)} of {_named(scope)} hold secrets, and every agent reads them",
+                f"{_memories(count.secrets)} of {_named(scope)} {'holds' if count.secrets == 1 else 'hold'} secrets, "
+                "which every agent reads",
                 count.secrets,
             )
         if count.rows and (scope or "").startswith("user:"):

@@ -273,14 +273,17 @@ def access_of(
 
 
 def agents_in(scopes: Iterable[str | None]) -> tuple[str, ...]:
-    """The agents that scopes like `agent:ops` and `reflection:agent:ops` speak of, each once."""
+    """The agents that scopes like `agent:ops` and `reflection:agent:ops` speak of, each once.
+
+    Space around a name is no part of an agent's id: such a scope is a misspelt one of the same agent.
+    """
     found: dict[str, None] = {}
     for scope in scopes:
         kind, name = split_scope(scope or "") or ("", "")
         if kind == "reflection":
             kind, name = split_scope(name) or ("", "")
-        if kind == "agent" and name:
-            found[name] = None
+        if kind == "agent" and trim(name):
+            found[trim(name)] = None
     return tuple(found)
 
 
@@ -304,25 +307,38 @@ class ScopePolicy:
         Raises ConfigError when the default is not defined, an access list names a reserved agent, or a
         team scope is not a name that can be defined.
         """
+        policy, faults = cls.read(block, environ)
+        if faults:
+            raise faults[0]
+        return policy
+
+    @classmethod
+    def read(cls, block: Any, environ: Mapping[str, str]) -> tuple[ScopePolicy, tuple[ConfigError, ...]]:
+        """What can be read of a `scopes` block, and every fault for which the plugin refuses it."""
+        faults: list[ConfigError] = []
         given = block if isinstance(block, Mapping) else {}
         named = given.get("definitions")
         definitions = list(dict.fromkeys((GLOBAL, *(named if isinstance(named, Mapping) else ()))))
         default = given.get("default") or GLOBAL
         if default not in definitions:
-            raise ConfigError(
-                f"The default scope {default} is not defined.",
-                path="scopes.default",
-                fix="Add it to scopes.definitions or take one that is there.",
+            faults.append(
+                ConfigError(
+                    f"The default scope {default} is not defined.",
+                    path="scopes.default",
+                    fix="Add it to scopes.definitions or take one that is there.",
+                )
             )
-        access = _access(given.get("agentAccess"))
+            default = GLOBAL
+        access = _access(given.get("agentAccess"), faults)
         warnings = tuple(
             f"Agent {agent} has access to the scope {scope}, which is not defined."
             for agent, scopes in access.items()
             for scope in scopes
             if scope not in definitions and not is_built_in(scope)
         )
-        team = _team(environ, definitions)
-        return cls(default, tuple(dict.fromkeys((*definitions, *team))), access, team, warnings)
+        team = _team(environ, definitions, faults)
+        policy = cls(default, tuple(dict.fromkeys((*definitions, *team))), access, team, warnings)
+        return policy, tuple(faults)
 
     def accessible(self, agent: str | None) -> list[str]:
         """The scopes an agent may read: its explicit list or global and its own, and its own reflections.
@@ -436,29 +452,35 @@ class ScopePolicy:
         return found
 
 
-def _access(block: Any) -> dict[str, tuple[str, ...]]:
+def _access(block: Any, faults: list[ConfigError]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for key, scopes in block.items() if isinstance(block, Mapping) else ():
         agent = trim(key)
         if is_bypass(agent):
-            raise ConfigError(
-                f"The reserved agent {agent} cannot have an access list.",
-                path=f"scopes.agentAccess.{agent}",
-                fix="Remove the entry; this id sees every scope.",
+            faults.append(
+                ConfigError(
+                    f"The reserved agent {agent} cannot have an access list.",
+                    path=f"scopes.agentAccess.{agent}",
+                    fix="Remove the entry; this id sees every scope.",
+                )
             )
-        if agent:
+        elif agent:
             listed = scopes if isinstance(scopes, list) else []
             found[agent] = tuple(scope for scope in listed if isinstance(scope, str))
     return found
 
 
-def _team(environ: Mapping[str, str], definitions: Sequence[str]) -> tuple[str, ...]:
-    scopes = tuple(scope for part in environ.get(TEAM_VARIABLE, "").split(",") if (scope := trim(part)))
-    for scope in scopes:
-        if scope not in definitions and not _DEFINABLE.fullmatch(scope):
-            raise ConfigError(
-                f"{TEAM_VARIABLE} names a scope that cannot be defined: {scope}.",
-                path=TEAM_VARIABLE,
-                fix="Use 1 to 100 letters, digits and the characters . _ : - for a scope.",
-            )
-    return scopes
+def _team(
+    environ: Mapping[str, str], definitions: Sequence[str], faults: list[ConfigError]
+) -> tuple[str, ...]:
+    named = [scope for part in environ.get(TEAM_VARIABLE, "").split(",") if (scope := trim(part))]
+    odd = [scope for scope in named if scope not in definitions and not _DEFINABLE.fullmatch(scope)]
+    faults += [
+        ConfigError(
+            f"{TEAM_VARIABLE} names a scope that cannot be defined: {scope}.",
+            path=TEAM_VARIABLE,
+            fix="Use 1 to 100 letters, digits and the characters . _ : - for a scope.",
+        )
+        for scope in odd
+    ]
+    return tuple(scope for scope in named if scope not in odd)

@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from memtui.engine.capture.chat import Chat
     from memtui.engine.capture.commits import chosen, commit, plan, reworded
     from memtui.engine.capture.conversation import Conversation, parse_conversations, read_conversations
+    from memtui.engine.capture.funnel import Day, Funnel, Loss, Otherwise, Run, days, funnel_of, otherwise
+    from memtui.engine.capture.hook_events import EVENTS
     from memtui.engine.capture.hooks import play, read_event
     from memtui.engine.capture.inbox import Inbox, Item, shown
-    from memtui.engine.capture.jobs import plan_compaction, plan_dream, plan_reflection
+    from memtui.engine.capture.jobs import PlannedJob, plan_compaction, plan_dream, plan_reflection
     from memtui.engine.capture.live import Live
-    from memtui.engine.capture.lost_text import CaptureVerdict, place_of, why_not
+    from memtui.engine.capture.lost_text import CaptureVerdict, Remedy, place_of, why_not, with_remedy
     from memtui.engine.capture.pipeline import capture
     from memtui.engine.capture.prompts import OWN, PRO, ModelChat
     from memtui.engine.capture.proof import prove
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
 
 __all__ = [
+    "EVENTS",
     "OWN",
     "PRO",
     "Again",
@@ -41,18 +44,28 @@ __all__ = [
     "CaseResult",
     "Chat",
     "Conversation",
+    "Day",
+    "Funnel",
     "Inbox",
     "Item",
     "Live",
+    "Loss",
     "ModelChat",
+    "Otherwise",
+    "PlannedJob",
     "Recorder",
+    "Remedy",
+    "Run",
     "Text",
     "capture",
     "capture_recipe",
     "chosen",
     "commit",
+    "days",
     "document",
+    "funnel_of",
     "is_own",
+    "otherwise",
     "outcome_of",
     "parse_conversations",
     "place_of",
@@ -75,6 +88,7 @@ __all__ = [
     "run_case",
     "shown",
     "why_not",
+    "with_remedy",
 ]
 
 __getattr__ = lazy_names(
@@ -91,20 +105,31 @@ __getattr__ = lazy_names(
         "CaseResult": "memtui.engine.capture.capture_cases",
         "Chat": "memtui.engine.capture.chat",
         "Conversation": "memtui.engine.capture.conversation",
+        "Day": "memtui.engine.capture.funnel",
+        "EVENTS": "memtui.engine.capture.hook_events",
+        "Funnel": "memtui.engine.capture.funnel",
         "Inbox": "memtui.engine.capture.inbox",
         "Item": "memtui.engine.capture.inbox",
         "Live": "memtui.engine.capture.live",
+        "Loss": "memtui.engine.capture.funnel",
         "ModelChat": "memtui.engine.capture.prompts",
         "OWN": "memtui.engine.capture.prompts",
+        "Otherwise": "memtui.engine.capture.funnel",
         "PRO": "memtui.engine.capture.prompts",
+        "PlannedJob": "memtui.engine.capture.jobs",
         "Recorder": "memtui.engine.capture.recording",
+        "Remedy": "memtui.engine.capture.lost_text",
+        "Run": "memtui.engine.capture.funnel",
         "Text": "memtui.engine.capture.trace",
         "capture": "memtui.engine.capture.pipeline",
         "capture_recipe": "memtui.engine.capture.recipes.registry",
         "chosen": "memtui.engine.capture.commits",
         "commit": "memtui.engine.capture.commits",
+        "days": "memtui.engine.capture.funnel",
         "document": "memtui.engine.capture.run_document",
+        "funnel_of": "memtui.engine.capture.funnel",
         "is_own": "memtui.engine.capture.recording",
+        "otherwise": "memtui.engine.capture.funnel",
         "outcome_of": "memtui.engine.capture.statement",
         "parse_conversations": "memtui.engine.capture.conversation",
         "place_of": "memtui.engine.capture.lost_text",
@@ -120,12 +145,13 @@ __getattr__ = lazy_names(
         "read_recordings": "memtui.engine.capture.replays",
         "record": "memtui.engine.capture.recording",
         "recorded": "memtui.engine.capture.recording",
-        "run_case": "memtui.engine.capture.capture_cases",
         "refusal_of": "memtui.engine.capture.statement",
         "remember": "memtui.engine.capture.statement",
         "replay": "memtui.engine.capture.replays",
         "reworded": "memtui.engine.capture.commits",
+        "run_case": "memtui.engine.capture.capture_cases",
         "shown": "memtui.engine.capture.inbox",
         "why_not": "memtui.engine.capture.lost_text",
+        "with_remedy": "memtui.engine.capture.lost_text",
     },
 )

@@ -154,7 +154,7 @@ def _kind(text: str) -> str:
     first = text.lstrip().split("\n", 1)[0]
     try:
         value = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if isinstance(value, Mapping) and ("type" in value or "role" in value) and "\n" in text.strip():
         return "session"

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
 
+_AT_ONCE = 1_024
+"""Rows that are asked for by their ids in one question."""
+
 MAX_FETCH = 200
 """Rows of the store that one search looks at, at most, before inactive ones are skipped."""
 
@@ -92,6 +95,17 @@ class Draft:
             return self._over[row_id]
         found = self._read(self.store.rows_by_id([row_id], self._columns(True)))
         return found[0] if found else None
+
+    def many(self, ids: Sequence[str], *, vectors: bool = True) -> list[StoredRow]:
+        """The rows with these ids in their order, without those that are gone: one question for many rows."""
+        stored: dict[str, StoredRow] = {}
+        wanted = [each for each in ids if each not in self._over]
+        columns = self._columns(vectors or self.seen is not None)
+        for start in range(0, len(wanted), _AT_ONCE):
+            part = self.store.rows_by_id(wanted[start : start + _AT_ONCE], columns)
+            stored |= {row.id: row for row in self._read(part)}
+        found = (self._over[each] if each in self._over else stored.get(each) for each in ids)
+        return [row for row in found if row is not None]
 
     def rows(self, scopes: Sequence[str] | None = None, *, vectors: bool = False) -> list[StoredRow]:
         """All rows of these scopes (None: every row), the stored ones first, in storage order."""

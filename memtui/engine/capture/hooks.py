@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.conversation import read_conversations
 from memtui.engine.capture.live import Live
 from memtui.engine.capture.recipes.pro.injection import Injected, Pending
 from memtui.engine.capture.recipes.pro.queues import Queues, Said
+from memtui.engine.capture.recipes.pro.reflection import ErrorSignal, Reflected
+from memtui.engine.clients.calls import Call, CallJournal, asked_of, masked
 from memtui.engine.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,6 +26,14 @@ if TYPE_CHECKING:
 
 
 KEPT = "hooks.json"
+
+_HOOKS = {"session_start": "agent:bootstrap", "tool_end": "after_tool_call"}
+
+_SAID = ("agent_end", "session_end", "pre_compaction")
+"""Events that come with what was said."""
+
+_OVER = ("new", "reset", "clear", "logout", "exit")
+"""Reasons for which a session ends for good."""
 
 CONTEXT_WINDOW, RESERVE, MARGIN = 200_000, 20_000, 4_000
 """memory-core's defaults, in tokens."""
@@ -44,6 +55,12 @@ class Event:
     """Everything that the host told, flat."""
     host: str
     """Claude Code's own name of the event, empty for other hosts."""
+    session_id: str = ""
+    inner: Mapping[str, Any] = field(default_factory=dict)
+    """What the event itself holds, without its context."""
+    context: Mapping[str, Any] = field(default_factory=dict)
+    nested: bool = False
+    """Whether the event and its context were told apart, as OpenClaw's hooks get them."""
 
 
 def read_event(name: str, text: str, agent: str = "") -> Event:
@@ -74,10 +91,14 @@ def read_event(name: str, text: str, agent: str = "") -> Event:
         who,
         session,
         word("prompt"),
-        _messages(every.get("messages"), word("sessionFile", "transcript_path")),
+        _messages(every.get("messages"), word("sessionFile", "transcript_path") if name in _SAID else ""),
         word("reason") or ("compaction" if name == "pre_compaction" else "new"),
         every,
         word("hook_event_name"),
+        word("session_id", "sessionId") or "unknown",
+        inner if isinstance(inner, dict) else given,
+        context if isinstance(context, dict) else {},
+        isinstance(inner, dict),
     )
 
 
@@ -137,38 +158,50 @@ def flush_due(given: Mapping[str, Any]) -> Flush:
 
 
 def play(
-    engine: Engine, event: Event, config: Mapping[str, Any], workspace: Path, chat: Chat | None = None
+    engine: Engine,
+    event: Event,
+    config: Mapping[str, Any],
+    workspace: Path,
+    chat: Chat | None = None,
+    agents: Sequence[Mapping[str, Any]] = (),
+    *,
+    keep_texts: bool = False,
 ) -> dict[str, Any]:
-    """Play an event and answer it: a block for the prompt, or how many rows were written.
+    """Play an event and answer it: a block for the prompt, files for a start, or how many rows were written.
 
     A host that calls the hook wants what it does, so recall and capture are on unless the block turns them off; they
-    are words alone without a model. A store opened for reading injects, and keeps nothing.
+    are words alone without a model, and no reflection is written then. A store opened for reading injects, and keeps
+    nothing. The event is one line of the journal of calls. `agents` are the host's, with `id` and `workspace`.
+    `keep_texts` keeps the words in that line, too, secrets masked.
     """
+    began = monotonic()
     block = {"autoRecall": True, "autoCapture": True, **config}
     if chat is None:
         block["smartExtraction"] = False
     kept = None if engine.state_place is None else engine.state_place / KEPT
-    live = Live(engine, block, workspace, chat)
+    live = Live(engine, block, workspace, chat, agents=agents)
     if kept is not None:
-        live.queues, live.injected = _read(kept)
+        _read(kept, live)
     written = engine.curate.writable
-    context = {"agentId": event.agent, "sessionKey": event.session}
     answer: dict[str, Any] = {"event": event.name, "agent": event.agent}
+    ids: list[str] = []
+    chars = 0
     if event.name == "prompt_build":
-        played = live.step({"do": "prompt_build", "event": {"prompt": event.prompt}, "ctx": context})
+        played = live.step(_step(event, "prompt_build", event={"prompt": event.prompt}))
         found = [each["result"].get("prependContext", "") for each in played["answer"]]
         text = "\n\n".join(each for each in found if each)
         answer["prependContext"] = text
         if event.host:
             answer["hookSpecificOutput"] = {"hookEventName": event.host, "additionalContext": text}
+        ids, chars = played["injected"], len(text)
     elif written:
         count = 0
-        if event.messages:
-            step = {"do": "agent_end", "messages": list(event.messages), "ctx": context}
-            count += live.step(step)["writes"]
-        if event.name != "agent_end":
-            step = {"do": "session_end", "event": {"reason": event.reason}, "ctx": context}
-            count += live.step(step)["writes"]
+        for step in _steps(event, chat is not None):
+            played = live.step(step)
+            count += played["writes"]
+            ids += played["added"]
+            if step.get("name") == "agent:bootstrap":
+                answer["files"] = played["answer"]
         answer["written"] = count
     else:
         answer |= {"written": 0, "note": "The store is open for reading: start the hook with --rw."}
@@ -177,11 +210,76 @@ def play(
         answer["flush"] = {**asdict(flush_due(event.given)), "file": f"memory/{day.isoformat()}.md"}
     if written and kept is not None:
         _write(kept, live)
+    if engine.state_place is not None:
+        said = {"prompt": event.prompt, "messages": list(event.messages)}
+        outcome = "injected" if chars else "stored" if ids else "silent"
+        took = round((monotonic() - began) * 1000, 1)
+        CallJournal(engine.state_place).add(
+            Call(
+                engine.now_ms,
+                f"hook:{event.agent}",
+                event.agent,
+                event.name,
+                outcome,
+                tuple(ids),
+                took,
+                asked_of(said),
+                masked(said) if keep_texts else None,
+                via="hook",
+                chars=chars,
+            )
+        )
     return answer
 
 
-def _read(path: Path) -> tuple[Queues, Injected]:
-    """What the last event left; new where there is nothing, or nothing that can be read."""
+def _steps(event: Event, can_reflect: bool) -> Iterator[dict[str, Any]]:
+    """What the plugin is told of an event that puts nothing into a prompt."""
+    if event.name in _HOOKS:
+        yield _step(event, "hook", name=_HOOKS[event.name], event=dict(event.inner))
+        return
+    if event.name == "message_received":
+        yield {**event.inner, **_step(event, "message_received")}
+        return
+    if event.name in ("gateway_start", "dream"):
+        yield _step(event, event.name)
+        return
+    if event.name == "session_reset":
+        action = "reset" if "reset" in (event.reason, event.given.get("action")) else "new"
+        if event.nested and "context" not in event.inner:
+            yield _step(event, "hook", name="before_reset", event={"reason": action, **event.inner})
+        elif event.nested:
+            told = {"action": action, "sessionKey": event.session, **event.inner}
+            yield _step(event, "hook", name=f"command:{action}", event=told)
+        else:
+            yield from _looked_back(event, action, can_reflect)
+        return
+    if event.messages:
+        yield _step(event, "agent_end", messages=list(event.messages))
+    if event.name == "agent_end":
+        return
+    yield _step(event, "session_end", event={"reason": event.reason})
+    if event.name == "session_end" and event.messages and (event.reason in _OVER or event.host):
+        # a host without /new: the end of its session is the moment to look back
+        yield from _looked_back(event, "new", can_reflect)
+
+
+def _looked_back(event: Event, action: str, can_reflect: bool) -> Iterator[dict[str, Any]]:
+    """The reflection on a session that ends, and its summary: what of the two is on, the settings say."""
+    said = {"messages": list(event.messages)}
+    if can_reflect:
+        context = {"cfg": {}, "sessionEntry": {"sessionId": event.session_id}}
+        told = {"action": action, "sessionKey": event.session, "context": context, **said}
+        yield _step(event, "hook", name=f"command:{action}", event=told)
+    yield _step(event, "hook", name="before_reset", event={"reason": action, **said})
+
+
+def _step(of: Event, do: str, **more: Any) -> dict[str, Any]:
+    context = {"sessionId": of.session_id, **of.context}
+    return {"do": do, **more, "ctx": {**context, "agentId": of.agent, "sessionKey": of.session}}
+
+
+def _read(path: Path, live: Live) -> None:
+    """Give the plugin what the last event left; nothing where there is nothing, or nothing that can be read."""
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
         queues = Queues(**given["queues"])
@@ -190,16 +288,30 @@ def _read(path: Path) -> tuple[Queues, Injected]:
                 turns[key] = [Said(**turn) for turn in each]  # type: ignore[arg-type]
         injected = Injected(**given["injected"])
         injected.pending = {key: Pending(**each) for key, each in injected.pending.items()}  # type: ignore[arg-type]
+        reflected = Reflected(**given.get("reflected", {}))
+        reflected.events = set(reflected.events)
+        reflected.errors = {
+            key: [ErrorSignal(**one) for one in each]  # type: ignore[arg-type]
+            for key, each in reflected.errors.items()
+        }
+        reminders = {str(each) for each in given.get("reminders", ())}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return Queues(), Injected()
+        return
     injected.prompts = {}  # the same words in a later prompt are a new prompt: each process is called once for one
-    return queues, injected
+    live.queues, live.injected, live.reflected, live.reminders = queues, injected, reflected, reminders
 
 
 def _write(path: Path, live: Live) -> None:
     """Keep the state whole or not at all, for this user alone: turns that wait are in it."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"queues": asdict(live.queues), "injected": asdict(live.injected)}, ensure_ascii=True)
+    reflected = {**asdict(live.reflected), "events": sorted(live.reflected.events)}
+    state = {
+        "queues": asdict(live.queues),
+        "injected": asdict(live.injected),
+        "reflected": reflected,
+        "reminders": sorted(live.reminders),
+    }
+    text = json.dumps(state, ensure_ascii=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}.new")
     with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -211,7 +211,7 @@ class Inbox:
         try:
             value = json.loads(self._path.read_text("utf-8"))
             return {"items": list(value["items"]), "done": list(value["done"])}
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise MemtuiError(
                 f"The inbox in {self._path} cannot be read.", fix="Move it away; suggestions in it are lost."
             ) from error
@@ -293,11 +293,6 @@ def _moment(value: Any) -> int:
     from memtui.engine.witness.session import moment_of
 
     return moment_of(value)
-
-
-def with_text(item: Item, text: str) -> Item:
-    """The item with another wording."""
-    return replace(item, text=text)
 
 
 def shown(items: Sequence[Item]) -> dict[str, int]:

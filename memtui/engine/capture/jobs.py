@@ -29,7 +29,7 @@ from memtui.engine.changes.change_set import ChangeSet
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def plan_reflection(
     if context.chat is None:
         raise UsageError("A reflection is written by a language model.", fix="Name one with --llm.")
     failures: list[str] = []
-    world = world_of(context, settings, folder, _reflector(context.chat, failures))
+    world = world_of(context, settings, folder, reflector(context.chat, failures))
     text, report, fallback = reflect_on(
         world,
         agent=agent,
@@ -165,13 +165,19 @@ def plan_reflection(
     )
 
 
-def _reflector(chat: Chat, failures: list[str]) -> Any:
+def reflector(chat: Chat, failures: list[str] | None = None) -> Callable[[Mapping[str, Any]], str]:
+    """What asks a model for a reflection: the conversation and the errors of a request in, the report out.
+
+    Why it failed is added to `failures`; it raises ChatError then.
+    """
+
     def reflect(request: Mapping[str, Any]) -> str:
         parts = {key: request[key] for key in ("conversation", "error_hints")}
         try:
             return chat("reflect", parts).text
         except ChatError as error:
-            failures.append(str(error))
+            if failures is not None:
+                failures.append(str(error))
             raise
 
     return reflect

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.chat import Chat
-from memtui.engine.capture.jobs import world_of
+from memtui.engine.capture.jobs import reflector, world_of
 from memtui.engine.capture.pipeline import folded
 from memtui.engine.capture.recipes.pro.injection import Injected
 from memtui.engine.capture.recipes.pro.plugin import Plugin, call_tool
 from memtui.engine.capture.recipes.pro.queues import Queues
+from memtui.engine.capture.recipes.pro.reflection import Reflected
 from memtui.engine.capture.recipes.pro.settings import ProSettings, plugin_config
 from memtui.engine.capture.recipes.pro.tools import Answer, Caller
 from memtui.engine.capture.recipes.pro.world import World
@@ -23,6 +25,9 @@ from memtui.engine.changes.files_beside import edits_of
 from memtui.engine.core.errors import RefusedError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from memtui.engine.engine import Engine
 
 
@@ -34,7 +39,7 @@ TRIES = 3
 
 @dataclass(slots=True)
 class Live:
-    """One plugin over one store. `workspace` is the agent's folder; `queues` and `injected` live between events.
+    """One plugin over one store. `workspace` is the agent's folder; what has a default lives between events.
 
     Whoever opened the store for writing has agreed to what the plugin does there, deletions too: each event is one
     entry of the journal, which can be taken back.
@@ -46,6 +51,10 @@ class Live:
     chat: Chat | None = None
     queues: Queues = field(default_factory=Queues)
     injected: Injected = field(default_factory=Injected)
+    reflected: Reflected = field(default_factory=Reflected)
+    reminders: set[str] = field(default_factory=set)
+    agents: Sequence[Mapping[str, Any]] = ()
+    """The host's agents, with `id` and `workspace`."""
 
     def call(self, name: str, agent: str, params: Mapping[str, Any]) -> Answer:
         """Call one of the plugin's tools. Raises RefusedError for a file outside of the workspace."""
@@ -65,12 +74,21 @@ class Live:
                 return answer
 
     def step(self, step: Mapping[str, Any]) -> dict[str, Any]:
-        """Play one event of the host; see `Plugin.step`. Not played again on a conflict: the queues have moved on."""
+        """Play one event of the host; see `Plugin.step`. Not played again on a conflict: the queues have moved on.
+
+        Beside what the plugin answers: `writes`, and the ids of rows that were `added` and `injected`.
+        """
         world = self._world()
-        played = Plugin(world, self.queues, self.injected).step(step)
+        played = Plugin(world, self.queues, self.injected, self.reflected, self.reminders).step(step)
         agent = str((step.get("ctx") or {}).get("agentId") or "main")
-        self._commit(world, f"{str(step['do']).replace('_', ' ')} of {agent}")
-        return {**played, "writes": len(world.draft.writes)}
+        self._commit(world, f"{str(step.get('name') or step['do']).replace('_', ' ')} of {agent}")
+        writes = world.draft.writes
+        return {
+            **played,
+            "writes": len(writes),
+            "added": [each.row.id for each in writes if each.op == "add"],
+            "injected": [each.row.id for each in writes if each.why == "injected"],
+        }
 
     def _world(self) -> World:
         from memtui.engine.capture.recipes.pro.unfolded_search import search_unfolded
@@ -78,7 +96,21 @@ class Live:
         settings: ProSettings = plugin_config(self.config)
         engine = self.engine
         engine.store.refresh()
-        world = world_of(engine.capture_context(self.chat), settings, self.workspace)
+        reflect = None if self.chat is None else reflector(self.chat)
+        world = world_of(engine.capture_context(self.chat), settings, self.workspace, reflect)
+        world.agents = self.agents
+        if engine.state_place is not None:
+            world.state_folder = str(engine.state_place)
+        embed = world.embed_texts
+
+        def timed(texts: Sequence[str]) -> NDArray[np.float32]:
+            began = monotonic()
+            try:
+                return embed(texts)
+            finally:
+                world.embed_ms += (monotonic() - began) * 1000
+
+        world.embed_texts = timed
         block = self.config.get("scopes")
         if isinstance(block, Mapping):
             world.policy = ScopePolicy.from_config(block, {})
@@ -101,15 +133,13 @@ class Live:
                 )
 
     def _commit(self, world: World, title: str) -> None:
-        """Write what is on top of the store, then the files. A store opened for reading keeps as it is."""
+        """Write what is on top of the store and the files, as one entry. A store opened for reading keeps as it is."""
         curator = self.engine.curate
         if not curator.writable:
             return
         store = world.draft.store
         changes = folded(world.draft.writes, store)
-        if changes:
-            files = edits_of(world.files.changed)
+        files = edits_of(world.files.changed)
+        if changes or files:
             curator.apply(ChangeSet(ACTION, title, changes, store.version, files=files), confirmed=True)
             store.refresh()
-        else:
-            world.files.flush()

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memtui.engine.capture.pipeline import capture
-from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
+from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
 from memtui.engine.capture.recipes.memtui.likeness import key_of, share
+from memtui.engine.capture.recipes.registry import capture_recipe
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Message, Text
 from memtui.engine.core.errors import UsageError
 
@@ -111,72 +112,20 @@ def why_not(
     kept = any(each.writes for each in made)
     remedies, later = ([], {}) if kept else _remedies(at, text, made, trace, request, fresh)
     reason = text.reason or (made[0].reason if made else "")
-    ladder = _ladder(trace.recipe, text, made, later)
+    ladder = _ladder(capture_recipe(trace.recipe), text, made, later)
     return CaptureVerdict(text.text, kept, text.gate, text.value, text.limit, reason, ladder, tuple(remedies))
 
 
-_OWN = ("who said it", "command", "order", "secret", "statement", "sure", "not stored yet")
-
-_LADDERS: Mapping[str, tuple[tuple[str, tuple[str, ...]], ...]] = {
-    "pro": (
-        ("who said it", ("role",)),
-        ("something said", ("envelope", "not captured")),
-        ("worth and room", ("low value", "compression", "no room")),
-        ("no complaint", ("noise",)),
-        ("enough texts", ("too few texts", "model failed")),
-        ("form", ("too short", "too long", "recalled memories", "markup", "formatted list", "emoji")),
-        ("no order", ("talk about the memory itself",)),
-        ("trigger or model", ("no trigger word", "not extracted", "too many")),
-        ("turn's limit", ("enough of this turn",)),
-        ("grounding", ("grounding",)),
-        ("boundary", ("boundary",)),
-        ("embedded", ("embedding failed",)),
-        ("said once", ("said twice",)),
-        ("admission", ("admission", "utility veto")),
-        ("not stored yet", ("duplicate",)),
-    ),
-    "memory-lancedb": (
-        ("who said it", ("role",)),
-        ("length", ("too short", "too long")),
-        ("form", ("injected block", "markup", "summary", "emoji")),
-        ("no order", ("order",)),
-        ("trigger word", ("no trigger",)),
-        ("first three", ("after the third",)),
-        ("not stored yet", ("duplicate",)),
-    ),
-    "mem-engine": (
-        ("who said it", ("role",)),
-        ("scanned", ("not scanned", "empty")),
-        ("length", ("too long", "too short")),
-        ("no command", ("command",)),
-        ("no secret", ("secret",)),
-        ("no tool output", ("tool output",)),
-        ("trigger word", ("no trigger", "category off")),
-        ("turn's limit", ("enough of this turn",)),
-        ("said once", ("said twice",)),
-        ("to-do's limits", ("to-dos of this turn", "to-do of the last hours")),
-        ("embedded", ("embedding failed",)),
-        ("not stored yet", ("duplicate",)),
-    ),
-}
-"""The gates of each system in its order, and the names under which a trace tells them."""
-
-
-def _ladder(recipe: str, text: Text, made: list[Candidate], later: Mapping[str, Text]) -> tuple[Rung, ...]:
+def _ladder(
+    recipe: CaptureRecipe, text: Text, made: list[Candidate], later: Mapping[str, Text]
+) -> tuple[Rung, ...]:
     """The gates of a text in order, the one that stopped it named with its numbers.
 
     `later` are gates further on that stopped it in a replay in which it had passed the earlier ones.
     """
-    if recipe in _LADDERS:
-        steps = tuple(name for name, _ in _LADDERS[recipe])
-        stops = {gate: at for at, (_, gates) in enumerate(_LADDERS[recipe]) for gate in gates}
-        other = len(steps) - 1
-    else:
-        steps, other = _OWN, 4
-        stops = {
-            "assistant text": 0, "tool output": 0, "system text": 0, "role": 0, "command": 1, "injected block": 1,
-            "empty": 1, "order": 2, "secret": 3, "unsure": 5, "duplicate": 6,
-        }  # fmt: skip
+    steps = tuple(name for name, _ in recipe.steps)
+    stops = {gate: at for at, (_, gates) in enumerate(recipe.steps) for gate in gates}
+    other = stops.get("", len(steps) - 1)
     stopped = len(steps) if any(each.writes for each in made) else stops.get(text.gate, other)
     told = {stops[gate]: each for gate, each in later.items() if stops.get(gate, -1) > stopped}
     rungs = []
@@ -282,12 +231,12 @@ def _remedies(
     found = trials.found
     number = text.message if text.message is not None else at
     if text.gate in _BY_WORDS and text.role == "user":
-        for words in _rephrased(text.text, trace.recipe):
+        for words in _rephrased(text.text, capture_recipe(trace.recipe)):
             messages = list(request.messages)
             messages[number] = Message("user", words, at_ms=messages[number].at_ms)
             again, asked = trials.replay(replace(request, messages=messages))
             if _kept(at, again):
-                found.append(Remedy("the words", text.text, words, confirmed=True, note="said like this"))
+                found.append(Remedy(_WORDS, text.text, words, confirmed=True, note="said like this"))
                 break
             if not asked and at < len(again.texts) and again.texts[at].gate != text.gate:
                 trials.later.setdefault(again.texts[at].gate, again.texts[at])
@@ -295,7 +244,7 @@ def _remedies(
         alone = replace(request, messages=[request.messages[number]])
         if trials.replay(alone)[0].writes:
             count = len(request.messages)
-            found.append(Remedy("the turn", f"one of {count} messages", "alone", confirmed=True))
+            found.append(Remedy(_TURN, f"one of {count} messages", "alone", confirmed=True))
     if text.gate == "duplicate":
         match = made[0].match if made and made[0].match else text.reason
         note = made[0].reason if made else text.reason
@@ -327,8 +276,8 @@ _BY_WORDS = (
 def _settings_for(text: Text, trace: CaptureTrace) -> list[tuple[str, Any]]:
     """The settings that belong to a gate, the nearest value first."""
     gate, settings = text.gate, trace.settings
-    if trace.recipe == "pro":
-        return _settings_of_pro(text, settings)
+    if (own := capture_recipe(trace.recipe).settings_for) is not None:
+        return own(text, settings)
     if gate == "assistant text":
         return [("captureAssistant", True)]
     if gate == "unsure":
@@ -354,31 +303,7 @@ def _settings_for(text: Text, trace: CaptureTrace) -> list[tuple[str, Any]]:
     return []
 
 
-def _settings_of_pro(text: Text, settings: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    gate, value = text.gate, text.value
-    number = value if isinstance(value, int | float) else None
-    if gate == "role" and text.role == "assistant":
-        return [("captureAssistant", True)]
-    if gate == "too few texts" and number is not None:
-        return [("extractMinMessages", int(number)), ("sessionEnd", True)]
-    if gate == "low value":
-        return [("extractionThrottle.skipLowValue", False)]
-    if gate in ("compression", "no room") and number is not None:
-        fits = [("extractMaxChars", int(number))]
-        return [*fits, ("sessionCompression.enabled", False)] if gate == "compression" else fits
-    if gate == "boundary":
-        return [("workspaceBoundary.userMdExclusive.enabled", False)]
-    if gate == "utility veto":
-        return [("admissionControl.utilityVetoThreshold", 0)]
-    if gate == "admission" and number is not None:
-        return [("admissionControl.rejectThreshold", number), ("admissionControl.enabled", False)]
-    return []
-
-
-_OPENINGS = ("Remember", "Decision, we will use this", "I prefer this")
-
-
-def _rephrased(text: str, recipe: str) -> list[str]:
+def _rephrased(text: str, recipe: CaptureRecipe) -> list[str]:
     """Wordings that say the same more plainly."""
     from memtui.engine.capture.recipes.memtui.wording import HEDGED
 
@@ -386,12 +311,31 @@ def _rephrased(text: str, recipe: str) -> list[str]:
     bare = text.rstrip("?？ ")
     short = " ".join(text.replace("*", "").split())[:400].rstrip()
     said = [words for words in dict.fromkeys((text.rstrip(), plain, bare, short)) if words]
-    openings = _OPENINGS if recipe in _LADDERS else _OPENINGS[:1]
-    return [f"{opening}: {words}" for opening in openings for words in said]
+    return [f"{opening}: {words}" for opening in recipe.openings for words in said]
 
 
 def _kept(at: int, trace: CaptureTrace) -> bool:
     return any(at in each.texts and each.writes for each in trace.candidates)
+
+
+def with_remedy(remedy: Remedy, at: int, trace: CaptureTrace, request: CaptureRequest) -> CaptureRequest:
+    """The request with a remedy of the text at `at`: said in other words, alone, or under other settings."""
+    number = trace.texts[at].message
+    place = at if number is None else number
+    messages = list(request.messages)
+    if remedy.setting == _WORDS:
+        messages[place] = Message("user", remedy.after, at_ms=messages[place].at_ms)
+        return replace(request, messages=messages)
+    if remedy.setting == _TURN:
+        return replace(request, messages=[messages[place]])
+    changes = remedy.after if isinstance(remedy.before, Mapping) else {remedy.setting: remedy.after}
+    config: Mapping[str, Any] = request.config
+    for name, value in changes.items():
+        config = _set(config, name.split("."), value)
+    return replace(request, config=config)
+
+
+_WORDS, _TURN = "the words", "the turn"
 
 
 def what_if(settings: Mapping[str, Any], request: CaptureRequest, context: CaptureContext) -> CaptureTrace:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.capture.recipes.registry import capture_recipe
 from memtui.engine.capture.run_document import Again
 from memtui.engine.capture.trace import CaptureTrace
 
@@ -51,7 +52,8 @@ def prove(trace: CaptureTrace, request: CaptureRequest, context: CaptureContext)
             return {"proven": False, **told, "why": faults[0]}
         return {"proven": None, **told, "why": f"more than {MOST_PROVEN} texts: not run a second time"}
     answers = Again(trace.calls)
-    asking = bool(trace.calls) or (trace.recipe == "pro" and trace.settings.get("smartExtraction") is True)
+    asked = capture_recipe(trace.recipe).model_setting
+    asking = bool(trace.calls) or (asked != "" and trace.settings.get(asked) is True)
     again = capture(request, replace(context, chat=answers if asking else None, now_ms=trace.now_ms))
     ours, theirs = _parts(trace), _parts(again)
     differ = {

@@ -15,6 +15,7 @@ from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.memtui.likeness import key_of
 from memtui.engine.capture.recipes.memtui.texts import without_secrets
+from memtui.engine.capture.recipes.registry import capture_recipe
 from memtui.engine.capture.run_document import Again
 from memtui.engine.capture.trace import CaptureTrace, Message
 from memtui.engine.core.errors import MemtuiError
@@ -79,9 +80,8 @@ def recorded(request: CaptureRequest, trace: CaptureTrace, seen: Recorder) -> di
     for call in trace.calls:
         said = {"error": call.error} if call.reply is None else call.reply.text or call.reply.reasoning
         replies.setdefault(call.purpose, []).append(_masked(said))
-    if request.recipe == "pro":
-        config["extractMinMessages"] = trace.settings["extractMinMessages"]
-        config["smartExtraction"] = trace.settings["smartExtraction"]
+    if resolved := capture_recipe(request.recipe).recorded:
+        config |= {name: trace.settings[name] for name in resolved}
         config.pop("sessionEnd", None)
     key = json.dumps([trace.now_ms, steps], sort_keys=True, default=str)
     return {
@@ -114,7 +114,7 @@ def read_recordings(path: Path) -> tuple[Recording, ...]:
     """The recordings in a file. Raises MemtuiError for what is none."""
     try:
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise MemtuiError(
             f"{path} holds no recordings.", fix="Make one with: memtui capture --record."
         ) from error

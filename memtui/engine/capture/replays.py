@@ -17,6 +17,7 @@ from memtui.engine.capture.recipes.pro import injection, learning_tools, reflect
 from memtui.engine.capture.recipes.pro.plugin import Plugin
 from memtui.engine.capture.recipes.pro.settings import plugin_config
 from memtui.engine.capture.recipes.pro.world import Files, World
+from memtui.engine.capture.recipes.registry import capture_recipe
 from memtui.engine.capture.recording import SCHEMA, calls_of, is_own, messages_of
 from memtui.engine.capture.run_document import Again
 from memtui.engine.capture.stages.reflection_text import GOVERNANCE_ACTION
@@ -64,7 +65,7 @@ def _lines(file: Iterable[str], path: Path) -> Iterator[dict[str, Any]]:
 def _recording(line: str, path: Path, number: int) -> dict[str, Any]:
     try:
         found: Any = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not _is_recording(found):
         raise UsageError(
@@ -91,7 +92,7 @@ def read_prototypes(path: Path) -> list[NDArray[np.float32]]:
 
     try:
         found = json.loads((path.parent / PROTOTYPES).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     vectors = found.get("vectors") if isinstance(found, dict) else found
     return [np.asarray(each, dtype=np.float32) for each in vectors] if isinstance(vectors, list) else []
@@ -199,9 +200,13 @@ class Replay:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
+    @property
+    def _by_steps(self) -> bool:
+        return capture_recipe(self.recording["recipe"]).by_steps
+
     def run(self) -> dict[str, Any]:
         """Play every step."""
-        if self.recording.get("schema") == SCHEMA and self.recording["recipe"] != "pro":
+        if self.recording.get("schema") == SCHEMA and not self._by_steps:
             return self._run_recipe()
         plugin = Plugin(self.world)
         clock = int(self.recording["now"])

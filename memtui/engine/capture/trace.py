@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from memtui.engine.capture.chat import Call
 from memtui.engine.capture.draft import Write
+from memtui.engine.capture.stages.cleaning import said_in
 
 SCHEMA = "memtui.capture.v1"
 
@@ -55,6 +56,11 @@ class Text:
     limit: float | str | None = None
     reason: str = ""
     message: int | None = None
+
+    @property
+    def said(self) -> str:
+        """What was said, without the block of recalled memories that a host put before it; for a list."""
+        return said_in(self.text)
 
     def as_json(self) -> dict[str, Any]:
         """The text in the command-line contract."""

@@ -30,7 +30,7 @@ class Measures:
     ndcg: float | None
     """Discounted gain of the expected memories over that of the best possible order (Jarvelin and Kekalainen)."""
     silence: float | None
-    """For a case that asks for silence: 1 when nothing came back."""
+    """For a case that asks for silence: 1 when nothing came back, or the recall said that none of it answers."""
     rejected: float
     """Share of what came back that the case rejects."""
     wrong_scope: float
@@ -40,8 +40,13 @@ class Measures:
 MEASURES = tuple(field.name for field in fields(Measures))
 
 
-def measure(case: Case, ids: Sequence[str], scopes: Sequence[str | None], k: int) -> Measures:
-    """Judge the first `k` of what came back: `ids` in order, and the scope of each."""
+def measure(
+    case: Case, ids: Sequence[str], scopes: Sequence[str | None], k: int, *, unanswered: bool = False
+) -> Measures:
+    """Judge the first `k` of what came back: `ids` in order, and the scope of each.
+
+    `unanswered` says that the recall itself told that none of them answers: as good as silence.
+    """
     top = list(ids[:k])
     expected = set(case.expected)
     ranks = [rank for rank, each in enumerate(top, 1) if each in expected]
@@ -54,7 +59,7 @@ def measure(case: Case, ids: Sequence[str], scopes: Sequence[str | None], k: int
         recall=len(ranks) / len(expected) if spoken else None,
         mrr=(1 / ranks[0] if ranks else 0.0) if spoken else None,
         ndcg=gain / best if spoken and best else None,
-        silence=float(not top) if case.silent else None,
+        silence=float(unanswered or not top) if case.silent else None,
         rejected=sum(1 for each in top if each in case.rejected) / len(top) if top else 0.0,
         wrong_scope=outside / len(top) if top else 0.0,
     )
@@ -286,7 +291,10 @@ def _answer(case: Case, setup: CaseSetup, ask: Ask, known: Known, k: int, now_ms
     left = replace(case, expected=tuple(each for each in case.expected if each in there))
     if case.expected and not left.expected:
         return CaseAnswer(case, ids, None, missing, "every expected memory is gone from the store")
-    return CaseAnswer(case, ids, measure(left, ids, [scopes.get(each) for each in ids], k), missing)
+    sure = trace.confidence
+    unanswered = sure is not None and not sure.answered
+    measures = measure(left, ids, [scopes.get(each) for each in ids], k, unanswered=unanswered)
+    return CaseAnswer(case, ids, measures, missing)
 
 
 def compare(a: CaseReport, b: CaseReport) -> CaseReport:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.catalog.completion import complete_in
+    from memtui.engine.catalog.completion import Proposal, complete_in
     from memtui.engine.catalog.similar import Neighbour
     from memtui.engine.catalog.types import AGES, SORT_KEYS
 
@@ -15,6 +15,7 @@ __all__ = [
     "AGES",
     "SORT_KEYS",
     "Neighbour",
+    "Proposal",
     "complete_in",
 ]
 
@@ -23,6 +24,7 @@ __getattr__ = lazy_names(
     {
         "AGES": "memtui.engine.catalog.types",
         "Neighbour": "memtui.engine.catalog.similar",
+        "Proposal": "memtui.engine.catalog.completion",
         "SORT_KEYS": "memtui.engine.catalog.types",
         "complete_in": "memtui.engine.catalog.completion",
     },

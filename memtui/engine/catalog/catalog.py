@@ -124,6 +124,8 @@ class Catalog:
     labels: Mapping[str, CodedColumn] = field(default_factory=dict)
     """The dialect's own columns (agentId, trust_tier, importance_label), and `source` out of the metadata."""
     meta: MetadataColumns | None = None
+    files: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict, repr=False)
+    """Data files of each fragment when the metadata was read: rows in the same files are the same rows."""
     orders: dict[str, Positions] = field(default_factory=dict, repr=False)
     """Sort permutations made so far, by sort key; filled by `select.order`."""
 
@@ -142,10 +144,12 @@ class Catalog:
         """
         return self.ids.find(id_or_prefix)
 
-    def with_meta(self, meta: MetadataColumns, source: CodedColumn) -> Catalog:
-        """The same catalog with its metadata read; `source` becomes the label of that name."""
+    def with_meta(
+        self, meta: MetadataColumns, source: CodedColumn, files: Mapping[int, tuple[bytes, ...]]
+    ) -> Catalog:
+        """The same catalog with its metadata read out of `files`; `source` becomes the label of that name."""
         labels = {**self.labels, "source": source}
-        return replace(self, meta=meta, labels=labels, orders=dict(self.orders))
+        return replace(self, meta=meta, labels=labels, files=files, orders=dict(self.orders))
 
 
 def _freeze(columns: MetadataColumns | Catalog) -> None:

@@ -30,6 +30,10 @@ _REFUSALS = ("regex parse error:", "Regular expression did not compile:")
 _SPLITS_CJK = ("icu", "ngram", "jieba", "lindera")
 
 
+INSIDE = 2
+"""So few characters are found inside words."""
+
+
 class TextLookup:
     """Finds the rows of one catalog by their text; answers are positions, in no particular order."""
 
@@ -41,12 +45,14 @@ class TextLookup:
     def words(self, term: str) -> Positions:
         """Rows whose text holds the word, by the index; inside other words too where there is no index.
 
+        One or two characters are looked for inside words, too: `84` finds 8443. The index would have them whole only.
+
         Where the index cannot know the word (Chinese or Japanese without a tokenizer for them, a stop word,
         a term with punctuation in it), the text is read instead.
         """
         if not term.strip():
             return np.arange(self._catalog.n, dtype=np.int64)
-        if self._pin.fts.exists and term.isalnum() and not self._unsplit(term):
+        if len(term) > INSIDE and self._pin.fts.exists and term.isalnum() and not self._unsplit(term):
             try:
                 found = self._pin.fts_search(term, k=max(1, self._pin.count()), columns=(), with_row_id=True)
             except MemtuiError:  # the index went away or cannot be read: the text is still there

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.secrets import veiled
-from memtui.engine.core.text import one_line
+from memtui.engine.core.text import counted, one_line
 
 if TYPE_CHECKING:
     from memtui.engine.changes.files_beside import FileEdit
+    from memtui.engine.changes.version_tags import TagEdit, VersionCopy
 
 Op = Literal["edit", "add", "delete"]
 
@@ -19,6 +20,9 @@ CONTENTS_REMOVED = "contents removed"
 
 MAINTAIN = "maintain"
 """The action of a receipt: the table was folded, pruned or indexed, and every row stayed as it was."""
+
+NAME, PIN = "name", "pin"
+"""The actions that name a version, and that copy one into a table of its own."""
 
 CLEAN = "clean"
 """The action that takes the past of memories and leaves them as they are."""
@@ -109,7 +113,7 @@ class ChangeSet:
     """
 
     action: str
-    """edit, forget, restore, merge, undo, redo, clean."""
+    """edit, forget, restore, merge, undo, redo, clean, name, pin."""
     title: str
     """One line: what it does, "3 memories: scope to agent:main"."""
     changes: tuple[Change, ...]
@@ -130,6 +134,10 @@ class ChangeSet:
     """The journal entry that this takes back."""
     files: tuple[FileEdit, ...] = ()
     """Files beside the store that are written with it, and taken back with it."""
+    tags: tuple[TagEdit, ...] = ()
+    """Names of versions in the table itself that change with it."""
+    removed_copies: tuple[VersionCopy, ...] = ()
+    """Of an undo: tables that were made by copying a version, and go."""
     mark: Any = field(default=None, repr=False, compare=False)
     base: Any = field(default=None, repr=False, compare=False)
     """The whole rows as they were when this was planned, at `version`; spares reading them again."""
@@ -139,6 +147,16 @@ class ChangeSet:
         """Whether memories are deleted: to be confirmed."""
         deletes = any(each.op == "delete" for each in self.changes)
         return self.shrinks or (deletes and self.action not in ("undo", "redo"))
+
+    @property
+    def asides(self) -> tuple[str, ...]:
+        """What it does outside of the rows, in sentences: files beside the store, names of versions, copies."""
+        files = [each.sentence for each in self.files]
+        return (
+            *files,
+            *(each.sentence for each in self.tags),
+            *(each.sentence for each in self.removed_copies),
+        )
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -179,7 +197,7 @@ class ChangeSet:
         """The preview of the command-line contract: nothing was written, so there is no entry."""
         conflicts = (*self.conflicts, *self.left)
         document = outcome_json(None, self.action, self.changes, conflicts, self.warnings, self.copies)
-        return {**document, "notes": [*self.notes, *(each.sentence for each in self.files)]}
+        return {**document, "notes": [*self.notes, *self.asides]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +236,7 @@ class Outcome:
 def _recounted(title: str, before: Iterable[Change], after: Iterable[Change]) -> str:
     """A title that begins with how many memories it is about, for what is left of them."""
     old, new = (
-        f"{count:,} {'memory' if count == 1 else 'memories'}"
+        counted(count, "memory", "memories")
         for count in (len({each.group or each.id for each in changes}) for changes in (before, after))
     )
     return new + title.removeprefix(old) if title.startswith(old) else title

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from memtui.engine.changes.apply import Applier, apply
+from memtui.engine.changes.apply import Applier, apply, bookkeeping
 from memtui.engine.changes.change_set import CLEAN, ChangeSet, Outcome
 from memtui.engine.changes.files_beside import PreparedFiles, prepare_files
 from memtui.engine.changes.interrupted import INTERRUPTED
+from memtui.engine.changes.journal import RowImages
 from memtui.engine.changes.staging import SEVERAL
 from memtui.engine.changes.text_copies import put_back, take_out
+from memtui.engine.changes.version_tags import write_tags
 from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.core.text import counted
+
+if TYPE_CHECKING:
+    from memtui.engine.changes.journal import Journal
 
 
 def carry_out(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: str) -> Outcome:
@@ -30,16 +37,21 @@ def carry_out(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: 
     if change_set.destroys and not confirmed:
         gone = sum(each.op == "delete" for each in change_set.changes) or len(change_set.purges)
         raise RefusedError(
-            f"This deletes {gone:,} {'memory' if gone == 1 else 'memories'}; nothing was changed.",
+            f"This deletes {counted(gone, 'memory', 'memories')}; nothing was changed.",
             fix="Look at it with --dry-run, then repeat with --yes.",
         )
     if change_set.action in ("forget", SEVERAL) and (change_set.destroys or change_set.copies):
         from memtui.engine.changes.forgetting import apply_forget
 
         return apply_forget(change_set, bench, confirmed=confirmed, store=store)
-    if change_set.undoes is not None and not change_set.changes and not change_set.conflicts:
-        outcome = _nothing_to_write(change_set, bench)
-        return replace(outcome, warnings=(*outcome.warnings, *_prepared(change_set).take()))
+    if (
+        not change_set.changes
+        and not change_set.conflicts
+        and (change_set.undoes is not None or change_set.asides)
+    ):
+        return carry_out_aside(
+            change_set, bench.journal, now_ms=bench.now(), client=bench.client, bench=bench
+        )
     outcome = (
         _with_files(change_set, bench, confirmed)
         if change_set.files
@@ -72,14 +84,75 @@ def _prepared(change_set: ChangeSet) -> PreparedFiles:
         ) from error
 
 
-def _nothing_to_write(change_set: ChangeSet, bench: Applier) -> Outcome:
-    """An undo of what never reached the table, or is already so: only the journal has to learn of it."""
-    entry = bench.journal.entry(change_set.undoes or 0)
-    if entry.state == INTERRUPTED:
-        bench.journal.drop(entry.entry)
-    elif change_set.action == "undo":
-        bench.journal.mark(entry.entry, "undone")
-    return Outcome(None, change_set.action, (), warnings=change_set.warnings)
+def carry_out_aside(
+    change_set: ChangeSet, journal: Journal, *, now_ms: int, client: str = "", bench: Applier | None = None
+) -> Outcome:
+    """Write a set that changes no row: files beside the store, names of versions, copies; one entry of the journal.
+
+    An undo of what never reached the table, or is already so, has only the journal to tell, and makes no entry.
+    Names in the table need a `bench`: they are written under the store's own lock.
+    """
+    undone = None if change_set.undoes is None else journal.entry(change_set.undoes)
+    if undone is not None and (undone.state == INTERRUPTED or not change_set.asides):
+        there = bench.writer.tags() if bench is not None and change_set.tags else {}
+        written = (
+            each for each in change_set.tags if not each.before or there.get(each.before) == each.version
+        )
+        change_set = replace(change_set, tags=tuple(written))  # of what was cut off only what came to be
+        _aside(change_set, bench, warnings := list(change_set.warnings))
+        if undone.state == INTERRUPTED:
+            journal.drop(undone.entry)
+        elif change_set.action == "undo":
+            journal.mark(undone.entry, "undone")
+        return Outcome(None, change_set.action, (), warnings=tuple(warnings))
+    detail = {
+        **({"client": client} if client else {}),
+        **({"files": [each.as_json() for each in change_set.files]} if change_set.files else {}),
+        **({"tags": [each.as_json() for each in change_set.tags]} if change_set.tags else {}),
+    }
+    version = change_set.version
+    entry = journal.intend(
+        time_ms=now_ms,
+        action=change_set.action,
+        title=change_set.title,
+        changes=(),
+        images=RowImages(None, None, None),
+        version_before=version,
+        undoes=change_set.undoes,
+        detail=detail,
+    )
+    try:
+        _aside(change_set, bench, warnings := list(change_set.warnings))
+    except BaseException:
+        journal.drop(entry)
+        raise
+    journal.applied(entry, version, **bookkeeping(change_set.undoes, journal))
+    return Outcome(
+        entry,
+        change_set.action,
+        (),
+        warnings=tuple(warnings),
+        version_before=version,
+        version_after=version,
+    )
+
+
+def _aside(change_set: ChangeSet, bench: Applier | None, warnings: list[str]) -> None:
+    """Files, names and copies of a set; what others changed since is left, and said in `warnings`."""
+    prepared = _prepared(change_set)
+    try:
+        if change_set.tags and bench is not None:
+            bench.access.require(confirmed=True)
+            with bench.gatekeeper.hold() as hold:
+                bench.writer.newest()
+                hold.check()
+                write_tags(bench.writer, change_set.tags)
+        for each in change_set.removed_copies:
+            each.remove()
+    except BaseException:
+        prepared.drop()
+        raise
+    warnings += prepared.take()
 
 
 def _mirror_lines(change_set: ChangeSet, bench: Applier) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.catalog.types import ListQuery, ListView
-from memtui.engine.changes.change_set import ChangeSet, Outcome
+from memtui.engine.changes.change_set import NAME, PIN, ChangeSet, Outcome
 from memtui.engine.changes.owner_lock import LockState, lock_state
 from memtui.engine.changes.staging import StagedChanges
 from memtui.engine.changes.write_access import WriteAccess, WriteGate, access_to
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memtui.engine.changes.plan import Planner
     from memtui.engine.changes.story import Story
     from memtui.engine.changes.trash import TrashedMemory
+    from memtui.engine.changes.version_tags import VersionCopy
     from memtui.engine.core.memory import Memory
     from memtui.engine.discovery.types import FoundStore
     from memtui.engine.health.near_duplicates import Near
@@ -64,7 +65,9 @@ class Curator:
         self._store, self._embedder, self._now = store, embedder, now
         self._state, self._writable = state, writable
         self._found, self._new_id, self._view = found, new_id, view
-        self.access: WriteAccess = access_to(store.dialect, store.folder, found, environ or {})
+        self.access: WriteAccess = access_to(
+            store.dialect, store.folder, found, environ or {}, served=store.uri.startswith("db://")
+        )
         self.stage = StagedChanges(store.dialect)
         self.client = ""
         """Who changes the store through this program, where it is not a person: named in the journal."""
@@ -73,12 +76,45 @@ class Curator:
         self._journal: Journal | None = None
         self._lock = threading.Lock()
 
+    def configure(
+        self, embedder: Embedder | NoEmbedder, found: FoundStore | None, environ: Mapping[str, str]
+    ) -> None:
+        """Go by another configuration of the store's agent from now on; what is staged stays."""
+        self._embedder, self._found = embedder, found
+        store = self._store
+        self.access = access_to(
+            store.dialect, store.folder, found, environ, served=store.uri.startswith("db://")
+        )
+        with self._lock:
+            self._bench = None
+
     # ------------------------------------------------------------------ what may be done
 
     @property
     def writable(self) -> bool:
         """Whether changes can be applied: opened for writing, and the store allows it (perhaps when confirmed)."""
         return self._writable and self._state is not None and self.access.verdict != "read-only"
+
+    @property
+    def plans(self) -> bool:
+        """Whether changes can be planned: memtui knows how rows of this kind are written."""
+        return self._store.dialect.can.writable
+
+    @property
+    def never_because(self) -> str:
+        """Why this store can never be written, also when a person wants it, one sentence; empty when it can."""
+        if self.access.verdict == "read-only":
+            return self.access.reason
+        return "" if self._state is not None else "There is no folder for the journal: set MEMTUI_STATE_DIR."
+
+    def unlock(self) -> None:
+        """Let changes be applied from now on, as if the store had been opened for writing; nothing is written.
+
+        Raises RefusedError where that can never be.
+        """
+        if why := self.never_because:
+            raise RefusedError(why, fix="The store stays open for reading; nothing was changed.")
+        self._writable = True
 
     def lock_state(self) -> LockState:
         """The state of the store's own lock right now; LockState(False) where it has none."""
@@ -195,7 +231,13 @@ class Curator:
         return plan_reinstate(self._bureau(), ids)
 
     def forget(
-        self, ids: Sequence[str], *, hard: bool = False, shrink: bool = False, spare_pinned: bool = False
+        self,
+        ids: Sequence[str],
+        *,
+        hard: bool = False,
+        shrink: bool = False,
+        spare_pinned: bool = False,
+        drop_names: bool = False,
     ) -> ChangeSet:
         """Plan to forget: archive, delete with everything behind it, or delete with every trace; see `plan_forget`."""
         from memtui.engine.changes.forgetting import plan_forget
@@ -206,15 +248,17 @@ class Curator:
             hard=hard,
             shrink=shrink,
             spare_pinned=spare_pinned,
+            drop_names=drop_names,
             journal=self._made_journal() if self._state is not None else None,
             mirrors=mirror_folders(self._found),
         )
 
-    def past(self, ids: Sequence[str]) -> ChangeSet:
+    def past(self, ids: Sequence[str], *, drop_names: bool = False) -> ChangeSet:
         """Plan to take what older versions and the journal hold of memories that stay; see `plan_past`."""
         from memtui.engine.changes.purge_history import plan_past
 
-        return plan_past(self._bureau(), ids, self._made_journal(), mirror_folders(self._found))
+        journal, mirrors = self._made_journal(), mirror_folders(self._found)
+        return plan_past(self._bureau(), ids, journal, mirrors, drop_names=drop_names)
 
     def restore(self, ids: Sequence[str]) -> ChangeSet:
         """Plan to bring memories back from the trash; see `plan_restore`."""
@@ -258,6 +302,12 @@ class Curator:
 
         return plan_merge(self._bureau(), ids, survivor=survivor, text=text, losers=losers)
 
+    def supersede(self, ids: Sequence[str], by: str) -> ChangeSet:
+        """Plan that one memory takes the place of others; see `plan_supersede`."""
+        from memtui.engine.changes.merging import plan_supersede
+
+        return plan_supersede(self._bureau(), ids, by)
+
     # ------------------------------------------------------------------ doing
 
     def apply(self, change_set: ChangeSet, *, confirmed: bool = False) -> Outcome:
@@ -266,11 +316,24 @@ class Curator:
         `confirmed` says that a person agreed to a deletion, and that no agent is running where that matters. Raises
         RefusedError without it where it is needed, and when the store is open for reading only.
         """
-        from memtui.engine.changes.commit import carry_out
+        from memtui.engine.changes.commit import carry_out, carry_out_aside
 
+        if self._ours_alone(change_set):
+            journal = self._made_journal()
+            return carry_out_aside(change_set, journal, now_ms=self._now(), client=self.client)
         outcome = carry_out(change_set, self.bench, confirmed=confirmed, store=self._store.uri)
         self._behind = True
         return outcome
+
+    def _ours_alone(self, change_set: ChangeSet) -> bool:
+        """Whether only names in memtui's own file, or copies that it made, are changed: the store is not touched."""
+        if change_set.changes or change_set.tags or not change_set.asides:
+            return False
+        journal, action, undone = self._made_journal(), change_set.action, change_set.undoes
+        while undone is not None:  # a redo takes back the undo of it
+            entry = journal.entry(undone)
+            action, undone = entry.action, entry.undoes
+        return action in (NAME, PIN)
 
     def apply_staged(self, change_set: ChangeSet, *, confirmed: bool = False) -> Outcome:
         """Write everything that is staged, as it was agreed to; then nothing is staged any more. See `apply`."""
@@ -298,6 +361,21 @@ class Curator:
 
         return plan_redo(self._made_journal(), self._store.writer(), entry, forced)
 
+    def note_copy(self, version: int, copy: VersionCopy, title: str) -> int:
+        """Write down that a version was copied to a table of its own; the entry, which can be taken back by number."""
+        from memtui.engine.changes.journal import RowImages
+
+        return self._made_journal().intend(
+            time_ms=self._now(),
+            action=PIN,
+            title=title,
+            changes=(),
+            images=RowImages(None, None, None),
+            version_before=version,
+            detail={"copies": [copy.as_json()], **({"client": self.client} if self.client else {})},
+            done=version,
+        )
+
     # ------------------------------------------------------------------ the journal
 
     def journal(self, limit: int = -1) -> list[JournalEntry]:
@@ -309,9 +387,21 @@ class Curator:
         journal = self._made_journal()
         return journal.entry(number), journal.rows(number)
 
+    def receipts_of_entry(self, number: int) -> list[dict[str, Any]]:
+        """What was put down when the memories of an entry went: hashes, and where they were looked for afterwards."""
+        from memtui.engine.changes.forgetting import receipts_of_entry
+
+        return receipts_of_entry(self._made_journal().path.parent / "receipts", number)
+
     def history(self, memory: str) -> list[tuple[JournalEntry, EntryRow]]:
         """What was changed in one memory through memtui, newest first."""
         return self._made_journal().of_memory(memory)
+
+    def receipts(self, memory: str) -> list[tuple[Path, Mapping[str, Any]]]:
+        """The receipts of forgetting and of a purged past that name a memory, with their files, the oldest first."""
+        from memtui.engine.changes.forgetting import read_receipts
+
+        return read_receipts(self._made_journal().path.parent / "receipts", memory)
 
     def story(self, memory: Memory) -> Story:
         """The versions that a memory is one of, and what was changed in it through memtui."""

@@ -61,6 +61,19 @@ def edits_in(detail: Mapping[str, Any]) -> tuple[FileEdit, ...]:
     return tuple(FileEdit(each["path"], each["before"], each["after"]) for each in detail.get("files", ()))
 
 
+def files_written(edits: Iterable[FileEdit]) -> set[bool]:
+    """Whether files are as after their edits (True) or as before (False); nothing is said of another text."""
+    said = set()
+    for each in edits:
+        try:
+            now = _text(Path(each.path))
+        except (OSError, UnicodeDecodeError):
+            continue
+        if now in (each.before, each.after):
+            said.add(now == each.after)
+    return said
+
+
 @dataclass(slots=True)
 class PreparedFiles:
     """New contents, written beside their files: `take` puts them in place, `drop` throws them away."""

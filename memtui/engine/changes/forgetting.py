@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,11 +17,19 @@ from memtui.engine.changes.change_set import CONTENTS_REMOVED, Change, ChangeSet
 from memtui.engine.changes.edit_row import PINNED, EditableRow
 from memtui.engine.changes.plan import DERIVED, Planner, ReadRows, kept, plan_edit, read
 from memtui.engine.changes.text_copies import TextCopy, erase, find_copies
+from memtui.engine.changes.version_tags import (
+    removed_tags,
+    require_untagged,
+    words_of_names,
+    write_tags,
+)
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
+from memtui.engine.core.text import counted
 from memtui.engine.metadata.read import parse_object
 from memtui.engine.store import sql
 from memtui.engine.store.manifests import Cleanup, cleanup_of
 from memtui.engine.store.row_values import ID
+from memtui.engine.store.table_facts import tag_names
 
 if TYPE_CHECKING:
     from memtui.engine.changes.journal import Journal
@@ -174,6 +183,38 @@ def write_receipt(folder: Path, receipt: Mapping[str, Any], kind: str = "forget"
     return path
 
 
+def read_receipts(folder: Path, memory: str) -> list[tuple[Path, Mapping[str, Any]]]:
+    """The receipts in `folder` that name a memory, with their files, the oldest first; unreadable ones are left out."""
+    found: list[tuple[Path, Mapping[str, Any]]] = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            receipt = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            continue
+        named = receipt.get("memories") if isinstance(receipt, dict) else None
+        if any(isinstance(each, dict) and each.get("id") == memory for each in named or ()):
+            found.append((path, receipt))
+    return sorted(found, key=lambda each: (int(each[1].get("time_ms") or 0), each[0].name))
+
+
+def receipts_of_entry(folder: Path, entry: int) -> list[dict[str, Any]]:
+    """The receipts of an entry of the journal that lie in `folder`, the first one first, each with its `file`.
+
+    One that cannot be read is left out.
+    """
+    found: list[dict[str, Any]] = []
+    for path in sorted(folder.glob(f"*-{entry}-*.json")):
+        with suppress(OSError, ValueError):
+            receipt = json.loads(path.read_text(encoding="utf-8"))
+            if (
+                isinstance(receipt, dict)
+                and receipt.get("schema") == SCHEMA
+                and receipt.get("entry") == entry
+            ):
+                found.append({**receipt, "file": str(path)})
+    return found
+
+
 def _same_text(pin: Snapshot, text: str) -> list[str]:
     column, ids = pin.dialect.columns.text, pin.dialect.columns.id
     found: list[str] = []
@@ -212,13 +253,14 @@ def plan_forget(
     spare_pinned: bool,
     journal: Journal | None,
     mirrors: Sequence[Path] = (),
+    drop_names: bool = False,
 ) -> ChangeSet:
     """Forget memories. Soft archives them; hard deletes them with their older versions, the rows merged into them
     and their lines in Markdown mirrors; `shrink` also takes them out of the table's history and of our journal.
 
     Pinned memories are left out when they were not named one by one (`spare_pinned`). With `shrink`, memories
-    that were deleted through memtui before may be named: their traces go. Raises UsageError for `shrink` without
-    `hard`.
+    that were deleted through memtui before may be named: their traces go. Names in the table hold its older
+    versions: with `drop_names` they go as well. Raises UsageError for `shrink` without `hard`.
     """
     if shrink and not hard:
         raise UsageError("Archived memories stay in the history.", fix="Shrink the history of a hard forget.")
@@ -236,6 +278,7 @@ def plan_forget(
     texts = {each.id: with_all.rows[each.id].memory.raw_text for each in changes}
     folder = bureau.store.folder
     copies = find_copies(folder, texts, mirrors) if folder is not None else []
+    names = tag_names(bureau.store.pin()) if shrink else {}
     cleanup = None if folder is None else cleanup_of(folder / f"{bureau.store.table_name}.lance")
     return ChangeSet(
         action="forget",
@@ -243,9 +286,13 @@ def plan_forget(
         changes=tuple(changes),
         version=found.version,
         conflicts=tuple(conflicts),
-        warnings=tuple(_warnings(changes, spared, copies, shrink=shrink, cleanup=cleanup)),
+        warnings=(
+            *_warnings(changes, spared, copies, shrink=shrink, cleanup=cleanup),
+            *words_of_names(names, going=drop_names),
+        ),
         copies=tuple(each.as_json() for each in copies),
         shrinks=shrink,
+        tags=removed_tags(names) if drop_names else (),
         purges=tuple(gone),
         mark=with_all.mark,
         base=kept(replace(with_all, conflicts=[]), changes),
@@ -255,6 +302,8 @@ def plan_forget(
 def apply_forget(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store: str) -> Outcome:
     """Delete, erase the mirror lines, shrink when asked, look for what is left, and write the receipt."""
     texts = _texts(change_set)
+    if change_set.shrinks:
+        require_untagged(bench.writer.tags(), change_set.tags)
     outcome = apply(change_set, bench, confirmed=confirmed)
     ids = [*texts, *change_set.purges]
     if not change_set.shrinks and not texts:
@@ -268,6 +317,7 @@ def apply_forget(change_set: ChangeSet, bench: Applier, *, confirmed: bool, stor
         journal.note(outcome.entry, {"erased": removed})
     if change_set.shrinks:
         with bench.gatekeeper.hold():
+            write_tags(bench.writer, change_set.tags)
             version = bench.writer.shrink()
             if bench.writer.traces(ids, []).files:
                 version = bench.writer.shrink(unverified=True)
@@ -376,4 +426,4 @@ def _texts(change_set: ChangeSet) -> dict[str, str]:
 
 
 def _title(count: int, what: str) -> str:
-    return f"{count:,} {'memory' if count == 1 else 'memories'} {what}"
+    return f"{counted(count, 'memory', 'memories')} {what}"

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.apply import Applier, apply, bookkeeping
-from memtui.engine.changes.change_set import CLEAN, MAINTAIN, ChangeSet, Outcome
+from memtui.engine.changes.change_set import CLEAN, MAINTAIN, PIN, ChangeSet, Outcome
+from memtui.engine.changes.files_beside import edits_in, files_written, prepare_files
 from memtui.engine.changes.journal import INTENDED, LEFT, JournalEntry
-from memtui.engine.changes.reverse import plan_shift
+from memtui.engine.changes.reverse import files_of, plan_shift
+from memtui.engine.changes.version_tags import tags_in, write_tags
 from memtui.engine.core.errors import RefusedError
 
 if TYPE_CHECKING:
@@ -64,15 +66,33 @@ def look(journal: Journal, gatekeeper: WriteGate, open_writer: Callable[[], Writ
         return []
     writer = open_writer()
     writer.newest()
-    return [Interrupted(each, whereabouts(journal.images(each.entry), writer)) for each in entries]
+    return [Interrupted(each, _found(each, journal, writer)) for each in entries]
+
+
+def _found(entry: JournalEntry, journal: Journal, writer: Writer) -> AppliedState:
+    """Whether the change of an entry is there: its rows tell, and where it has none its files and names."""
+    if entry.rows:
+        return whereabouts(journal.images(entry.entry), writer)
+    there = writer.tags() if (tags := tags_in(entry.detail)) else {}
+    said = files_written(edits_in(entry.detail))
+    said |= {
+        (there.get(each.after) if each.after else None) == each.version
+        if each.after
+        else each.before not in there
+        for each in tags
+    }
+    if len(said) == 2:
+        return AppliedState.HALF
+    return AppliedState.NOTHING if False in said else AppliedState.WHOLE if said else AppliedState.CHANGED
 
 
 def plan_finish(entry: JournalEntry, journal: Journal, writer: Writer) -> ChangeSet:
     """What is still to be written of an interrupted entry; an empty set when all is there."""
     _check(entry)
     version = writer.newest()
-    if whereabouts(journal.images(entry.entry), writer) is AppliedState.WHOLE:
-        return ChangeSet(entry.action, entry.title, (), version, undoes=entry.undoes)
+    if _found(entry, journal, writer) is AppliedState.WHOLE:
+        files = files_of(entry, "after")  # a program may die between the rows and the files
+        return ChangeSet(entry.action, entry.title, (), version, undoes=entry.undoes, files=files)
     planned = plan_shift(entry, journal, writer, "after", action=entry.action)
     return replace(planned, title=entry.title, undoes=entry.undoes)
 
@@ -83,9 +103,14 @@ def finish(entry: JournalEntry, planned: ChangeSet, bench: Applier, *, confirmed
         outcome = apply(planned, bench, confirmed=confirmed)
         bench.journal.drop(entry.entry)
         return outcome
+    warnings = tuple(prepare_files(planned.files).take())
+    if planned.tags:
+        there = bench.writer.tags()
+        with bench.gatekeeper.hold():
+            write_tags(bench.writer, [each for each in planned.tags if there.get(each.after) != each.version])
     version = bench.writer.newest()
     bench.journal.applied(entry.entry, version, **bookkeeping(entry.undoes, bench.journal))
-    return Outcome(entry.entry, entry.action, (), version_after=version)
+    return Outcome(entry.entry, entry.action, (), warnings=warnings, version_after=version)
 
 
 def leave(entry: JournalEntry, journal: Journal) -> None:
@@ -101,9 +126,15 @@ def plan_revert(entry: JournalEntry, journal: Journal, writer: Writer) -> Change
     """What is to be taken back of an interrupted entry; an empty set when nothing of it is there."""
     _check(entry)
     version = writer.newest()
-    if whereabouts(journal.images(entry.entry), writer) is AppliedState.NOTHING:
+    if _found(entry, journal, writer) is AppliedState.NOTHING:
+        files = files_of(entry, "before")
         return ChangeSet(
-            "undo", f"undo of entry {entry.entry}: {entry.title}", (), version, undoes=entry.entry
+            "undo",
+            f"undo of entry {entry.entry}: {entry.title}",
+            (),
+            version,
+            undoes=entry.entry,
+            files=files,
         )
     return plan_shift(entry, journal, writer, "before")
 
@@ -125,7 +156,10 @@ def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Coll
     """
     if number is None:
         applied = journal.entries(states=("applied",))
-        entry = next((each for each in applied if each.action not in (*REVERSALS, CLEAN, MAINTAIN)), None)
+        # A copy of a version is taken away only by its number: it is no change of the store.
+        entry = next(
+            (each for each in applied if each.action not in (*REVERSALS, CLEAN, MAINTAIN, PIN)), None
+        )
         if entry is None:
             raise RefusedError("There is nothing to undo.", fix="See what was changed with: memtui journal.")
     else:
@@ -161,6 +195,7 @@ def plan_undo(journal: Journal, writer: Writer, number: int | None, forced: Coll
 def plan_redo(journal: Journal, writer: Writer, number: int | None, forced: Collection[str]) -> ChangeSet:
     """Make again what was undone: the entry `number` (or its undo), by default the last one undone."""
     undos = [each for each in journal.entries(states=("applied",)) if each.action == "undo"]
+    undos = [each for each in undos if each.rows or edits_in(each.detail) or tags_in(each.detail)]
     if number is not None:
         journal.entry(number)
         undos = [each for each in undos if number in (each.entry, each.undoes)]

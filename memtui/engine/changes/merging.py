@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, Edit
 from memtui.engine.changes.edit_row import PINNED, EditableRow, FieldEdit, RowPatch, change_of
 from memtui.engine.changes.fields import check_text
-from memtui.engine.changes.plan import DERIVED, Planner, ReadRows, kept, new_vectors, notes_of, read
+from memtui.engine.changes.plan import DERIVED, Planner, ReadRows, new_vectors, planned, read
 from memtui.engine.changes.reembed_text import text_patch
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.core.memory import TIERS
+from memtui.engine.core.text import counted
 from memtui.engine.metadata.patch import FIRST_RELATIONS, append_relation
 
 if TYPE_CHECKING:
@@ -69,16 +70,7 @@ def plan_merge(
     if len(scopes := {row.memory.scope for row in rows}) > 1:
         named = ", ".join(sorted(scope or "(none)" for scope in scopes))
         notes[f"they are in different scopes ({named}); what survives stays in {first.memory.scope}"] = 1
-    return ChangeSet(
-        action="merge",
-        title=f"{len(rows)} memories merged into one",
-        changes=tuple(changes),
-        version=found.version,
-        conflicts=tuple(conflicts),
-        warnings=notes_of(notes),
-        mark=found.mark,
-        base=kept(found, changes),
-    )
+    return planned("merge", f"{len(rows)} memories merged into one", found, changes, conflicts, notes)
 
 
 def _weight(row: EditableRow) -> tuple[Any, ...]:
@@ -150,9 +142,12 @@ def _take_over(
             patch.metadata["supersedes"] = others[0].memory.id
 
 
-def _loser(bureau: Planner, row: EditableRow, survivor: str, losers: Losers) -> Change | Conflict | None:
+def _loser(
+    bureau: Planner, row: EditableRow, survivor: str, losers: Losers, *, why: str = ""
+) -> Change | Conflict | None:
     memory = row.memory
-    why = f"merged into {survivor}"
+    merged = not why
+    why = why or f"merged into {survivor}"
     if losers == "delete":
         shown = {"text": memory.raw_text, "scope": memory.scope, "category": memory.category}
         edit = Edit(expects={bureau.store.dialect.columns.text: row.values.get("text")})
@@ -164,8 +159,56 @@ def _loser(bureau: Planner, row: EditableRow, survivor: str, losers: Losers) -> 
         metadata={
             "invalidated_at": memory.invalidated_at_ms or bureau.now_ms,
             "superseded_by": survivor,
-            "canonical_id": survivor,
+            **({"canonical_id": survivor} if merged else {}),
             "relations": append_relation(memory.metadata_values.get("relations"), link)[-FIRST_RELATIONS:],
         }
     )
     return change_of(row, patch, bureau.store.dialect, why=why, group=survivor)
+
+
+def plan_supersede(bureau: Planner, ids: Sequence[str], by: str) -> ChangeSet:
+    """Let one memory take the place of others, which stay as history; it inherits none of their uses.
+
+    Raises UsageError for a memory in its own place, RefusedError where there is nothing to supersede with.
+    """
+    if by in ids:
+        raise UsageError(f"{by} cannot take its own place.", fix="Name another memory.")
+    dialect = bureau.store.dialect
+    if not dialect.reads_metadata:
+        raise RefusedError(
+            f"Memories of {dialect.title} cannot be superseded: they have no validity.",
+            fix="Delete them instead.",
+        )
+    found = read(bureau, [*ids, by])
+    survivor = found.rows.get(by)
+    losers = [row for each, row in found.rows.items() if each != by]
+    conflicts = list(found.conflicts)
+    conflicts += [
+        Conflict(each, "refused", "The agent makes this memory from a file: it would come back.")
+        for each in found.rows
+        if each.startswith(DERIVED)
+    ]
+    losers = [row for row in losers if not row.memory.id.startswith(DERIVED)]
+    if survivor is None or not losers:
+        return ChangeSet("edit", "nothing to supersede", (), found.version, tuple(conflicts))
+    notes: Counter[str] = Counter()
+    if not survivor.memory.active or survivor.memory.state == "archived":
+        notes[f"what takes the place is itself out of use: {by}"] = 1
+    patch = RowPatch()
+    relations = survivor.memory.metadata_values.get("relations")
+    for row in losers:
+        relations = append_relation(relations, {"type": "supersedes", "targetId": row.memory.id})
+    patch.metadata["relations"] = (relations or [])[-FIRST_RELATIONS:]
+    if survivor.memory.supersedes is None:
+        patch.metadata["supersedes"] = losers[0].memory.id
+    changes: list[Change] = []
+    for made in (
+        change_of(survivor, patch, dialect, why="takes the place", group=by),
+        *(_loser(bureau, row, by, "supersede", why=f"superseded by {by}") for row in losers),
+    ):
+        if isinstance(made, Conflict):
+            conflicts.append(made)
+        elif made is not None:
+            changes.append(made)
+    count = counted(len(losers), "memory", "memories")
+    return planned("edit", f"{count} superseded", found, changes, conflicts, notes)

@@ -147,7 +147,7 @@ def _holder(data: bytes) -> str | None:
     """Who holds the lock by what the object says; None when nobody does, or it does not say."""
     try:
         found = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or not found.get("held"):
         return None

@@ -13,6 +13,7 @@ from memtui.engine.changes.edit_row import EditableRow, FieldEdit, change_of, pa
 from memtui.engine.changes.reembed_text import embed, makes_version, superseding, text_patch
 from memtui.engine.changes.staging import overlaid
 from memtui.engine.core.errors import UsageError
+from memtui.engine.core.text import counted
 from memtui.engine.store.row_values import places
 
 if TYPE_CHECKING:
@@ -167,15 +168,29 @@ def _change_set(
         if warning := fields.scope_warning(scope, bureau.store.dialect, bureau.defined_scopes):
             notes[warning] = 0
     named = {each.group or each.id for each in changes}
-    count = f"{len(named):,} {'memory' if len(named) == 1 else 'memories'}"
+    count = counted(len(named), "memory", "memories")
+    rules = tuple(_rules(bureau, settings.values(), changes, embedded=bool(vectors)))
+    return planned("edit", f"{count}: {what}", found, changes, conflicts, notes, rules)
+
+
+def planned(
+    action: str,
+    title: str,
+    found: ReadRows,
+    changes: Sequence[Change],
+    conflicts: Sequence[Conflict],
+    notes: Counter[str],
+    rules: tuple[str, ...] = (),
+) -> ChangeSet:
+    """The change set of a plan on the rows `found`; `rules` are sentences on what the store adds by itself."""
     return ChangeSet(
-        action="edit",
-        title=f"{count}: {what}",
+        action=action,
+        title=title,
         changes=tuple(changes),
         version=found.version,
         conflicts=tuple(conflicts),
-        warnings=notes_of(notes),
-        notes=tuple(_rules(bureau, settings.values(), changes, embedded=bool(vectors))),
+        warnings=_sentences(notes),
+        notes=rules,
         mark=found.mark,
         base=kept(found, changes),
     )
@@ -270,7 +285,7 @@ def _title(given: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def notes_of(notes: Counter[str]) -> tuple[str, ...]:
+def _sentences(notes: Counter[str]) -> tuple[str, ...]:
     """What was noted while planning, as sentences; said once, with how often."""
     sentences = (
         (note[0].upper() + note[1:] + ("" if note.endswith(".") else "."), n) for note, n in notes.items()

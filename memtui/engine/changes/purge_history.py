@@ -13,9 +13,12 @@ from memtui.engine.changes.forgetting import SCHEMA, hashed, write_receipt
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.changes.plan import Planner, read
 from memtui.engine.changes.text_copies import find_copies
+from memtui.engine.changes.version_tags import removed_tags, require_untagged, words_of_names, write_tags
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.secrets import find_secrets
+from memtui.engine.core.text import counted
 from memtui.engine.store import sql
+from memtui.engine.store.table_facts import tag_names
 
 if TYPE_CHECKING:
     from memtui.engine.changes.journal import Journal
@@ -34,25 +37,32 @@ _TOKEN = re.compile(r"\w{8,}")
 
 
 def plan_past(
-    bureau: Planner, ids: Sequence[str], journal: Journal | None, mirrors: Sequence[Path] = ()
+    bureau: Planner,
+    ids: Sequence[str],
+    journal: Journal | None,
+    mirrors: Sequence[Path] = (),
+    *,
+    drop_names: bool = False,
 ) -> ChangeSet:
     """Take the past of memories, and leave them as they are now: for secrets that were masked.
 
     The whole table loses its older versions, and the journal what it holds of these memories: their changes
-    so far can no longer be taken back. Copies in other files are listed and stay.
+    so far can no longer be taken back. Copies in other files are listed and stay. Names in the table hold its older
+    versions: with `drop_names` they go as well, without it nothing can.
     """
     found = read(bureau, ids)
     entries, older = _journalled(list(found.rows)[:_COUNTED], journal)
     folder = bureau.store.folder
     copies = find_copies(folder, older, mirrors) if folder is not None and older else []
-    warnings = ["The whole table loses its older versions."]
+    names = tag_names(bureau.store.pin())
+    warnings = ["The whole table loses its older versions.", *words_of_names(names, going=drop_names)]
     if entries:
         what = "it" if len(found.rows) == 1 else "them"
         count = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
         warnings.append(f"What {count} of the journal told of {what} goes: that can no longer be taken back.")
     if copies:
         warnings.append(f"{len(copies)} copies in other files stay: see where.")
-    count = f"{len(found.rows):,} {'memory' if len(found.rows) == 1 else 'memories'}"
+    count = counted(len(found.rows), "memory", "memories")
     return ChangeSet(
         action=CLEAN,
         title=f"{count}: history removed",
@@ -72,6 +82,7 @@ def plan_past(
         warnings=tuple(warnings),
         copies=tuple({**each.as_json(), "goes": False} for each in copies),
         shrinks=True,
+        tags=removed_tags(names) if drop_names else (),
     )
 
 
@@ -85,8 +96,10 @@ def apply_past(change_set: ChangeSet, bench: Applier, *, confirmed: bool, store:
     if change_set.conflicts:
         raise ConflictError(change_set.conflicts)
     writer, journal, ids = bench.writer, bench.journal, change_set.ids
+    require_untagged(writer.tags(), change_set.tags)
     with bench.gatekeeper.hold():
         before = writer.newest()
+        write_tags(writer, change_set.tags)
         older = _older(writer, ids)
         alone, twins = _shared(writer.at(before), ids, older)
         version = writer.shrink()

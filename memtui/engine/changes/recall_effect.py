@@ -51,6 +51,9 @@ class AnswerRow:
     in_prompt_before: bool = True
     """Whether it reaches the prompt; true for all that comes back where the recipe has no prompt of its own."""
     in_prompt_after: bool = True
+    score_before: float | None = None
+    """Its score in the answer; None where it does not come back."""
+    score_after: float | None = None
 
     @property
     def reworded(self) -> bool:
@@ -83,6 +86,8 @@ class AnswerRow:
             "after": self.after,
             "in_prompt_before": self.rank_before is not None and self.in_prompt_before,
             "in_prompt_after": self.rank_after is not None and self.in_prompt_after,
+            "score_before": self.score_before,
+            "score_after": self.score_after,
         }
 
 
@@ -101,6 +106,8 @@ class AnswerChange:
     """Expected by the case, and coming back only afterwards."""
     rows: tuple[AnswerRow, ...] = ()
     """Every memory of either answer: those after it in their order, then those that left."""
+    agent: str = ""
+    """Who asks; empty for nobody in particular."""
 
     @property
     def left(self) -> tuple[str, ...]:
@@ -157,6 +164,8 @@ class RecallEffect:
     texts: Mapping[str, str]
     """The memories named in `changed`, as far as they are known: id to text."""
     cases: CasesKept = CasesKept(0, 0, 0, (), ())
+    own_words: bool = False
+    """Nobody asked anything yet and no case is saved: the changed memories' own words were asked."""
 
     def as_json(self) -> dict[str, Any]:
         """For the command line."""
@@ -216,33 +225,60 @@ def recall_effect(
     costs money and could answer differently twice. Nothing of the store is written. Raises RefusedError where the
     plan cannot be tried: conflicts, a remote store.
     """
-    cancel = cancel or CancelToken()
     if not questions:
         return RecallEffect(0, (), 0, {})
-    asked = list(dict.fromkeys(_key(each) for each in questions))
-    chosen = {_key(each): each for each in reversed(questions)}
     with trial_copy(store, planned.version) as trial:
         _write(planned, trial)
-        changed: list[AnswerChange] = []
-        texts: dict[str, str] = {}
-        judged: list[_Judged] = []
-        failed = 0
-        after_bench = replace(bench, store=trial)
-        for number, key in enumerate(asked):
-            cancel.check()
-            asking = chosen[key]
-            found = _both(asking, planned.version, bench, after_bench, recipe, cancel)
-            if found is None:
-                failed += 1
-            else:
-                if asking.saved:
-                    judged.append(_Judged(asking, *(trace.returned for trace in found)))
-                if (change := _changed(asking, *found)) is not None:
-                    changed.append(change)
-                    for trace in found:
-                        texts |= {row.id: row.text for row in trace.pool.rows}
-            if on_progress is not None:
-                on_progress(Progress("asking the questions again", number + 1, len(asked), "questions"))
+        after = replace(bench, store=trial)
+        return _asked(questions, planned.version, bench, after, recipe, on_progress, cancel or CancelToken())
+
+
+def maintenance_effect(
+    version: int,
+    questions: Sequence[EffectQuestion],
+    bench: RecallContext,
+    recipe: str,
+    *,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> RecallEffect:
+    """Ask `questions` of the table at an older `version` and as `bench` sees it now, each with its own indexes.
+
+    So what a fold, an index or a restore did to the answers is known afterwards. The rest is as in `recall_effect`.
+    """
+    return _asked(questions, version, bench, bench, recipe, on_progress, cancel or CancelToken())
+
+
+def _asked(
+    questions: Sequence[EffectQuestion],
+    version: int,
+    before: RecallContext,
+    after: RecallContext,
+    recipe: str,
+    on_progress: OnProgress | None,
+    cancel: CancelToken,
+) -> RecallEffect:
+    asked = list(dict.fromkeys(_key(each) for each in questions))
+    chosen = {_key(each): each for each in reversed(questions)}
+    changed: list[AnswerChange] = []
+    texts: dict[str, str] = {}
+    judged: list[_Judged] = []
+    failed = 0
+    for number, key in enumerate(asked):
+        cancel.check()
+        asking = chosen[key]
+        found = _both(asking, version, before, after, recipe, cancel)
+        if found is None:
+            failed += 1
+        else:
+            if asking.saved:
+                judged.append(_Judged(asking, *(trace.returned for trace in found)))
+            if (change := _changed(asking, *found)) is not None:
+                changed.append(change)
+                for trace in found:
+                    texts |= {row.id: row.text for row in trace.pool.rows}
+        if on_progress is not None:
+            on_progress(Progress("asking the questions again", number + 1, len(asked), "questions"))
     named = {each for change in changed for each in (*change.before, *change.after)}
     known = {key: texts[key] for key in named & texts.keys()}
     return RecallEffect(len(asked), tuple(changed), failed, known, _kept(judged))
@@ -342,13 +378,14 @@ def _changed(asking: EffectQuestion, before: Trace, after: Trace) -> AnswerChang
         return None
     lost = tuple(each for each in asking.expected if each in old and each not in new)
     gained = tuple(each for each in asking.expected if each in new and each not in old)
-    return AnswerChange(asking.query, asking.saved, old, new, lost, gained, rows)
+    return AnswerChange(asking.query, asking.saved, old, new, lost, gained, rows, asking.request.agent or "")
 
 
 def _rows(before: Trace, after: Trace) -> tuple[AnswerRow, ...]:
     """Both answers row by row, by what is read of each memory."""
     old, new = before.returned, after.returned
     first, second = _read(before), _read(after)
+    scores = [{each.id: each.score for each in trace.results} for trace in (before, after)]
     rows = []
     for id in (*new, *(each for each in old if each not in new)):
         was, now = first.get(id), second.get(id)
@@ -364,6 +401,8 @@ def _rows(before: Trace, after: Trace) -> tuple[AnswerRow, ...]:
                 told[1],
                 was is None or was.in_prompt,
                 now is None or now.in_prompt,
+                scores[0].get(id),
+                scores[1].get(id),
             )
         )
     return tuple(rows)

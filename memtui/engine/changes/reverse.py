@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtui.engine.changes.change_set import COUNTERS, Change, ChangeSet, Conflict, Edit, FieldConflict
 from memtui.engine.changes.files_beside import FileEdit, edits_in
 from memtui.engine.changes.journal import RowImages
+from memtui.engine.changes.version_tags import TagEdit, copies_in, tags_in
 from memtui.engine.core.errors import RefusedError, UsageError
-from memtui.engine.core.text import one_line
+from memtui.engine.core.text import counted, one_line
 from memtui.engine.metadata.json_patch import REMOVED, Raw, changed_keys, raw_values
 from memtui.engine.store.errors import explained
 from memtui.engine.store.row_values import ID, comparable, places, same
@@ -69,16 +70,24 @@ def plan_shift(
         version=version,
         warnings=(f"{lost} of its memories were forgotten for good and stay so.",) if lost > 0 else (),
         undoes=entry.entry,
-        files=_files(entry, side) if only is None else (),
+        files=files_of(entry, side) if only is None else (),
+        tags=tags_of(entry, side) if only is None else (),
+        removed_copies=copies_in(entry.detail) if only is None and side == "before" else (),
         mark=writer.mark(version),
         base=current,
     )
 
 
-def _files(entry: JournalEntry, side: Side) -> tuple[FileEdit, ...]:
+def files_of(entry: JournalEntry, side: Side) -> tuple[FileEdit, ...]:
     """The files that went with the entry, back to how they were or forth again."""
     written = edits_in(entry.detail)
     return written if side == "after" else tuple(each.reverse for each in written)
+
+
+def tags_of(entry: JournalEntry, side: Side) -> tuple[TagEdit, ...]:
+    """The names of versions that the entry changed in the table, back to how they were or forth again."""
+    written = tags_in(entry.detail)
+    return written if side == "after" else tuple(each.reverse for each in reversed(written))
 
 
 def plan_bring_back(writer: Writer, version: int, ids: Collection[str]) -> ChangeSet:
@@ -112,7 +121,7 @@ def plan_bring_back(writer: Writer, version: int, ids: Collection[str]) -> Chang
     if then is not None:
         found += _Shift(RowImages(None, None, then), current, writer, "after", frozenset(ids)).rows()
     changes = tuple(each for each in found if isinstance(each, Change))
-    count = f"{len(changes):,} {'memory' if len(changes) == 1 else 'memories'}"
+    count = counted(len(changes), "memory", "memories")
     return ChangeSet(
         action="restore",
         title=f"{count}: back to how they were at version {version}",

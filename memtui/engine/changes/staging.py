@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, Edit, Op
 from memtui.engine.changes.materialize import materialise
 from memtui.engine.core.errors import RefusedError
+from memtui.engine.core.text import counted
 from memtui.engine.metadata.json_patch import patch
 from memtui.engine.store.row_values import ID, same
 
@@ -73,7 +74,7 @@ def title_of(changes: Sequence[Change]) -> str:
     parts = [", ".join((*names[:_NAMED], *more)) if ops["edit"] else ""]
     parts += [f"{ops['add']:,} new"] if ops["add"] else []
     parts += [f"{ops['delete']:,} deleted"] if ops["delete"] else []
-    count = f"{len(changes):,} {'memory' if len(changes) == 1 else 'memories'}"
+    count = counted(len(changes), "memory", "memories")
     return f"{count}: {'; '.join(part for part in parts if part)}"
 
 

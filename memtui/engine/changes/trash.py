@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.changes.change_set import Change, ChangeSet, Conflict
 from memtui.engine.changes.plan import Planner, plan_edit, read
 from memtui.engine.changes.reverse import plan_shift
-from memtui.engine.core.text import one_line
+from memtui.engine.core.text import counted, one_line
 from memtui.engine.store.row_values import ID, places
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def plan_restore(bureau: Planner, ids: Sequence[str], journal: Journal, writer: 
     for part in parts:
         changes += part.changes
         conflicts += part.conflicts
-    count = f"{len(changes):,} {'memory' if len(changes) == 1 else 'memories'}"
+    count = counted(len(changes), "memory", "memories")
     return ChangeSet("restore", f"{count} restored", tuple(changes), found.version, tuple(conflicts))
 
 

@@ -99,6 +99,10 @@ REDIS_VARIABLE = "MEMORY_LANCEDB_REDIS_URL"
 
 _UNGUARDED = "On object storage the agent takes no lock: one that runs would write over the change."
 
+_SERVED = (
+    "A database service (db://) has no place for a lock of memtui's: it could write over another writer."
+)
+
 _UNSEEN = "No configuration here names this store: if an agent uses it, restart that agent."
 
 
@@ -128,14 +132,24 @@ class WriteAccess:
 
 
 def access_to(
-    dialect: Dialect, folder: Path | None, found: FoundStore | None, environ: Mapping[str, str]
+    dialect: Dialect,
+    folder: Path | None,
+    found: FoundStore | None,
+    environ: Mapping[str, str],
+    *,
+    served: bool = False,
 ) -> WriteAccess:
-    """The rules for a store of this dialect in `folder` (None: remote), as discovery knows it or not."""
+    """The rules for a store of this dialect in `folder` (None: remote), as discovery knows it or not.
+
+    `served`: a database service answers for it, which has no place for a lock beside the table.
+    """
     if not dialect.can.writable:
         return WriteAccess(
             "read-only", "none", f"memtui reads tables of {dialect.title}, but does not write them."
         )
     locks = dialect.can.owner_lock
+    if served:
+        return WriteAccess("read-only", "none", _SERVED)
     if folder is None:
         if dialect.can.own_store:
             return WriteAccess(

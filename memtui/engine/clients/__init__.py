@@ -7,31 +7,64 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.clients.calls import Call, CallJournal, asked_of, ids_in
+    from memtui.engine.clients.activity import Activity, Day, activities, day_of_calls
+    from memtui.engine.clients.calls import (
+        Call,
+        CallJournal,
+        Via,
+        asked_of,
+        gate_of,
+        ids_in,
+        masked,
+        scores_in,
+    )
+    from memtui.engine.clients.hosts import HOSTS, WHERE, host_config
     from memtui.engine.clients.reach import Reach
     from memtui.engine.clients.register import Client, ClientRegister, RateLimit
 
 __all__ = [
+    "HOSTS",
+    "WHERE",
+    "Activity",
     "Call",
     "CallJournal",
     "Client",
     "ClientRegister",
+    "Day",
     "RateLimit",
     "Reach",
+    "Via",
+    "activities",
     "asked_of",
+    "day_of_calls",
+    "gate_of",
+    "host_config",
     "ids_in",
+    "masked",
+    "scores_in",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     {
+        "Activity": "memtui.engine.clients.activity",
         "Call": "memtui.engine.clients.calls",
         "CallJournal": "memtui.engine.clients.calls",
         "Client": "memtui.engine.clients.register",
         "ClientRegister": "memtui.engine.clients.register",
+        "Day": "memtui.engine.clients.activity",
+        "HOSTS": "memtui.engine.clients.hosts",
         "RateLimit": "memtui.engine.clients.register",
         "Reach": "memtui.engine.clients.reach",
+        "Via": "memtui.engine.clients.calls",
+        "WHERE": "memtui.engine.clients.hosts",
+        "activities": "memtui.engine.clients.activity",
         "asked_of": "memtui.engine.clients.calls",
+        "day_of_calls": "memtui.engine.clients.activity",
+        "gate_of": "memtui.engine.clients.calls",
+        "host_config": "memtui.engine.clients.hosts",
         "ids_in": "memtui.engine.clients.calls",
+        "masked": "memtui.engine.clients.calls",
+        "scores_in": "memtui.engine.clients.calls",
     },
 )

@@ -1,31 +1,43 @@
-"""The journal of calls: who called which tool, what came back, how long it took. No texts unless somebody asked."""
+"""The journal of calls: who called which tool or hook, what came back, how long it took. No texts unless asked for."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from memtui.engine.core.secrets import mask
 
 KEPT = "calls.jsonl"
 
 LARGEST = 4_000_000
 """Bytes; a longer journal becomes `calls.1.jsonl`, and the one before that goes."""
 
+LINE = 600
+"""Bytes that a line has at most, mostly: the newest calls are looked for in so many from the end."""
+
+LONGEST_TEXT = 4_000
+"""Characters that are kept of one text."""
+
+Via = Literal["stdio", "http", "hook"]
+"""The way that a call came: a tool over standard input or HTTP, or an event of an agent's host."""
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a tool, and what became of it."""
+    """One call of a tool, or one event of a host, and what became of it."""
 
     time_ms: int
     client: str
     agent: str
     tool: str
     outcome: str
-    """ok, the action of a write (created, preview, ...), or refused."""
+    """ok, the action of a write (created, preview, ...), or refused; of a hook: injected, stored, silent."""
     ids: tuple[str, ...]
     """What came back, or what was written."""
     ms: float
@@ -35,12 +47,54 @@ class Call:
     """The arguments themselves, where texts are kept."""
     said: str = ""
     """Why it was refused, where texts are kept."""
+    via: Via = "stdio"
+    gate: str = ""
+    """What refused it, in a word: the argument or the gate of the text; of `memory_why` the gate it names."""
+    scores: tuple[float, ...] = ()
+    """Of `ids`, where the answer has scores."""
+    chars: int = 0
+    """Characters of the block that went into a prompt."""
 
 
 def asked_of(arguments: Mapping[str, Any]) -> str:
     """A digest of the arguments."""
     text = json.dumps(arguments, sort_keys=True, ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def masked(given: Any) -> Any:
+    """Arguments as the journal may keep them: secrets masked and long texts cut, however deep they stand."""
+    if isinstance(given, str):
+        return mask(given)[0][:LONGEST_TEXT]
+    if isinstance(given, Mapping):
+        return {name: masked(value) for name, value in given.items()}
+    if isinstance(given, Sequence):
+        return [masked(each) for each in given]
+    return given
+
+
+def scores_in(answer: Any) -> tuple[float, ...]:
+    """The scores of a search's results, in order; empty where one has none."""
+    results = answer.get("results") if isinstance(answer, Mapping) else None
+    scores = [each.get("score") for each in results or () if isinstance(each, Mapping)]
+    known = [float(each) for each in scores if isinstance(each, int | float)]
+    return tuple(round(each, 4) for each in known) if len(known) == len(scores) else ()
+
+
+_RULES = (
+    ("secret", "secret"),
+    ("order to a model", "order"),
+    ("paused", "paused"),
+    ("read-only", "read only"),
+    ("nothing that would help", "noise"),
+)
+
+
+def gate_of(why: str) -> str:
+    """What refused a call, in a word that repeats nothing of what was sent: a rule, else the argument it names."""
+    rule = next((gate for words, gate in _RULES if words in why), "")
+    argument = re.match(r"([a-z_]{1,24}): ", why)
+    return rule or (argument[1] if argument else "")
 
 
 def ids_in(answer: Any) -> tuple[str, ...]:
@@ -69,7 +123,8 @@ class CallJournal:
 
     def add(self, call: Call) -> None:
         """Append. A journal that cannot be written keeps no call from being answered."""
-        line = json.dumps({name: value for name, value in asdict(call).items() if value not in (None, "")})
+        told = {name: value for name, value in asdict(call).items() if value not in (None, "", (), 0)}
+        line = json.dumps({"time_ms": 0, "ids": (), "ms": 0.0, **told})
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -83,23 +138,49 @@ class CallJournal:
         except OSError:
             return
 
+    @property
+    def stamp(self) -> tuple[int, int]:
+        """What differs when there is something new: the size and the change of the file."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return 0, 0
+        return found.st_size, found.st_mtime_ns
+
     def read(self, limit: int = 500) -> list[Call]:
         """The newest calls, the newest first; a line that was cut off is left out."""
-        lines: list[str] = []
-        for path in (self.path.with_name("calls.1.jsonl"), self.path):
-            try:
-                lines += path.read_text(encoding="utf-8", errors="replace").splitlines()
-            except OSError:
-                continue
-        names = {each.name for each in fields(Call)}
         found: list[Call] = []
-        for line in reversed(lines):
-            if len(found) == limit:
-                break
-            try:
-                given = json.loads(line)
-                told = {"agent": "", "client": "", **{k: v for k, v in given.items() if k in names}}
-                found.append(Call(**{**told, "ids": tuple(told["ids"])}))
-            except (ValueError, TypeError, KeyError):
-                continue
+        for path in (self.path, self.path.with_name("calls.1.jsonl")):
+            if len(found) < limit:
+                found += _last_calls(path, limit - len(found))
         return found
+
+
+def _last_calls(path: Path, count: int) -> list[Call]:
+    """The last `count` calls of a file, or all of them, the last first."""
+    wanted = max(1, count) * LINE
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            while True:
+                start = max(0, size - wanted)
+                file.seek(start)
+                lines = file.read(size - start).decode("utf-8", "replace").splitlines()
+                found = [call for line in lines[1 if start else 0 :] if (call := _call(line)) is not None]
+                if not start or len(found) >= count:
+                    return found[::-1][:count]
+                wanted *= 4
+    except OSError:
+        return []
+
+
+_NAMES = {each.name for each in fields(Call)}
+
+
+def _call(line: str) -> Call | None:
+    try:
+        given = json.loads(line)
+        told = {"agent": "", "client": "", **{k: v for k, v in given.items() if k in _NAMES}}
+        return Call(**{**told, "ids": tuple(told["ids"]), "scores": tuple(told.get("scores", ()))})
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None

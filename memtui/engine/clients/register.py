@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from memtui.engine.core.errors import UsageError
 
@@ -66,6 +67,11 @@ class ClientRegister:
         """The client of this name."""
         return next((each for each in self.all() if each.name == name), None)
 
+    def of_caller(self, caller: str) -> Client | None:
+        """The client that a call in the journal is of: `mcp:codex` is codex's, where codex has a token."""
+        known = {each.name: each for each in self.all()}
+        return known.get(caller) or known.get(caller.partition(":")[2])
+
     def of_token(self, token: str) -> Client | None:
         """The client that this token was given to."""
         digest = hash_of(token)
@@ -84,6 +90,12 @@ class ClientRegister:
                 )
             clients[client.name] = replace(client, token_hash=hash_of(token))
         return token
+
+    def change(self, name: str, **rights: Any) -> None:
+        """Give a client other rights; `rights` are fields of `Client`. Raises UsageError for an unknown name."""
+        self._known(name)
+        with self._changing() as clients:
+            clients[name] = replace(clients[name], **rights)
 
     def revoke(self, name: str) -> None:
         """Take a client's token away for good. Raises UsageError for an unknown name."""

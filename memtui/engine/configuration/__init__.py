@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.configuration.access_plan import access_under, listed_scopes, plan_access
+    from memtui.engine.configuration.access_plan import (
+        ListPlace,
+        access_under,
+        list_places,
+        listed_scopes,
+        plan_access,
+        rule_place,
+    )
     from memtui.engine.configuration.consequences import Consequence, consequences_of
     from memtui.engine.configuration.draft import (
         ConfigDraft,
@@ -33,7 +40,8 @@ if TYPE_CHECKING:
         settings_under,
         value_at,
     )
-    from memtui.engine.configuration.rules import Problem, problems_of
+    from memtui.engine.configuration.rules import Problem, options_of, problems_of
+    from memtui.engine.configuration.trial_vectors import changes_vectors
     from memtui.engine.configuration.write import ConfigRecord, last_record, undo_write, write_changes
 
 __all__ = [
@@ -49,26 +57,31 @@ __all__ = [
     "Flight",
     "KeyCheck",
     "KeyResult",
+    "ListPlace",
     "Option",
     "Problem",
     "SettingChange",
     "access_under",
     "block_under",
     "change_to",
+    "changes_vectors",
     "checks_for",
     "consequences_of",
     "draft_of",
     "draft_plan",
     "fly",
     "last_record",
+    "list_places",
     "listed_scopes",
     "open_config",
     "option",
+    "options_of",
     "plan_access",
     "plan_changes",
     "plan_named",
     "plan_option",
     "problems_of",
+    "rule_place",
     "run_checks",
     "setting_path",
     "settings_under",
@@ -85,6 +98,9 @@ __getattr__ = lazy_names(
         "access_under": "memtui.engine.configuration.access_plan",
         "listed_scopes": "memtui.engine.configuration.access_plan",
         "plan_access": "memtui.engine.configuration.access_plan",
+        "ListPlace": "memtui.engine.configuration.access_plan",
+        "list_places": "memtui.engine.configuration.access_plan",
+        "rule_place": "memtui.engine.configuration.access_plan",
         "ConfigDraft": "memtui.engine.configuration.draft",
         "draft_of": "memtui.engine.configuration.draft",
         "draft_plan": "memtui.engine.configuration.draft",
@@ -113,11 +129,13 @@ __getattr__ = lazy_names(
         "WORD": "memtui.engine.configuration.key_checks",
         "checks_for": "memtui.engine.configuration.key_checks",
         "consequences_of": "memtui.engine.configuration.consequences",
+        "changes_vectors": "memtui.engine.configuration.trial_vectors",
         "fly": "memtui.engine.configuration.flight",
         "last_record": "memtui.engine.configuration.write",
         "open_config": "memtui.engine.configuration.file",
         "plan_changes": "memtui.engine.configuration.plans",
         "plan_named": "memtui.engine.configuration.plans",
+        "options_of": "memtui.engine.configuration.rules",
         "problems_of": "memtui.engine.configuration.rules",
         "run_checks": "memtui.engine.configuration.key_checks",
         "undo_write": "memtui.engine.configuration.write",

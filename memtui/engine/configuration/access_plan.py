@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from memtui.engine.access.policy import BYPASS_AGENTS, ScopePolicy
+from memtui.engine.access.policy import BYPASS_AGENTS, TEAM_VARIABLE, Reason, ScopePolicy
 from memtui.engine.configuration.file import REMOVED, Configuration
 from memtui.engine.configuration.plans import SettingChange, block_under, change_to
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import trim
+from memtui.engine.core.secrets import mask
+from memtui.engine.core.text import one_line
+
+_QUOTED = 160
+"""Characters of a list of the configuration that are quoted."""
 
 
 def plan_access(config: Configuration, agent: str, scopes: Sequence[str] | None) -> tuple[SettingChange, ...]:
@@ -53,3 +60,50 @@ def listed_scopes(config: Configuration, agent: str) -> tuple[str, ...] | None:
         if trim(key) == trim(agent):
             found = tuple(each for each in value if isinstance(each, str)) if isinstance(value, list) else ()
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class ListPlace:
+    """Where an agent's list stands: the file, the line of its key, and the line of each scope in it."""
+
+    file: Path
+    line: int
+    scopes: Mapping[str, int]
+    words: str = ""
+    """The key and its list as the file has them, on one line, cut, and with secrets masked."""
+
+
+def list_places(config: Configuration) -> dict[str, ListPlace]:
+    """Where each agent's list stands, by the agent; of a name that is written twice the one that counts."""
+    found: dict[str, ListPlace] = {}
+    listed = config.plugin.get("scopes")
+    block = listed.get("agentAccess") if isinstance(listed, dict) else None
+    for key in block if isinstance(block, dict) else ():
+        spot = config.spot((*config.config_path, "scopes", "agentAccess", key))
+        if not spot.there or spot.node is None:
+            continue
+        text = config.texts[spot.file]
+        lines = {each.value: text.count("\n", 0, each.start) + 1 for each in spot.node.items}
+        first = text.count("\n", 0, spot.node.start) + 1
+        named = {scope: line for scope, line in lines.items() if isinstance(scope, str)}
+        words = one_line(mask(f'"{key}": {text[spot.node.start : spot.node.end]}')[0])
+        words = words if len(words) <= _QUOTED else f"{words[:_QUOTED]}…"
+        found[trim(key)] = ListPlace(spot.file, first, named, words)
+    return found
+
+
+def rule_place(
+    places: Mapping[str, ListPlace], config: Path | None, agent: str, scope: str | None, reason: Reason
+) -> str:
+    """Which line of which file makes a cell so: "agentAccess.scribe names user:eva, openclaw.json:41"; else ""."""
+    if reason in ("bypass", "null-scope", "own-reflection"):
+        return ""
+    if reason == "env":
+        return f"{TEAM_VARIABLE} in the environment"
+    place = places.get(trim(agent))
+    if place is None:
+        return "" if config is None else f"{config.name} has no agentAccess.{agent}"
+    line = place.scopes.get(scope or "")
+    if line is not None:
+        return f"agentAccess.{agent} names it, {place.file.name}:{line}"
+    return f"agentAccess.{agent} does not name it, {place.file.name}:{place.line}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.configuration.json5_text import Json5Error, Node, parse, remove_value, set_value
-from memtui.engine.core.errors import MemtuiError, RefusedError, StoreNotFoundError
+from memtui.engine.core.errors import MemtuiError, RefusedError, StoreNotFoundError, UsageError
 from memtui.engine.discovery.openclaw_config import KEY as INCLUDE
 from memtui.engine.discovery.openclaw_config import MAX_DEPTH, LoadedConfig, load
 from memtui.engine.discovery.places import PathReading, PlaceFinder, read_environment, readings
@@ -118,19 +118,44 @@ class Configuration:
     def with_settings(self, settings: Sequence[tuple[Path_, Any]]) -> dict[Path, str]:
         """The text of each file that changes, once all settings are made; `REMOVED` takes one out."""
         texts, now = dict(self.texts), self
+
+        def put(file: Path, made: str) -> Configuration:
+            mark = "\ufeff" if texts[file].startswith("\ufeff") else ""
+            texts[file] = mark + made
+            return Configuration(self.loaded, self.main, texts, {**now.trees, file: parse(made)}, self.broken)
+
         for path, value in settings:
             place = now.spot(path)
-            text = texts[place.file]
-            mark = "\ufeff" if text.startswith("\ufeff") else ""
-            body = text[len(mark) :]
             if value is REMOVED:
-                made = remove_value(body, place.keys) if place.there else body
-            else:
-                made = set_value(body, place.keys, value)
-            texts[place.file] = mark + made
-            trees = {**now.trees, place.file: parse(made)}
-            now = Configuration(self.loaded, self.main, texts, trees, self.broken)
+                while place.there:  # a key that stands twice, or in an included file, too
+                    now = put(place.file, remove_value(texts[place.file].removeprefix("\ufeff"), place.keys))
+                    place = now.spot(path)
+                continue
+            try:
+                made = set_value(
+                    texts[place.file].removeprefix("\ufeff"), place.keys, self._own_part(path, place, value)
+                )
+            except KeyError as error:
+                raise UsageError(
+                    f"{error.args[0]} in {place.file} is no object, so {path[-1]} cannot be set in it.",
+                    fix="Make it one, or take it out; nothing was changed.",
+                ) from None
+            now = put(place.file, made)
         return {file: text for file, text in texts.items() if text != self.texts[file]}
+
+    def _own_part(self, path: Path_, place: Spot, value: Any) -> Any:
+        """What is to be written at `place`: of a list that other files begin, the part that stands there."""
+        own = place.node.plain() if place.node is not None else None
+        whole = self.value(path)
+        if not isinstance(value, list) or not isinstance(own, list) or not isinstance(whole, list):
+            return value
+        others = whole[: len(whole) - len(own)]
+        if value[: len(others)] != others:
+            raise UsageError(
+                f"{'.'.join(path)} begins in another file that {place.file.name} includes.",
+                fix="Change it there; nothing was changed.",
+            )
+        return value[len(others) :]
 
 
 class _Removed:

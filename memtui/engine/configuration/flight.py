@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.configuration.file import REMOVED
+from memtui.engine.configuration.trial_vectors import changes_vectors, embedded_again, planned_embedder
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 
@@ -117,11 +118,64 @@ def fly(
 ) -> Flight:
     """Ask every question with the settings as they are and as the plan has them; nothing is written.
 
-    The reranker is asked only with `ask_provider`. The vectors are the store's own both times: where the plan names
-    another model, a note says that its vectors are not known yet.
+    Nothing is sent without `ask_provider`: then the reranker is asked, and where the plan names another embedding
+    model, it embeds questions and memories for a copy that is gone afterwards. Where that cannot be done, a note says
+    that the answers are those of the vectors of today.
     """
     now_block, then_block = blocks(config, ()), blocks(config, changes)
-    notes = _notes(changes, then_block, ask_provider)
+    notes = list(_notes(then_block, ask_provider))
+    with ExitStack() as trial:
+        later, said = bench, ""
+        if changes_vectors(changes):
+            later, said = _later(trial, config, changes, bench, ask_provider, on_progress, cancel)
+            notes.insert(0, said)
+        flown, failed = _flown(
+            questions, (now_block, bench), (then_block, later), recipe, ask_provider, on_progress, cancel
+        )
+        found = Flight(tuple(flown), failed, tuple(notes))
+        if found.cases and found.right(True) < found.cases:
+            asked = questions if later is bench else [_of_another_model(each) for each in questions]
+            smaller = _smaller(found, then_block, asked, later, recipe, ask_provider, cancel)
+            found = replace(found, smaller=smaller)
+    return found
+
+
+def _later(
+    trial: ExitStack,
+    config: Configuration,
+    changes: Sequence[SettingChange],
+    bench: RecallContext,
+    ask_provider: bool,
+    on_progress: OnProgress | None,
+    cancel: CancelToken | None,
+) -> tuple[RecallContext, str]:
+    """What the plan's recalls work with, and what is to be said of its vectors."""
+    model = next(
+        (each.after for each in changes if each.path[-2:] == ("embedding", "model")), "the plan's model"
+    )
+    today = f"answered with the vectors of today: those of {model} are not made yet"
+    if not ask_provider:
+        return bench, today
+    try:
+        embedder = planned_embedder(config, changes)
+        again = embedded_again(bench, embedder, on_progress=on_progress, cancel=cancel)
+        return trial.enter_context(
+            again
+        ), f"{bench.store.count():,} memories were embedded by {embedder.name} for this"
+    except MemtuiError as error:
+        return bench, f"{today} ({error.message.rstrip('.')})"
+
+
+def _flown(
+    questions: Sequence[EffectQuestion],
+    now: tuple[Mapping[str, Any], RecallContext],
+    then: tuple[Mapping[str, Any], RecallContext],
+    recipe: str,
+    ask_provider: bool,
+    on_progress: OnProgress | None,
+    cancel: CancelToken | None,
+) -> tuple[list[Flown], int]:
+    """Every question both ways, and how many could not be asked."""
     flown: list[Flown] = []
     failed = 0
     for number, asking in enumerate(questions):
@@ -129,19 +183,21 @@ def fly(
             cancel.check()
         if on_progress is not None:
             on_progress(Progress("answering under the plan", number, len(questions), "questions"))
-        first = _ask(asking, now_block, bench, recipe, ask_provider, cancel)
-        second = _ask(asking, then_block, bench, recipe, ask_provider, cancel)
+        first = _ask(asking, *now, recipe, ask_provider, cancel)
+        changed = asking if then[1] is now[1] else _of_another_model(asking)
+        second = _ask(changed, *then, recipe, ask_provider, cancel)
         if first is None or second is None:
             failed += 1
             continue
         flown.append(
             Flown(asking.query, asking.saved, asking.expected, tuple(first.returned), tuple(second.returned))
         )
-    found = Flight(tuple(flown), failed, notes)
-    if found.cases and found.right(True) < found.cases:
-        smaller = _smaller(found, then_block, questions, bench, recipe, ask_provider, cancel)
-        found = replace(found, smaller=smaller)
-    return found
+    return flown, failed
+
+
+def _of_another_model(asking: EffectQuestion) -> EffectQuestion:
+    """The question without the vector that today's model made of it."""
+    return replace(asking, request=replace(asking.request, query_vector=None, table_version=None))
 
 
 def blocks(config: Configuration, changes: Sequence[SettingChange]) -> dict[str, Any]:
@@ -161,14 +217,9 @@ def blocks(config: Configuration, changes: Sequence[SettingChange]) -> dict[str,
     return out
 
 
-def _notes(changes: Sequence[SettingChange], block: Mapping[str, Any], ask_provider: bool) -> tuple[str, ...]:
-    out = []
-    model = next((each for each in changes if each.path[-2:] == ("embedding", "model")), None)
-    if model is not None:
-        out.append(f"answered with the vectors of today: those of {model.after} are not made yet")
+def _notes(block: Mapping[str, Any], ask_provider: bool) -> Iterator[str]:
     if block.get("retrieval", {}).get("rerank") == "cross-encoder" and not ask_provider:
-        out.append("the reranker was not asked: scores are blended as when it is late")
-    return tuple(out)
+        yield "the reranker was not asked: scores are blended as when it is late"
 
 
 def _ask(

@@ -10,6 +10,12 @@ from typing import Any, Literal
 
 _SPACE = re.compile(r"(?:[\s\u00a0\u2028\u2029\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)*", re.DOTALL)
 
+_TRIVIA = re.compile(r"//[^\n\r\u2028\u2029]*|/\*.*?\*/|,", re.DOTALL)
+
+_LINE_ENDS = "\n\r\u2028\u2029"
+
+_SPACES = " \t\n\r"
+
 _NUMBER = re.compile(r"[+-]?(?:Infinity|NaN|0[xX][0-9a-fA-F]+|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)")
 
 _NAME = re.compile(r"(?:[$_\w\u200c\u200d]|\\u[0-9a-fA-F]{4})+")
@@ -247,59 +253,70 @@ def _set_splices(text: str, node: Node, path: list[str], value: Any) -> list[Spl
                 value = {outer: value}
             return _insert(text, node, key, value)
         node = member.node
+    if node.kind == "array" and isinstance(value, list) and len(value) > len(node.items):
+        old = [each.plain() for each in node.items]
+        if old and value[: len(old)] == old:
+            return _append(text, node, value[len(old) :])
     return [Splice(node.start, node.end, _render(value, _indent_at(text, node.start), _style(text, node)))]
 
 
-def _insert(text: str, node: Node, key: str, value: Any) -> list[Splice]:
-    """A new last member: one comma behind the member before it, and the member before the closing brace."""
-    style = _style(text, node)
-    lines = "\n" in text[node.start : node.end] or "\r" in text[node.start : node.end]
-    newline = _newline(text)
-    if not node.members:
-        inside = text[node.start + 1 : node.end - 1]
-        if inside.strip():  # a comment stands in the empty object
-            at = node.start + 1 + len(inside.rstrip())
-            indent = _indent_at(text, node.start) + style.step
-            return [
-                Splice(
-                    at,
-                    at,
-                    f"{newline}{indent}{_member(key, value, indent, style)}" + ("" if lines else newline),
-                )
-            ]
-        indent = _indent_at(text, node.start)
-        if lines:
-            at = node.start + 1
-            return [
-                Splice(
-                    at, at, f"{newline}{indent}{style.step}{_member(key, value, indent + style.step, style)}"
-                )
-            ]
-        return [Splice(node.start + 1, node.start + 1, f" {_member(key, value, indent, style)} ")]
-    last = node.members[-1].node.end
-    rest = text[last : node.end - 1]
-    trailing = _has_comma(rest)
-    splices = [] if trailing else [Splice(last, last, ",")]
-    at = last + len(rest.rstrip())
-    if lines:
-        indent = _indent_at(text, node.members[-1].start)
-        made = f"{newline}{indent}{_member(key, value, indent, style)}"
-        if (
-            "\n" not in text[at : node.end - 1]
-            and "\r" not in text[at : node.end - 1]
-            and _ends_in_comment(rest)
-        ):
-            made += newline
-    else:
-        made = f" {_member(key, value, '', style)}"
+def _append(text: str, node: Node, items: Sequence[Any]) -> list[Splice]:
+    """More items at the end of a list that has some: the others, and what is said beside them, stay."""
+    last = node.items[-1]
+    own = _own_line(text, last.start)
+    lead = " " if own is None else f"{_style(text, node).newline}{own}"
+    made = ",".join(f"{lead}{_render(each, own or '', _style(text, last))}" for each in items)
+    return _behind_last(text, last.end, node.end - 1, made, broken=own is not None)
+
+
+def _behind_last(text: str, last: int, stop: int, made: str, *, broken: bool) -> list[Splice]:
+    """`made` as one more part behind the one that ends at `last`, and the comma that belongs between them.
+
+    `broken`: it begins on a line of its own, so that a comment may stand before it. Otherwise it stands before them.
+    """
+    trailing = _comma_after(text, last, stop)
+    at = _behind(text, last, stop)
+    if not broken and "//" in text[last:at]:
+        at = last if trailing is None else trailing + 1
+    if trailing is not None:
+        return [Splice(at, at, f"{made},")]
     if at == last:
-        comma = splices.pop().text if splices else ""
-        return [Splice(at, at, comma + made + ("," if trailing else ""))]
-    return [*splices, Splice(at, at, made + ("," if trailing else ""))]
+        return [Splice(at, at, f",{made}")]
+    return [Splice(last, last, ","), Splice(at, at, made)]
+
+
+def _insert(text: str, node: Node, key: str, value: Any) -> list[Splice]:
+    """A new last member behind everything that stands in the object, and one comma behind the member before it."""
+    style = _style(text, node)
+    lines = any(each in text[node.start : node.end] for each in _LINE_ENDS)
+    indent = _indent_at(text, node.start)
+    if not node.members:
+        at = _behind(text, node.start + 1, node.end - 1)
+        inner = indent + style.step
+        if lines:
+            return [Splice(at, at, f"{style.newline}{inner}{_member(key, value, inner, style)}")]
+        made = f" {_member(key, value, indent, style)}"
+        return [Splice(at, at, made if text[at] in _SPACES else f"{made} ")]
+    last = node.members[-1].node.end
+    if lines:
+        own = _own_line(text, node.members[-1].start)
+        inner = indent + style.step if own is None else own
+        made = f"{style.newline}{inner}{_member(key, value, inner, style)}"
+    else:
+        made = f" {_member(key, value, indent, style)}"
+    return _behind_last(text, last, node.end - 1, made, broken=lines)
+
+
+def _behind(text: str, at: int, stop: int) -> int:
+    """The end of the last comment or comma between `at` and `stop`; `at` where there is neither."""
+    found = at
+    for match in _TRIVIA.finditer(text, at, stop):
+        found = match.end()
+    return found
 
 
 def remove_value(text: str, path: Sequence[str]) -> str:
-    """`text` without the member at `path` (the last of that key); itself where there is none.
+    """`text` without the member at `path` (the last of that key, which counts); itself where there is none.
 
     The comma that belonged to it goes with it, its own line where it stood alone; comments stay.
     """
@@ -341,6 +358,7 @@ class _Style:
     quote: str
     bare_keys: bool
     step: str
+    newline: str
 
 
 def _style(text: str, node: Node) -> _Style:
@@ -352,7 +370,8 @@ def _style(text: str, node: Node) -> _Style:
     keys = re.findall(r"[{,]\s*(?:([A-Za-z_$][\w$]*)|([\"'])[^\"'\n]*\2)\s*:", text)
     bare = sum(bool(name) for name, _ in keys)
     step = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
-    return _Style(quote, bare > len(keys) / 2, "\t" if step and step[1].startswith("\t") else "  ")
+    tabs = step is not None and step[1].startswith("\t")
+    return _Style(quote, bare > len(keys) / 2, "\t" if tabs else "  ", "\r\n" if "\r\n" in text else "\n")
 
 
 def _member(key: str, value: Any, indent: str, style: _Style) -> str:
@@ -365,8 +384,10 @@ def _render(value: Any, indent: str, style: _Style) -> str:
         return _quoted(value, style.quote)
     if isinstance(value, dict) and value:
         inner = indent + style.step
-        members = ",\n".join(f"{inner}{_member(key, each, inner, style)}" for key, each in value.items())
-        return f"{{\n{members}\n{indent}}}"
+        members = f",{style.newline}".join(
+            f"{inner}{_member(key, each, inner, style)}" for key, each in value.items()
+        )
+        return f"{{{style.newline}{members}{style.newline}{indent}}}"
     if isinstance(value, list):
         return "[" + ", ".join(_render(each, indent, style) for each in value) + "]"
     return json.dumps(value, ensure_ascii=False)
@@ -385,12 +406,10 @@ def _indent_at(text: str, at: int) -> str:
     return match[0] if match else ""
 
 
-def _newline(text: str) -> str:
-    return "\r\n" if "\r\n" in text else "\n"
-
-
-def _has_comma(rest: str) -> bool:
-    return _comma_after(rest, 0, len(rest)) is not None
+def _own_line(text: str, at: int) -> str | None:
+    """The white space before `at` on its line; None where something else stands there, too."""
+    lead = text[text.rfind("\n", 0, at) + 1 : at]
+    return None if lead.strip() else lead
 
 
 def _comma_after(text: str, at: int, stop: int) -> int | None:
@@ -398,9 +417,3 @@ def _comma_after(text: str, at: int, stop: int) -> int | None:
     match = _SPACE.match(text, at, stop)
     place = match.end() if match else at
     return place if place < stop and text[place] == "," else None
-
-
-def _ends_in_comment(rest: str) -> bool:
-    """Whether what follows the last member ends in a comment that runs to the end of its line."""
-    line = rest.rstrip().rpartition("\n")[2]
-    return "//" in line and not line.rstrip().endswith("*/")

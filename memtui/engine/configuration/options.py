@@ -122,6 +122,41 @@ def _choice(path: str, default: Any, choices: tuple[str, ...], meaning: str = ""
     return Option(path, "choice", default, choices=choices, meaning=meaning, note=note)
 
 
+_REDIS = "memtui only reads a store whose writers lock by Redis"
+
+_PRESENT = "only where the block is there: without it nothing is kept"
+
+_REFLECT = "read only with sessionStrategy memoryReflection"
+
+_ONLY_TRUE = "read only with sessionStrategy memoryReflection, and only when it says true"
+
+_BOUNDARY = "read only while userMdExclusive is enabled"
+
+_ADMIT = "read only while admissionControl is enabled"
+
+_HINT = "agents never act on it: above or below, the candidate is compared and stored the same way"
+
+_BLOCK = "written as a JSON5 object"
+
+
+def _execution(lead: str) -> tuple[Option, ...]:
+    """How a phase of dreaming asks its model."""
+    return (
+        _choice(f"{lead}.speed", None, ("fast", "balanced", "slow"), "how much haste", _DREAM),
+        _choice(f"{lead}.thinking", None, ("low", "medium", "high"), "how hard the model thinks", _DREAM),
+        _choice(f"{lead}.budget", None, ("cheap", "medium", "expensive"), "what it may cost", _DREAM),
+        _text(f"{lead}.model", None, "the model", _DREAM),
+        _whole(f"{lead}.maxOutputTokens", None, 1, None, "length of its reply", _DREAM),
+        _number(f"{lead}.temperature", None, 0, 2, "how free it is", _DREAM),
+        _whole(f"{lead}.timeoutMs", None, 1_000, None, "milliseconds for a request", _DREAM),
+    )
+
+
+def _sources(phase: str, names: tuple[str, ...]) -> Option:
+    meaning = f"what is looked at: {', '.join(names)}"
+    return Option(f"dreaming.phases.{phase}.sources", "texts", meaning=meaning, note=_DREAM)
+
+
 OPTIONS: tuple[Option, ...] = (
     _choice(
         "embedding.provider", None, ("openai-compatible", "azure-openai"), "form of the embedding service"
@@ -251,7 +286,7 @@ OPTIONS: tuple[Option, ...] = (
         "older name for sessionStrategy",
         "sessionStrategy is the one that counts",
     ),
-    _whole("sessionMemory.messageCount", 15, 1, 100, "older setting"),
+    _whole("sessionMemory.messageCount", 15, 1, 100, "messages of a session that are summed up"),
     Option("scopes.default", "text", "global", meaning="where a memory without a scope goes"),
     Option("scopes.definitions", "object", meaning="scopes that are known"),
     Option("scopes.agentAccess", "object", meaning="what each agent may read: it replaces the usual"),
@@ -259,21 +294,24 @@ OPTIONS: tuple[Option, ...] = (
     Option("llm.apiKey", "key", meaning="key of the language model's service"),
     _text("llm.model", "openai/gpt-oss-120b", "the language model"),
     _text("llm.baseURL", None, "address of its service"),
-    _text("llm.oauthProvider"),
-    _text("llm.oauthPath"),
+    _text("llm.oauthProvider", None, "who signs in, with auth oauth"),
+    _text(
+        "llm.oauthPath", "~/.openclaw/.memory-lancedb-pro/oauth.json", "file of the token, with auth oauth"
+    ),
     _whole("llm.timeoutMs", 30_000, 500, None, "milliseconds for one request"),
+    _text("llm.thinkLevel", None, "how hard the model thinks, where it can"),
     _yes("mdMirror.enabled", False, "memories are written into Markdown files, too"),
     _text("mdMirror.dir", None, "folder of these files"),
     _yes("memoryCompaction.enabled", False, "similar old memories are made one"),
-    _whole("memoryCompaction.minAgeDays", 7, 1, None),
-    _number("memoryCompaction.similarityThreshold", 0.88, 0, 1),
-    _whole("memoryCompaction.minClusterSize", 2, 2, None),
-    _whole("memoryCompaction.maxMemoriesToScan", 200, 1, None),
-    _whole("memoryCompaction.cooldownHours", 24, 1, None),
-    _yes("sessionCompression.enabled", False),
-    _number("sessionCompression.minScoreToKeep", 0.3, 0, 1),
-    _yes("extractionThrottle.skipLowValue", False),
-    _whole("extractionThrottle.maxExtractionsPerHour", 30, 1, 200),
+    _whole("memoryCompaction.minAgeDays", 7, 1, None, "days after which a memory is old enough"),
+    _number("memoryCompaction.similarityThreshold", 0.88, 0, 1, "likeness from which they are one"),
+    _whole("memoryCompaction.minClusterSize", 2, 2, None, "memories that it takes"),
+    _whole("memoryCompaction.maxMemoriesToScan", 200, 1, None, "memories that are looked at"),
+    _whole("memoryCompaction.cooldownHours", 24, 1, None, "hours between two runs"),
+    _yes("sessionCompression.enabled", False, "the less telling parts of a conversation are left out"),
+    _number("sessionCompression.minScoreToKeep", 0.3, 0, 1, "score below which a part is"),
+    _yes("extractionThrottle.skipLowValue", False, "conversations that say little are passed over"),
+    _whole("extractionThrottle.maxExtractionsPerHour", 30, 1, 200, "extractions in an hour"),
     _whole(
         "storageMaintenance.readConsistencyIntervalSeconds",
         0,
@@ -283,21 +321,243 @@ OPTIONS: tuple[Option, ...] = (
     ),
     _yes("storageMaintenance.autoCleanup.enabled", False, "old versions are removed daily"),
     _whole("storageMaintenance.autoCleanup.retentionDays", 7, 1, 3_650, "days of versions that are kept"),
-    _text("redisUrl", None, "address of the Redis lock"),
+    _text("redisUrl", None, "address of the Redis lock", _REDIS),
+    _yes("locking.redis.enabled", None, "writers wait for each other by Redis", _REDIS),
+    _text("locking.redis.url", None, "address of Redis; counts before redisUrl", _REDIS),
+    _text("locking.redis.keyPrefix", "memory-lancedb-pro:write-lock", "how the keys of the lock begin"),
+    _whole("locking.redis.ttlMs", 60_000, 1, None, "milliseconds for which a lock is held without a word"),
+    _whole("locking.redis.acquireTimeoutMs", 5_000, 1, None, "milliseconds that a writer waits for it"),
+    _whole("locking.redis.retryDelayMs", 50, 1, None, "milliseconds between two tries"),
+    _whole("locking.redis.connectTimeoutMs", 1_000, 1, None, "milliseconds to reach Redis"),
+    _whole("batchChunkSize", None, 1, 50, "candidates that one call to the model is about", "unset is 10"),
+    _yes("selfImprovement.enabled", True, "lessons and errors are kept in files", _PRESENT),
+    _yes("selfImprovement.beforeResetNote", True, "a reminder to write them down before a reset"),
+    _yes("selfImprovement.skipSubagentBootstrap", True, "agents of agents are not reminded"),
+    _yes("selfImprovement.ensureLearningFiles", True, "the files are made where they are missing"),
+    _whole("selfImprovement.maxEntries", 500, 1, None, "entries of a file after which none is added"),
+    _yes("memoryReflection.storeToLanceDB", True, "reflections become memories", _REFLECT),
+    _yes("memoryReflection.writeLegacyCombined", True, "one more row in the older form", _ONLY_TRUE),
+    _choice(
+        "memoryReflection.injectMode",
+        "inheritance+derived",
+        ("inheritance-only", "inheritance+derived"),
+        "which reflections are put before the agent's eyes",
+        _REFLECT,
+    ),
+    _text("memoryReflection.agentId", None, "the agent that reflects", _REFLECT),
+    _text("memoryReflection.model", None, "the model that it reflects with", _REFLECT),
+    _whole(
+        "memoryReflection.messageCount", 120, 1, 500, "messages of a session that are reflected on", _REFLECT
+    ),
+    _whole("memoryReflection.maxInputChars", 24_000, 1_000, 200_000, "characters of them", _REFLECT),
+    _whole("memoryReflection.timeoutMs", 20_000, 1_000, 120_000, "milliseconds for a reflection", _REFLECT),
+    _choice(
+        "memoryReflection.thinkLevel",
+        "medium",
+        ("off", "minimal", "low", "medium", "high"),
+        "how hard the model thinks",
+        _REFLECT,
+    ),
+    _whole("memoryReflection.errorReminderMaxEntries", 3, 1, 20, "errors that the agent is reminded of"),
+    _yes("memoryReflection.dedupeErrorSignals", True, "the same error is said once in a session"),
+    _whole(
+        "memoryReflection.serialCooldownMs",
+        120_000,
+        0,
+        None,
+        "milliseconds between two reflections",
+        _REFLECT,
+    ),
+    _whole("memoryReflection.maxConcurrentRuns", 1, 1, None, "reflections at the same time", _REFLECT),
+    Option(
+        "memoryReflection.excludeAgents",
+        "texts",
+        meaning="agents whose sessions are left alone",
+        note=_REFLECT,
+    ),
+    _yes("workspaceBoundary.userMdExclusive.enabled", False, "what belongs in USER.md is not stored"),
+    _yes("workspaceBoundary.userMdExclusive.routeProfile", True, "profiles belong there", _BOUNDARY),
+    _yes(
+        "workspaceBoundary.userMdExclusive.routeCanonicalName",
+        True,
+        "the person's name belongs there",
+        _BOUNDARY,
+    ),
+    _yes(
+        "workspaceBoundary.userMdExclusive.routeCanonicalAddressing",
+        True,
+        "how the person is addressed belongs there",
+        _BOUNDARY,
+    ),
+    _yes(
+        "workspaceBoundary.userMdExclusive.filterRecall",
+        True,
+        "what belongs there is left out of recall",
+        _BOUNDARY,
+    ),
+    _yes("admissionControl.enabled", False, "candidates are judged before they are stored"),
+    _choice(
+        "admissionControl.preset",
+        "balanced",
+        ("balanced", "conservative", "high-recall"),
+        "a set of the values below",
+        "the defaults of the schema count before the preset's thresholds",
+    ),
+    _choice(
+        "admissionControl.utilityMode",
+        "standalone",
+        ("standalone", "batch", "off"),
+        "how the model is asked what a candidate is good for",
+        _ADMIT,
+    ),
+    _number(
+        "admissionControl.utilityVetoThreshold",
+        0.25,
+        0,
+        1,
+        "usefulness up to which a candidate is refused",
+        "the schema's default; without the host it is 0, which is off",
+    ),
+    _number(
+        "admissionControl.rejectThreshold", 0.45, 0, 1, "score below which a candidate is refused", _ADMIT
+    ),
+    _number("admissionControl.admitThreshold", 0.6, 0, 1, "score from which it may be new", _HINT),
+    _whole(
+        "admissionControl.noveltyCandidatePoolSize", 8, 1, 20, "memories that it is compared with", _ADMIT
+    ),
+    _yes("admissionControl.auditMetadata", True, "the judgement is kept with the memory", _ADMIT),
+    _yes("admissionControl.persistRejectedAudits", True, "what was refused is kept in a file", _ADMIT),
+    _text("admissionControl.rejectedAuditFilePath", None, "that file", _ADMIT),
+    _text("admissionControl.model", None, "the model that judges", _ADMIT),
+    _choice(
+        "admissionControl.modelAffinity",
+        "global",
+        ("global", "lane"),
+        "whether reflections are judged by their own",
+        _ADMIT,
+    ),
+    _whole(
+        "admissionControl.recency.halfLifeDays",
+        14,
+        1,
+        365,
+        "days after which a like memory counts half",
+        _ADMIT,
+    ),
+    *(
+        _number(f"admissionControl.weights.{name}", value, 0, 1, f"weight of {meaning}", _ADMIT)
+        for name, value, meaning in (
+            ("utility", 0.1, "usefulness"),
+            ("confidence", 0.1, "what the conversation says"),
+            ("novelty", 0.1, "newness"),
+            ("recency", 0.1, "the time since a like one"),
+            ("typePrior", 0.6, "the kind of memory"),
+        )
+    ),
+    *(
+        _number(
+            f"admissionControl.typePriors.{name}",
+            value,
+            0,
+            1,
+            f"what being one of the {name} is worth",
+            _ADMIT,
+        )
+        for name, value in (
+            ("profile", 0.95),
+            ("preferences", 0.9),
+            ("entities", 0.75),
+            ("events", 0.45),
+            ("cases", 0.8),
+            ("patterns", 0.85),
+        )
+    ),
+    _yes("canonicalCorpus.enabled", True, "the agent's Markdown files and sessions are indexed, too"),
+    _yes("canonicalCorpus.syncOnSearch", True, "they are read anew before a search"),
+    _whole("canonicalCorpus.syncIntervalMs", 60_000, 0, None, "milliseconds between two readings"),
+    _yes("canonicalCorpus.includeMemoryDir", True, "MEMORY.md and the memory folder"),
+    _yes("canonicalCorpus.includeSessionTranscripts", True, "recent sessions"),
+    _yes("canonicalCorpus.includeDreamingArtifacts", True, "reports of dreaming"),
+    _whole("canonicalCorpus.maxSessionFilesPerAgent", 25, 0, None, "sessions of each agent"),
+    _whole("canonicalCorpus.maxFileBytes", 1_000_000, 1, None, "larger files are left out"),
+    _yes("dreaming.enabled", False, "memories are tidied and raised while nobody works"),
+    _text("dreaming.frequency", "0 3 * * *", "when: @daily, or minute and hour as cron writes them", _DREAM),
+    _text("dreaming.model", None, "the model that tells of it", _DREAM),
+    _text("dreaming.timezone", None, "the time zone of its hour", _DREAM),
+    _yes("dreaming.verboseLogging", None, "more lines in the log", _DREAM),
+    _choice("dreaming.storage.mode", None, ("inline", "separate", "both"), "where its reports go", _DREAM),
+    _yes("dreaming.storage.separateReports", None, "a file for each report", _DREAM),
+    *_execution("dreaming.execution.defaults"),
+    _yes("dreaming.phases.light.enabled", None, "look-alikes of the last days are archived", _DREAM),
+    _whole("dreaming.phases.light.lookbackDays", 2, 0, None, "days", _DREAM),
+    _whole("dreaming.phases.light.limit", 100, 0, None, "memories that are looked at", _DREAM),
+    _number("dreaming.phases.light.dedupeSimilarity", 0.92, 0, 1, "likeness from which two are one", _DREAM),
+    _sources("light", ("daily", "sessions", "recall")),
+    *_execution("dreaming.phases.light.execution"),
+    _yes("dreaming.phases.deep.enabled", None, "what is recalled often is raised", _DREAM),
+    _whole("dreaming.phases.deep.limit", 10, 0, None, "memories that are raised", _DREAM),
+    _number("dreaming.phases.deep.minScore", 0.6, 0, 1, "score from which", _DREAM),
+    _whole("dreaming.phases.deep.minRecallCount", 3, 0, None, "recalls from which", _DREAM),
+    _whole("dreaming.phases.deep.minUniqueQueries", None, 0, None, "different questions from which", _DREAM),
+    _whole(
+        "dreaming.phases.deep.recencyHalfLifeDays",
+        14,
+        0,
+        None,
+        "days after which newness counts half",
+        _DREAM,
+    ),
+    _whole("dreaming.phases.deep.maxAgeDays", 90, 1, None, "older ones are left alone", _DREAM),
+    _sources("deep", ("daily", "memory", "sessions", "logs", "recall")),
+    _yes(
+        "dreaming.phases.deep.recovery.enabled",
+        None,
+        "more is looked at while memory is in a poor state",
+        _DREAM,
+    ),
+    _number("dreaming.phases.deep.recovery.triggerBelowHealth", None, 0, 1, "state below which", _DREAM),
+    _whole(
+        "dreaming.phases.deep.recovery.lookbackDays", None, 0, None, "days that are looked at then", _DREAM
+    ),
+    _whole(
+        "dreaming.phases.deep.recovery.maxRecoveredCandidates", None, 0, None, "memories brought back", _DREAM
+    ),
+    _number(
+        "dreaming.phases.deep.recovery.minRecoveryConfidence", None, 0, 1, "how sure one must be", _DREAM
+    ),
+    _number(
+        "dreaming.phases.deep.recovery.autoWriteMinConfidence", None, 0, 1, "to write it unasked", _DREAM
+    ),
+    *_execution("dreaming.phases.deep.execution"),
+    _yes("dreaming.phases.rem.enabled", None, "patterns of the week become a reflection", _DREAM),
+    _whole("dreaming.phases.rem.lookbackDays", 7, 0, None, "days", _DREAM),
+    _whole("dreaming.phases.rem.limit", 10, 0, None, "memories that are looked at", _DREAM),
+    _number("dreaming.phases.rem.minPatternStrength", 0.6, 0, 1, "share from which it is a pattern", _DREAM),
+    _sources("rem", ("memory", "daily", "deep")),
+    *_execution("dreaming.phases.rem.execution"),
+    Option("telemetry", "object", meaning="what the plugin counts of itself", note=_BLOCK),
+    Option(
+        "feedbackLoop", "object", meaning="how answers that were used or not change memories", note=_BLOCK
+    ),
+    _whole(
+        "dimensions",
+        None,
+        1,
+        None,
+        "older name for embedding.dimensions",
+        "embedding.dimensions counts before it",
+    ),
 )
-"""Every setting with a form of its own; the blocks below are checked by their name alone."""
+"""Every setting of the plugin; of `telemetry` and `feedbackLoop` an installed plugin's own schema tells more."""
 
-BLOCKS = frozenset(
-    (
-        "embedding", "retrieval", "decay", "tier", "scopes", "llm", "sessionMemory", "mdMirror", "memoryCompaction",
-        "sessionCompression", "extractionThrottle", "storageMaintenance", "locking", "selfImprovement",
-        "memoryReflection", "workspaceBoundary", "admissionControl", "dreaming", "canonicalCorpus", "telemetry",
-        "feedbackLoop", "dimensions", "config",
-    )
-)  # fmt: skip
+BLOCKS = frozenset((*(each.path.partition(".")[0] for each in OPTIONS if "." in each.path), "config"))
 """Names at the top that hold something of their own."""
 
-STRICT_BLOCKS = ("embedding", "retrieval", "decay", "tier", "scopes", "llm", "mdMirror", "sessionMemory")
+STRICT_BLOCKS = (
+    "embedding", "retrieval", "decay", "tier", "scopes", "llm", "mdMirror", "sessionMemory", "selfImprovement",
+    "memoryReflection", "workspaceBoundary", "admissionControl", "canonicalCorpus", "dreaming", "memoryCompaction",
+    "sessionCompression", "extractionThrottle",
+)  # fmt: skip
 """Blocks in which a name that is not listed is refused by the plugin."""
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.configuration.file import ENTRY, REMOVED, Configuration, Path_
+from memtui.engine.configuration.options import option
 from memtui.engine.core.errors import UsageError
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
 from memtui.engine.discovery.types import PRO
@@ -30,7 +31,7 @@ _ACCESS, _DEFINED = "scopes.agentAccess.", "scopes.definitions."
 
 @dataclass(frozen=True, slots=True)
 class ConfigPlan:
-    """Settings below the plugin's `config`, by dotted path; `REMOVED` takes one out that would be in the way."""
+    """Settings below the plugin's `config`, by dotted path; `REMOVED`: the default counts, what else is set goes."""
 
     name: str
     title: str
@@ -110,6 +111,7 @@ _JINA_VECTORS: dict[str, Any] = {
     "embedding.taskQuery": "retrieval.query",
     "embedding.taskPassage": "retrieval.passage",
     "embedding.normalized": True,
+    "embedding.requestDimensions": REMOVED,
 }
 
 _NO_TASKS: dict[str, Any] = {
@@ -120,6 +122,7 @@ _NO_TASKS: dict[str, Any] = {
 }
 
 _OPENAI_LLM: dict[str, Any] = {
+    "llm.auth": REMOVED,
     "llm.apiKey": "${OPENAI_API_KEY}",
     "llm.model": "gpt-4o-mini",
     "llm.baseURL": OPENAI,
@@ -131,7 +134,9 @@ _WHY: dict[str, str] = {
     "extractMinMessages": "short conversations hold facts, too",
     "sessionMemory.enabled": "summaries of sessions would crowd recall",
     "sessionStrategy": "summaries of sessions would crowd recall",
-    "retrieval.rerank": "",
+    "embedding.requestDimensions": "the model gives as many as it gives",
+    "llm.auth": "the key that the plan names would not be read",
+    "retrieval.candidatePoolSize": "the plan keeps the default",
     "embedding.dimensions": "as many numbers as the model gives; the table must hold as many",
     "embedding.taskQuery": "questions and memories are embedded for their task",
     "embedding.taskPassage": "questions and memories are embedded for their task",
@@ -184,6 +189,7 @@ PLANS: dict[str, ConfigPlan] = {
             "embedding.baseURL": OPENAI,
             "embedding.dimensions": 1536,
             "retrieval.rerank": "none",
+            "retrieval.candidatePoolSize": REMOVED,
             "retrieval.minScore": 0.3,
             "retrieval.hardMinScore": 0.35,
         },
@@ -202,10 +208,12 @@ PLANS: dict[str, ConfigPlan] = {
             "embedding.model": "mxbai-embed-large",
             "embedding.baseURL": OLLAMA,
             "embedding.dimensions": 1024,
+            "llm.auth": REMOVED,
             "llm.apiKey": "ollama",
             "llm.model": "qwen3:8b",
             "llm.baseURL": OLLAMA,
             "retrieval.rerank": "none",
+            "retrieval.candidatePoolSize": REMOVED,
             "retrieval.minScore": 0.25,
             "retrieval.hardMinScore": 0.28,
         },
@@ -291,10 +299,13 @@ def plan_changes(config: Configuration, plan: ConfigPlan) -> tuple[SettingChange
             (("plugins", "allow"), names, "a plugin installed by hand loads only when it is allowed")
         )
     lead = config.config_path
-    wanted += [
-        ((*lead, *setting_path(key)), value, plan.reasons.get(key, ""))
-        for key, value in plan.settings.items()
-    ]
+    for key, value in plan.settings.items():
+        path = (*lead, *setting_path(key))
+        known = option(key)
+        default = None if known is None else known.default
+        if value is REMOVED and default is not None and _value(config, path) == default:
+            continue  # it says what the default says
+        wanted.append((path, value, plan.reasons.get(key, "")))
     for path, value, reason in wanted:
         change = change_to(config, path, value, reason)
         if change is not None:

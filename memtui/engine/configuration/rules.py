@@ -9,13 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.configuration.file import ENTRY, Configuration
-from memtui.engine.configuration.options import OPTIONS, STRICT_BLOCKS, Option, known_names
+from memtui.engine.configuration.options import (
+    OPTIONS,
+    STRICT_BLOCKS,
+    Kind,
+    Option,
+    known_names,
+    option,
+)
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import one_line
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
 from memtui.engine.discovery.types import PRO
 from memtui.engine.discovery.variables import names_in
-from memtui.engine.discovery.write_guard import find_manifest
+from memtui.engine.discovery.write_guard import find_manifests
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
@@ -114,16 +121,16 @@ class _Checker:
 
     def form(self) -> Iterator[Problem]:
         """Names that the plugin's strict schema refuses; the installed plugin's own list where it is found."""
-        yield from _unknown(self, self.block, _schema(self.config), "")
+        yield from _unknown(self, self.block, installed_schema(self.config), "")
 
     def ranges(self) -> Iterator[Problem]:
-        for option in OPTIONS:
-            value = self.get(option.path, _ABSENT)
+        for each in options_of(self.config):
+            value = self.get(each.path, _ABSENT)
             if value is _ABSENT or (isinstance(value, str) and "${" in value):
                 continue
-            problem = _wrong(option, value)
+            problem = _wrong(each, value)
             if problem:
-                yield self.say("range", option.path, f"{option.path} {problem}", f"It takes {option.range}.")
+                yield self.say("range", each.path, f"{each.path} {problem}", f"It takes {each.range}.")
 
     def embedding(self, store: Store | None) -> Iterator[Problem]:
         given = self.get("embedding")
@@ -363,10 +370,19 @@ def _unknown(
         if key not in known_names(""):
             yield _refused(check, key)
     for name in STRICT_BLOCKS:
-        inner = block.get(name)
-        for key in inner if isinstance(inner, Mapping) else ():
-            if key not in known_names(name) and not (name == "embedding" and key == "baseUrl"):
-                yield _refused(check, f"{name}.{key}")
+        yield from _unknown_in(check, name, block.get(name))
+
+
+def _unknown_in(check: _Checker, lead: str, block: Any) -> Iterator[Problem]:
+    """Names in a block, and in the blocks in it, that no option has; a block that is an option itself is free."""
+    if not isinstance(block, Mapping) or option(lead) is not None:
+        return
+    for key, value in block.items():
+        if key not in known_names(lead):
+            if (lead, key) != ("embedding", "baseUrl"):
+                yield _refused(check, f"{lead}.{key}")
+        else:
+            yield from _unknown_in(check, f"{lead}.{key}", value)
 
 
 def _refused(check: _Checker, path: str) -> Problem:
@@ -380,13 +396,13 @@ def _refused(check: _Checker, path: str) -> Problem:
     )
 
 
-def _schema(config: Configuration) -> Mapping[str, Any] | None:
+def installed_schema(config: Configuration) -> Mapping[str, Any] | None:
     """The schema of the installed plugin; None where none is found, or it says nothing of the settings we know."""
-    manifest = find_manifest(PRO, config.loaded, Path(config.main).parent)
-    if manifest is None:
+    manifests = find_manifests(PRO, config.loaded, Path(config.main).parent)
+    if not manifests:
         return None
     try:
-        tree = read_json5(manifest)
+        tree = read_json5(manifests[0])
     except UnreadableFileError:
         return None
     schema = tree.get("configSchema") if isinstance(tree, Mapping) else None
@@ -396,12 +412,71 @@ def _schema(config: Configuration) -> Mapping[str, Any] | None:
     )
 
 
+def options_of(config: Configuration) -> tuple[Option, ...]:
+    """Every setting that can be made: those of the installed plugin where it is found, else the ones we know."""
+    schema = installed_schema(config)
+    return OPTIONS if schema is None else options_in(schema)
+
+
+def options_in(schema: Mapping[str, Any]) -> tuple[Option, ...]:
+    """Every setting that a plugin's own schema knows, with its range and default; ours say what they mean.
+
+    `schema` is the `configSchema` of an installed plugin. What it does not know is left out, what we do not know
+    is there with the schema's own words.
+    """
+    return tuple(_of_schema(schema, ""))
+
+
+def _of_schema(node: Mapping[str, Any], lead: str) -> Iterator[Option]:
+    properties = node.get("properties")
+    for name, each in properties.items() if isinstance(properties, Mapping) else ():
+        path = f"{lead}.{name}" if lead else str(name)
+        if not isinstance(each, Mapping):
+            continue
+        known = option(path)
+        if isinstance(each.get("properties"), Mapping) and (known is None or known.kind != "key"):
+            yield from _of_schema(each, path)
+        else:
+            yield _from_schema(path, each, known)
+
+
+_KINDS: Mapping[str, Kind] = {
+    "boolean": "yes-no", "integer": "whole", "number": "number", "string": "text", "array": "texts", "object": "object",
+}  # fmt: skip
+
+
+def _from_schema(path: str, node: Mapping[str, Any], known: Option | None) -> Option:
+    choices = node.get("enum")
+    kind: Kind = "choice" if isinstance(choices, list) else _KINDS.get(str(node.get("type")), "object")
+    if known is not None and (known.kind == "key" or "type" not in node):
+        kind = known.kind
+    low, high = node.get("minimum"), node.get("maximum")
+    said = node.get("description")
+    meaning = (
+        known.meaning
+        if known is not None
+        else said
+        if isinstance(said, str)
+        else "known to the installed plugin alone"
+    )
+    return Option(
+        path,
+        kind,
+        node.get("default", None if known is None else known.default),
+        float(low) if isinstance(low, int | float) else None,
+        float(high) if isinstance(high, int | float) else None,
+        tuple(map(str, choices)) if isinstance(choices, list) else (),
+        one_line(meaning),
+        known.note if known is not None else "",
+    )
+
+
 def _wrong(option: Option, value: Any) -> str:
     """Why a value is not what an option takes; empty when it is."""
     if option.kind == "yes-no":
         return "" if isinstance(value, bool) else f"is {_said(value)}, not true or false"
     if option.kind == "choice":
-        return "" if value in option.choices else f"is {_said(value)}"
+        return "" if value in option.choices else f"is {_said(value)}, none of {option.range}"
     if option.kind == "texts":
         return (
             ""
@@ -419,7 +494,7 @@ def _wrong(option: Option, value: Any) -> str:
         if (option.low is not None and number < option.low) or (
             option.high is not None and number > option.high
         ):
-            return f"is {number:g}"
+            return f"is {number:g}, outside of {option.range}"
     return ""
 
 
@@ -456,9 +531,3 @@ def _dims(embedding: Mapping[str, Any], block: Mapping[str, Any]) -> int | None:
             return int(number)
     model = embedding.get("model", "text-embedding-3-small")
     return KNOWN_DIMENSIONS.get(bare_model(model)) if isinstance(model, str) else None
-
-
-def missing_names(settings: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Variables that these settings (dotted path to value) name and that are not set here."""
-    named = [name for value in settings.values() if isinstance(value, str) for name in names_in(value)]
-    return tuple(dict.fromkeys(name for name in named if not environ.get(name)))

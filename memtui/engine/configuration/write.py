@@ -84,6 +84,7 @@ def write_changes(
     except BaseException:
         for done in reversed(written):
             _replace(Path(done.path), Path(done.backup).read_bytes())
+            Path(done.backup).unlink()
         raise
     shown = tuple(
         {"path": each["path"], "from": each["from"], "to": each["to"], "removed": each["removed"]}
@@ -102,7 +103,11 @@ def _write(path: Path, before: str, after: str, now_ms: int) -> WrittenFile:
             f"{path} was changed by somebody since it was read.", fix="Look again; nothing was changed."
         )
     backup = _backup(real, old, now_ms)
-    _replace(real, after.encode("utf-8"), only_if=_hash(old))
+    try:
+        _replace(real, after.encode("utf-8"), only_if=_hash(old))
+    except BaseException:
+        backup.unlink()
+        raise
     return WrittenFile(str(real), _hash(old), _hash(after.encode("utf-8")), str(backup))
 
 
@@ -163,7 +168,7 @@ def records(state: Path) -> list[ConfigRecord]:
     for line in lines:
         try:
             each = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue  # cut by a full disk
         undone = each.get("kind") == "undone"
         if undone and each["number"] in found:

@@ -4,98 +4,38 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from memtui.engine.core.javascript import LINE, LINE_START, SPACE, trim, utf16_len
-
-_RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "breaks out of its block",
-        re.compile(
-            r"</?\s*(?:relevant-memories|system|assistant|instructions?|tool_(?:call|result)s?)\s*>", re.I
-        ),
-    ),
-    (
-        "overrides instructions",
-        re.compile(
-            r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:previous|prior|above|earlier|all|your)\b"
-            r".{0,30}\b(?:instructions?|prompts?|rules?|messages?)\b"
-            r"|(?:忽略|无视|無視|忘记|忘記).{0,12}(?:指令|指示|命令|规则|規則|提示)"
-            r"|(?:これまで|以前|上記|前)の.{0,10}(?:指示|命令|ルール).{0,6}(?:無視|忘れ)"
-            r"|\b(?:ignore|disregard|forget)\s+(?:everything|anything|all(?:\s+of)?(?:\s+that)?)\s+"
-            r"(?:above|before|prior|previous|(?:i|you|we)\S*\s+(?:said|told|were told|have been told))\b"
-            r"|\b(?:ignorier|missacht|vergiss|vergesst|vergessen\s+sie|überschreib)\w*\b.{0,40}"
-            r"\b(?:bisherig|vorherig|vorig|früher|obig|alle|deine|ihre|sämtlich)\w*\b.{0,30}"
-            r"\b(?:anweisung|instruktion|regel|vorgabe|befehl|prompt)\w*"
-            r"|\b(?:ignorier|missacht|vergiss|vergesst)\w*\s+(?:bitte\s+)?(?:alles|was)\b.{0,12}"
-            r"\b(?:oben|zuvor|davor|bisher|vorher|darüber)\b"
-            r"|\b(?:ignor[ae]|olvid[ae]|desestim[ae]|descart[ae]|no\s+hagas\s+caso\s+(?:de|a))\w*\b"
-            r"(?=.{0,50}\b(?:anterior|previ[ao]|tus|sus|todas)).{0,40}"
-            r"\b(?:instrucci|indicaci|regla|orden|órden|directri)\w*"
-            r"|\b(?:ignor[ae]|olvid[ae]|descart[ae])\w*\s+todo\s+lo\s+(?:anterior|previo|dicho|de\s+arriba)"
-            r"|(?:忽略|无视|無視|忘记|忘記|不要理会|不要理會|不用管).{0,4}(?:以上|之前|上面|前面|先前).{0,4}"
-            r"(?:所有|一切|全部|内容|內容|的话|的話|说的|說的)"
-            r"|(?:これまで|以前|上記|ここまで|今まで)の.{0,10}(?:内容|会話|文章|すべて|全て).{0,6}(?:無視し|忘れ[てろ])",
-            re.I | re.S,
-        ),
-    ),
-    (
-        "speaks as somebody else",
-        re.compile(r"(?:^|\n)\s*(?:system|developer|assistant)\s*:\s*\S.*(?:\n|$)", re.I),
-    ),
-    (
-        "calls a tool",
-        re.compile(
-            r"\b(?:run|call|use|invoke|execute)\b.{0,20}\b(?:tool|function|command)\b.{0,40}\w+_\w+"
-            r"|(?:调用|呼叫|使用|运行|運行|実行).{0,6}\w+_\w+.{0,6}(?:工具|函数|函數|ツール|関数)",
-            re.I | re.S,
-        ),
-    ),
-    (
-        "hides from the person",
-        re.compile(
-            r"\b(?:do not|don'?t|never)\s+(?:tell|inform|mention\s+(?:this|it)\s+to)\s+the\s+user\b"
-            r"|\b(?:sag|verrate?|erzähle?)\s+(?:es\s+|das\s+)?dem\s+(?:nutzer|benutzer|anwender)\s+(?:nichts|nicht)\b"
-            r"|\bno\s+(?:se\s+lo\s+digas|le\s+digas\s+nada|informes)\s+al\s+usuario\b"
-            r"|(?:不要|别|別|不准)(?:告诉|告訴|通知)(?:用户|用戶|使用者)"
-            r"|ユーザー?に(?:は)?(?:知らせ|言わ|伝え|教え)(?:ない|るな|ず)",
-            re.I,
-        ),
-    ),
-    (
-        "assigns a role",
-        re.compile(
-            r"\byou are now (?:root|admin|an? )|你现在是管理员|你現在是管理員|あなたは今.{0,4}管理者"
-            r"|\bdu bist (?:jetzt|nun|ab sofort) (?:root|admin|ein)|\bahora eres (?:root|admin|una? )",
-            re.I,
-        ),
-    ),
-)
-
-
-_HINTS = (
-    "relevant-memories", "system", "assistant", "developer", "instruction", "prompt", "rule", "message", "tool",
-    "function", "command", "you are now", "忽略", "无视", "無視", "忘", "你现在", "你現在", "あなたは", "工具", "函数",
-    "函數", "ツール", "関数", "ignor", "disregard", "forget", "missacht", "vergiss", "vergess", "überschreib", "olvid",
-    "desestim", "descart", "hagas", "不要", "不用管", "别", "別", "不准", "これまで", "以前", "上記", "前の",
-    "ここまで", "今まで",
-    "the user", "dem nutzer", "dem benutzer", "dem anwender", "al usuario", "ユーザ", "du bist", "ahora eres",
-)  # fmt: skip
-"""Every text that a rule matches has one of these in lower case; looking for them first is ten times as fast."""
-
-HINT = f"(?i)(?:{'|'.join(map(re.escape, _HINTS))})"
-"""The same as one pattern, for engines that look at a whole column at once."""
+from memtui.engine.core.order_rules import hints, patterns
 
 
 def instruction_like(text: str) -> str | None:
     """Why `text` reads like an order to an agent (a rule's name), None when it does not.
 
-    English, German, Spanish, Chinese and Japanese. A transcript line such as "Assistant: ..." counts: memories are
-    no chats.
+    English, German, French, Spanish, Chinese and Japanese; see `order_rules`. A transcript line such as
+    "Assistant: ..." counts: memories are no chats.
     """
     lower = text.lower()
-    if not any(hint in lower for hint in _HINTS):
+    # Each is looked for once, though many patterns share it; most texts have no letter of another script.
+    there = {hint for hint in (_plain_hints() if lower.isascii() else hints()) if hint in lower}
+    if not there:
         return None
-    return next((name for name, pattern in _RULES if pattern.search(text)), None)
+    for each in patterns():
+        if not there.isdisjoint(each.hints) and each.pattern.search(text):
+            return each.rule
+    return None
+
+
+@cache
+def _plain_hints() -> tuple[str, ...]:
+    return tuple(hint for hint in hints() if hint.isascii())
+
+
+@cache
+def order_hint() -> str:
+    """A pattern that every order matches, for engines that look at a whole column at once."""
+    return f"(?i)(?:{'|'.join(map(re.escape, hints()))})"
 
 
 # Memories that look like orders to a model: why, and whether the phrase is only quoted.

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memtui.engine.core.secrets import one_line
+
 TIERS = ("core", "working", "peripheral")
 
 STATES = ("confirmed", "pending", "archived")
@@ -74,8 +76,8 @@ class Memory:
 
     @property
     def title(self) -> str:
-        """The text on one line."""
-        return " ".join(self.text.split())
+        """The text on one line, its secrets masked."""
+        return one_line(self.text)
 
     def as_json(self) -> dict[str, Any]:
         """The row of the command-line contract; text and metadata exactly as stored."""

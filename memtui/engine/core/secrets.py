@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
+
+from memtui.engine.core import text as plain
 
 MARK = "[REDACTED]"
 
@@ -22,6 +25,21 @@ class Secret:
 
 _VENDORS: tuple[tuple[str, str, str], ...] = (
     ("API key", "jina_", r"jina_[A-Za-z0-9_-]{24,}"),
+    ("API key", "pcsk_", r"pcsk_[A-Za-z0-9_]{40,}"),
+    ("API key", "lsv2_", r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}"),
+    ("API key", "tgp_v1_", r"tgp_v1_[A-Za-z0-9_-]{30,}"),
+    ("API key", "fw_", r"fw_[A-Za-z0-9]{24,}(?![A-Za-z0-9_])"),
+    ("access token", "secret_", r"secret_[A-Za-z0-9]{43}(?![A-Za-z0-9])"),
+    ("access token", "fo1_", r"fo1_[A-Za-z0-9_-]{40,}"),
+    ("access token", "flyv1", r"FlyV1 fm[12]r?_[A-Za-z0-9+/=,_-]{40,}"),
+    ("access token", "gocspx-", r"GOCSPX-[A-Za-z0-9_-]{28}"),
+    ("access token", "vercel_blob_rw_", r"vercel_blob_rw_[A-Za-z0-9_]{24,}"),
+    ("API key", "ltai", r"LTAI[A-Za-z0-9]{20}(?![A-Za-z0-9])"),
+    ("API key", "akcp", r"AKCp[A-Za-z0-9]{60,}"),
+    ("API key", "p8e-", r"p8e-[A-Za-z0-9]{32}"),
+    ("API key", "4b1d", r"4b1d[A-Za-z0-9]{38}(?![A-Za-z0-9])"),
+    ("access token", "clojars_", r"CLOJARS_[A-Za-z0-9]{60}"),
+    ("access token", "ops_eyj", r"ops_eyJ[A-Za-z0-9+/]{200,}={0,3}"),
     ("API key", "tvly-", r"tvly-[A-Za-z0-9-]{16,}"),
     ("API key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
     ("API key", "r8_", r"r8_[A-Za-z0-9]{30,}"),
@@ -72,6 +90,7 @@ _VENDORS: tuple[tuple[str, str, str], ...] = (
         "/api/webhooks/",
         r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/[0-9]{15,}/[A-Za-z0-9_-]{50,}",
     ),
+    ("storage key", "sig=", r"sig=(?P<value>[A-Za-z0-9%+/]{40,}={0,2})"),
     ("storage key", "accountkey=", r"AccountKey=(?P<value>[A-Za-z0-9+/]{60,}={0,2})"),
 )
 """Kind, what each text that matches has in it in lower case, and the form, as the vendors publish it."""
@@ -80,10 +99,17 @@ _HINTS = (
     *(hint for _, hint, _ in _VENDORS),
     "sk-", "_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "xapp-", "akia", "asia", "aiza", "gsk_", "npm_",
     "glpat-", "hf_", "pplx-", "eyj", "-----begin", "bearer", "authoriz", "passw", "passphrase", "pwd", "secret",
-    "token", "api key", "api_key", "api-key", "apikey", "kennwort", "密码", "密碼", "パスワード", "://",
+    "token", "api key", "api_key", "api-key", "apikey", "kennwort", "mot de passe", "contrase", "senha", "пароль",
+    "密码", "密碼", "口令", "密钥", "金鑰", "パスワード", "暗証", "비밀번호", "access_key", "access key", "://",
 )  # fmt: skip
 """Every text that a rule matches has one of these in lower case, or looks like the next one; looking for them
 first is many times as fast."""
+
+_HINTS_BY_SIGN = tuple(
+    (sign, tuple(hint for hint in _HINTS if sign == next((each for each in "_-" if each in hint), "")))
+    for sign in ("_", "-", "")
+)
+"""Half of them are looked for in texts with an underscore or a hyphen only."""
 
 _NUMBERED = re.compile(r"[0-9]{8}:[A-Za-z0-9_-]{20}")
 
@@ -92,44 +118,48 @@ HINT = f"(?i)(?:{'|'.join(map(re.escape, _HINTS))})|{_NUMBERED.pattern}"
 
 _ASSIGNED = (
     r"(?i:api[ _-]?key|(?:access|refresh|auth|bot|client)[ _-]?token|token|client[ _-]?secret|secret"
-    r"|password|passwd|passphrase|passwort|kennwort|pwd|密码|密碼|パスワード)"
-    r"[\"'`]?(?:\s*[:=：＝]\s*|\s+(?i:is|ist)\s+)[\"'`]?"
+    r"|(?:secret[ _-]?)?access[ _-]?key|password|passwd|passphrase|passwort|kennwort|pwd|mot\s+de\s+passe"
+    r"|contraseña|senha|пароль|密码|密碼|口令|密钥|金鑰|パスワード|暗証番号|비밀번호)"
+    r"[\"'`]?(?:\s*(?:[:=：＝]|是|为|為|は|은|는)\s*|\s+(?i:is|ist|lautet|est|es|é|è)\s+|\s+[—–-]\s+)[\"'`]?"
 )
 
 # A value that a person would not write as a word: a digit or a sign in it, or a change of case inside.
-_VALUE = r"(?=\S*(?:[0-9#$%^&*+~]|[a-z][A-Z]))(?P<value>[^\s\"'`,;<>()\[\]{}]{6,})"
+_VALUE = r"(?=\S*(?:[0-9#$%^&*+~]|[a-z][A-Z]))(?P<value>[^\s\"'`,;<>()\[\]{}，。；、）]{6,})"
 
 _START = r"(?<![A-Za-z0-9_])"
 """Not inside a word of ASCII: `\\b` would miss a key right behind a Chinese or Japanese word."""
 
-_RULES: tuple[tuple[str, re.Pattern[str]], ...] = (
+_FORMS: tuple[tuple[str, str], ...] = (
     (
         "private key",
-        re.compile(
-            r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----(?:.*?-----END [A-Z ]+-----|.*)", re.DOTALL
-        ),
+        r"(?s:-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----(?:.*?-----END [A-Z ]+-----|.*))",
     ),
+    ("authorization header", r"(?i:authorization)[\"']?\s*[:=]\s*[\"']?(?i:bearer|basic)\s+\S{8,}"),
+    ("bearer token", _START + r"[Bb]earer\s+[A-Za-z0-9._~+/=-]{16,}"),
+    ("JSON web token", _START + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ("API key", _START + r"sk-(?:[a-z]+-)*[A-Za-z0-9_-]{16,}"),
+    ("GitHub token", _START + r"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"),
+    ("AWS key", _START + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
     (
-        "authorization header",
-        re.compile(r"(?i:authorization)[\"']?\s*[:=]\s*[\"']?(?i:bearer|basic)\s+\S{8,}"),
+        "AWS key",
+        r"(?i:aws[ _-]?secret[ _-]?access[ _-]?key)[\"'`]?\s*[:=]\s*[\"'`]?(?P<value>[A-Za-z0-9/+=]{20,})",
     ),
-    ("bearer token", re.compile(_START + r"[Bb]earer\s+[A-Za-z0-9._~+/=-]{16,}")),
-    ("JSON web token", re.compile(_START + r"eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}")),
-    ("API key", re.compile(_START + r"sk-(?:[a-z]+-)*[A-Za-z0-9_-]{16,}")),
-    ("GitHub token", re.compile(_START + r"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})")),
-    ("AWS key", re.compile(_START + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])")),
-    ("Slack token", re.compile(_START + r"(?:xox[abeprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,})")),
+    ("Slack token", _START + r"(?:xox[abeprs]-[A-Za-z0-9-]{10,}|xapp-[A-Za-z0-9-]{10,})"),
     (
         "API key",
-        re.compile(
-            _START + r"(?:AIza[A-Za-z0-9_-]{30,}|(?:gsk|npm|hf)_[A-Za-z0-9]{20,}|(?:glpat|pplx)-\S{16,})"
-        ),
+        _START + r"(?:AIza[A-Za-z0-9_-]{30,}|(?:gsk|npm|hf)_[A-Za-z0-9]{20,}|(?:glpat|pplx)-\S{16,})",
     ),
-    *((kind, re.compile(_START + form)) for kind, _, form in _VENDORS),
-    ("bot token", re.compile(_START + r"[0-9]{8,12}:[A-Za-z0-9_-]{20,}")),
-    ("password in an address", re.compile(r"://[^/\s:@]*:(?P<value>[^/\s@]+)@")),
-    ("password", re.compile(_ASSIGNED + _VALUE)),
+    *((kind, _START + form) for kind, _, form in _VENDORS),
+    ("bot token", _START + r"[0-9]{8,12}:[A-Za-z0-9_-]{20,}"),
+    ("password in an address", r"://[^/\s:@]*:(?P<value>[^/\s@]+)@"),
+    ("password", _ASSIGNED + _VALUE),
 )
+
+
+@cache
+def _rules() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """Compiled when the first text is worth a look: that takes longer than the first frame has."""
+    return tuple((kind, re.compile(form)) for kind, form in _FORMS)
 
 
 def find_secrets(text: str) -> tuple[Secret, ...]:
@@ -137,7 +167,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     if not may_hold_secrets(text):
         return ()
     found: list[Secret] = []
-    for kind, pattern in _RULES:
+    for kind, pattern in _rules():
         for match in pattern.finditer(text):
             part = "value" if "value" in pattern.groupindex else 0
             start, end = match.span(part)
@@ -150,15 +180,48 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 def may_hold_secrets(text: str) -> bool:
     """Whether `text` is worth a look; False is certain."""
     lower = text.lower()
-    for hint in _HINTS:  # a loop: `any` over a generator takes twice the time
-        if hint in lower:
-            return True
+    for sign, hints in _HINTS_BY_SIGN:
+        if sign not in lower:
+            continue
+        for hint in hints:  # a loop: `any` over a generator takes twice the time
+            if hint in lower:
+                return True
     return _NUMBERED.search(text) is not None
 
 
 def kinds() -> tuple[str, ...]:
     """Every kind of secret that is recognised, in alphabetical order."""
-    return tuple(sorted({kind for kind, _ in _RULES}))
+    return tuple(sorted({kind for kind, _ in _FORMS}))
+
+
+_MARKS = {
+    "private key": ("-----BEGIN ... PRIVATE KEY-----",),
+    "authorization header": ("Authorization: Bearer", "Authorization: Basic"),
+    "bearer token": ("Bearer",),
+    "JSON web token": ("eyJ",),
+    "GitHub token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+    "AWS key": ("AKIA", "ASIA"),
+    "Slack token": ("xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-"),
+    "API key": ("sk-", "AIza", "gsk_", "npm_", "hf_", "glpat-", "pplx-"),
+    "bot token": ("digits:letters",),
+    "password in an address": ("://user:...@",),
+    "password": ("password =", "api key:", "token =", "secret:", "Kennwort ist", "密码：", "パスワード："),
+}
+
+NOT_RECOGNISED = (
+    "keys of plain hexadecimal digits or letters without a word such as key, token or secret before them",
+    "passwords that are written as a word, without a digit or a sign",
+    "words of a wallet's seed phrase",
+)
+"""What no form tells from other text."""
+
+
+def forms() -> dict[str, tuple[str, ...]]:
+    """By kind, what a secret that is recognised begins with or has in it."""
+    found: dict[str, list[str]] = {}
+    for kind in kinds():
+        found[kind] = [*_MARKS.get(kind, ()), *(hint for name, hint, _ in _VENDORS if name == kind)]
+    return {kind: tuple(dict.fromkeys(marks)) for kind, marks in found.items()}
 
 
 def veiled(text: str) -> str:
@@ -179,3 +242,12 @@ def mask(text: str) -> tuple[str, int]:
 def is_masked(text: str) -> bool:
     """Whether some program has masked a secret in `text`: what stood there is lost."""
     return "REDACTED]" in text and MASKED.search(text) is not None
+
+
+_SHORTEST = 9
+"""Characters below which no rule finds anything."""
+
+
+def one_line(text: str) -> str:
+    """`text` on one line as a list shows it: cleaned, every run of white space one space, each secret masked."""
+    return plain.one_line(mask(text)[0] if len(text) >= _SHORTEST else text)

@@ -94,6 +94,11 @@ _AGE = re.compile(r"(\d+(?:\.\d+)?)(m|h|d|w|mo|y)")
 _UNITS = {"m": 60_000, "h": 3_600_000, "d": DAY_MS, "w": 7 * DAY_MS, "mo": 30 * DAY_MS, "y": 365 * DAY_MS}
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """A count with its noun: "1 turn", "2,000 memories"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def day(ms: float) -> str:
     """The UTC day of `ms`: "2026-09-01"; "an unknown day" for what is no date."""
     if not math.isfinite(ms) or ms <= 0:

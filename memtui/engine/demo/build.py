@@ -49,7 +49,7 @@ def read_mark(folder: Path) -> DemoMark | None:
     try:
         found = json.loads((folder / MARK_FILE).read_text("utf-8"))
         return DemoMark(int(found["generation"]), int(found["now_ms"]), int(found["rows"]))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

@@ -86,7 +86,7 @@ def records() -> tuple[DemoRecord, ...]:
 
 @cache
 def questions() -> tuple[DemoQuestion, ...]:
-    """Twelve questions for pictures and saved cases."""
+    """Questions for pictures and saved cases; two of them have no answer."""
     return tuple(
         DemoQuestion(
             id=each["id"],

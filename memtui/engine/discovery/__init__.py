@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from memtui.engine.discovery.types import Discovery, FoundStore
     from memtui.engine.discovery.variables import MASK, mask_text
+    from memtui.engine.discovery.write_guard import running_gateways
     from memtui.engine.store.create import create_empty
 
 
@@ -39,6 +40,7 @@ __all__ = [
     "new_place",
     "read_config",
     "resolve_target",
+    "running_gateways",
 ]
 
 
@@ -59,5 +61,6 @@ __getattr__ = lazy_names(
         "new_place": "memtui.engine.discovery.target",
         "read_config": "memtui.engine.discovery.json5_file",
         "resolve_target": "memtui.engine.discovery.target",
+        "running_gateways": "memtui.engine.discovery.write_guard",
     },
 )

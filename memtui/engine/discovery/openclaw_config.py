@@ -130,6 +130,20 @@ class LoadedConfig:
         return node if isinstance(node, dict) else {}
 
 
+def files_beside(config: str) -> tuple[tuple[str, int, int], ...]:
+    """(name, time, size) of every file beside a configuration that may be a part of it, its own among them."""
+    out = []
+    folder = Path(config).parent if config else None
+    for path in (*folder.glob("*.json*"), folder / ".env") if folder is not None else ():
+        try:
+            status = path.stat()
+        except OSError:
+            continue
+        if ".memtui-" not in path.name:  # our backups
+            out.append((path.name, status.st_mtime_ns, status.st_size))
+    return tuple(sorted(out))
+
+
 def load(reading: PathReading, environ: Mapping[str, str], cwd: Path) -> LoadedConfig:
     """Read the configuration of `reading`; never raises for what a file may hold."""
     if reading.config is None:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine.access import DEFAULT_AGENT
-from memtui.engine.core.errors import MemtuiError
 from memtui.engine.discovery.openclaw_config import LoadedConfig
 from memtui.engine.discovery.places import PathReading, PlaceFinder, storage_path, user_path
 from memtui.engine.discovery.types import BUILTIN, ENGINE, OWNERS, PRO, Agent, ConfigFinding, Workspace
@@ -24,7 +23,7 @@ from memtui.engine.discovery.variables import (
     mask_text,
     masked,
 )
-from memtui.engine.discovery.write_guard import find_manifest
+from memtui.engine.discovery.write_guard import find_manifests
 from memtui.engine.providers.embedding_services import DEFAULT_MODEL, EmbeddingSettings
 from memtui.engine.providers.reranker import RerankSettings
 
@@ -42,7 +41,8 @@ class PluginStore:
     raw: Mapping[str, Any]
     enabled: bool
     active: bool
-    manifest: Path | None
+    manifests: tuple[Path, ...]
+    """Of every build that is installed."""
     path: str | None
     """Where the store is, None when that cannot be told."""
     why: str
@@ -61,9 +61,10 @@ def claims(
         if not isinstance(entry, dict) and active != plugin:
             continue
         enabled = not off and not (isinstance(entry, dict) and entry.get("enabled") is False)
-        block = _block(config.mapping("plugins", "entries", plugin, "config"))
-        raw = _block(config.mapping("plugins", "entries", plugin, "config", raw=True))
-        manifest = find_manifest(plugin, config, cwd)
+        block = settings_block(config.mapping("plugins", "entries", plugin, "config"))
+        raw = settings_block(config.mapping("plugins", "entries", plugin, "config", raw=True))
+        manifests = find_manifests(plugin, config, cwd)
+        manifest = manifests[0] if manifests else None
         table = block.get("tableName") if plugin == ENGINE else None
         table = table if isinstance(table, str) and table else "memories"
         path, why, problem = _place(plugin, block, config, manifest, look, table)
@@ -72,13 +73,13 @@ def claims(
         if problem:
             findings.append(_finding(config, problem))
         claim = PluginStore(
-            plugin, config, block, raw, enabled, enabled and active == plugin, manifest, path, why, table
+            plugin, config, block, raw, enabled, enabled and active == plugin, manifests, path, why, table
         )
         out.append(claim)
     return out, findings
 
 
-def _block(config: dict[str, Any]) -> dict[str, Any]:
+def settings_block(config: dict[str, Any]) -> dict[str, Any]:
     """A plugin's settings; a second `config` inside is tolerated, as by the plugin itself, and wins."""
     inner = config.get("config")
     return (
@@ -263,10 +264,10 @@ def agents_of(
     if pro is not None:
         from memtui.engine.access import ScopePolicy
 
-        try:
-            policy = ScopePolicy.from_config(pro.block.get("scopes"), config.environ)
-        except MemtuiError as error:
-            findings.append(ConfigFinding("scopes-invalid", "error", error.message, error.fix, path))
+        policy, faults = ScopePolicy.read(pro.block.get("scopes"), config.environ)
+        findings += [
+            ConfigFinding("scopes-invalid", "error", fault.message, fault.fix, path) for fault in faults
+        ]
     entries = _entries(config)
     implicit = not entries
     entries = entries or [{"id": DEFAULT_AGENT}]

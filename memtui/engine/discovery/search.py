@@ -111,7 +111,7 @@ def _store(claim: PluginStore, path: str) -> FoundStore:
         enabled=claim.enabled,
         why=f"{claim.why} of {claim.plugin}" + ("" if claim.enabled else ", which is switched off"),
         lock=lock if config.readable else Lock("unknown"),
-        gate=write_guard.gate_of(claim.plugin, lock, block, claim.manifest)
+        gate=write_guard.gate_of_builds(claim.plugin, lock, block, claim.manifests)
         if config.readable
         else write_guard.UNREADABLE,
         config="" if config.file is None else config.file.path,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Mapping
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -61,11 +63,16 @@ def _redis_place(url: str) -> tuple[str, int, int]:
     return host, port, int(db) if db.isascii() and db.isdigit() and len(db) < 6 else 0
 
 
-def find_manifest(plugin: str, config: LoadedConfig, cwd: Path) -> Path | None:
-    """The manifest of the installed plugin, from `plugins.load.paths`, its install record or `extensions`."""
-    return next(
-        (path for path in _manifest_places(plugin, config, cwd) if _manifest_id(path) == plugin), None
-    )
+def find_manifests(plugin: str, config: LoadedConfig, cwd: Path) -> tuple[Path, ...]:
+    """The manifests of every installed build of the plugin, each once.
+
+    From `plugins.load.paths`, its install record and `extensions`, in this order.
+    """
+    found: dict[str, Path] = {}
+    for path in _manifest_places(plugin, config, cwd):
+        if _manifest_id(path) == plugin:
+            found.setdefault(os.path.realpath(path), path)
+    return tuple(found.values())
 
 
 def _manifest_places(plugin: str, config: LoadedConfig, cwd: Path) -> Iterable[Path]:
@@ -107,6 +114,22 @@ def knows_consistency(manifest: Path) -> bool:
     for key in ("configSchema", "properties", "storageMaintenance", "properties"):
         node = node.get(key) if isinstance(node, dict) else None
     return isinstance(node, dict) and "readConsistencyIntervalSeconds" in node
+
+
+_STRICT = ("ok", "stop-agent", "read-only")
+
+
+def gate_of_builds(
+    plugin: str, lock: Lock, block: Mapping[str, Any], manifests: Sequence[Path]
+) -> WriteGuard:
+    """The strictest verdict on the builds that are installed: which of them the gateway runs cannot be told."""
+    gates = [gate_of(plugin, lock, block, path) for path in manifests] or [gate_of(plugin, lock, block, None)]
+    strictest = max(gates, key=lambda gate: _STRICT.index(gate.verdict))
+    if len({(gate.verdict, gate.read_consistency_s) for gate in gates}) == 1:
+        return strictest
+    judged = "; ".join(f"{gate.manifest}: {gate.verdict}" for gate in gates)
+    reason = f"{len(gates)} builds of the plugin are installed and differ ({judged}). {strictest.reason}"
+    return replace(strictest, reason=reason)
 
 
 def gate_of(plugin: str, lock: Lock, block: Mapping[str, Any], manifest: Path | None) -> WriteGuard:
@@ -159,3 +182,54 @@ UNREADABLE = WriteGuard(
 )
 
 LEFT_OVER = WriteGuard("stop-agent", "No configuration names this store: make sure that no agent uses it.")
+
+
+# Whether an agent runs on this machine now: its gateway is a process whose command line says so.
+
+_HOSTS = ("openclaw", "clawdbot", "moltbot")
+
+_RUNTIMES = ("node", "bun", "deno")
+
+
+def is_gateway(words: Sequence[str]) -> bool:
+    """Whether a process with this command line is an agent's gateway, and not a command that speaks to one."""
+    if not words:
+        return False
+    title = words[0].split()  # a process that names itself has one word with spaces in it
+    words = [*title, *words[1:]]
+    program = os.path.basename(words[0])
+    if any(program == f"{host}-gateway" for host in _HOSTS):
+        return True
+    if program in _RUNTIMES:
+        words = [word for word in words[1:] if not word.startswith("-")]
+    at = next((i for i, word in enumerate(words[:1]) if any(host in word for host in _HOSTS)), None)
+    rest = [word for word in words[1:] if not word.startswith("-")]
+    return at is not None and rest[:1] == ["gateway"] and rest[1:2] in ([], ["run"], ["start"])
+
+
+def running_gateways() -> tuple[int, ...] | None:
+    """Ids of the processes of agents' gateways on this machine; None where processes cannot be listed."""
+    processes = list(_processes())
+    return tuple(pid for pid, words in processes if is_gateway(words)) if processes else None
+
+
+def _processes() -> Iterator[tuple[int, list[str]]]:
+    """Id and command line of every process that can be seen."""
+    if os.path.isdir("/proc/self"):
+        for name in filter(str.isdecimal, os.listdir("/proc")):
+            try:
+                line = Path("/proc", name, "cmdline").read_bytes()
+            except OSError:
+                continue  # it ended meanwhile, or is not ours to see
+            yield int(name), [each.decode(errors="replace") for each in line.split(b"\0") if each]
+        return
+    try:
+        listed = subprocess.run(
+            ["ps", "-axww", "-o", "pid=,args="], capture_output=True, text=True, timeout=5, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return
+    for each in listed.stdout.splitlines():
+        pid, _, words = each.strip().partition(" ")
+        if pid.isdecimal():
+            yield int(pid), words.split()

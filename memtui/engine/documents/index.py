@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.content_rules import instruction_like
 from memtui.engine.core.errors import MemtuiError, UsageError
-from memtui.engine.documents.ranking import Found, aged, fts_query, merged, rank_score, varied
+from memtui.engine.documents.sessions import session_entry
+from memtui.engine.recall.recipes.memory_core.keywords import keywords
+from memtui.engine.recall.recipes.memory_core.ranking import (
+    Found,
+    aged,
+    fts_query,
+    merged,
+    rank_score,
+    varied,
+)
 
 if TYPE_CHECKING:
     from memtui.engine.providers.embedder import Embedder
@@ -80,6 +89,15 @@ def chunk_markdown(content: str, *, tokens: int = 400, overlap: int = 80) -> lis
     return chunks
 
 
+def remapped(chunks: Sequence[Chunk], lines: Sequence[int]) -> list[Chunk]:
+    """Chunks of a session's text with the lines of its file."""
+    return [
+        replace(each, start_line=lines[each.start_line - 1], end_line=lines[each.end_line - 1])
+        for each in chunks
+        if each.end_line <= len(lines)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class Sync:
     """What a look at the files changed."""
@@ -124,23 +142,33 @@ class DocumentHits:
     """Paths of hits that read like orders to a model."""
 
 
+def open_database(database: Path, tables: str) -> sqlite3.Connection:
+    """The database in a file that can always be made again, with its tables. MemtuiError for one that is none."""
+    database.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        found = sqlite3.connect(database)
+        found.executescript(tables)
+    except sqlite3.DatabaseError as error:
+        raise MemtuiError(
+            f"{database} cannot be used: {error}.", fix="Remove it; it is made again."
+        ) from None
+    return found
+
+
 class MarkdownIndex:
     """The index of one workspace, in one database file. Texts without an embedder are found by words alone."""
 
-    def __init__(self, workspace: Path, database: Path, embedder: Embedder | None) -> None:
+    def __init__(
+        self, workspace: Path, database: Path, embedder: Embedder | None, sessions: Path | None = None
+    ) -> None:
         if not workspace.is_dir():
             raise UsageError(
                 f"{workspace} is no folder.", fix="Name an agent's workspace, or a folder of notes."
             )
-        self.workspace, self._embedder = workspace, embedder
-        database.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            self._db = sqlite3.connect(database)
-            self._db.executescript(_TABLES)
-        except sqlite3.DatabaseError as error:
-            raise MemtuiError(
-                f"{database} cannot be used: {error}.", fix="Remove it; it is made again."
-            ) from None
+        if sessions is not None and not sessions.is_dir():
+            raise UsageError(f"{sessions} is no folder.", fix="Name the folder of an agent's sessions.")
+        self.workspace, self._embedder, self._sessions = workspace, embedder, sessions
+        self._db = open_database(database, _TABLES)
 
     def close(self) -> None:
         """Close the database."""
@@ -173,6 +201,17 @@ class MarkdownIndex:
                 mtime = path.stat().st_mtime_ns // 1_000_000
                 self._db.execute("INSERT INTO files VALUES (?, ?, ?)", (name, digest, mtime))
                 read += 1
+            for path in self._transcripts(skipped):
+                entry = session_entry(path.name, path.read_text(encoding="utf-8", errors="replace"))
+                seen.add(entry.path)
+                if before.get(entry.path) == entry.hash:
+                    unchanged += 1
+                    continue
+                self._drop(entry.path)
+                self._take(entry.path, entry.content, model, tokens, overlap, entry.lines)
+                mtime = path.stat().st_mtime_ns // 1_000_000
+                self._db.execute("INSERT INTO files VALUES (?, ?, ?)", (entry.path, entry.hash, mtime))
+                read += 1
             gone = before.keys() - seen
             for name in gone:
                 self._drop(name)
@@ -182,10 +221,17 @@ class MarkdownIndex:
     def search(self, question: str, rules: SearchRules, *, now_ms: int) -> DocumentHits:
         """Ask both lanes, merge, fade, vary, and keep what is good enough."""
         most = min(200, max(1, rules.limit * rules.multiplier))
-        query = fts_query(question)
-        by_words = [] if query is None else self._by_words(query, most)
+        named = keywords(question) if self._embedder is None else []
+        queries = [query for each in named or [question] if (query := fts_query(each)) is not None]
+        by_words = self._best_by_words(queries, most)
         by_vector = self._by_vector(question, most)
-        found = merged(by_vector, by_words, vector_weight=rules.vector_weight, text_weight=rules.text_weight)
+        alone = self._embedder is None  # the words have no vectors beside them: their score is the score
+        found = merged(
+            by_vector,
+            by_words,
+            vector_weight=0.0 if alone else rules.vector_weight,
+            text_weight=1.0 if alone else rules.text_weight,
+        )
         if rules.half_life_days is not None:
             mtimes = {str(path): int(at) for path, at in self._db.execute("SELECT path, mtime_ms FROM files")}
             found = aged(
@@ -201,6 +247,7 @@ class MarkdownIndex:
             good = [each for each in found if each.by_words and each.score >= relaxed]
         hits = tuple(good[: rules.limit])
         orders = tuple(each.path for each in hits if instruction_like(each.snippet))
+        query = " OR ".join(queries) or None
         return DocumentHits(hits, len(found) - len(good), len(by_vector), len(by_words), query, orders)
 
     # ------------------------------------------------------------------ files
@@ -227,8 +274,28 @@ class MarkdownIndex:
                 continue
             yield path
 
-    def _take(self, name: str, text: str, model: str, tokens: int, overlap: int) -> None:
-        chunks = [each for each in chunk_markdown(text, tokens=tokens, overlap=overlap) if each.text.strip()]
+    def _transcripts(self, skipped: list[str]) -> Iterator[Path]:
+        """The sessions of the agent, where they are wanted."""
+        for path in sorted(self._sessions.glob("*.jsonl")) if self._sessions is not None else ():
+            if path.is_symlink() or path.stat().st_size > LARGEST:
+                skipped.append(
+                    f"{path.name}: {'a link' if path.is_symlink() else f'more than {LARGEST:,} bytes'}"
+                )
+            else:
+                yield path
+
+    def _take(
+        self,
+        name: str,
+        text: str,
+        model: str,
+        tokens: int,
+        overlap: int,
+        lines: Sequence[int] | None = None,
+    ) -> None:
+        """Cut a file and keep its chunks; `lines` are those of a session's file, where it is one."""
+        cut = chunk_markdown(text, tokens=tokens, overlap=overlap)
+        chunks = [each for each in (cut if lines is None else remapped(cut, lines)) if each.text.strip()]
         vectors: Any = (
             self._embedder.embed_passages([each.text for each in chunks]) if self._embedder and chunks else []
         )
@@ -249,6 +316,15 @@ class MarkdownIndex:
         self._db.execute("DELETE FROM files WHERE path = ?", (name,))
 
     # ------------------------------------------------------------------ lanes
+
+    def _best_by_words(self, queries: Sequence[str], most: int) -> list[Found]:
+        """What the queries find, each asked by itself; of each chunk the best score."""
+        best: dict[str, Found] = {}
+        for query in queries:
+            for each in self._by_words(query, most):
+                if each.id not in best or each.words > best[each.id].words:
+                    best[each.id] = each
+        return sorted(best.values(), key=lambda each: -each.words)[:most]
 
     def _by_words(self, query: str, most: int) -> list[Found]:
         asked = (
@@ -279,11 +355,16 @@ class MarkdownIndex:
         return [replace(_found(rows[int(at)]), vector=float(cosines[at])) for at in best]
 
 
-def open_index(workspace: Path, database: Path, *, words_only: bool = False) -> MarkdownIndex:
-    """The index of a workspace with the bundled model's vectors, or without any. Raises UsageError for no folder."""
+def open_index(
+    workspace: Path, database: Path, *, words_only: bool = False, sessions: Path | None = None
+) -> MarkdownIndex:
+    """The index of a workspace with the bundled model's vectors, or without any; `sessions` adds transcripts.
+
+    Raises UsageError for what is no folder.
+    """
     from memtui.engine.providers.static_embedder import bundled
 
-    return MarkdownIndex(workspace, database, None if words_only else bundled())
+    return MarkdownIndex(workspace, database, None if words_only else bundled(), sessions)
 
 
 def _found(row: Sequence[Any]) -> Found:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         why_not_in,
         with_kept_vector,
     )
-    from memtui.engine.explain.radar import Disagreement, find_disagreements
+    from memtui.engine.explain.radar import Disagreement, corrected_text, find_disagreements
     from memtui.engine.explain.receipts import open_receipt, save_receipt
     from memtui.engine.explain.remedies import MemoryRemedy, find_remedies
     from memtui.engine.explain.sentences import explain
@@ -53,6 +53,7 @@ __all__ = [
     "bounds",
     "changed_request",
     "compare",
+    "corrected_text",
     "effect_on_recall",
     "effects",
     "explain",
@@ -100,6 +101,7 @@ __getattr__ = lazy_names(
         "effect_on_recall": "memtui.engine.explain.questions",
         "effects": "memtui.engine.explain.comparison",
         "explain": "memtui.engine.explain.sentences",
+        "corrected_text": "memtui.engine.explain.radar",
         "find_disagreements": "memtui.engine.explain.radar",
         "find_remedies": "memtui.engine.explain.remedies",
         "flips": "memtui.engine.explain.questions",

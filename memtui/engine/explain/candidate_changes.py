@@ -15,6 +15,7 @@ from memtui.engine.explain import knobs
 from memtui.engine.explain.effective_settings import inert
 from memtui.engine.explain.variation import memory_of
 from memtui.engine.recall.knob import Knob
+from memtui.engine.recall.recipes.registry import recipe_named
 from memtui.engine.recall.rows import CandidateRow
 
 if TYPE_CHECKING:
@@ -257,9 +258,9 @@ def _question(trace: Trace, e: GateEvidence, scopes: Sequence[str | None]) -> It
         yield _switch("category", request.category, None, frozenset({"category"}) | RANKED)
     elif row.category:
         yield _switch("category", None, row.category, RANKED, "only the memory's own category")
-    if e.plan.guarded:
+    if purpose := recipe_named(e.plan.recipe.name).on_purpose:
         opens = FOUND | {"adaptive_gate", "state", "suppressed"}
-        yield _switch("recipe", request.recipe, "pro/tool", opens, "the agent asks on purpose")
+        yield _switch("recipe", request.recipe, purpose, opens, "the agent asks on purpose")
     if not e.plan.plain:
         yield from clock_moves(e.row, e.plan.now_ms, GUARDS)
 

@@ -139,11 +139,6 @@ class Comparison:
     """Whether the scores of both are of one scale; else only places can be compared."""
 
     @property
-    def overlap_at_k(self) -> float:
-        """Share of the longer list that both have; 1 for two empty lists."""
-        return self.overlap / self.k if self.k else 1.0
-
-    @property
     def left(self) -> tuple[RankFlow, ...]:
         """In A only."""
         return tuple(flow for flow in self.flows if flow.rank_b is None)

@@ -25,6 +25,7 @@ _SEARCHED = (
     "retrieval.queryExpansion",
     "retrieval.disableNativeCosine",
     "memtui.pool",
+    "memoryCore.candidateMultiplier",
     "memEngine.autoRecall.maxItems",
     "memEngine.autoRecall.tierSearchMultiplier",
 )

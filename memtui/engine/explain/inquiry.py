@@ -10,11 +10,17 @@ from memtui.engine.explain import sentences
 from memtui.engine.explain.candidate_changes import CandidateChange, added_words, moves, powerless
 from memtui.engine.explain.ladder import GateEvidence, climb, force
 from memtui.engine.explain.ranks import NO_WORDS, StoreRanking, VectorRank, WordRank
-from memtui.engine.explain.recipe_ladder import OWN_RECIPE, climb_other, other_moves, other_powerless
+from memtui.engine.explain.recipe_ladder import (
+    climb_other,
+    other_moves,
+    other_powerless,
+    searched_scopes,
+)
 from memtui.engine.explain.variation import Recompute, memory_of, what_if
 from memtui.engine.explain.verdict import GateResult, Verdict
 from memtui.engine.recall.recipes.memory_lancedb import DEFAULT_AGENT
 from memtui.engine.recall.recipes.pro.run import Run
+from memtui.engine.recall.recipes.registry import recipe_named
 from memtui.engine.recall.rows import CandidateRow, decoded, rows_of
 from memtui.engine.recall.store_search import read_columns, scope_filter
 
@@ -127,12 +133,15 @@ def _failed(trace: Trace, failure: Failure, found: LocatedMemory) -> Verdict:
 def _other(trace: Trace, found: LocatedMemory, ranking_of: RankingOf) -> Inquiry:
     """A recipe with stages of its own."""
     ranking = ranking_of(trace.table_version)
-    considered = ranking.considered(trace.filters.get("scopes"), trace.now_ms)
-    row = decoded(found.row) if trace.recipe == OWN_RECIPE else found.row
+    recipe = recipe_named(trace.recipe)
+    scopes = searched_scopes(trace)
+    if scopes is not None and found.row.scope is not None and found.row.scope not in scopes:
+        # its place if its scope were searched: some search scope after scope, the others all together
+        scopes = [found.row.scope] if recipe.scope_by_scope else [*scopes, found.row.scope]
+    considered = ranking.considered(scopes, trace.now_ms)
+    row = decoded(found.row) if recipe.double_encoded else found.row
     by_vector = ranking.by_vector(found.row_id, row.vector, trace.query_vector, considered)
-    by_words = ranking.by_words(
-        found.row_id, row.text, trace.bm25_query or trace.query, trace.filters.get("scopes"), considered
-    )
+    by_words = ranking.by_words(found.row_id, row.text, trace.bm25_query or trace.query, scopes, considered)
     rank = trace.returned.index(row.id) + 1 if row.id in trace.returned else None
     ladder = climb_other(trace, row, by_vector, by_words)
     verdict = judged(trace, row.id, rank, ladder)

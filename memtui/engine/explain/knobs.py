@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
 
-BLOCKS = ("retrieval", "decay", "memtui", "memEngine")
-"""The blocks of a configuration in which parameters stand."""
-
-
 def knobs_of(recipe: str) -> tuple[Knob, ...]:
     """The parameters of a recipe, in the order of the stages that read them."""
     from memtui.engine.recall.recipes.registry import recipe_named
@@ -35,6 +31,12 @@ def knobs_by_path() -> Mapping[str, Knob]:
     return {knob.path: knob for recipe in reversed(all_recipes()) for knob in recipe.knobs}
 
 
+@cache
+def blocks() -> frozenset[str]:
+    """The blocks of a configuration in which parameters stand."""
+    return frozenset(path.partition(".")[0] for path in knobs_by_path() if "." in path)
+
+
 def with_value(request: RecallRequest, path: str, value: Any) -> RecallRequest:
     """`request` with one parameter set; `path` is a knob's, or a field of the request itself.
 
@@ -42,7 +44,7 @@ def with_value(request: RecallRequest, path: str, value: Any) -> RecallRequest:
     effect: it is not switched on by that.
     """
     block, _, key = path.partition(".")
-    if block in BLOCKS and key:
+    if block in blocks() and key:
         config = dict(request.config or {})
         if block == "decay" and "decay" in config and config["decay"] is None:
             return request

@@ -13,6 +13,7 @@ from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import SPACE, to_fixed, trim, utf16_len, utf16_slice
 from memtui.engine.decay.validity import auto_recall_barrier
 from memtui.engine.recall.recipes.pro.question import Intent, analyse, boost
+from memtui.engine.recall.recipes.registry import recipe_named
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
@@ -54,8 +55,6 @@ _BUILTIN_HEAD = (
 _BUILTIN_TAIL = "\n</relevant-memories>"
 
 BUILTIN_FLOOR, BUILTIN_ITEMS = 0.3, 3
-
-OWN = "memtui"
 
 _BORROWED = "memtui injects nothing by itself: so memory-lancedb-pro would write these memories."
 
@@ -157,6 +156,24 @@ def settings_of(block: Mapping[str, Any]) -> PromptBlockSettings:
     )
 
 
+def is_injected(agent: str, settings: Mapping[str, Any]) -> bool:
+    """Whether auto-recall runs for an agent by the include list, else by the exclude list of the plugin."""
+    include, exclude = settings.get("autoRecallIncludeAgents"), settings.get("autoRecallExcludeAgents")
+    if isinstance(include, list) and include:
+        return any(_names(each, agent) for each in include)
+    return not (isinstance(exclude, list) and any(_names(each, agent) for each in exclude))
+
+
+def _names(entry: Any, agent: str) -> bool:
+    """Whether a list's entry means the agent: exactly, or `prefix-` and `temp:*` by their beginning."""
+    if not isinstance(entry, str) or not entry.strip():
+        return False
+    entry = entry.strip()
+    if entry.endswith("*"):
+        return agent.startswith(entry[:-1])
+    return agent == entry or (entry.endswith("-") and agent.startswith(entry))
+
+
 def reaches_prompt(trace: Trace) -> bool:
     """Whether this recall is one whose answer goes into a prompt by itself, and under its caller's guards.
 
@@ -164,35 +181,38 @@ def reaches_prompt(trace: Trace) -> bool:
     """
     if trace.failure is not None:
         return False
-    if trace.recipe == "mem-engine":
+    form = recipe_named(trace.recipe).prompt
+    if form == "its own":
         return trace.extra.get("injected") is not None
-    return trace.recipe == "memory-lancedb" or (trace.plan is not None and trace.plan.guarded)
+    return form == "built in" or (trace.plan is not None and trace.plan.guarded)
 
 
 def prompt_gates(trace: Trace) -> tuple[str, ...]:
     """The gates between the answer of this recall and the prompt, in order; none where it fills no prompt."""
     if not reaches_prompt(trace):
         return ()
-    return _GATES.get(trace.recipe, ("governance", "repeat", "prompt_items", "prompt_chars"))
-
-
-_GATES = {"memory-lancedb": ("prompt_score", "prompt_items"), "mem-engine": ("prompt_chars",)}
+    return recipe_named(trace.recipe).prompt_gates
 
 
 def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[str, int]) -> PromptBlock:
     if trace.failure is not None:
         return _nothing((), f"{trace.failure.words}. {trace.failure.reason}")
-    if trace.recipe == "mem-engine":
+    form = recipe_named(trace.recipe).prompt
+    if form == "its own":
         return _engine(trace)
-    if trace.plan is None and trace.recipe != OWN:
+    borrowed = form == "as the plugin"
+    if not form or (trace.plan is None and not borrowed):
         raise UsageError(
             f"What {trace.recipe} injects is not known here.", fix="Ask with pro/agent or memory-lancedb."
         )
-    if trace.recipe == "memory-lancedb":
+    if form == "built in":
         return _builtin(trace)
     if settings.mode == "off":
         return _nothing((), "recallMode is off")
-    told = trace.confidence if trace.recipe == OWN else None
+    asker = trace.request.agent if trace.request is not None else None
+    if asker and not borrowed and not is_injected(asker, trace.auto_recall):
+        return _nothing((), f"the configuration keeps auto-recall from {asker}")
+    told = trace.confidence if borrowed else None
     if told is not None and not told.answered:
         return _nothing(
             (), f"no memory answers this well: {told.probability:.2f}, the least is {told.line:.2f}"
@@ -226,7 +246,7 @@ def _injected(trace: Trace, settings: PromptBlockSettings, turns_since: Mapping[
         return _nothing(every, "no memory came back" if not trace.returned else "every memory was left out")
     text = "\n".join(lines)
     block = _HEAD.format(mode=settings.mode) + text + _TAIL
-    note = _BORROWED if trace.recipe == OWN else ""
+    note = _BORROWED if borrowed else ""
     return PromptBlock(
         block,
         every,

@@ -6,10 +6,11 @@ Reads only, but for the history of questions; all of it may take a moment: call 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.core.errors import UsageError
+from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.recall.request import RecallRequest
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from memtui.engine.recall.recipes.base import Resolved
     from memtui.engine.recall.record import Trace
     from memtui.engine.recall.trace import OnStage
+
+OWN_QUESTIONS = 3
+"""Changed memories that are asked for by their own words where nobody asked anything yet."""
 
 
 def why_not(
@@ -205,25 +209,44 @@ def effect_on_recall(
     cases: Sequence[Case],
     history: History,
     *,
+    own_words: bool = False,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> RecallEffect:
-    """What a change set does to the saved cases and the last questions; see `curate.effect.recall_effect`."""
+    """What a change set does to the saved cases and the last questions; see `changes.recall_effect`.
+
+    `own_words`: where there are neither, the first changed memories are asked for by their own words.
+    """
     from memtui.engine.changes.recall_effect import LAST, EffectQuestion, of_cases, recall_effect
 
     last = [
         EffectQuestion(each.query, again(each, history))
         for each in history.search(store=engine.store.uri, limit=LAST)
     ]
-    return recall_effect(
+    questions = [*of_cases(cases), *last]
+    own = own_words and not questions
+    if own:
+        questions = [EffectQuestion(each.query, each) for each in _own_words(engine, planned)]
+    effect = recall_effect(
         planned,
-        [*of_cases(cases), *last],
+        questions,
         engine.store,
         engine.bench(),
         engine.default_recipe,
         on_progress=on_progress,
         cancel=cancel,
     )
+    return replace(effect, own_words=own)
+
+
+def _own_words(engine: Engine, planned: ChangeSet) -> list[RecallRequest]:
+    """The first changed memories as questions, each with its own vector: nothing is embedded for it."""
+    asked: list[RecallRequest] = []
+    for each in planned.changes:
+        with suppress(MemtuiError):
+            if each.op != "add" and len(asked) < OWN_QUESTIONS:
+                asked.append(more_like(engine, each.id, RecallRequest("")))
+    return [each for each in asked if each.query]
 
 
 def again(question: PastQuestion, history: History) -> RecallRequest:

@@ -192,6 +192,20 @@ class Disagreement:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+def corrected_text(found: Disagreement) -> str:
+    """The sentence that was recalled with the newer value in place of its own, and the newer memory's after it.
+
+    So the right memory has the words by which the wrong one was found. Where the value is not in the sentence as
+    written, the newer text alone.
+    """
+    pattern = rf"(?<!\w){re.escape(found.value)}(?!\w)"
+    told = re.sub(pattern, lambda _: found.newer_value, found.text.strip())
+    if told == found.text.strip():
+        return found.newer_text
+    end = "" if told.endswith((".", "!", "?")) else "."
+    return f"{told}{end} {found.newer_text.strip()}"
+
+
 @dataclass(frozen=True)
 class Said:
     """What a memory says, as the radar reads it."""

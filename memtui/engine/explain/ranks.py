@@ -222,6 +222,9 @@ def ranking_at(store: Store, version: int, catalog: Catalog) -> StoreRanking:
 class _At:
     """A store that stands at one version, for the makers of catalogs."""
 
+    folder = None
+    """Nothing of another version is taken over, so no file is named."""
+
     def __init__(self, pin: Snapshot) -> None:
         self._pin = pin
 

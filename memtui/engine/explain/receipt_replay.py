@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.recall import proof_formulas
+from memtui.engine.recall.recipes.registry import all_recipes
 
 if TYPE_CHECKING:
     from memtui.engine.catalog.types import StoreInfo
@@ -128,7 +129,7 @@ def check_sums(receipt: Receipt) -> tuple[int, list[Difference]]:
 
     Recipes that are programs of their own are not checked: (0, nothing).
     """
-    if not receipt.recipe.startswith("pro/") and receipt.recipe != "memory-lancedb":
+    if receipt.recipe not in {each.name for each in all_recipes() if each.replayable}:
         return 0, []
     wrong: list[Difference] = []
     checked = 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import UsageError
+from memtui.engine.explain.radar import find_disagreements
 from memtui.engine.recall.request import UNSET, RecallRequest
 from memtui.engine.recall.trace import Candidate, StageSummary, Step
 
@@ -118,6 +119,10 @@ def receipt_of(trace: Trace, info: StoreInfo, *, saved_ms: int, texts: bool = Tr
         },
         "request": request,
         "trace": document if texts else _without_texts(document),
+        "disagreements": [
+            {name: value for name, value in each.as_json().items() if texts or name not in _SAID}
+            for each in find_disagreements(trace)
+        ],
     }
 
 
@@ -150,6 +155,10 @@ def _without_key(config: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(out.get("retrieval"), Mapping):
         out["retrieval"] = {k: v for k, v in out["retrieval"].items() if k != _MASKED}
     return out
+
+
+_SAID = ("value", "newer_value", "text", "newer_text")
+"""What of a disagreement is out of the memories."""
 
 
 def _without_texts(value: Any) -> Any:

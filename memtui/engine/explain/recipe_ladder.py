@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import GLOBAL
@@ -19,6 +19,7 @@ from memtui.engine.explain.effective_settings import parameters
 from memtui.engine.explain.ladder import expired, inactive
 from memtui.engine.explain.verdict import GateResult
 from memtui.engine.recall.recipes.memtui.searches import ARCHIVED
+from memtui.engine.recall.recipes.registry import recipe_named
 
 if TYPE_CHECKING:
     from memtui.engine.explain.ranks import VectorRank, WordRank
@@ -29,13 +30,6 @@ if TYPE_CHECKING:
 OF_THE_MEMORY = frozenset({"scope", "category", "inactive", "expired", "state", "suppressed"})
 """Gates that no larger limit opens."""
 
-_FINDING = ("memtui.pool", "memtui.following", "memtui.profile")
-"""Settings of memtui's own recipe that decide what becomes a candidate; the others only weigh candidates."""
-
-ENGINE_RECIPE = "mem-engine"
-
-OWN_RECIPE, OWN_GUARDS = "memtui", frozenset({"inactive", "expired", "state"})
-
 EVERY_GATE = FOUND | {"scope", "category"}
 
 
@@ -44,13 +38,14 @@ def climb_other(
 ) -> tuple[GateResult, ...]:
     """Its id, its scope, whether a search found it, then one gate for each stage that can drop a candidate."""
     index = next((at for at, each in enumerate(trace.pool.rows) if each.id == row.id), None)
+    scope = _scope(trace, row)
     rungs = [
         GateResult(
             "unknown_id", True, row.id, None, sentences.sentence("unknown_id", True, row.id, None, {})
         ),
-        _scope(trace, row),
+        scope,
         *_own_guards(trace, row),
-        _pool(trace, index, by_vector, by_words),
+        _pool(trace, index, by_vector, by_words, in_scope=scope.passed is not False),
     ]
     failed = any(rung.passed is False for rung in rungs)
     said = {rung.gate for rung in rungs}
@@ -62,11 +57,17 @@ def climb_other(
     return tuple(rungs)
 
 
+def searched_scopes(trace: Trace) -> Sequence[str] | None:
+    """The scopes that were searched; None without a filter. A recipe with a policy of its own names them itself."""
+    if recipe_named(trace.recipe).scope_by_scope and trace.asker is not None:
+        return trace.asker.scopes or ()
+    scopes: Sequence[str] | None = trace.filters.get("scopes")
+    return scopes
+
+
 def _scope(trace: Trace, row: CandidateRow) -> GateResult:
     """By the scopes asked for; a recipe with a scope policy of its own takes them as its own words."""
-    scopes = trace.filters.get("scopes")
-    if trace.recipe == ENGINE_RECIPE and trace.asker is not None:
-        scopes = trace.asker.scopes or ()
+    scopes = searched_scopes(trace)
     passed = scopes is None or row.scope in scopes or (not row.scope and GLOBAL in scopes)
     limit = None if scopes is None else list(scopes)
     return GateResult(
@@ -75,22 +76,23 @@ def _scope(trace: Trace, row: CandidateRow) -> GateResult:
 
 
 def _own_guards(trace: Trace, row: CandidateRow) -> Iterator[GateResult]:
-    """What memtui's own recipe asks of every memory, whatever the question: in force, not expired, not archived."""
-    if trace.recipe != OWN_RECIPE:
-        return
-    for gate, look in (("inactive", inactive), ("expired", expired)):
-        passed, value, limit, facts = look(row, trace.now_ms)
+    """What the recipe asks of every memory, whatever the question: in force, not expired, not archived."""
+    for gate in recipe_named(trace.recipe).guards:
+        if gate == "state":
+            state = row.metadata.state
+            archived = state == ARCHIVED
+            words = "It is archived; this recipe leaves such memories out." if archived else f"It is {state}."
+            yield GateResult(gate, not archived, state, None, words)
+            continue
+        passed, value, limit, facts = (inactive if gate == "inactive" else expired)(row, trace.now_ms)
         yield GateResult(
             gate, passed, value, limit, sentences.sentence(gate, passed, value, limit, facts), facts=facts
         )
-    state = row.metadata.state
-    words = (
-        "It is archived; this recipe leaves such memories out." if state == ARCHIVED else f"It is {state}."
-    )
-    yield GateResult("state", state != ARCHIVED, state, None, words)
 
 
-def _pool(trace: Trace, index: int | None, by_vector: VectorRank, by_words: WordRank) -> GateResult:
+def _pool(
+    trace: Trace, index: int | None, by_vector: VectorRank, by_words: WordRank, *, in_scope: bool
+) -> GateResult:
     hits = max(len(trace.pool.vector), len(trace.pool.bm25))
     lanes: dict[str, dict[str, Any]] = {}
     for name, rank, hits_of in (
@@ -99,8 +101,15 @@ def _pool(trace: Trace, index: int | None, by_vector: VectorRank, by_words: Word
     ):
         hit = None if index is None else hits_of.get(index)
         place, why = (rank.rank if hit is None else hit.rank), rank.why
-        if hit is None and name == "bm25" and trace.recipe == ENGINE_RECIPE:
-            place, why = None, "the search of its tier, which needs no index, did not deliver it"
+        if hit is None and name == "bm25" and recipe_named(trace.recipe).scope_by_scope:
+            place, why = (
+                None,
+                (
+                    "the search of its tier, which needs no index, did not deliver it"
+                    if in_scope
+                    else "not known, its scope was not searched"
+                ),
+            )
         lanes[name] = {"rank": place, "of": rank.of, "why": why, "met": index is not None}
     facts = {
         "lanes": lanes,
@@ -111,7 +120,9 @@ def _pool(trace: Trace, index: int | None, by_vector: VectorRank, by_words: Word
     ranks = [int(each["rank"]) for each in lanes.values() if each["rank"] is not None]
     value, passed = (min(ranks) if ranks else None), index is not None
     words = sentences.sentence("candidate_pool", passed, value, hits, facts)
-    return GateResult("candidate_pool", passed, value, hits, words, facts=facts)
+    if not in_scope:
+        words = words.replace("It never became a candidate.", "Its scope was not searched. If it were:", 1)
+    return GateResult("candidate_pool", passed, value, hits, words, facts=facts, hypothetical=not in_scope)
 
 
 def _stage(record: StageRecord, index: int | None, failed: bool) -> GateResult | None:
@@ -135,9 +146,9 @@ def _stage(record: StageRecord, index: int | None, failed: bool) -> GateResult |
 def other_moves(trace: Trace, row: CandidateRow) -> list[CandidateChange]:
     """Every parameter of the recipe, the memory's scope, no category, a word of the memory, what lets it through."""
     moves = [*_parameters(trace), *_filters(trace, row), *added_words(trace, row)]
-    if trace.recipe == OWN_RECIPE:
-        moves += clock_moves(row, trace.now_ms, OWN_GUARDS)
-        moves += let_through(row, trace.now_ms, OWN_GUARDS)
+    if guards := frozenset(recipe_named(trace.recipe).guards):
+        moves += clock_moves(row, trace.now_ms, guards)
+        moves += let_through(row, trace.now_ms, guards)
     return moves
 
 
@@ -148,18 +159,24 @@ def other_powerless(trace: Trace) -> dict[str, str]:
 
 def _parameters(trace: Trace) -> Iterator[CandidateChange]:
     opens = _gates_of(trace) - OF_THE_MEMORY
+    recipe = recipe_named(trace.recipe)
+    finding, own = recipe.finding, f"{recipe.block}."
     for each in parameters(trace):
         path = each.knob.path
         if not each.inert and path != "source":
-            weighs = path.startswith("memtui.") and path not in _FINDING
+            weighs = finding is not None and path.startswith(own) and path not in finding
             yield from of_knob(each.knob, each.value, opens - {"candidate_pool"} if weighs else opens)
 
 
 def _filters(trace: Trace, row: CandidateRow) -> Iterator[CandidateChange]:
-    scopes, category = trace.filters.get("scopes"), trace.filters.get("category")
+    scopes, category = searched_scopes(trace), trace.filters.get("category")
     changes: list[tuple[str, object, object]] = []
     if scopes is not None and row.scope is not None and row.scope not in scopes:
         changes.append(("scopes", list(scopes), [*scopes, row.scope]))
+        if recipe_named(
+            trace.recipe
+        ).scope_by_scope:  # the first scope is asked first, the others only for what is missing
+            changes.append(("scopes", list(scopes), [row.scope]))
     if category is not None:
         changes.append(("category", category, None))
     for path, before, after in changes:

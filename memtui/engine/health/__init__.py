@@ -10,19 +10,19 @@ if TYPE_CHECKING:
     from memtui.engine.health.check import HealthFinding, Patient
     from memtui.engine.health.doctor import Examination, examine, grouped, patient_of, patient_without_table
     from memtui.engine.health.indexes import IndexReport, advice, own_vectors, report_indexes
-    from memtui.engine.health.maintenance import TableStep, maintain, move_manifest_away
+    from memtui.engine.health.maintenance import TableStep, answers_in_words, maintain, move_manifest_away
     from memtui.engine.health.near_duplicates import Cluster, Near
     from memtui.engine.health.registry import check_named
-    from memtui.engine.health.remedies import RemedyPlan, carry_out_remedies, plan_remedy
-    from memtui.engine.health.suspects import Suspect
+    from memtui.engine.health.remedies import RemedyPlan, asking, carry_out_remedies, plan_remedy
+    from memtui.engine.health.suspects import Suspect, recognised
+    from memtui.engine.health.version_names import NamedVersion, VersionNames
     from memtui.engine.health.versions import (
-        NamedVersion,
         RowChange,
         VersionEntry,
-        VersionNames,
         WholeRestore,
         copy_version,
         diff_versions,
+        pin_version,
         plan_whole_restore,
         time_line,
     )
@@ -43,6 +43,8 @@ __all__ = [
     "VersionNames",
     "WholeRestore",
     "advice",
+    "answers_in_words",
+    "asking",
     "carry_out_remedies",
     "check_named",
     "copy_version",
@@ -54,8 +56,10 @@ __all__ = [
     "own_vectors",
     "patient_of",
     "patient_without_table",
+    "pin_version",
     "plan_remedy",
     "plan_whole_restore",
+    "recognised",
     "report_indexes",
     "time_line",
 ]
@@ -72,14 +76,17 @@ __getattr__ = lazy_names(
         "RemedyPlan": "memtui.engine.health.remedies",
         "RowChange": "memtui.engine.health.versions",
         "Suspect": "memtui.engine.health.suspects",
+        "recognised": "memtui.engine.health.suspects",
         "TableStep": "memtui.engine.health.maintenance",
         "VersionEntry": "memtui.engine.health.versions",
-        "VersionNames": "memtui.engine.health.versions",
+        "VersionNames": "memtui.engine.health.version_names",
         "advice": "memtui.engine.health.indexes",
+        "answers_in_words": "memtui.engine.health.maintenance",
+        "asking": "memtui.engine.health.remedies",
         "carry_out_remedies": "memtui.engine.health.remedies",
         "check_named": "memtui.engine.health.registry",
         "copy_version": "memtui.engine.health.versions",
-        "NamedVersion": "memtui.engine.health.versions",
+        "NamedVersion": "memtui.engine.health.version_names",
         "WholeRestore": "memtui.engine.health.versions",
         "diff_versions": "memtui.engine.health.versions",
         "examine": "memtui.engine.health.doctor",
@@ -89,6 +96,7 @@ __getattr__ = lazy_names(
         "own_vectors": "memtui.engine.health.indexes",
         "patient_of": "memtui.engine.health.doctor",
         "patient_without_table": "memtui.engine.health.doctor",
+        "pin_version": "memtui.engine.health.versions",
         "plan_remedy": "memtui.engine.health.remedies",
         "plan_whole_restore": "memtui.engine.health.versions",
         "report_indexes": "memtui.engine.health.indexes",

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.progress import CancelToken, OnProgress
+from memtui.engine.core.text import counted
 from memtui.engine.dialects.base import Capabilities
 
 if TYPE_CHECKING:
     from memtui.engine.access.policy import ScopePolicy
     from memtui.engine.catalog.catalog import Catalog
-    from memtui.engine.core.errors import MemtuiError
+    from memtui.engine.core.errors import DamagedStoreError, MemtuiError
     from memtui.engine.discovery.types import FoundStore
     from memtui.engine.engine import Engine
     from memtui.engine.health.light_rows import LightRows
@@ -157,6 +158,10 @@ class Patient:
         self.cwd = cwd or Path.cwd()
         self.on_progress, self.cancel = on_progress, cancel
         self._questions = questions
+        self.deep = False
+        """Whether vectors and texts may be read, however many there are."""
+        self.unreadable: DamagedStoreError | None = None
+        """Why rows could not be read, where a check met that."""
 
     @property
     def store(self) -> Store | None:
@@ -221,7 +226,8 @@ class Patient:
         from memtui.engine.health.light_rows import read_light_rows
 
         assert self.store is not None
-        return read_light_rows(self.store, self.cancel)
+        newest = self.store.versions()[-1:]
+        return read_light_rows(self.store, newest[0][1] if newest else self.now_ms, self.cancel)
 
     @cached_property
     def vectors(self) -> VectorPass:
@@ -264,11 +270,6 @@ class Patient:
 def distinct(texts: Sequence[str | None]) -> tuple[str, ...]:
     """Each text once, in order, without the absent ones."""
     return tuple(dict.fromkeys(each for each in texts if each))
-
-
-def counted(count: int, one: str, many: str = "") -> str:
-    """ "1 memory", "2 memories"; thousands with a comma."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def memories(count: int) -> str:

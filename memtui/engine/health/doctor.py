@@ -84,6 +84,13 @@ def examine(
         for check in all_checks()
         if check.cost == cost and cost in passes and (kinds is None or check.kind in kinds)
     ]
+
+    def found(finding: HealthFinding) -> None:
+        findings.append(finding)
+        if on_finding is not None:
+            on_finding(finding)
+
+    patient.deep = patient.deep or "deep" in passes
     for number, check in enumerate(chosen):
         if patient.cancel is not None:
             patient.cancel.check()
@@ -95,21 +102,25 @@ def examine(
         try:
             seen = check.look(patient)
         except MemtuiError as error:
+            if isinstance(error, DamagedStoreError):
+                patient.unreadable = error
             unlooked.append(Unlooked(check.kind, error.message))
             continue
         if seen is None:
             fine.append(check)
             continue
-        finding = HealthFinding(check, seen)
-        findings.append(finding)
-        if on_finding is not None:
-            on_finding(finding)
+        found(HealthFinding(check, seen))
+    for check in [each for each in fine if each.kind == "D36" and patient.unreadable is not None]:
+        seen = check.look(patient)  # a file whose end is whole, and whose rows cannot be read
+        if seen is not None:
+            fine.remove(check)
+            found(HealthFinding(check, seen))
     stopped = "" if patient.error is None else str(patient.error)
     return Examination(worst_first(findings), tuple(fine), tuple(unlooked), stopped)
 
 
 def _without_table(check: Check) -> bool:
-    return check.kind in ("D29", "D30", "D34", "D35", "D36", "D38")
+    return check.kind in ("D29", "D34", "D35", "D36", "D38")
 
 
 def worst_first(findings: Sequence[HealthFinding]) -> tuple[HealthFinding, ...]:

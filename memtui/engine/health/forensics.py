@@ -68,7 +68,6 @@ TWICE = 2.0
 STRUCTURE = 1.35
 """A memory and its nearest one share at least so many times the words of any two, if vectors fit texts."""
 
-PROVEN = 64
 
 SAME = 0.9
 """Likeness of a stored vector and the same text embedded again, below which it is another model or text."""

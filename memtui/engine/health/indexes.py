@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from memtui.engine.core.progress import CancelToken
     from memtui.engine.engine import Engine
     from memtui.engine.explain.question_history import History
+    from memtui.engine.health.maintenance import TableStep
     from memtui.engine.store.table import Store
     from memtui.engine.store.table_facts import IndexFacts, TableFacts
 
@@ -57,7 +58,8 @@ class Honesty:
         """What it means for a person's questions."""
         asked = "own questions" if self.own else "stored vectors asked as questions"
         return (
-            f"{self.first_lost} of {self.questions} {asked} miss their best memory; "
+            f"{self.first_lost} of {self.questions} {asked} miss their best memory, {self.lost_of_100} of 100 nearest "
+            "memories are lost; "
             f"without the index a search takes {self.without_ms:.1f} ms instead of {self.with_ms:.1f}"
         )
 
@@ -72,6 +74,16 @@ class IndexReport:
     sentence: str
     action: str
     honesty: Honesty | None = None
+
+    @property
+    def steps(self) -> tuple[TableStep, ...]:
+        """The action as steps of maintenance; () where it is to be left."""
+        from memtui.engine.health.maintenance import TableStep
+
+        if self.verdict == "needed" or self.action == "leave it":
+            return ()
+        words = self.index.is_text or self.serves == "nothing"
+        return (TableStep("index-text"),) if words else (TableStep("drop-index", self.index.name),)
 
     def as_json(self) -> dict[str, Any]:
         """For the command line."""

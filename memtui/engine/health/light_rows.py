@@ -27,12 +27,15 @@ class LightRows:
     supersedes: dict[str, str] = field(default_factory=dict)
     archived: frozenset[str] = frozenset()
     """Ids among those with a link whose state is archived."""
-    last_injected_ms: float = 0.0
-    """The latest moment at which a memory was injected."""
+    injected_late: dict[str, float] = field(default_factory=dict)
+    """When the memories were injected (ms) whose note of it is later than the table's newest version."""
 
 
-def read_light_rows(store: Store, cancel: CancelToken | None = None) -> LightRows:
-    """One pass over the times, and one over the metadata that holds a link or an injection."""
+def read_light_rows(store: Store, written_ms: float, cancel: CancelToken | None = None) -> LightRows:
+    """One pass over the times, and one over the metadata that holds a link or an injection.
+
+    `written_ms` is when the newest version was written: only injections noted for later are kept.
+    """
     pin = store.pin()
     columns = pin.dialect.columns
     rows: list[NDArray[np.uint64]] = []
@@ -50,8 +53,8 @@ def read_light_rows(store: Store, cancel: CancelToken | None = None) -> LightRow
     )
     if columns.metadata is None:
         return found
-    newer, older, archived, injected = _links(store, columns.id, columns.metadata, cancel)
-    return LightRows(found.row_ids, found.times, newer, older, frozenset(archived), injected)
+    newer, older, archived, late = _links(store, written_ms, cancel)
+    return LightRows(found.row_ids, found.times, newer, older, frozenset(archived), late)
 
 
 def _milliseconds(column: Any) -> NDArray[np.float64]:
@@ -66,12 +69,13 @@ def _milliseconds(column: Any) -> NDArray[np.float64]:
 
 
 def _links(
-    store: Store, id_column: str, metadata: str, cancel: CancelToken | None
-) -> tuple[dict[str, str], dict[str, str], set[str], float]:
+    store: Store, written_ms: float, cancel: CancelToken | None
+) -> tuple[dict[str, str], dict[str, str], set[str], dict[str, float]]:
+    id_column, metadata = store.dialect.columns.id, str(store.dialect.columns.metadata)
     newer: dict[str, str] = {}
     older: dict[str, str] = {}
     archived: set[str] = set()
-    injected = 0.0
+    late: dict[str, float] = {}
     keys = ("supersede", "last_injected_at")
     wanted = " OR ".join(sql.contains(metadata, key) for key in keys)
     for batch in store.scan([id_column, metadata], where=wanted, batch_size=8_192):
@@ -80,11 +84,11 @@ def _links(
         ids, texts = batch.column(id_column).to_pylist(), batch.column(metadata).to_pylist()
         for each, text in zip(ids, texts, strict=True):
             values = parse_object(text)[0]
-            stamp = values.get("last_injected_at")
-            if isinstance(stamp, int | float) and not isinstance(stamp, bool):
-                injected = max(injected, float(stamp))
             if each is None:
                 continue
+            stamp = values.get("last_injected_at")
+            if isinstance(stamp, int | float) and not isinstance(stamp, bool) and stamp > written_ms:
+                late[str(each)] = float(stamp)
             by, old = values.get("superseded_by"), values.get("supersedes")
             if isinstance(by, str) and by:
                 newer[str(each)] = by
@@ -92,4 +96,4 @@ def _links(
                 older[str(each)] = old
             if values.get("state") == "archived" or values.get("memory_layer") == "archive":
                 archived.add(str(each))
-    return newer, older, archived, injected
+    return newer, older, archived, late

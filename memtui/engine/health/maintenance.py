@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -58,6 +58,13 @@ class Receipt:
     indexes_after: tuple[str, ...]
     rows: int
     seconds: float
+    answers: Mapping[str, Any] | None = None
+    """What the cases and the last questions answered before and after; None where they were not asked."""
+
+    @property
+    def sentence(self) -> str:
+        """The answers in a line; empty where nothing was asked."""
+        return "" if self.answers is None else answers_in_words(self.answers)
 
     def as_json(self) -> dict[str, Any]:
         """For the command line and the journal."""
@@ -70,7 +77,22 @@ class Receipt:
             "indexes_after": list(self.indexes_after),
             "rows": self.rows,
             "seconds": round(self.seconds, 3),
+            "answers": None if self.answers is None else dict(self.answers),
         }
+
+
+def answers_in_words(answers: Mapping[str, Any]) -> str:
+    """The answers of a receipt in a line: better, worse or the same."""
+    kept, changed = answers["cases"], len(answers["changed"])
+    if not answers["asked"]:
+        return "no case is saved and nothing was asked yet: no answer was compared"
+    cases = f"{kept['right_before']} of {kept['cases']} cases right before, {kept['right_after']} after; "
+    said = (
+        f"{changed} of {answers['asked']} questions are answered otherwise"
+        if changed
+        else "every answer is the same"
+    )
+    return (cases if kept["cases"] else "") + said
 
 
 def maintain(
@@ -80,13 +102,15 @@ def maintain(
     *,
     confirmed: bool = False,
     planned_on: int | None = None,
+    ask: Callable[[int], Mapping[str, Any]] | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Receipt:
     """Do the steps one after the other, each under the store's own lock, and write the receipt into the journal.
 
     Rows are counted before and after each hold: a maintenance that would lose one is said at once. `confirmed`
     says that the agent is stopped, where the store asks for that. With `planned_on` nothing is done to a table
-    that has gone on since that version. Raises RefusedError, MemtuiError.
+    that has gone on since that version. `ask` compares the answers of the version before with those of now: they
+    go into the receipt. Raises RefusedError, MemtuiError.
     """
     from memtui.engine.changes.journal import RowImages
     from memtui.engine.store.maintenance import TableMaintainer
@@ -113,7 +137,9 @@ def maintain(
             )
     after = table.newest()
     taken = clock() - begun
-    receipt = Receipt(None, steps, before, after, names, table.index_names(), table.count(), taken)
+    store.refresh()
+    answers = None if ask is None else ask(before)
+    receipt = Receipt(None, steps, before, after, names, table.index_names(), table.count(), taken, answers)
     title = "; ".join(each.title for each in steps)
     entry = bench.journal.intend(
         time_ms=bench.now(),
@@ -125,10 +151,7 @@ def maintain(
         detail={"receipt": receipt.as_json()},
         done=after,
     )
-    store.refresh()
-    return Receipt(
-        entry, steps, before, after, receipt.indexes_before, receipt.indexes_after, receipt.rows, taken
-    )
+    return replace(receipt, entry=entry)
 
 
 def move_manifest_away(path: Path) -> Path:

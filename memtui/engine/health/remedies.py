@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine import transfer
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.health.check import memories
 from memtui.engine.health.maintenance import TableStep
+from memtui.engine.store.maintenance import TableMaintainer
 
 if TYPE_CHECKING:
+    from memtui.engine.cases.case import Case
     from memtui.engine.changes.change_set import ChangeSet
+    from memtui.engine.core.progress import OnProgress
     from memtui.engine.engine import Engine
+    from memtui.engine.explain.question_history import History
     from memtui.engine.health.check import HealthFinding, Patient
 
 
@@ -25,6 +30,17 @@ class RemedyPlan:
     steps: tuple[TableStep, ...] = ()
     refusal: str = ""
     """Why memtui does not do it by itself."""
+    names: tuple[TableStep, ...] = ()
+    """Names in the table that hold the versions to be pruned: the steps that remove them, where a person agrees."""
+
+    @property
+    def held(self) -> str:
+        """What stands in the way, in words; empty where nothing does."""
+        return ", ".join(each.about for each in self.names)
+
+    def without_names(self) -> RemedyPlan:
+        """The same with the names taken away first."""
+        return replace(self, steps=(*self.names, *self.steps), names=())
 
     @property
     def writes(self) -> bool:
@@ -38,6 +54,7 @@ class RemedyPlan:
             "kind": self.finding.kind,
             "count": self.finding.seen.count,
             "steps": [each.title for each in self.steps],
+            **({"held_by": [each.about for each in self.names]} if self.names else {}),
             **planned,
             "refused": self.refusal or None,
         }
@@ -56,7 +73,9 @@ def plan_remedy(patient: Patient, finding: HealthFinding) -> RemedyPlan:
     except (RefusedError, UsageError, MemtuiError) as error:
         return RemedyPlan(finding, refusal=str(error))
     if isinstance(found, tuple):
-        return RemedyPlan(finding, steps=found)
+        held = engine.store.writer() if _PRUNE in found else None
+        names = () if held is None else TableMaintainer(held).held_back()
+        return RemedyPlan(finding, steps=found, names=tuple(TableStep("drop-name", each) for each in names))
     return RemedyPlan(finding, changes=found)
 
 
@@ -77,10 +96,8 @@ def _scaled(patient: Patient, finding: HealthFinding) -> ChangeSet:
 
 def _repair(kind: str) -> Callable[[Patient, HealthFinding], ChangeSet]:
     def plan(patient: Patient, finding: HealthFinding) -> ChangeSet:
-        from dataclasses import replace
-
         assert patient.engine is not None
-        planned = patient.engine.transfer.repair([kind])
+        planned = transfer.plan_repair(patient.engine, [kind])
         wanted = set(finding.seen.ids)
         chosen = tuple(each for each in planned.changes if each.id in wanted)
         left = len(wanted) - len({each.id for each in chosen})
@@ -99,10 +116,11 @@ def _relink(patient: Patient, finding: HealthFinding) -> ChangeSet:
     assert patient.engine is not None
     light = patient.light
     there = patient.catalog
+    found = set(finding.seen.ids)
     hidden = [
         each
         for each, by in light.superseded_by.items()
-        if (by in light.archived or not there.find(by).size) and there.find(each).size
+        if (by in light.archived or not there.find(by).size or {each, by} <= found) and there.find(each).size
     ]
     if not hidden:
         raise RefusedError("These memories name replaced ones that are gone: nothing is hidden by that.")
@@ -152,10 +170,41 @@ _PLANS: Mapping[str, Callable[[Patient, HealthFinding], ChangeSet | tuple[TableS
 }
 
 
+def asking(
+    engine: Engine, cases: Sequence[Case], history: History, on_progress: OnProgress | None = None
+) -> Callable[[int], Mapping[str, Any]]:
+    """What `maintain` asks before and after: the saved cases, and the questions that were asked last."""
+    from memtui.engine.changes.recall_effect import LAST, EffectQuestion, maintenance_effect, of_cases
+    from memtui.engine.explain import again
+
+    last = [
+        EffectQuestion(each.query, again(each, history))
+        for each in history.search(store=engine.store.uri, limit=LAST)
+    ]
+    questions = [*of_cases(cases), *last]
+    recipe = engine.default_recipe
+    return lambda version: maintenance_effect(
+        version, questions, engine.bench(), recipe, on_progress=on_progress
+    ).as_json()
+
+
 def carry_out_remedies(
-    engine: Engine, plans: Sequence[RemedyPlan], *, confirmed: bool = False
+    engine: Engine,
+    plans: Sequence[RemedyPlan],
+    *,
+    confirmed: bool = False,
+    ask: Callable[[int], Mapping[str, Any]] | None = None,
 ) -> list[dict[str, Any]]:
-    """Write the plans: one entry for each change set, one receipt for all steps; what was done, for the report."""
+    """Write the plans: one entry for each change set, one receipt for all steps; what was done, for the report.
+
+    `ask` as in `maintain`. Raises RefusedError for a plan whose way names in the table are in: see `without_names`.
+    """
+    for plan in plans:
+        if plan.names:
+            raise RefusedError(
+                f"{plan.finding.kind}: versions that would go have names in the table: {plan.held}.",
+                fix="Repeat with --drop-names to take the names away first; nothing was changed.",
+            )
     done: list[dict[str, Any]] = []
     for plan in plans:
         if plan.changes is not None and plan.changes.changes:
@@ -165,7 +214,7 @@ def carry_out_remedies(
     if steps:
         from memtui.engine.health.maintenance import maintain
 
-        receipt = maintain(engine.store, engine.curate.bench, steps, confirmed=confirmed)
+        receipt = maintain(engine.store, engine.curate.bench, steps, confirmed=confirmed, ask=ask)
         kinds = [plan.finding.kind for plan in plans if plan.steps]
         done.append({"kinds": kinds, "entry": receipt.entry, "receipt": receipt.as_json()})
         engine.curate.catch_up()

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.content_rules import false_positive, injection, noise_rule
 from memtui.engine.core.errors import UsageError
+from memtui.engine.core.order_rules import LANGUAGES, RULES
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
-from memtui.engine.core.secrets import find_secrets, mask
+from memtui.engine.core.secrets import NOT_RECOGNISED, find_secrets, forms, mask
 from memtui.engine.core.text import one_line
 
 if TYPE_CHECKING:
@@ -134,3 +135,13 @@ _LOOKS: dict[str, Callable[[str], Iterator[_Reason]]] = {
 def _excerpt(text: str) -> str:
     line = one_line(mask(text[: 4 * _SHOWN])[0])
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
+
+
+def recognised() -> dict[str, Any]:
+    """What a scan knows: kinds of secrets with their forms, kinds of orders and their languages, and what it misses."""
+    return {
+        "secrets": forms(),
+        "not_recognised": NOT_RECOGNISED,
+        "orders": tuple(name for name, _ in RULES),
+        "languages": LANGUAGES,
+    }

@@ -61,11 +61,6 @@ class VectorPass:
     norms: tuple[float, float] = (1.0, 1.0)
     """Shortest and longest usable vector."""
 
-    @property
-    def mean_length(self) -> float:
-        """Length of the mean of all directions: 0 for vectors without a common direction, 1 for equal ones."""
-        return float(np.linalg.norm(self.direction)) / self.usable if self.usable else 0.0
-
 
 def read_vectors(
     store: Store, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
@@ -121,6 +116,10 @@ class _Tally:
     def take(self, vectors: NDArray[np.float32], row_ids: Rows) -> None:
         """Look at a batch of vectors: float32 [n, dims]."""
         step = max(16, BLOCK_BYTES // (4 * self.dims))
+        with np.errstate(all="ignore"):  # numbers of a spoilt file overflow: that is what is looked for
+            self._blocks(vectors, row_ids, step)
+
+    def _blocks(self, vectors: NDArray[np.float32], row_ids: Rows, step: int) -> None:
         for start in range(0, len(vectors), step):
             self._block(vectors[start : start + step], row_ids[start : start + step])
 

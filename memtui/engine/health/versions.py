@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from memtui.engine.core.errors import MemtuiError, UsageError
-from memtui.engine.health.maintenance import KEPT_DAYS
+from memtui.engine.core.errors import MemtuiError
 
 if TYPE_CHECKING:
     from memtui.engine.changes.journal import JournalEntry
     from memtui.engine.core.progress import CancelToken, OnProgress
+    from memtui.engine.engine import Engine
     from memtui.engine.store.snapshot import Snapshot
     from memtui.engine.store.table import Store
     from memtui.engine.store.table_files import TableFiles
@@ -26,8 +24,6 @@ LOOK_BACK = 30
 Writer = Literal["memtui", "injection", "capture", "change", "maintenance", "restore", "index", "unknown"]
 
 MAINTENANCE = ("fold", "reserve", "settings", "project")
-
-DAY_MS = 86_400_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,81 +247,29 @@ def copy_version(
     return total
 
 
-@dataclass(frozen=True, slots=True)
-class NamedVersion:
-    """A version that a person gave a name."""
+def pin_version(
+    engine: Engine,
+    version: int,
+    folder: Path,
+    *,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> tuple[int, int | None]:
+    """Copy a version as `copy_version` does, and write that down; (rows, the entry of the journal).
 
-    version: int
-    name: str
-    time_ms: int
-
-    @property
-    def lives_until_ms(self) -> int:
-        """From then on a clean-up of the table may take the version: names are memtui's own, and hold nothing."""
-        return self.time_ms + KEPT_DAYS * DAY_MS
-
-    def as_json(self) -> dict[str, Any]:
-        """For the command line and the file."""
-        return {
-            "version": self.version,
-            "name": self.name,
-            "time_ms": self.time_ms,
-            "lives_until_ms": self.lives_until_ms,
-        }
-
-
-class VersionNames:
-    """The names of a table's versions, in a file of memtui's own: the table itself is not touched.
-
-    A name is known by the number and the time of its version, so that a table made anew has none of them.
+    Taking the entry back removes the copy, as long as nobody has written to it. None without a journal.
     """
+    from memtui.engine.changes.version_tags import VersionCopy
+    from memtui.engine.store.manifests import newest_number
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def kept(self, listed: Sequence[tuple[int, int]]) -> tuple[NamedVersion, ...]:
-        """The names of versions that are still there; `listed` are their numbers and times in ms."""
-        there = set(listed)
-        return tuple(each for each in self._read() if (each.version, each.time_ms) in there)
-
-    def number(self, name: str, listed: Sequence[tuple[int, int]]) -> int:
-        """The version with this name. Raises UsageError where there is none."""
-        for each in self.kept(listed):
-            if each.name == name:
-                return each.version
-        raise UsageError(f"No version has the number or name {name!r}.", fix="See: memtui versions.")
-
-    def give(self, version: int, name: str, listed: Sequence[tuple[int, int]]) -> tuple[NamedVersion, ...]:
-        """Name a version, in place of the name it has; an empty name takes it away. The names afterwards."""
-        name = name.strip()
-        others = [each for each in self.kept(listed) if each.version != version]
-        if name.removeprefix("v").isdigit():
-            raise UsageError(f"{name!r} would be taken for a number.", fix="Give it words.")
-        if any(each.name == name for each in others):
-            raise UsageError(f"Another version is named {name!r} already.", fix="Choose other words.")
-        if name:
-            others.append(NamedVersion(version, name, dict(listed)[version]))
-        kept = tuple(sorted(others, key=lambda each: each.version))
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        beside = self.path.with_name(f"{self.path.name}.{os.getpid()}.new")
-        text = json.dumps([each.as_json() for each in kept], ensure_ascii=False, indent=1)
-        beside.write_text(text + "\n", encoding="utf-8")
-        os.replace(beside, self.path)
-        return kept
-
-    def _read(self) -> list[NamedVersion]:
-        try:
-            read = json.loads(self.path.read_text(encoding="utf-8"))
-            return [
-                NamedVersion(int(each["version"]), str(each["name"]), int(each["time_ms"])) for each in read
-            ]
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            raise MemtuiError(
-                f"{self.path} cannot be read: {error}.",
-                fix="Mend the file, or move it away: it holds names only.",
-            ) from None
+    alone = not folder.exists()
+    rows = copy_version(engine.store, version, folder, on_progress=on_progress, cancel=cancel)
+    if engine.state is None:
+        return rows, None
+    table = (folder / "memories.lance").resolve()
+    made = VersionCopy(str(table), newest_number(table) or 0, alone)
+    title = f"v{version} copied to {folder}, {rows:,} memories"
+    return rows, engine.curate.note_copy(version, made, title)
 
 
 def _rows_of(pin: Snapshot) -> dict[str, dict[str, Any]]:
@@ -357,7 +301,11 @@ def time_line(
     from memtui.engine.core.progress import Progress
 
     listed = store.versions()[-last:]
-    ours = {entry.version_after: entry for entry in journal if entry.version_after is not None}
+    ours = {  # an entry that wrote no version (a name, a copy, files beside) is nobody's
+        entry.version_after: entry
+        for entry in journal
+        if entry.version_after is not None and entry.version_after != entry.version_before
+    }
     lines: list[VersionEntry] = []
     before: dict[str, dict[str, Any]] | None = None
     for at, (version, time_ms) in enumerate(listed):

@@ -125,7 +125,10 @@ def capped(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def stringify(values: Mapping[str, Any]) -> str:
     """The metadata text to store: `capped`, written as `JSON.stringify` writes it."""
-    text = _encode(_plain(capped(values)))
+    simple = all(
+        type(value) in _AS_IS or (type(value) is float and 0 < value < 1) for value in values.values()
+    )
+    text = _encode(values if simple else _plain(capped(values)))
     return text if text.isascii() else _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 

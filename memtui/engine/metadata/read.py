@@ -215,8 +215,9 @@ def fact_key(category: str, abstract: str) -> str | None:
     if category not in TEMPORAL_VERSIONED:
         return None
     topic = trim(abstract)
-    heads = (pattern.match(topic) for pattern in (_BEFORE_COLON, _BEFORE_ARROW))
-    topic = next((head[1] for head in heads if head and utf16_len(head[1]) <= _TOPIC_LENGTH), topic)
+    if ":" in topic or "：" in topic or ">" in topic:
+        heads = (pattern.match(topic) for pattern in (_BEFORE_COLON, _BEFORE_ARROW))
+        topic = next((head[1] for head in heads if head and utf16_len(head[1]) <= _TOPIC_LENGTH), topic)
     topic = trim(_SPACES.sub(" ", topic.lower()).rstrip(_END_MARKS))
     return f"{category}:{topic}" if topic else None
 

@@ -185,7 +185,7 @@ class HourBudget:
         if self.path is not None:
             try:
                 kept = json.loads(self.path.read_text("utf-8"))
-            except (OSError, ValueError):
+            except (OSError, ValueError, RecursionError):
                 kept = []
             self._taken = [each for each in kept if isinstance(each, int)] if isinstance(kept, list) else []
         self._taken = [each for each in self._taken if now_ms - HOUR_MS < each <= now_ms]

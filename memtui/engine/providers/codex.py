@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memtui.engine.core.errors import ConfigError
+from memtui.engine.core.javascript import trim
 
 BASE_URL = "https://chatgpt.com/backend-api"
 
 _REFRESHED_BEFORE_MS = 60_000
 
 _LONGEST = 1 << 20
+
+_OPENAI = re.compile(r"openai(?:-codex)?\s*/\s*(\S[\s\S]*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -55,55 +59,54 @@ def read_account(path: Path, now_ms: int) -> Account:
     return Account(token.strip(), account if isinstance(account, str) else "")
 
 
+def bare_model(model: str) -> str:
+    """The name under which the plugin's signed-in service knows a model."""
+    name = trim(model)
+    match = _OPENAI.fullmatch(name)
+    return trim(match[1]) if match else name
+
+
 def endpoint(base_url: str) -> str:
-    """Where a request of such an account goes."""
-    base = (base_url or BASE_URL).rstrip("/")
+    """The address that the signed-in service is asked at."""
+    base = trim(base_url or BASE_URL).rstrip("/")
     if base.endswith("/codex/responses"):
         return base
     return f"{base.removesuffix('/responses')}/codex/responses"
 
 
-def bare_model(model: str) -> str:
-    """The model's name without the provider that the account is of."""
-    provider, slash, name = model.partition("/")
-    known = provider.strip().lower() in ("openai", "openai-codex")
-    return name.strip() if slash and known and name.strip() else model.strip()
-
-
-def streamed_text(events: str) -> str | None:
-    """The text in a stream of server-sent events: its first whole one, else the pieces joined; None without any."""
-    pieces: list[str] = []
-    for event in _events(events):
+def streamed_text(stream: str) -> str | None:
+    """The text in a stream of server-sent events: the finished text, else the whole output, else the pieces."""
+    deltas: list[str] = []
+    whole: str | None = None
+    nested: str | None = None
+    for block in re.split(r"\r?\n\r?\n", stream):
+        lines = [line[5:].strip() for line in re.split(r"\r?\n", block) if line.startswith("data:")]
+        data = "\n".join(lines).strip()
+        if not data or data == "[DONE]":
+            continue
+        try:
+            event = json.loads(data)
+        except (ValueError, RecursionError):
+            continue
+        if not isinstance(event, dict):
+            continue
         kind = event.get("type")
-        if kind == "response.output_text.done" and isinstance(event.get("text"), str):
-            return str(event["text"])
         if kind == "response.output_text.delta" and isinstance(event.get("delta"), str):
-            pieces.append(event["delta"])
-        elif (found := _nested(event)) is not None:
-            return found
-    return "".join(pieces) or None
+            deltas.append(event["delta"])
+        elif kind == "response.output_text.done" and isinstance(event.get("text"), str):
+            whole = event["text"]
+        if isinstance(event.get("response"), dict):
+            nested = _nested(event["response"]) or nested
+    return whole or nested or "".join(deltas) or None
 
 
-def _events(text: str) -> list[dict[str, Any]]:
-    found = []
-    for line in text.splitlines():
-        if line.startswith("data:") and (data := line[5:].strip()) not in ("", "[DONE]"):
-            try:
-                value = json.loads(data)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(value, dict):
-                found.append(value)
-    return found
-
-
-def _nested(event: dict[str, Any]) -> str | None:
-    response = event.get("response")
-    output = (response if isinstance(response, dict) else event).get("output")
-    texts: list[str] = []
-    for item in output if isinstance(output, list) else ():
-        content = item.get("content") if isinstance(item, dict) else None
-        parts = [part for part in (content if isinstance(content, list) else ()) if isinstance(part, dict)]
-        said = [part.get("text") for part in parts if part.get("type") == "output_text"]
-        texts += [each for each in said if isinstance(each, str)]
+def _nested(response: dict[str, Any]) -> str | None:
+    outputs = response.get("output")
+    texts = [
+        part["text"]
+        for output in (outputs if isinstance(outputs, list) else [])
+        if isinstance(output, dict) and isinstance(output.get("content"), list)
+        for part in output["content"]
+        if isinstance(part, dict) and part.get("type") == "output_text" and isinstance(part.get("text"), str)
+    ]
     return "\n".join(texts) or None

@@ -16,6 +16,7 @@ from memtui.engine.core.lazy import lazy_names
 if TYPE_CHECKING:
     from memtui.engine.query.ast import FieldTerm, Range, Text
     from memtui.engine.query.errors import FilterError
+    from memtui.engine.query.matches import match_pattern
     from memtui.engine.query.parser import lex, parse
     from memtui.engine.query.render import add, chips, literal, quoted, remove, rendered, top_terms
 
@@ -28,6 +29,7 @@ __all__ = [
     "chips",
     "lex",
     "literal",
+    "match_pattern",
     "parse",
     "quoted",
     "remove",
@@ -46,6 +48,7 @@ __getattr__ = lazy_names(
         "chips": "memtui.engine.query.render",
         "lex": "memtui.engine.query.parser",
         "literal": "memtui.engine.query.render",
+        "match_pattern": "memtui.engine.query.matches",
         "parse": "memtui.engine.query.parser",
         "quoted": "memtui.engine.query.render",
         "remove": "memtui.engine.query.render",

@@ -100,8 +100,28 @@ SCOPE_KINDS = ("agent", "custom", "project", "user", "reflection")
 """What stands before the first colon of a scope: people forget the `scope:` before it."""
 
 
+_TIERS = {"core": "fades slowest", "working": "in use", "peripheral": "fades fastest"}
+
+_SCOPES = {
+    "agent": "agent {}, private",
+    "project": "project {}",
+    "user": "about {}",
+    "custom": "{}",
+    "reflection": "reflections of {}",
+    "team": "team {}",
+}
+"""What a scope of each kind is, for people."""
+
+
 def describe(name: str, choice: str) -> str:
-    """The line of help of one value of `is` or `has`, empty for other fields."""
+    """The line of help of one value of `is`, `has`, `tier` or `scope`, empty for other fields."""
     if name == "is":
         return IS.get(choice) or IS_BY_TEXT.get(choice, "")
+    if name == "tier":
+        return _TIERS.get(choice, "")
+    if name == "scope":
+        kind, colon, rest = choice.partition(":")
+        if choice == "global":
+            return "all agents read it"
+        return _SCOPES.get(kind, "{}").format(rest) if colon and rest else ""
     return HAS.get(choice) or HAS_BY_ROW.get(choice, "") if name == "has" else ""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from memtui.engine.recall.recipes.registry import recipe_named
     from memtui.engine.recall.request import UNSET, RecallRequest
     from memtui.engine.recall.trace import Confidence
 
@@ -14,6 +15,7 @@ __all__ = [
     "UNSET",
     "Confidence",
     "RecallRequest",
+    "recipe_named",
 ]
 
 __getattr__ = lazy_names(
@@ -22,5 +24,6 @@ __getattr__ = lazy_names(
         "Confidence": "memtui.engine.recall.trace",
         "RecallRequest": "memtui.engine.recall.request",
         "UNSET": "memtui.engine.recall.request",
+        "recipe_named": "memtui.engine.recall.recipes.registry",
     },
 )

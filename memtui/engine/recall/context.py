@@ -14,6 +14,7 @@ from memtui.engine.recall.io_cache import Embed, IoCache, RerankAnswer
 if TYPE_CHECKING:
     from memtui.engine.access import Access
     from memtui.engine.recall.lanes import Lane
+    from memtui.engine.recall.recipes.memtui.token_vectors import TokenReader
     from memtui.engine.recall.recipes.pro.settings import DecaySettings, RetrievalSettings
     from memtui.engine.store.table import Store
 
@@ -37,6 +38,8 @@ class RecallContext:
     base_decay: Mapping[str, Any] | None = None
     bundled: bool = False
     """Whether the store's vectors, and so the embedder's, are the bundled model's."""
+    tokens: Callable[[], TokenReader | None] = lambda: None
+    """The store's token vectors and their model; None where there are none."""
     clock: Callable[[], float] = time.perf_counter
     """Seconds, for durations only."""
     access: Callable[[], Access] = ScopePolicy

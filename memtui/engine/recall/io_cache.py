@@ -13,7 +13,7 @@ from memtui.engine.core.errors import MemtuiError, RerankError, UsageError
 from memtui.engine.recall import store_search
 from memtui.engine.recall.candidates import Floats, SimilarityCache
 from memtui.engine.recall.request import RecallRequest
-from memtui.engine.recall.rows import CandidateRow, rows_of
+from memtui.engine.recall.rows import ROWS_KEPT, CandidateRow, rows_of
 from memtui.engine.recall.store_search import SearchResult
 from memtui.engine.recall.trace import StageSummary
 
@@ -89,10 +89,6 @@ def request_scores(
 Embed = Callable[[str], "np.ndarray[Any, np.dtype[np.float32]]"]
 
 T = TypeVar("T")
-
-
-ROWS_KEPT = 8192
-"""Rows read by id that are remembered: some megabytes."""
 
 
 class NotCached(Exception):  # noqa: N818 - an outcome: the answer is not at hand
@@ -201,8 +197,10 @@ class IoCache:
             key, "vectors", k, lambda: store_search.nearest(self.pin, query, k=k, where=where, metric=metric)
         )
 
-    def by_words(self, text: str, *, k: int, where: str | None, agent: bool = False) -> SearchResult:
-        """See `search.by_words`; with `agent` `search.by_agent_words`.
+    def by_words(
+        self, text: str, *, k: int, where: str | None, agent: bool = False, in_memory: bool = False
+    ) -> SearchResult:
+        """See `search.by_words`; with `agent` `search.by_agent_words`, with `in_memory` that with rows at hand.
 
         Asked for as many as any search of the plugin takes: the engine's order of equal rows depends on how many
         are asked for, and a recall from memory has to come out as one that is made anew.
@@ -212,7 +210,8 @@ class IoCache:
         def ask() -> SearchResult:
             if agent:
                 return store_search.by_agent_words(self.pin, text, k=most, where=where)
-            return store_search.by_words(self.pin, text, k=most, where=where)
+            ask_words = store_search.by_words_in_memory if in_memory else store_search.by_words
+            return ask_words(self.pin, text, k=most, where=where)
 
         return self._search(("words", text, where, most, agent), "words", k, ask)
 

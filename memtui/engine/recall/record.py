@@ -276,6 +276,10 @@ class Trace:
             if index in hits:
                 out[name] = {"score": hits[index].score, "rank": hits[index].rank}
         for record in self.records:
+            if record.name == "scored_input" and record.kind == "search" and index in record.rank_after:
+                # With one lane the plugin numbers what is left of it after expiry and tags (spec/retrieval 4.1).
+                for source in out.values():
+                    source["rank"] = record.rank_after[index]
             if record.name == "fused" and index in record.rank_after:
                 out["fused"] = {
                     "score": _finite(float(record.outcome.flow.score[index])),

@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from memtui.engine.core.errors import UsageError
 
@@ -47,17 +47,43 @@ class RecallRequest:
     """Recall on this older version of the table, read only; None is the version that is open."""
 
 
-@dataclass(frozen=True, slots=True)
+PromptForm = Literal["plugin", "as the plugin", "built in", "its own", ""]
+"""Whose block a recall fills: memory-lancedb-pro's, the same where nothing is injected, memory-lancedb's, its own."""
+
+
+@dataclass(frozen=True)
 class RecipeInfo:
-    """A recipe as a person chooses it."""
+    """A recipe as a person chooses it, and what others decide by: nobody compares its name."""
 
     name: str
     title: str
     description: str
     limit: int
-    source: str | None
+    """Results where a request names no limit."""
+    source: str | None = None
+    """The caller that it stands for: manual, cli, auto-recall."""
+    hook: str = ""
+    """The caller as which the program's hook asks, where that is a recall of its own."""
+    family: str = ""
+    """The program whose settings it reads: recipes of one family can be asked with the same configuration."""
     of_agent: bool = False
-    """Whether an agent asks by it, within the scopes that it may read."""
+    """Whether an agent asks by it, within the scopes that the agent may read."""
+    own_rows: bool = False
+    """Whether it searches the rows of the agent that asks, and of nobody else."""
+    scope_by_scope: bool = False
+    """Whether a policy of its own decides what is searched: scope after scope, and words without an index."""
+    needs_scopes: bool = False
+    """Whether it has no rule on who reads what: the caller that asks for an agent names the scopes."""
+    unfiltered: str = "all scopes, no filter"
+    """What is searched where nobody names a scope or an agent, for a person."""
+    on_purpose: str = ""
+    """The recipe by which the same agent asks on purpose, where this one asks before each prompt."""
+    by_meaning: bool = False
+    """Whether it has no answer where the question cannot be embedded."""
+    prompt: PromptForm = ""
+    """Who writes what it found into a prompt; empty: not known."""
+    prompt_gates: tuple[str, ...] = ("governance", "repeat", "prompt_items", "prompt_chars")
+    """The gates between its answer and the prompt, in order."""
 
 
 def scopes_key(request: RecallRequest) -> Any:

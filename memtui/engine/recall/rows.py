@@ -32,6 +32,9 @@ Vector = np.ndarray[Any, np.dtype[np.float32]]
 
 Wide = np.ndarray[Any, np.dtype[np.float64]]
 
+ROWS_KEPT = 8192
+"""Rows of one version that are remembered, by row id or by id: some megabytes."""
+
 SLICE = 20
 """Rows that are converted at a time: a lane delivers at most 20 hits, and most rows that it meets are active."""
 
@@ -171,8 +174,20 @@ class RowsById(CandidateRows):
         return len(self._row_ids)
 
     def _read(self, start: int) -> list[CandidateRow]:
-        table = self._pin.take(self._row_ids[start : start + self._at_once], self._columns)
-        return rows_of(table, self._pin.dialect)
+        """The next rows; those of earlier questions are at hand, for a version's rows never change."""
+        wanted = self._row_ids[start : start + self._at_once]
+        kept: dict[int, CandidateRow] = self._pin.derived(("rows by row id", tuple(self._columns)), dict)
+        found = {each: row for each in wanted if (row := kept.get(each)) is not None}
+        missing = [each for each in wanted if each not in found]
+        if missing:
+            table = self._pin.take(missing, self._columns)
+            read = rows_of(table, self._pin.dialect)
+            fresh = dict(zip(table.column("_rowid").to_pylist(), read, strict=True))
+            if len(kept) > ROWS_KEPT:
+                kept.clear()
+            kept.update(fresh)
+            found |= fresh
+        return [found[each] for each in wanted if each in found]
 
 
 def rows_of(table: pa.Table, dialect: Dialect) -> list[CandidateRow]:

@@ -118,6 +118,16 @@ def by_agent_words(pin: Snapshot, text: str, *, k: int, where: str | None) -> Se
     return SearchResult(rows, ranked.scores.tolist(), k, accounts)
 
 
+def by_words_in_memory(pin: Snapshot, text: str, *, k: int, where: str | None) -> SearchResult:
+    """`by_words`; of a table on this machine rows are read as they are walked, and not those that are at hand."""
+    if pin.folder is None:
+        return by_words(pin, text, k=k, where=where)
+    found = pin.fts_search(text, k=k, where=where, with_row_id=True)
+    row_ids = found.column("_rowid").to_pylist()
+    rows = RowsById(pin, row_ids, read_columns(pin.dialect), at_once=max(1, k // 2))
+    return SearchResult(rows, found.column("_score").to_pylist(), k)
+
+
 def by_words(table: Table, text: str, *, k: int, where: str | None) -> SearchResult:
     """The `k` best rows for the words of `text` by the full-text index; raises MemtuiError where there is none.
 

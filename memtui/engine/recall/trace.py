@@ -147,6 +147,10 @@ class Asker:
         """The scopes that somebody named; None where the asker's own were searched, or all."""
         return None if self.how in ("agent", "everything") else self.scopes
 
+    def chosen(self, scopes: Any) -> bool:
+        """Whether somebody chose the `scopes` of the answered request, where each asker has its own."""
+        return not (self.how == "agent" or (scopes is None and not self.sees_all))
+
     @property
     def sees_all(self) -> bool:
         """Whether a person chose to look in all scopes where an agent would not."""

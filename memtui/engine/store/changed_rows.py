@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.store.errors import explained
-from memtui.engine.store.manifests import Manifest, read_manifests
+from memtui.engine.store.manifests import FRAGMENT_BITS, Manifest, read_manifests
 from memtui.engine.store.snapshot import WINDOW
 
 if TYPE_CHECKING:
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
 
     from memtui.engine.store.snapshot import Snapshot
     from memtui.engine.store.table import Store
-
-
-_OFFSET_BITS = 32
-"""A row id is the fragment's number, then the row's place in it in this many bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +109,7 @@ def _taken(store: Store, group: _Group, names: list[str]) -> Iterator[WrittenRow
     for window in _windows(group):
         with explained(store.where):
             rows = pin.table.take_row_ids(window).select(names).with_row_id().to_arrow()
-        places = rows.column("_rowid").to_numpy() >> np.uint64(_OFFSET_BITS)
+        places = rows.column("_rowid").to_numpy() >> np.uint64(FRAGMENT_BITS)
         for number in dict.fromkeys(places.tolist()):
             version, time_ms = births[int(number)]
             part = rows.filter(pc.equal(pa.array(places), pa.scalar(number, pa.uint64())))
@@ -124,7 +120,7 @@ def _windows(group: _Group) -> Iterator[list[int]]:
     """Row ids of the group's fragments, at most `WINDOW` at a time."""
     waiting: list[int] = []
     for number, rows, _, _ in group.fragments:
-        first = number << _OFFSET_BITS
+        first = number << FRAGMENT_BITS
         for start in range(0, rows, WINDOW):
             ids = range(first + start, first + min(rows, start + WINDOW))
             if waiting and len(waiting) + len(ids) > WINDOW:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.store.errors import CommitConflictError, explained, writing
+from memtui.engine.store.table_facts import in_the_way
 
 if TYPE_CHECKING:
     from memtui.engine.store.writer import Writer
@@ -50,7 +51,7 @@ class TableMaintainer:
         steps: dict[str, Callable[[], None]] = {
             "fold": lambda: self._optimize(NOTHING_PRUNED),
             "unmask": self._unmask,
-            "prune": lambda: self._optimize(KEPT),
+            "prune": self._prune,
             "index-text": self._index_text,
             "index-ids": self._index_ids,
             "drop-index": lambda: self._table.drop_index(about),
@@ -74,6 +75,29 @@ class TableMaintainer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._table.optimize(cleanup_older_than=older_than)
+
+    def held_back(self) -> dict[str, int]:
+        """The names in the table of versions that are old enough to be pruned: none is while one of them is there."""
+        with explained(self._where):
+            tags = self._writer.tags()
+            listed = self._table.list_versions()
+        times = {int(each["version"]): each["timestamp"] for each in listed}
+        newest = max(times, default=0)
+        return {
+            name: version
+            for name, version in tags.items()
+            if version in times
+            and version != newest
+            and datetime.now(times[version].tzinfo) - times[version] > KEPT
+        }
+
+    def _prune(self) -> None:
+        if held := self.held_back():
+            raise RefusedError(
+                f"Versions older than {KEPT.days} days have names in the table: {in_the_way(held)}.",
+                fix="Take the names away first (doctor --fix ... --drop-names); nothing was pruned.",
+            )
+        self._optimize(KEPT)
 
     def _unmask(self) -> None:
         """Write the rows of every file with a mask anew: folding does so only once a tenth of a file is masked."""

@@ -18,6 +18,9 @@ _MAGIC = b"LANC"
 
 _TAIL = 16
 
+FRAGMENT_BITS = 32
+"""A row id is the fragment's number, then the row's place in it in this many bits."""
+
 _STABLE_ROW_IDS = 2
 """Reader flag: row ids are no addresses of fragments."""
 
@@ -34,6 +37,8 @@ class Fragment:
     rows: int
     """Rows that were written into it, deleted ones included."""
     deletions: bytes
+    files: tuple[bytes, ...] = ()
+    """Its data files as the manifest names them; others, where a column was written anew in place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,11 @@ def cleanup_of(table: Path) -> Cleanup | None:
     if message is None:
         return None
     return Cleanup(settings.get(f"{_CLEANUP}older_than", ""), settings.get(f"{_CLEANUP}interval", ""))
+
+
+def newest_number(table: Path) -> int | None:
+    """The number of the newest version below a table's folder, from the names of its files; None where none is."""
+    return max(map(_version, (table / "_versions").glob("*.manifest")), default=None)
 
 
 def _version(file: Path) -> int:
@@ -115,6 +125,21 @@ def read_manifests(table: Path) -> list[Manifest] | None:
             details=str(error),
         ) from None
     return sorted(out, key=lambda each: each.version)
+
+
+def data_files(table: Path, version: int) -> Mapping[int, tuple[bytes, ...]]:
+    """The data files of each fragment at a version, as its manifest names them: never the same for other rows.
+
+    Empty where the manifest cannot be read, or row ids are no addresses of fragments.
+    """
+    for name in (version, 2**64 - 1 - version):
+        try:
+            read = _manifest(table / "_versions" / f"{name}.manifest", table, {})
+        except OSError:
+            continue
+        if read is not None and read.version == version:
+            return {number: fragment.files for number, fragment in read.fragments.items()}
+    return {}
 
 
 def _manifest(file: Path, table: Path, known: dict[bytes, tuple[int, Fragment]]) -> Manifest | None:
@@ -163,11 +188,13 @@ def _parsed(message: bytes, table: Path, known: dict[bytes, tuple[int, Fragment]
 
 def _fragment(message: bytes) -> tuple[int, Fragment] | None:
     """A fragment's number and what a version sees of it."""
-    parts = dict(_fields(message))
+    read = list(_fields(message))
+    parts = dict(read)
     number, deletions, rows = parts.get(1, 0), parts.get(3, b""), parts.get(4, 0)
     if not isinstance(number, int) or not isinstance(rows, int) or not isinstance(deletions, bytes):
         return None
-    return number, Fragment(rows, deletions)
+    files = tuple(value for field, value in read if field == 2 and isinstance(value, bytes))
+    return number, Fragment(rows, deletions, files)
 
 
 def _is_rewrite(table: Path, transaction: str) -> bool:

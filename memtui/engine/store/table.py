@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from memtui.engine.core.errors import RefusedError
 from memtui.engine.dialects.base import Dialect
 from memtui.engine.dialects.generic import generic
 from memtui.engine.dialects.registry import detect
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from memtui.engine.store.object_store import ObjectFolder
     from memtui.engine.store.vector_matrix import VectorCache
     from memtui.engine.store.writer import VersionMark, Writer
+
+
+_SECRET = re.compile(r"key|secret|token|password|signature|credential", re.IGNORECASE)
+"""Names of storage options whose values stay here."""
 
 
 class Store:
@@ -88,6 +94,17 @@ class Store:
         from memtui.engine.store.object_store import ObjectFolder
 
         return ObjectFolder(self.uri, self._options)
+
+    def dataset_place(self) -> tuple[str, dict[str, str]]:
+        """The address of the table's Lance dataset for other programs, and the options to reach it, without keys.
+
+        Raises RefusedError for a database service, which has no such address.
+        """
+        if self.uri.startswith("db://"):
+            raise RefusedError(f"{self.name} is behind a service.", fix="Export it, and work on the copy.")
+        root = str(self.folder.absolute()) if self.folder is not None else self.uri.rstrip("/")
+        open_ones = {key: value for key, value in self._options.items() if not _SECRET.search(key)}
+        return f"{root}/{self.table_name}.lance", open_ones
 
     @property
     def dialect(self) -> Dialect:

@@ -65,7 +65,7 @@ def table_facts(pin: Snapshot, masks: tuple[int, int] | None = None) -> TableFac
         stats = pin.table.stats()
         fragments = stats["fragment_stats"]
         files, rows = _masks(pin.table) if masks is None else masks
-        tags = {name: int(each["version"]) for name, each in dict(pin.table.tags.list()).items()}
+        tags = tag_names(pin)
         return TableFacts(
             rows=int(stats["num_rows"]),
             fragments=int(fragments["num_fragments"]),
@@ -75,6 +75,19 @@ def table_facts(pin: Snapshot, masks: tuple[int, int] | None = None) -> TableFac
             indexes=tuple(_index(each) for each in pin.table.list_indices()),
             tags=tags,
         )
+
+
+def tag_names(pin: Snapshot) -> dict[str, int]:
+    """The names that versions have in the table itself."""
+    with explained(pin.where):
+        return {name: int(each["version"]) for name, each in dict(pin.table.tags.list()).items()}
+
+
+def in_the_way(tags: Mapping[str, int]) -> str:
+    """The names that hold older versions, in words: `before-trial (v3), keep (v9)`."""
+    return ", ".join(
+        f"{name} (v{version})" for name, version in sorted(tags.items(), key=lambda each: each[1])
+    )
 
 
 def _masks(table: Any) -> tuple[int, int]:

@@ -93,6 +93,11 @@ class TableFiles:
         """Data files that the newest version needs."""
         return frozenset() if self.newest is None else _named(_manifest(_content(self.newest.path)))
 
+    @property
+    def in_order(self) -> tuple[str, ...]:
+        """The same in the order of the table's parts."""
+        return () if self.newest is None else _names(_manifest(_content(self.newest.path)))
+
     @cached_property
     def orphans(self) -> tuple[str, ...]:
         """Data files and index folders on disk that no version names, with their path below the table."""
@@ -212,17 +217,21 @@ def _manifest(content: bytes) -> bytes:
 
 
 def _named(content: bytes) -> frozenset[str]:
+    return frozenset(_names(content))
+
+
+def _names(content: bytes) -> tuple[str, ...]:
     """Names of data files in a manifest: each stands behind one byte that tells its length."""
-    out = set()
+    out: dict[str, None] = {}
     for match in _DATA_NAME.finditer(content):
         name, before = match[0], content[match.start() - 1] if match.start() else 0
         if len(name) < _SHORTEST_NAME:
             continue  # a file inside an index
         if before == len(name):
-            out.add(name.decode())
+            out[name.decode()] = None
         elif name[0] == len(name) - 1:  # the byte of the length reads like a character of a name
-            out.add(name[1:].decode())
-    return frozenset(out)
+            out[name[1:].decode()] = None
+    return tuple(out)
 
 
 def _uuid(name: str) -> uuid.UUID | None:

@@ -161,6 +161,21 @@ class Writer:
         stable = self.dialect.can.own_store
         return shrink(self._table, self._place, self.where, stable_row_ids=stable, unverified=unverified)
 
+    def tags(self) -> dict[str, int]:
+        """The names that versions have in the table itself."""
+        with explained(self.where):
+            return {name: int(each["version"]) for name, each in dict(self._table.tags.list()).items()}
+
+    def tag(self, name: str, version: int) -> None:
+        """Name a version in the table: no clean-up takes it any more. Letters, digits, `.`, `-` and `_`."""
+        with writing(self.where):
+            self._table.tags.create(name, version)
+
+    def untag(self, name: str) -> None:
+        """Take a name out of the table; a clean-up may take its version from now on."""
+        with writing(self.where):
+            self._table.tags.delete(name)
+
     def versions(self) -> list[int]:
         """Every version that can still be read, the oldest first."""
         with explained(self.where):

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
         ExportRequest,
     )
     from memtui.engine.transfer.exporting.rows import CHOOSABLE, fields_of, left_out, parse_fields
-    from memtui.engine.transfer.facade import ImportPreview
     from memtui.engine.transfer.importing.adding import as_source
     from memtui.engine.transfer.importing.embedding_cost import Cost
     from memtui.engine.transfer.importing.import_plan import ImportPlan, ImportResult, PlannedRecord
@@ -37,12 +36,41 @@ if TYPE_CHECKING:
     )
     from memtui.engine.transfer.importing.unfinished import Unfinished
     from memtui.engine.transfer.migration import FORM_TITLES, FORMS, Form, Migration, Migrator, request_for
+    from memtui.engine.transfer.operations import (
+        ImportPreview,
+        detect_sources,
+        estimate_export,
+        export_memories,
+        forget_answers,
+        import_planner,
+        keep_pasted,
+        make_migrator,
+        measure_import,
+        past_exports,
+        plan_import,
+        plan_missing_vectors,
+        plan_repair,
+        plan_upgrade,
+        preview_import,
+        reembed_job,
+        run_import,
+        settle_imports,
+        switch_to_take_back,
+        unfinished_runs,
+    )
     from memtui.engine.transfer.readers.kinds import Detected
     from memtui.engine.transfer.readers.registry import FORMATS, KINDS
     from memtui.engine.transfer.record import FieldLoss
     from memtui.engine.transfer.reembed.build import Estimate, Origin, Reembedded
+    from memtui.engine.transfer.reembed.cluster import (
+        ClusterPlan,
+        EmbedTexts,
+        NamedEmbedder,
+        run_plan,
+        write_plan,
+    )
     from memtui.engine.transfer.reembed.rehearse import Rehearsal
-    from memtui.engine.transfer.reembed.switch import back, last_switch, note_of
+    from memtui.engine.transfer.reembed.switch import Switched, back, last_switch, note_of
     from memtui.engine.transfer.repairs import REPAIRS
     from memtui.engine.transfer.scope_mapping import parse_scopes
     from memtui.engine.transfer.sources.column_mapping import ROLES, parse_mapping
@@ -76,8 +104,10 @@ __all__ = [
     "SWITCHABLE",
     "ChatClient",
     "ChatSettings",
+    "ClusterPlan",
     "Cost",
     "Detected",
+    "EmbedTexts",
     "Embedder",
     "Estimate",
     "ExportRequest",
@@ -93,6 +123,7 @@ __all__ = [
     "ImportResult",
     "Migration",
     "Migrator",
+    "NamedEmbedder",
     "Origin",
     "PastExport",
     "PlannedRecord",
@@ -101,26 +132,48 @@ __all__ = [
     "Resolution",
     "SourceLines",
     "SourcePreview",
+    "Switched",
     "Unfinished",
     "as_source",
     "back",
     "common_start",
     "completions",
+    "detect_sources",
     "embedder_named",
+    "estimate_export",
+    "export_memories",
     "fields_of",
+    "forget_answers",
     "given_paths",
+    "import_planner",
+    "keep_pasted",
     "last_switch",
     "left_out",
     "looks_like_paths",
+    "make_migrator",
+    "measure_import",
     "note_of",
     "parse_fields",
     "parse_mapping",
     "parse_numbers",
     "parse_scopes",
+    "past_exports",
+    "plan_import",
+    "plan_missing_vectors",
+    "plan_repair",
+    "plan_upgrade",
+    "preview_import",
     "read_time",
+    "reembed_job",
     "request_for",
+    "run_import",
+    "run_plan",
+    "settle_imports",
     "source_lines",
+    "switch_to_take_back",
+    "unfinished_runs",
     "whole_items",
+    "write_plan",
 ]
 
 __getattr__ = lazy_names(
@@ -130,6 +183,11 @@ __getattr__ = lazy_names(
         "CHOOSABLE": "memtui.engine.transfer.exporting.rows",
         "ChatClient": "memtui.engine.providers.chat",
         "ChatSettings": "memtui.engine.providers.chat",
+        "ClusterPlan": "memtui.engine.transfer.reembed.cluster",
+        "EmbedTexts": "memtui.engine.transfer.reembed.cluster",
+        "NamedEmbedder": "memtui.engine.transfer.reembed.cluster",
+        "run_plan": "memtui.engine.transfer.reembed.cluster",
+        "write_plan": "memtui.engine.transfer.reembed.cluster",
         "Cost": "memtui.engine.transfer.importing.embedding_cost",
         "Detected": "memtui.engine.transfer.readers.kinds",
         "EXPORT_FORMATS": "memtui.engine.transfer.exporting.request",
@@ -149,7 +207,26 @@ __getattr__ = lazy_names(
         "Group": "memtui.engine.transfer.importing.request",
         "HourBudget": "memtui.engine.providers.chat",
         "ImportPlan": "memtui.engine.transfer.importing.import_plan",
-        "ImportPreview": "memtui.engine.transfer.facade",
+        "ImportPreview": "memtui.engine.transfer.operations",
+        "detect_sources": "memtui.engine.transfer.operations",
+        "estimate_export": "memtui.engine.transfer.operations",
+        "export_memories": "memtui.engine.transfer.operations",
+        "forget_answers": "memtui.engine.transfer.operations",
+        "import_planner": "memtui.engine.transfer.operations",
+        "keep_pasted": "memtui.engine.transfer.operations",
+        "make_migrator": "memtui.engine.transfer.operations",
+        "measure_import": "memtui.engine.transfer.operations",
+        "past_exports": "memtui.engine.transfer.operations",
+        "plan_import": "memtui.engine.transfer.operations",
+        "plan_missing_vectors": "memtui.engine.transfer.operations",
+        "plan_repair": "memtui.engine.transfer.operations",
+        "plan_upgrade": "memtui.engine.transfer.operations",
+        "preview_import": "memtui.engine.transfer.operations",
+        "reembed_job": "memtui.engine.transfer.operations",
+        "run_import": "memtui.engine.transfer.operations",
+        "settle_imports": "memtui.engine.transfer.operations",
+        "switch_to_take_back": "memtui.engine.transfer.operations",
+        "unfinished_runs": "memtui.engine.transfer.operations",
         "ImportRequest": "memtui.engine.transfer.importing.request",
         "ImportResult": "memtui.engine.transfer.importing.import_plan",
         "KINDS": "memtui.engine.transfer.readers.registry",
@@ -167,6 +244,7 @@ __getattr__ = lazy_names(
         "Rehearsal": "memtui.engine.transfer.reembed.rehearse",
         "Resolution": "memtui.engine.transfer.importing.request",
         "SWITCHABLE": "memtui.engine.transfer.importing.request",
+        "Switched": "memtui.engine.transfer.reembed.switch",
         "SourceLines": "memtui.engine.transfer.sources.original_lines",
         "SourcePreview": "memtui.engine.transfer.sources.preview",
         "Unfinished": "memtui.engine.transfer.importing.unfinished",

@@ -46,7 +46,7 @@ class Migration:
     """Memories of the new store, or those that it would have."""
     left_out: tuple[tuple[str, int], ...]
     """(why, rows)."""
-    scopes: tuple[tuple[str | None, str, int], ...]
+    scopes: tuple[tuple[str | None, str | None, int], ...]
     loss: tuple[FieldLoss, ...]
     warnings: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()

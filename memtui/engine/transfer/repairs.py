@@ -10,7 +10,7 @@ from memtui.engine.changes.change_set import Change, ChangeSet, Conflict, Edit
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
-from memtui.engine.core.text import one_line
+from memtui.engine.core.text import counted, one_line
 from memtui.engine.dialects.base import unusable
 from memtui.engine.metadata.categories import smart_of
 from memtui.engine.metadata.json_patch import patch, raw_values
@@ -252,7 +252,7 @@ def set_of(store: Store, action: str, title: str, found: Sequence[Change | Confl
     shared = [Conflict(each, "duplicate id", f"{n} rows share this id.") for each, n in seen.items() if n > 1]
     alone = tuple(each for each in changes if seen[each.id] == 1)
     refused = [each for each in found if isinstance(each, Conflict)]
-    count = f"{len(alone):,} {'memory' if len(alone) == 1 else 'memories'}"
+    count = counted(len(alone), "memory", "memories")
     version = store.version
     made = ChangeSet(action, f"{count}: {title}", alone, version, mark=store.mark(version))
     left = tuple(f"{each.id}: {each.sentence} It is left alone." for each in (*shared, *refused))

@@ -25,20 +25,24 @@ def parse_scopes(text: str) -> dict[str, str]:
 class Scoping:
     """Decides where the memories of each scope of a source go, and counts them.
 
-    `mapping` is the user's word and always wins; `default` takes what has no scope. A bare word, which no
-    agent reads unless it is defined, becomes `custom:<word>`; `keep_bare` leaves it to rows of a program that has such.
+    `mapping` is the user's word and always wins; `default` takes what has no scope, and with `asked` it is the
+    user's word too. A bare word, which no agent reads unless it is defined, becomes `custom:<word>`; `keep_bare`
+    leaves it to rows of a program that has such.
     """
 
-    def __init__(self, mapping: Mapping[str, str], default: str) -> None:
-        self._mapping = mapping
+    def __init__(self, mapping: Mapping[str, str], default: str, *, asked: bool = False) -> None:
+        self._mapping = {"": default, **mapping} if asked else mapping
         self._default = default
-        self._seen: dict[str | None, tuple[str, str, int]] = {}
+        self._seen: dict[tuple[str | None, str | None], int] = {}
+        self._decided: dict[tuple[str | None, bool], tuple[str, str]] = {}
 
     def place(self, scope: str | None, *, keep_bare: bool) -> tuple[str, str]:
         """(scope to store, what has to be said about it)."""
-        known = self._seen.get(scope)
-        target, note = known[:2] if known else self._decide(scope, keep_bare)
-        self._seen[scope] = (target, note, known[2] + 1 if known else 1)
+        known = self._decided.get((scope, keep_bare))
+        if known is None:
+            known = self._decided[scope, keep_bare] = self._decide(scope, keep_bare)
+        target, note = known
+        self._count(scope, target, 1)
         return target, note
 
     @property
@@ -52,14 +56,16 @@ class Scoping:
 
     def keep(self, scope: str | None, rows: int = 1) -> None:
         """Count memories whose scope stays whatever it is."""
-        known = self._seen.get(scope)
-        self._seen[scope] = (known[0] if known else scope or "", "", rows + (known[2] if known else 0))
+        self._count(scope, scope, rows)
+
+    def _count(self, scope: str | None, target: str | None, rows: int) -> None:
+        self._seen[scope, target] = self._seen.get((scope, target), 0) + rows
 
     @property
-    def table(self) -> tuple[tuple[str | None, str, int], ...]:
-        """(source scope, stored scope, rows), most rows first."""
-        rows = ((scope, target, count) for scope, (target, _, count) in self._seen.items())
-        return tuple(sorted(rows, key=lambda row: (-row[2], row[0] or "")))
+    def table(self) -> tuple[tuple[str | None, str | None, int], ...]:
+        """(source scope, stored scope, rows), most rows first; None where there is none."""
+        rows = ((scope, target, count) for (scope, target), count in self._seen.items())
+        return tuple(sorted(rows, key=lambda row: (-row[2], row[0] or "", row[1] or "")))
 
     def _decide(self, scope: str | None, keep_bare: bool) -> tuple[str, str]:
         name = trim(scope or "")

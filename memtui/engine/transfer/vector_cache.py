@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,6 +54,10 @@ class VectorCache:
             vectors = embedded(self._embedder, batch, self._dims).astype("<f4")
             self._kept.put({key_of(text): row.tobytes() for text, row in zip(batch, vectors, strict=True)})
             done(len(part))
+
+    def take(self, vectors: Mapping[bytes, bytes]) -> None:
+        """Keep vectors that were made elsewhere: `key_of` a text to its little-endian float32 numbers."""
+        self._kept.put(vectors)
 
     def remove(self) -> None:
         """The vectors are in the store: they need not be kept here."""

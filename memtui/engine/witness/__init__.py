@@ -19,21 +19,33 @@ if TYPE_CHECKING:
         replay_session,
     )
     from memtui.engine.witness.economy import InjectionEconomy, read_economy
+    from memtui.engine.witness.elsewhere import stays_elsewhere
     from memtui.engine.witness.find import find_sessions
     from memtui.engine.witness.got import Got, GotIndex, read_got
     from memtui.engine.witness.injections import InjectionEvent, InjectionHistory
     from memtui.engine.witness.leaks import CHANNELS, UNSEEN, Leak, LeakReport, LeakTurn, hunt_leaks
     from memtui.engine.witness.live import LiveEvent, read_live
     from memtui.engine.witness.matching import Injected
+    from memtui.engine.witness.mending import (
+        GROUPS,
+        VERBS,
+        Mend,
+        plan_mends,
+        read_mend,
+        rows_meant,
+        usual_mends,
+    )
     from memtui.engine.witness.proof_pack import collect_proof, find_subject, write_pack
-    from memtui.engine.witness.reach import Reach, ReachedTurn, plan_removal, reach_of
+    from memtui.engine.witness.reach import Reach, ReachedTurn, reach_of
     from memtui.engine.witness.replay import ReplayedSession, ReplayedTurn
     from memtui.engine.witness.rights import Rights, read_rights, rights_under
     from memtui.engine.witness.session_cases import case_of_turn, make_cases
 
 __all__ = [
     "CHANNELS",
+    "GROUPS",
     "UNSEEN",
+    "VERBS",
     "Got",
     "GotIndex",
     "Injected",
@@ -44,6 +56,7 @@ __all__ = [
     "LeakReport",
     "LeakTurn",
     "LiveEvent",
+    "Mend",
     "Reach",
     "ReachedTurn",
     "ReplayedSession",
@@ -59,15 +72,19 @@ __all__ = [
     "injection_history",
     "list_sessions",
     "make_cases",
-    "plan_removal",
+    "plan_mends",
     "reach_of",
     "read_economy",
     "read_got",
     "read_live",
+    "read_mend",
     "read_rights",
     "replay_session",
     "request_of_turn",
     "rights_under",
+    "rows_meant",
+    "stays_elsewhere",
+    "usual_mends",
     "with_today",
     "write_pack",
 ]
@@ -102,7 +119,13 @@ __getattr__ = lazy_names(
         "injection_history": "memtui.engine.witness.audit",
         "list_sessions": "memtui.engine.witness.audit",
         "make_cases": "memtui.engine.witness.session_cases",
-        "plan_removal": "memtui.engine.witness.reach",
+        "GROUPS": "memtui.engine.witness.mending",
+        "Mend": "memtui.engine.witness.mending",
+        "VERBS": "memtui.engine.witness.mending",
+        "plan_mends": "memtui.engine.witness.mending",
+        "read_mend": "memtui.engine.witness.mending",
+        "rows_meant": "memtui.engine.witness.mending",
+        "usual_mends": "memtui.engine.witness.mending",
         "reach_of": "memtui.engine.witness.reach",
         "read_economy": "memtui.engine.witness.economy",
         "read_got": "memtui.engine.witness.got",
@@ -111,6 +134,7 @@ __getattr__ = lazy_names(
         "rights_under": "memtui.engine.witness.rights",
         "replay_session": "memtui.engine.witness.audit",
         "request_of_turn": "memtui.engine.witness.ask_again",
+        "stays_elsewhere": "memtui.engine.witness.elsewhere",
         "with_today": "memtui.engine.witness.ask_again",
         "write_pack": "memtui.engine.witness.proof_pack",
     },

@@ -88,8 +88,8 @@ def with_today(
 ) -> ReplayedTurn:
     """The turn with the places of its memories in today's answer (or in that of its moment).
 
-    Each memory that does not come back gets the first gate that stops it; a question that cannot be asked
-    becomes a warning.
+    Each memory that does not come back gets the first gate that stops it, today or then; a question that cannot
+    be asked becomes a warning.
     """
     if not turn.memories or not turn.turn.question:
         return turn
@@ -104,14 +104,30 @@ def with_today(
             memories.append(memory)
             continue
         rank = asked.returned.index(memory.id) + 1 if memory.id in asked.returned else None
-        if as_of:
-            memories.append(replace(memory, rank_as_of=rank))
-            continue
+        if rank is None and (other := equal_in_score(asked.trace, memory.id)) is not None:
+            turn.turn.warnings.append(
+                f"{memory.id[:8]} has the very score of {other[:8]}, which came back: which of two equal ones "
+                "comes first is the database's own order"
+            )
         gate = asked.left_out.get(memory.id) if rank is not None else _gate(engine, asked.trace, memory.id)
-        memories.append(replace(memory, rank_now=rank, gate=gate))
+        if as_of:
+            memories.append(replace(memory, rank_as_of=rank, gate_as_of=gate))
+        else:
+            memories.append(replace(memory, rank_now=rank, gate=gate))
     if earlier and not as_of:
         turn.turn.warnings.append(_NO_PROCESS)
     return replace(turn, memories=memories)
+
+
+def equal_in_score(trace: Trace, memory_id: str) -> str | None:
+    """The id of a memory that came back with the very score with which this one was left out; None for none."""
+    at = next((number for number, row in enumerate(trace.pool.rows) if row.id == memory_id), None)
+    held = [record.outcome.flow for record in trace.records if at in record.outcome.flow.order]
+    if at is None or not held:
+        return None
+    score, rows = held[-1].score, trace.pool.rows
+    returned = {row.id: number for number, row in enumerate(rows) if row.id in trace.returned}
+    return next((each for each in trace.returned if score[returned[each]] == score[at]), None)
 
 
 def turns_since(turn: ReplayedTurn, earlier: Sequence[ReplayedTurn]) -> dict[str, int]:

@@ -9,9 +9,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.witness.askers import read_askers
 from memtui.engine.witness.find import find_session, find_sessions
 from memtui.engine.witness.injections import InjectionEvent, InjectionHistory, read_injections
-from memtui.engine.witness.replay import ReplayedSession, join_events, read_turns, replay_turns, strongest
+from memtui.engine.witness.replay import (
+    ReplayedSession,
+    evidence_of,
+    join_events,
+    read_turns,
+    replay_turns,
+    strongest,
+)
 from memtui.engine.witness.session import SessionFile
 from memtui.engine.witness.turns import Evidence
 
@@ -82,11 +90,14 @@ def injection_events(
     if not events:
         return events, history
     complete: dict[int, InjectionEvent] = {}
-    for file in find_sessions(environ, cwd):
+    files = find_sessions(environ, cwd)
+    askers = read_askers(files, environ, events, cancel)
+    for file in files:
         turns, _ = read_turns(file, environ, cancel)
-        joined = join_events(turns, events)
+        own = askers.of(file)
+        joined = join_events(turns, own)
         told = [turn for turn in turns if turn.lines and turn.n in joined]
-        for turn in replay_turns(file, told, engine.store, events, now_ms=engine.now_ms, cancel=cancel):
+        for turn in replay_turns(file, told, engine.store, own, now_ms=engine.now_ms, cancel=cancel):
             ids = [memory.id for memory in turn.memories or ()]
             if turn.event is not None and None not in ids and set(turn.event.ids) <= set(ids):
                 everyone = tuple(each for each in dict.fromkeys(ids) if each is not None)
@@ -109,6 +120,8 @@ def list_sessions(
     if engine is not None:
         events = injection_history(engine, cancel=cancel).events()
     files = find_sessions(environ, cwd, agent)
+    every = files if agent is None or not events else find_sessions(environ, cwd)
+    askers = read_askers(every, environ, events, cancel)
     out = []
     for done, file in enumerate(files):
         if on_progress is not None:
@@ -120,8 +133,8 @@ def list_sessions(
         ended = max(times, default=file.modified_ms)
         if ended < since_ms:
             continue
-        joined = join_events(turns, events)
-        kinds = ["store" if t.evidence == "none" and t.n in joined else t.evidence for t in turns]
+        joined = join_events(turns, askers.of(file))
+        kinds = [evidence_of(turn, joined.get(turn.n)) for turn in turns]
         out.append(
             SessionSummary(
                 file,
@@ -150,13 +163,16 @@ def replay_session(
 
     Without `engine` the lines are read and no memory is named. Raises UsageError for an unknown session.
     """
-    file = find_session(find_sessions(environ, cwd), name)
+    files = find_sessions(environ, cwd)
+    file = find_session(files, name)
     turns, warnings = read_turns(file, environ, cancel)
     warnings = list(warnings)
     events: Sequence[InjectionEvent] = ()
     if engine is not None:
         try:
             events = injection_history(engine, cancel=cancel).events()
+            if join_events(turns, events):
+                events = read_askers(files, environ, events, cancel).of(file)
         except MemtuiError as error:
             warnings.append(f"the store's history could not be read: {error.message}")
     store = engine.store if engine is not None else None

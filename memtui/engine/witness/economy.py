@@ -11,6 +11,7 @@ from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.secrets import mask
 from memtui.engine.core.text import DAY_MS
 from memtui.engine.explain.prompt_block import estimated_tokens
+from memtui.engine.witness.askers import read_askers
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher
@@ -76,10 +77,12 @@ def read_economy(
     used: set[str] = set()
     texts: dict[str, str] = {}
     turns = silent = unknown = 0
-    for file in find_sessions(environ, cwd):
+    files = find_sessions(environ, cwd)
+    askers = read_askers(files, environ, events, cancel)
+    for file in files:
         read, _ = read_turns(file, environ, cancel)
         for turn in replay_turns(
-            file, read, engine.store, events, now_ms=now_ms, matcher=matcher, cancel=cancel
+            file, read, engine.store, askers.of(file), now_ms=now_ms, matcher=matcher, cancel=cancel
         ):
             turns += 1
             silent += turn.memories == []

@@ -40,8 +40,6 @@ def find_session(sessions: Sequence[SessionFile], name: str) -> SessionFile:
     found = exact or [each for each in sessions if name and each.id.startswith(name)]
     if len(found) == 1:
         return found[0]
-    if len(found) > 1 and len({each.form for each in found}) > 1 and exact:
-        return next(each for each in found if each.form == "sqlite")  # a host that moved its transcripts over
     what = "No session has" if not found else f"{len(found)} sessions have"
     raise UsageError(f"{what} an id that begins with {name!r}.", fix="See: memtui sessions.")
 

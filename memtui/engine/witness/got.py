@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.core.memory import Memory
 from memtui.engine.core.progress import CancelToken
+from memtui.engine.witness.askers import read_askers
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher
@@ -54,6 +55,8 @@ class GotIndex:
     turns: dict[str, list[GotTurn]] = field(default_factory=dict)
     sessions: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Session id or key to (id, agent)."""
+    by_scope: dict[tuple[str, str | None], list[GotTurn]] = field(default_factory=dict)
+    """By agent and scope: a turn for each memory of the scope that the agent got in it."""
 
     def of(self, memory: Memory) -> Got | None:
         """What is known of a memory; None where neither a session nor an injection of this store is known."""
@@ -71,26 +74,37 @@ def read_got(
     events = injection_history(engine, cancel=cancel).events()
     told: set[tuple[int, str]] = set()
     matcher = Matcher(engine.store, engine.now_ms, cancel)
-    for file in find_sessions(environ, cwd):
+    files = find_sessions(environ, cwd)
+    askers = read_askers(files, environ, events, cancel)
+    for file in files:
         for name in filter(None, (file.id, file.key)):
             found.sessions[name] = (file.id, file.agent)
         read, _ = read_turns(file, environ, cancel)
-        joined = join_events(read, events)
+        own = askers.of(file)
+        joined = join_events(read, own)
         for turn in replay_turns(
-            file, read, engine.store, events, now_ms=engine.now_ms, matcher=matcher, cancel=cancel
+            file, read, engine.store, own, now_ms=engine.now_ms, matcher=matcher, cancel=cancel
         ):
             ids = [each.id for each in turn.memories or () if each.id is not None]
             ids += [each for tool in turn.turn.tools for each in tool.ids]
+            scopes = {each.id: each.scope for each in turn.memories or () if each.id is not None}
             number = turn.turn.n
             for memory in dict.fromkeys(ids):
                 got = GotTurn(turn.turn.time_ms, file.agent, file.id, number, turn.evidence)
                 found.turns.setdefault(memory, []).append(got)
+                scope = scopes[memory] if memory in scopes else _scope_now(matcher, memory)
+                found.by_scope.setdefault((file.agent, scope), []).append(got)
                 if number in joined:
                     told.add((joined[number].time_ms, memory))
     for event in events:
         for memory in event.ids:
             if (event.time_ms, memory) not in told:
                 found.turns.setdefault(memory, []).append(GotTurn(event.time_ms))
-    for turns in found.turns.values():
+    for turns in (*found.turns.values(), *found.by_scope.values()):
         turns.sort(key=lambda each: each.time_ms)
     return found
+
+
+def _scope_now(matcher: Matcher, memory: str) -> str | None:
+    row = matcher.row(memory)
+    return row.scope if row is not None else None

@@ -43,6 +43,8 @@ class InjectionEvent:
     """The first version that has one of the marks."""
     complete: bool = False
     """Whether nothing can be missing; the store alone never proves that."""
+    others: tuple[str, ...] = ()
+    """Sessions that asked within the same seconds and may have been injected instead."""
 
     def as_json(self) -> dict[str, object]:
         """The event of the command-line contract, with the version beside it."""

@@ -13,8 +13,11 @@ from memtui.engine import explain
 from memtui.engine.access import Access, agent_of_session
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
+from memtui.engine.core.text import DAY_MS, counted
 from memtui.engine.recall.request import RecallRequest
+from memtui.engine.witness.askers import read_askers
 from memtui.engine.witness.audit import injection_history
+from memtui.engine.witness.day_rules import DayRules, read_day_rules
 from memtui.engine.witness.find import find_sessions, state_folders
 from memtui.engine.witness.matching import Matcher
 from memtui.engine.witness.replay import ReplayedTurn, read_turns, replay_turns
@@ -73,8 +76,16 @@ class Leak:
     agent: str | None = None
     id: str | None = None
     scope: str | None = None
+    meant_for: str | None = None
+    """The scope whose readers the words were written for; None where it is `scope` itself, or not known."""
+    since_ms: int = 0
+    """When the memory was written into its scope, by its own time; 0 where not known."""
+    text: str = field(default="", repr=False)
+    """The memory as it is, or last was: for a person's eyes only, masked unless it is revealed."""
     reason: str = ""
     """The rule that forbids it."""
+    rules: DayRules | None = None
+    """Of what did cross: the rules that it was judged by; None where today's count, because it could cross."""
     turns: tuple[LeakTurn, ...] = ()
     path: str = ""
     today: bool | None = None
@@ -89,7 +100,10 @@ class Leak:
             "agent": self.agent,
             "id": self.id,
             "scope": self.scope,
+            "meant_for": self.meant_for,
+            "since_ms": self.since_ms or None,
             "reason": self.reason or None,
+            "rules": self.rules.as_json() if self.rules is not None else None,
             "turns": [
                 {
                     "session": each.session,
@@ -113,20 +127,31 @@ class LeakReport:
     looked: dict[Channel, int | None] = field(default_factory=dict)
     """How many things each channel had to look at; None where it could not look."""
     turns: int = 0
+    allowed_then: int = 0
+    """Memories in turns that today's rules forbid and the rules of their day did not."""
 
     @property
     def sentence(self) -> str:
         """The result in one sentence."""
+        one = self.allowed_then == 1
+        then = (
+            f"; {self.allowed_then} more {'was' if one else 'were'} allowed by the rules of "
+            f"{'its' if one else 'their'} day"
+            if self.allowed_then
+            else ""
+        )
         channels = sum(count is not None for count in self.looked.values())
         if not self.leaks:
-            return f"No leak found in {channels} channels, {self.turns} turns; {UNSEEN}."
-        return f"{len(self.leaks)} found, {channels} channels and {self.turns} turns looked at; {UNSEEN}."
+            return f"No leak found in {channels} channels, {counted(self.turns, 'turn')}{then}; {UNSEEN}."
+        looked = f"{channels} channels and {counted(self.turns, 'turn')} looked at"
+        return f"{len(self.leaks)} found, {looked}{then}; {UNSEEN}."
 
     def as_json(self) -> dict[str, Any]:
         """For the command line."""
         return {
             "sentence": self.sentence,
             "looked": dict(self.looked),
+            "allowed_then": self.allowed_then,
             "found": [each.as_json() for each in self.leaks],
         }
 
@@ -140,44 +165,52 @@ def hunt_leaks(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> LeakReport:
-    """Look through every channel. By today's rules: what the rules were on the day is not known."""
+    """Look through every channel.
+
+    What did cross is judged by the rules of its day as far as they are known, what could cross by today's.
+    """
     report = LeakReport()
     access = rights.access
     if access is None:
         report.looked = dict.fromkeys(CHANNELS)
         return report
-    _through_sessions(engine, access, environ, cwd, report, on_progress, cancel)
+    _through_sessions(engine, rights, environ, cwd, report, on_progress, cancel)
     _merged(engine, access, report, cancel)
     _null_scopes(rights, report)
     _copied(engine, rights, access, report, cancel)
     _indexed(engine, access, report, cancel)
     _files(engine, environ, cwd, report)
-    report.leaks = [_proved(engine, access, each) for each in report.leaks]
+    matcher = Matcher(engine.store, engine.now_ms, cancel)
+    report.leaks = [_proved(engine, access, _shown(matcher, each)) for each in report.leaks]
     report.leaks.sort(key=lambda each: (each.certainty != "did", -len(each.turns)))
     return report
 
 
 def _through_sessions(
     engine: Engine,
-    access: Access,
+    rights: Rights,
     environ: Mapping[str, str],
     cwd: Path,
     report: LeakReport,
     on_progress: OnProgress | None,
     cancel: CancelToken | None,
 ) -> None:
-    """Injected lines and tool answers of each session against the rights of its agent."""
+    """Injected lines and tool answers of each session against the rights of its agent on that day."""
+    by_day = read_day_rules(rights, environ, cwd)
+    assert by_day is not None  # where the configuration throws nobody hunts
     events = injection_history(engine, cancel=cancel).events()
     files = find_sessions(environ, cwd)
+    askers = read_askers(files, environ, events, cancel)
     matcher = Matcher(engine.store, engine.now_ms, cancel)
-    found: dict[tuple[str, str | None, str | None], list[LeakTurn]] = {}
+    found: dict[tuple[str, str | None, str | None, str], tuple[DayRules, list[LeakTurn]]] = {}
+    searched: dict[str, list[tuple[int, frozenset[str]]]] = {}
     keyless = 0
     for done, file in enumerate(files):
         if on_progress is not None:
             on_progress(Progress("reading sessions", done, len(files), "sessions"))
         turns, _ = read_turns(file, environ, cancel)
         replayed = replay_turns(
-            file, turns, engine.store, events, now_ms=engine.now_ms, matcher=matcher, cancel=cancel
+            file, turns, engine.store, askers.of(file), now_ms=engine.now_ms, matcher=matcher, cancel=cancel
         )
         report.turns += len(replayed)
         if file.key and agent_of_session(file.key) is None:
@@ -194,24 +227,50 @@ def _through_sessions(
                     )
                 )
         for turn in replayed:
+            for tool in turn.turn.tools:
+                searched.setdefault(file.agent, []).append((turn.turn.time_ms, frozenset(tool.searched)))
+            if turn.evidence == "store" and turn.event is not None and turn.event.others:
+                continue  # another session may have had them: that is no proof
+            rules = by_day.on(turn.turn.time_ms)
             for memory_id, scope, line in _got(turn, matcher):
-                if not access.reads(file.agent, scope).allowed and scope is not None:
-                    found.setdefault((file.agent, memory_id, scope), []).append(_place(file, turn, line))
+                if scope is None:
+                    continue
+                if rules.access.reads(file.agent, scope).allowed:
+                    report.allowed_then += not by_day.today.reads(file.agent, scope).allowed
+                    continue
+                key = (file.agent, memory_id, scope, rules.words)
+                found.setdefault(key, (rules, []))[1].append(_place(file, turn, line))
     report.looked |= {"wrong-scope": report.turns, "no-agent-id": keyless}
-    for (agent, memory_id, scope), turns_of in found.items():
-        reason = access.reads(agent, scope).reason
+    for (agent, _, scope, _), (rules, turns_of) in found.items():
+        if rules.basis == "today":
+            known = [
+                each for each in turns_of if _searched_then(searched.get(agent, ()), scope, each.time_ms)
+            ]
+            report.allowed_then += len(known)
+            turns_of[:] = [each for each in turns_of if each not in known]
+    for (agent, memory_id, scope, _), (rules, turns_of) in found.items():
+        if not turns_of:
+            continue
+        still = not by_day.today.reads(agent, scope).allowed
         report.leaks.append(
             Leak(
                 "wrong-scope",
                 "did",
-                f"a memory of {scope} reached {agent}, which may not read it",
+                f"a memory of {scope} reached {agent}, which {'may' if still else 'was'} not "
+                f"{'read it' if still else 'allowed to read it then'}",
                 agent,
                 memory_id,
                 scope,
-                reason,
-                tuple(turns_of),
+                reason=rules.access.reads(agent, scope).reason,
+                rules=rules,
+                turns=tuple(turns_of),
             )
         )
+
+
+def _searched_then(searched: Sequence[tuple[int, frozenset[str]]], scope: str | None, time_ms: int) -> bool:
+    """Whether a tool of the agent itself searched the scope within a day of a moment: then it could read it."""
+    return any(scope in scopes and abs(time - time_ms) <= DAY_MS for time, scopes in searched)
 
 
 def _got(turn: ReplayedTurn, matcher: Matcher) -> list[tuple[str | None, str | None, int | None]]:
@@ -221,10 +280,9 @@ def _got(turn: ReplayedTurn, matcher: Matcher) -> list[tuple[str | None, str | N
         for at, memory in enumerate(turn.memories or (), 1)
     ]
     for tool in turn.turn.tools:
-        for memory_id in tool.ids:
-            row = matcher.row(memory_id)
-            if row is not None:
-                out.append((memory_id, row.scope, None))
+        for memory_id, told in zip(tool.ids, tool.scopes or (None,) * len(tool.ids), strict=True):
+            row = matcher.row(memory_id) if told is None else None
+            out.append((memory_id, told if row is None else row.scope, None))
     return out
 
 
@@ -263,6 +321,7 @@ def _merged(engine: Engine, access: Access, report: LeakReport, cancel: CancelTo
                     f"a row of {scope} ({memory_id[:8]}) was merged into {row.scope} by compaction",
                     id=row.id,
                     scope=row.scope,
+                    meant_for=scope,
                 )
             )
 
@@ -318,7 +377,8 @@ def _copied(
                         agent,
                         younger[0],
                         younger[1],
-                        access.reads(agent, older[1]).reason,
+                        older[1],
+                        reason=access.reads(agent, older[1]).reason,
                     )
                 )
     report.looked["same-text"] = looked
@@ -351,6 +411,7 @@ def _indexed(engine: Engine, access: Access, report: LeakReport, cancel: CancelT
                     f"an indexed transcript in {row.scope} holds a memory of {scope}",
                     id=row.id,
                     scope=row.scope,
+                    meant_for=scope,
                 )
             )
 
@@ -401,6 +462,14 @@ def _files(engine: Engine, environ: Mapping[str, str], cwd: Path, report: LeakRe
                         path=str(place),
                     )
                 )
+
+
+def _shown(matcher: Matcher, leak: Leak) -> Leak:
+    """The leak with the memory's words and time, also of one that is gone while a version has it."""
+    if leak.id is None:
+        return leak
+    row = matcher.row(leak.id) or max(matcher.writings(leak.id), key=lambda each: each.version, default=None)
+    return leak if row is None else replace(leak, text=row.text, since_ms=row.timestamp_ms)
 
 
 def _proved(engine: Engine, access: Access, leak: Leak) -> Leak:

@@ -114,6 +114,8 @@ class Injected:
     rank_now: int | None = None
     gate: str | None = None
     rank_as_of: int | None = None
+    gate_as_of: str | None = None
+    """The first gate that stopped it on the version of its moment, where it was asked as of then."""
     used: float | None = None
     """Share of the line's own words that the answer has: a guess of whether it was used; None without words."""
 
@@ -125,7 +127,7 @@ class Injected:
             "state": self.state,
             "rank_then": self.rank_then,
             "rank_now": self.rank_now,
-            "gate": self.gate,
+            "gate": self.gate or self.gate_as_of,
             "scope": self.scope,
         }
         if self.state == "ambiguous":
@@ -372,8 +374,8 @@ class Matcher:
         return f"({' OR '.join(terms)})" if terms else None
 
     def _elsewhere(self, line: BlockLine) -> list[RowState]:
-        """Rows of the line's day in other scopes that hold its text."""
-        near = _on_day(self._times, line.day)
+        """Rows of other scopes that hold its text: those of its day, of any day where it names none."""
+        near = _on_day(self._times, line.day) if line.day else self._holds(line)
         rows = self._rows(None, near) if near else []
         return [row for row in rows if row.scope != line.scope and row.likeness(line) == 2]
 

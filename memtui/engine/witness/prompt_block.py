@@ -102,11 +102,6 @@ def split_prompt(prompt: str) -> PromptPrefix:
     return PromptPrefix(block, mode, lines, rules, focus, rest, len(_ANYWHERE.findall(rest)))
 
 
-def without_blocks(prompt: str) -> str:
-    """A prompt as its author wrote it: no prefix, no quoted block."""
-    return split_prompt(prompt).question
-
-
 def block_lines(block: str) -> tuple[str, tuple[BlockLine, ...]]:
     """(mode, lines) of a block of memories, or of a tool result in the same form."""
     mode = _MODE.search(block)

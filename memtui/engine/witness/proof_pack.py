@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress
 from memtui.engine.core.secrets import mask
-from memtui.engine.core.text import day
+from memtui.engine.core.text import counted, day
+from memtui.engine.witness.audit import injection_history
+from memtui.engine.witness.leaks import hunt_leaks
 from memtui.engine.witness.matching import Matcher
 from memtui.engine.witness.reach import Reach, reach_of
 from memtui.engine.witness.rights import Rights, read_rights
@@ -61,12 +63,19 @@ def collect_proof(
     cancel: CancelToken | None = None,
 ) -> dict[str, Any]:
     """Everything that the pack says, as one document; secrets are masked."""
-    rights = read_rights(engine, environ, cwd, secrets=False, cancel=cancel)
+    rights = read_rights(engine, environ, cwd, cancel=cancel)
     matcher = Matcher(engine.store, engine.now_ms, cancel)
+    events = injection_history(engine, cancel=cancel).events()
+    crossed = hunt_leaks(engine, rights, environ, cwd, cancel=cancel).leaks
     memories = []
     for each in ids:
         reach = reach_of(engine, each, environ, cwd, on_progress=on_progress, cancel=cancel)
-        memories.append(_memory(engine, reach, rights, matcher))
+        memory = _memory(engine, reach, rights, matcher)
+        memory["injections"] = [
+            {"time_ms": event.time_ms, "version": event.version} for event in events if reach.id in event.ids
+        ]
+        memory["leaks"] = [leak.as_json() for leak in crossed if leak.id == reach.id]
+        memories.append(memory)
     return {
         "schema": SCHEMA,
         "made_ms": engine.now_ms,
@@ -137,7 +146,11 @@ def _memory(engine: Engine, reach: Reach, rights: Rights, matcher: Matcher) -> d
             if cell.read and cell.scope in scopes
         ],
         "reach": reach.as_json(),
+        "findings": [
+            each.as_json() for each in rights.matrix.findings if each.rows and each.subject in scopes
+        ],
         "changes": _changes(engine, reach.id),
+        "receipts": _receipts(engine, reach.id),
         "removed": not reach.there,
         "removal": _removal(engine, reach),
         "now": None if row is None else matcher.state_of(reach.id, None).state,
@@ -168,6 +181,30 @@ def _changes(engine: Engine, memory_id: str) -> list[dict[str, Any]]:
         }
         for entry, row in history
     ]
+
+
+def _receipts(engine: Engine, memory_id: str) -> list[dict[str, Any]]:
+    """The receipts that name the memory, as they stand in memtui's state, each with its file's name and hash.
+
+    They hold ids and hashes; other memories of the same receipt are left out.
+    """
+    try:
+        found = engine.curate.receipts(memory_id)
+    except MemtuiError:
+        return []
+    out = []
+    for path, receipt in found:
+        own = {key: _only(value, memory_id) for key, value in receipt.items()}
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()
+        out.append({"file": path.name, "sha256": digest, "receipt": own})
+    return out
+
+
+def _only(value: Any, memory_id: str) -> Any:
+    """Of a list of documents about memories those that are about this one."""
+    if not isinstance(value, list):
+        return value
+    return [each for each in value if not isinstance(each, dict) or each.get("id", memory_id) == memory_id]
 
 
 def _hashes(engine: Engine) -> list[dict[str, Any]]:
@@ -213,16 +250,36 @@ def _readable(document: Mapping[str, Any]) -> str:
         for each in memory["stored"]:
             lines.append(f"- stored {day(each['created_ms'])} in {each['scope']}: {each['text']}")
         lines.append(f"- now: {_fate(memory)}")
-        could = ", ".join(dict.fromkeys(each["agent"] for each in memory["could_read"])) or "nobody"
+        if not memory["stored"]:
+            lines.append("- no readable version holds it: its text and scope are not known here")
+        could = ", ".join(dict.fromkeys(each["agent"] for each in memory["could_read"]))
+        could = could or ("nobody" if memory["stored"] else "not known any more")
         lines.append(f"- could read it: {could}")
-        did = ", ".join(f"{each['agent']} in {each['turns']} turns" for each in reach["agents"])
+        did = ", ".join(f"{each['agent']} in {counted(each['turns'], 'turn')}" for each in reach["agents"])
         lines.append(f"- did get it, at least: {did or 'no evidence of any turn'}")
         if reach["events"]:
-            lines.append(f"- and {len(reach['events'])} injections that only the store's history tells of")
+            count = counted(len(reach["events"]), "injection")
+            lines.append(f"- and {count}, of which only the store's history tells")
         for each in memory["changes"]:
             lines.append(
                 f"- {day(each['time_ms'])}: {each['action']} (entry {each['entry']}, {each['state']})"
             )
+        for each in memory["receipts"]:
+            receipt = each["receipt"]
+            clean = "nothing was found" if receipt.get("clean") else "something was still found"
+            lines.append(
+                f"- receipt {each['file']}: {receipt.get('mode', 'purged')}, {clean} {day(receipt['time_ms'])}"
+            )
+        for each in memory["leaks"]:
+            rules = f", {each['rules']['words']}" if each["rules"] else ""
+            lines.append(
+                f"- {'crossed' if each['certainty'] == 'did' else 'could cross'}: {each['sentence']}{rules}"
+            )
+        for each in memory["findings"]:
+            lines.append(f"- finding on its scope: {each['sentence']}")
+        if memory["injections"]:
+            times = ", ".join(dict.fromkeys(day(each["time_ms"]) for each in memory["injections"]))
+            lines.append(f"- injected by the store's own history, at least: {times}")
         if reach["versions"]:
             lines.append(
                 f"- its text is in versions {reach['versions']['first']} to {reach['versions']['last']}"

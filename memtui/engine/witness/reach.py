@@ -12,6 +12,7 @@ from memtui.engine import explain
 from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.secrets import mask
+from memtui.engine.witness.askers import read_askers
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher, RowState, use_in
@@ -19,7 +20,6 @@ from memtui.engine.witness.replay import join_events, read_turns, replay_turns
 from memtui.engine.witness.session import SessionFile
 
 if TYPE_CHECKING:
-    from memtui.engine.changes.change_set import ChangeSet
     from memtui.engine.engine import Engine
 
 
@@ -87,8 +87,8 @@ class Reach:
     turns: list[ReachedTurn] = field(default_factory=list)
     events: list[tuple[int, str]] = field(default_factory=list)
     """(time in ms, id) of injections that only the store tells of: at least these."""
-    captured: list[str] = field(default_factory=list)
-    """Ids of memories that were captured in these sessions after the memory was injected."""
+    captured: dict[str, str] = field(default_factory=dict)
+    """Memories that were captured in these sessions after the memory was injected: masked previews by id."""
     files: list[Remains] = field(default_factory=list)
     versions: tuple[int, int] | None = None
     """The oldest and the newest version that have its text; None where none has."""
@@ -111,6 +111,12 @@ class Reach:
     def removable(self) -> list[str]:
         """The memory and the copies that say the same, as far as they are in the store."""
         return [*([self.id] if self.there else []), *(each.id for each in self.copies if each.same)]
+
+    @property
+    def rows(self) -> dict[str, str]:
+        """Everything of it that is in the store, masked previews by id: itself, its copies, what was captured."""
+        itself = {self.id: self.text} if self.there else {}
+        return {**itself, **{each.id: each.preview for each in self.copies}, **self.captured}
 
     def as_json(self) -> dict[str, Any]:
         """The document of the command-line contract; secrets are masked."""
@@ -166,7 +172,8 @@ def reach_of(
 ) -> Reach:
     """The reach of a memory, of one that is gone, too, while a version still has it. Reads only.
 
-    Raises UsageError for an id that neither the store nor its readable versions know.
+    One that no version holds any more is known by its whole id, where memtui's journal or a receipt names it.
+    Raises UsageError for an id that none of them know.
     """
     engine.load_catalog()
     matcher = Matcher(engine.store, engine.now_ms, cancel)
@@ -175,32 +182,33 @@ def reach_of(
         memory_id = matcher.former_id(id_or_prefix)
     row = matcher.row(memory_id)
     states = matcher.writings(memory_id)
-    if row is None and not states:
+    if row is None and not states and not _remembered(engine, memory_id):
         raise UsageError(
             f"No memory has the id {id_or_prefix!r}, in no readable version.",
             fix="Look for it with: memtui ls.",
         )
-    state = row or max(states, key=lambda each: each.version)
-    reach = Reach(memory_id, _preview(state.text, 400), state.scope, row is not None)
+    state = row or max(states, key=lambda each: each.version, default=None)
+    text = state.text if state is not None else ""
+    reach = Reach(memory_id, _preview(text, 400), state.scope if state is not None else None, row is not None)
+    if state is None:
+        reach.warnings.append("no readable version holds its text: only memtui's own records name it")
     if row is not None:
         reach.copies = _copies(engine, matcher, row, reach.warnings)
     wanted = {memory_id, *(each.id for each in reach.copies if each.same)}
     files = find_sessions(environ, cwd)
-    _through_sessions(engine, matcher, files, wanted, state, reach, environ, on_progress, cancel)
+    _through_sessions(engine, matcher, files, wanted, text, reach, environ, on_progress, cancel)
     reach.captured = _captured(matcher, reach, files)
     reach.versions = _versions(matcher, memory_id, states, row is not None)
-    reach.files = _remains(engine, state.text, memory_id, files)
+    reach.files = _remains(engine, text, memory_id, files)
     return reach
 
 
-def plan_removal(engine: Engine, reach: Reach, *, hard: bool = False) -> ChangeSet:
-    """One change that takes the memory and what says the same out of use; undone like any other.
-
-    Raises UsageError where nothing of it is in the store any more.
-    """
-    if not reach.removable:
-        raise UsageError("Nothing of it is in the store any more.", fix="Its files and versions are listed.")
-    return engine.curate.forget(reach.removable, hard=hard)
+def _remembered(engine: Engine, memory_id: str) -> bool:
+    """Whether the journal or a receipt names a memory."""
+    try:
+        return bool(engine.curate.history(memory_id) or engine.curate.receipts(memory_id))
+    except MemtuiError:
+        return False
 
 
 def _copies(engine: Engine, matcher: Matcher, row: RowState, warnings: list[str]) -> list[ReachedCopy]:
@@ -231,7 +239,7 @@ def _through_sessions(
     matcher: Matcher,
     files: Sequence[SessionFile],
     wanted: set[str],
-    state: RowState,
+    text: str,
     reach: Reach,
     environ: Mapping[str, str],
     on_progress: OnProgress | None,
@@ -239,12 +247,14 @@ def _through_sessions(
 ) -> None:
     events = [each for each in injection_history(engine, cancel=cancel).events() if wanted & set(each.ids)]
     told: set[int] = set()
+    askers = read_askers(files, environ, events, cancel)
     for done, file in enumerate(files):
         if on_progress is not None:
             on_progress(Progress("reading sessions", done, len(files), "sessions"))
         turns, _ = read_turns(file, environ, cancel)
-        joined = join_events(turns, events)
-        replayed = replay_turns(file, turns, engine.store, events, now_ms=engine.now_ms, matcher=matcher)
+        own = askers.of(file)
+        joined = join_events(turns, own)
+        replayed = replay_turns(file, turns, engine.store, own, now_ms=engine.now_ms, matcher=matcher)
         for turn in replayed:
             got = [each.id for each in turn.memories or () if each.id in wanted]
             got += [
@@ -257,7 +267,7 @@ def _through_sessions(
             if turn.turn.n in joined and got:
                 told.add(joined[turn.turn.n].time_ms)
             if got:
-                used = use_in(turn.turn.answer, state.text, turn.turn.question)
+                used = use_in(turn.turn.answer, text, turn.turn.question)
                 reach.turns.append(
                     ReachedTurn(
                         file.id, file.agent, turn.turn.n, turn.turn.time_ms, turn.evidence, str(got[0]), used
@@ -273,23 +283,23 @@ def _through_sessions(
     ]
 
 
-def _captured(matcher: Matcher, reach: Reach, files: Sequence[SessionFile]) -> list[str]:
+def _captured(matcher: Matcher, reach: Reach, files: Sequence[SessionFile]) -> dict[str, str]:
     """Memories whose source is one of the sessions, written after the first turn that got the memory."""
     from memtui.engine.store import sql
 
     column = matcher.store.dialect.columns.metadata
     if column is None or not reach.turns:
-        return []
+        return {}
     first: dict[str, int] = {}
     for turn in reach.turns:
         first[turn.session] = min(first.get(turn.session, turn.time_ms), turn.time_ms)
     keys = {file.key: file.id for file in files if file.key and file.id in first}
-    out = []
+    out = {}
     for row in matcher.rows_where(sql.contains(column, "source_session")):
         source = row.meta.source_session
         session = source if source in first else keys.get(source or "")
         if session is not None and row.timestamp_ms >= first[session] and row.id != reach.id:
-            out.append(row.id)
+            out[row.id] = _preview(row.text, 120)
     return out
 
 

@@ -26,6 +26,11 @@ _NOT_HERE = (
     "none of the block's lines is or was in this store: it may have been pasted, or be of another store"
 )
 
+_FOREIGN = (
+    "the only block in this session's messages is of no memory of this store and may have been pasted, so it does "
+    "not prove that a message without one got nothing"
+)
+
 
 @dataclass(slots=True)
 class ReplayedTurn:
@@ -133,12 +138,16 @@ def replay_turns(
     if matcher is None and store is not None:
         matcher = Matcher(store, now_ms, cancel)
     by_turn = join_events(turns, events)
+    doubted = matcher is not None and _only_foreign_blocks(turns, matcher)
     out = []
     for turn in turns:
         event = by_turn.get(turn.n)
         if only is not None and turn.n != only:
             continue
-        if turn.evidence != "none":
+        if doubted and turn.assumed and event is None:
+            turn.why = _FOREIGN
+            out.append(ReplayedTurn(turn, "none", None))
+        elif evidence_of(turn, event) != "store" and turn.evidence != "none":
             memories = _from_lines(turn, matcher)
             agrees = None
             if event is not None:
@@ -147,10 +156,29 @@ def replay_turns(
         elif event is not None:
             memories = _from_event(turn, event, matcher)
             turn.warnings.append("only the store tells of this injection: at least these")
+            if event.others:
+                turn.warnings.append(
+                    f"another session asked in the same seconds, so it may be its injection: {event.others[0]}"
+                )
+            if turn.open_end:
+                turn.why = "the message holds no block, but the store has an injection of this moment"
             out.append(ReplayedTurn(turn, "store", memories, event))
         else:
             out.append(ReplayedTurn(turn, "none", None))
     return out
+
+
+def _only_foreign_blocks(turns: Sequence[Turn], matcher: Matcher) -> bool:
+    """Whether messages without a block are judged by one alone, whose block holds no memory of this store."""
+    if not any(turn.assumed for turn in turns):
+        return False
+    held = [turn for turn in turns if turn.evidence in ("transcript", "sqlite") and turn.lines]
+    return len(held) == 1 and all(matcher.match(line).state == "unknown" for line in held[0].lines)
+
+
+def evidence_of(turn: Turn, event: InjectionEvent | None) -> Evidence:
+    """The evidence of a turn; that of the store where its files tell nothing, or only that others were silent."""
+    return "store" if event is not None and (turn.evidence == "none" or turn.open_end) else turn.evidence
 
 
 def join_events(turns: Sequence[Turn], events: Sequence[InjectionEvent]) -> dict[int, InjectionEvent]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memtui.engine.access import DEFAULT_AGENT, Access, access_of, agents_in
 from memtui.engine.access.matrix import (
@@ -24,6 +24,7 @@ from memtui.engine.core.memory import LAYERS, STATES
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.core.secrets import HINT, find_secrets
 from memtui.engine.decay.validity import AUTO_RECALL_LAYERS
+from memtui.engine.explain.prompt_block import is_injected
 from memtui.engine.store import sql
 from memtui.engine.witness.find import state_folders
 
@@ -181,24 +182,6 @@ def agent_rows(
     settings = found.settings if found else {}
     rows = [AgentRow(name, name in there, injected=is_injected(name, settings)) for name in named]
     return [*rows, *(AgentRow(name, pseudo=True, injected=False) for name in (NO_ID, SHELL))]
-
-
-def is_injected(agent: str, settings: Mapping[str, Any]) -> bool:
-    """Whether auto-recall runs for an agent by the include list, else by the exclude list of the plugin."""
-    include, exclude = settings.get("autoRecallIncludeAgents"), settings.get("autoRecallExcludeAgents")
-    if isinstance(include, list) and include:
-        return any(_named(each, agent) for each in include)
-    return not (isinstance(exclude, list) and any(_named(each, agent) for each in exclude))
-
-
-def _named(entry: Any, agent: str) -> bool:
-    """Whether a list's entry means the agent: exactly, or `prefix-` and `temp:*` by their beginning."""
-    if not isinstance(entry, str) or not entry.strip():
-        return False
-    entry = entry.strip()
-    if entry.endswith("*"):
-        return agent.startswith(entry[:-1])
-    return agent == entry or (entry.endswith("-") and agent.startswith(entry))
 
 
 def _session_agents(environ: Mapping[str, str], cwd: Path) -> list[str]:

@@ -26,6 +26,9 @@ _BEGINNING = 2_000
 
 RECALL_TOOL = "memory_recall"
 
+ToolResult = tuple[str, str, tuple[tuple[str, str | None], ...], tuple[str, ...]]
+"""(call id, tool, (id, scope) of each memory, the scopes that were searched)."""
+
 Kind = Literal["user", "assistant", "tool", "compaction", "other"]
 
 
@@ -41,6 +44,8 @@ class SessionFile:
     modified_ms: int = 0
     key: str = ""
     """The session key, where an index names it."""
+    listed_only: bool = False
+    """Whether a database lists it and holds nothing of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,10 @@ class ToolCall:
     query: str
     ids: tuple[str, ...]
     """The ids that its result names."""
+    scopes: tuple[str | None, ...] = ()
+    """The scope of each as the result says it; None where it says none."""
+    searched: tuple[str, ...] = ()
+    """The scopes that the tool searched for its agent, where the result says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +75,8 @@ class Entry:
     text: str = ""
     calls: tuple[tuple[str, str, str], ...] = ()
     """Tool calls of an answer: (call id, tool, query)."""
-    result: tuple[str, str, tuple[str, ...]] | None = None
-    """Of a tool result: (call id, tool, ids)."""
+    result: ToolResult | None = None
+    """Of a tool result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,17 +254,21 @@ def _calls(content: Any) -> tuple[tuple[str, str, str], ...]:
     return tuple(out)
 
 
-def _result(message: Mapping[str, Any], text: str) -> tuple[str, str, tuple[str, ...]]:
+def _result(
+    message: Mapping[str, Any], text: str
+) -> tuple[str, str, tuple[tuple[str, str | None], ...], tuple[str, ...]]:
     from memtui.engine.witness.prompt_block import block_lines
 
     details = message.get("details")
     listed = details.get("memories") if isinstance(details, Mapping) else None
-    ids = [
-        each["id"]
+    told: list[tuple[str, str | None]] = [
+        (each["id"], each["scope"] if isinstance(each.get("scope"), str) else None)
         for each in (listed if isinstance(listed, list) else ())
         if isinstance(each, Mapping) and isinstance(each.get("id"), str)
     ]
     name = str(message.get("toolName") or "")
-    if not ids and name == RECALL_TOOL:
-        ids = [line.id for line in block_lines(text)[1] if line.id]
-    return str(message.get("toolCallId") or ""), name, tuple(ids)
+    if not told and name == RECALL_TOOL:
+        told = [(line.id, line.scope) for line in block_lines(text)[1] if line.id]
+    scopes = details.get("scopes") if isinstance(details, Mapping) else None
+    searched = tuple(each for each in scopes if isinstance(each, str)) if isinstance(scopes, list) else ()
+    return str(message.get("toolCallId") or ""), name, tuple(told), searched

@@ -11,6 +11,7 @@ from memtui.engine import explain
 from memtui.engine.cases.case import Case, case_id
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.core.secrets import find_secrets
+from memtui.engine.witness.askers import read_askers
 from memtui.engine.witness.audit import injection_history
 from memtui.engine.witness.find import find_sessions
 from memtui.engine.witness.matching import Matcher
@@ -78,11 +79,12 @@ def make_cases(
     found: dict[str, tuple[int, Case]] = {}
     left_out: dict[str, int] = {}
     count = 0
+    askers = read_askers(find_sessions(environ, cwd), environ, events, cancel)
     for file in find_sessions(environ, cwd, agent):
         turns = [turn for turn in read_turns(file, environ, cancel)[0] if turn.time_ms >= since_ms]
         scopes = explain.agent_scopes(engine, file.agent)
         for turn in replay_turns(
-            file, turns, engine.store, events, now_ms=engine.now_ms, matcher=matcher, cancel=cancel
+            file, turns, engine.store, askers.of(file), now_ms=engine.now_ms, matcher=matcher, cancel=cancel
         ):
             count += 1
             case = case_of_turn(turn, file.agent, scopes, engine.now_ms)

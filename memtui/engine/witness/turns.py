@@ -43,6 +43,10 @@ class Turn:
     why: str = ""
     """Why there is no block, or no evidence."""
     warnings: list[str] = field(default_factory=list)
+    assumed: bool = False
+    """Whether "nothing was injected" is taken from other messages, which hold their blocks."""
+    open_end: bool = False
+    """Whether these messages are all earlier ones: the host may have changed since."""
 
 
 def chain_of(entries: Sequence[Entry], warnings: list[str]) -> list[Entry]:
@@ -56,7 +60,7 @@ def chain_of(entries: Sequence[Entry], warnings: list[str]) -> list[Entry]:
     place = {entry.id: at for at, entry in enumerate(entries) if entry.id}
     chain: list[Entry] = []
     seen: set[int] = set()
-    at: int | None = len(entries) - 1
+    at: int | None = _last(entries)
     lost = 0
     while at is not None and at not in seen:
         seen.add(at)
@@ -74,6 +78,14 @@ def chain_of(entries: Sequence[Entry], warnings: list[str]) -> list[Entry]:
         )
     chain.reverse()
     return chain
+
+
+def _last(entries: Sequence[Entry]) -> int:
+    """The entry that the session ended with; a note of an unknown kind at the end that hangs on nothing is none."""
+    at = len(entries) - 1
+    while at > 0 and entries[at].kind == "other" and entries[at].linked and entries[at].parent is None:
+        at -= 1
+    return at
 
 
 def turns_of(record: SessionRecord) -> list[Turn]:
@@ -107,7 +119,7 @@ def turns_of(record: SessionRecord) -> list[Turn]:
         else:
             turn.quoted = prefix.quoted + bool(prefix.block)
             if held and (not bare or at < max(held)):
-                turn.evidence = inside
+                turn.evidence, turn.assumed, turn.open_end = inside, True, at > max(held)
                 turn.why = (
                     "no block in a message of a build that keeps blocks in its messages: nothing was injected"
                 )
@@ -250,7 +262,8 @@ def _add_answers(turns: Sequence[Turn], users: Sequence[Entry], chain: Sequence[
             turn.answer = f"{turn.answer}\n{entry.text}".strip()
             queries.update({call: (name, query) for call, name, query in entry.calls})
         elif entry.result is not None:
-            call, name, ids = entry.result
+            call, name, told, searched = entry.result
             asked = queries.get(call, (name, ""))
             if (name or asked[0]).startswith("memory_"):
-                turn.tools.append(ToolCall(name or asked[0], asked[1], ids))
+                ids, scopes = tuple(each for each, _ in told), tuple(scope for _, scope in told)
+                turn.tools.append(ToolCall(name or asked[0], asked[1], ids, scopes, searched))

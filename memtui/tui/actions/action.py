@@ -28,6 +28,10 @@ class Action:
     """Other words for it, by which the palette finds it."""
     moved: Sequence[str] = ()
     """The keys that did it once: who presses one is told, once."""
+    bulk: int = 0
+    """Its place in the key bar while memories are marked, 1 first; 0: it is not there then."""
+    writes: bool = False
+    """It ends, by way of a preview, in a change of the store or of the agent's configuration."""
     call: str = ""
     """What is called in place of the name: "begin('import')"."""
 
@@ -141,8 +145,5 @@ def _cap(key: str) -> str:
             name = f"{modifier}+{name}"
     return name
 
-
-WRITES = "a store opened with --rw"
-"""What a key that changes the store needs."""
 
 GO, MOVE, FIND, ACT, VIEW = "GO", "MOVE", "FIND", "ACT", "VIEW"

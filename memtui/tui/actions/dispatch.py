@@ -13,10 +13,11 @@ from textual.dom import DOMNode
 
 from memtui.engine import one_line
 from memtui.patches.textual_painting import QuickApp
-from memtui.tui.actions.action import WRITES, Action, cap
+from memtui.tui.actions.action import Action, cap
 from memtui.tui.actions.conflicts import place
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.base_screen import BaseScreen
+from memtui.tui.calls import reads
 from memtui.tui.host import host
 
 # Keys that are pressed one after the other: "g g" is heard as one key.
@@ -55,6 +56,9 @@ class Sequences:
 NOTHING = "nothing to act on"
 """Said where nobody knows better."""
 
+_ANYWAY = ("app", "state", "home", "links")
+"""What these do, they do without a store; what is typed ahead for the others waits until it is open."""
+
 _OPENING = {"looking": "the store is being looked for", "opening": "the store is being opened"}
 
 
@@ -70,7 +74,7 @@ def refusal(node: DOMNode, key: Action) -> str:
     session = host(node).session
     if not session.open and key.context not in ("app", "state"):
         return _OPENING.get(session.phase, "no store is open")
-    if key.needs == WRITES and (why := getattr(getattr(node, "staging", None), "forbidden", "")):
+    if key.writes and (why := getattr(getattr(node, "staging", None), "forbidden", "")):
         return one_line(why)
     needs = key.needs or place(key.context).needs
     return f"needs {needs}" if needs else NOTHING
@@ -85,6 +89,12 @@ makes of that, and what the screen makes of that."""
 
 LOST_S = 1.0
 """A widget that goes while a key is on its way takes it along: the next key waits no longer than this."""
+
+PERFORM = "perform"
+"""The group of the worker that takes the steps of what was chosen in the palette."""
+
+_OF_ROWS = ("enter", "up", "down", "pageup", "pagedown")
+"""What a line of text above a list hands to the list."""
 
 _NOW = ("escape", "ctrl+q", "ctrl+c")
 """Never wait for anything: they stop what the others wait for."""
@@ -102,6 +112,8 @@ class KeymapApp(QuickApp):
         self._ahead: deque[events.Key] = deque()
         self._handling = False
         self._holding = False
+        self._looks = 0
+        """How often it was seen that the next key has to wait."""
         self._serial = 0
         self._told: set[str] = set()
         """Ids of actions that were said to have moved."""
@@ -126,6 +138,7 @@ class KeymapApp(QuickApp):
         if event.key in _NOW and self._holding:
             self._ahead.clear()  # what waits is given up, and so is what was to come after it
             self._holding = self._handling = False
+            self._looks = 0
         self._ahead.append(event)
         if not self._handling:
             await self._next_key()
@@ -143,9 +156,10 @@ class KeymapApp(QuickApp):
             return
         if self._must_wait(self._ahead[0]):
             self._holding = True
+            self._looks += 1
             self.set_timer(HOLD_S, self._look_again)
             return
-        self._holding = False
+        self._holding, self._looks = False, 0
         event = self._ahead.popleft()
         self._serial += 1
         taker = self.focused or self.screen
@@ -164,12 +178,33 @@ class KeymapApp(QuickApp):
 
     def _must_wait(self, event: events.Key) -> bool:
         """Whether what is to take the key is not there yet: a screen that is being opened, a list being read."""
-        screen = self.screen
+        screen, taker = self.screen, self.focused
         if not screen.is_mounted:
             return True
         active = screen.active_bindings.get(event.key)
         key = self.keys.key(active.binding.id) if active is not None else None
-        return isinstance(screen, BaseScreen) and key is not None and screen.holds(key)
+        if event.key in _NOW or (key is not None and key.context == "app"):
+            return False
+        if any(each.group == PERFORM and not each.is_finished for each in self.workers):
+            return True  # what a sentence of the palette asks for is on its way: the key is for where it ends
+        based = isinstance(screen, BaseScreen)
+        if (not taker.size if taker is not None else based) and self._looks < LOST_S / HOLD_S:
+            return True  # it has the keyboard, or gets it, and is laid out next: it has no rows yet
+        if isinstance(screen, BaseScreen) and screen.handing_over:
+            return True  # the keyboard goes elsewhere next: it is not for the line that still has it
+        if taker is not None and taker.check_consume_key(event.key, event.character):
+            return False  # a letter of what is being typed
+        typing = taker is not None and taker.check_consume_key("a", "a")
+        if not isinstance(screen, BaseScreen):
+            holds = getattr(screen, "holds", None)
+            about_rows = not typing or event.key in _OF_ROWS
+            return about_rows and (holds(event.key) if holds is not None else reads(screen))
+        if typing and getattr(active, "node", taker) is taker:
+            return False  # a key of the line of text itself
+        opening = host(self).session.phase in _OPENING
+        if opening and key is not None and key.context not in _ANYWAY:
+            return True
+        return screen.holds(key, active is None or active.enabled)
 
     def _follow(self, serial: int, way: Sequence[DOMNode], at: int) -> None:
         """Go the way that the key and what it set going go, from the widget to the app, through every queue."""

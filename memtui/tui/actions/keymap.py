@@ -144,7 +144,7 @@ PRESETS: dict[str, Preset] = {
             "y": "alt+w",
             "space": "ctrl+@",
         },
-        actions={"undo": "u,ctrl+z,ctrl+underscore,ctrl+x u"},
+        actions={"undo": "u,ctrl+underscore,ctrl+x u"},
         keys={
             "app.palette": "alt+x,colon",
             "app.quit": "q,ctrl+q,ctrl+x ctrl+c",

@@ -4,7 +4,7 @@ preset = "vim"
 
 [browse]
 sort = "o"
-undo = ["u", "ctrl+z"]
+undo = ["u", "f8"]
 reverse = []            # no key; the palette still does it
 """
 
@@ -89,7 +89,7 @@ def _keys(value: Any) -> tuple[str, ...] | str:
     """The keys of a value, or why it is none."""
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(each, str) for each in given):
-        return 'write a key in quotes, or a list of them: ["u", "ctrl+z"].'
+        return 'write a key in quotes, or a list of them: ["u", "f8"].'
     found = []
     for each in given:
         parts = each.split(",") if len(each) > 1 and not each.endswith((",", "+")) else [each]

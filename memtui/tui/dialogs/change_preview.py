@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual import events, on
 from textual.app import ComposeResult
 
-from memtui.engine import ChangeSet, MemtuiError, Progress, one_line
+from memtui.engine import ChangeSet, MemtuiError, Progress, counted, one_line
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
-from memtui.tui.calls import CallsMixin, Report
-from memtui.tui.dialogs.change_preview_view import effect_lines, plan_rows
+from memtui.tui.calls import EngineCalls, Report
+from memtui.tui.dialogs.answer_effect_view import effect_lines, else_lines, shares
+from memtui.tui.dialogs.change_preview_view import plan_rows
 from memtui.tui.host import host
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
-from memtui.tui.paint.numbers import full, plural
+from memtui.tui.paint.numbers import full
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Row, RowList
 from memtui.tui.widgets.text_lines import DialogKeys, Way
@@ -71,32 +72,36 @@ class PreviewRows(RowList, inherit_bindings=False):
 
 
 class EffectRows(RowList, inherit_bindings=False):
-    """What the change does to recall, line by line; `tab` goes to it where it has to be scrolled."""
+    """What the change does to recall, and what else; `tab` goes to it where it has to be scrolled."""
 
     BINDINGS = bindings("preview")
 
-    def __init__(self) -> None:
+    def __init__(self, plan: ChangeSet) -> None:
         super().__init__()
+        self.plan = plan
         self.value: RecallEffect | Progress | MemtuiError | None = None
 
     def paint(self, width: int) -> Sequence[Row]:
-        if self.value is None:
-            return []
-        return [Row((line,)) for line in effect_lines(self.value, width, host(self).glyphs)]
+        glyphs = host(self).glyphs
+        lines = effect_lines(self.value, width, glyphs)
+        if not self.plan.conflicts:
+            lines += else_lines(self.plan, width, glyphs, self._way_back())
+        return [Row((line,)) for line in lines]
 
-    def say(self, value: RecallEffect | Progress | MemtuiError, room: int, width: int) -> None:
-        """Show `value` in as many of `room` lines as it needs."""
-        self.value = value
-        lines = len(effect_lines(value, width, host(self).glyphs))
-        self.styles.height = max(1, min(lines, room))
-        self.display = True
-        self.repaint()
+    def _way_back(self) -> str:
+        """How the change is taken back; nothing is said where that is not known before it is written."""
+        if self.plan.destroys or self.plan.shrinks or not self.plan.changes:
+            return ""
+        return (
+            f"{host(self).keys.cap('browse.undo')} in Browse or in the Journal takes it back, today or later"
+        )
 
 
 class ChangePreview(QuickModal[PreviewAnswer | None]):
     """Shows a change set; returns the answer, None when nothing is to be changed.
 
-    `stop_agent`: why the agent has to be stopped first, empty when it need not be. `forcible`: the rows that
+    `stop_agent`: why the agent has to be stopped first, empty when it need not be. `locked`: the store is open for
+    reading, applying unlocks it first. `forcible`: the rows that
     others changed may be overwritten. `effect` works out what it does to recall, while it is looked at.
     `staging`: it may be "offered" to keep it with what is staged, or that may be the "only" way to take it.
     `way_out`: what closing it means, with its key.
@@ -104,12 +109,16 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
 
     DEFAULT_CSS = """
     ChangePreview { align: center middle; }
-    ChangePreview Panel { width: 110; max-width: 96%; height: 90%; border: round $frame-focus; }
-    ChangePreview EffectRows { display: none; margin: 1 0 0 0; }
-    ChangePreview.-narrow Panel { width: 100%; max-width: 100%; height: 100%; }
+    ChangePreview Panel {
+        width: 90%; max-width: 140; min-width: 100; height: auto; max-height: 94%; border: round $frame-focus;
+    }
+    ChangePreview.-narrow Panel {
+        width: 100%; max-width: 100%; min-width: 0; height: 100%; max-height: 100%;
+    }
     """
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-normal")]  # noqa: RUF012
     BINDINGS = bindings("change")
+    BESIDE = frozenset(("effect",))
 
     def __init__(
         self,
@@ -117,6 +126,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         *,
         notes: Sequence[str] = (),
         stop_agent: str = "",
+        locked: bool = False,
         forcible: bool = False,
         effect: Effect | None = None,
         staging: Literal["", "offered", "only"] = "",
@@ -125,16 +135,17 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         super().__init__()
         self.plan = plan
         self._said, self._stop_agent, self._way_out = tuple(notes), stop_agent, way_out
+        self._locked = locked
         self._forcible = forcible or any(each.reason == "changed" for each in plan.conflicts)
         self._typed = ""
         self._staging = staging
-        self._effect, self._runner = effect, CallsMixin(self)
+        self._effect, self.runner = effect, EngineCalls(self)
         self._rows = PreviewRows(plan, self._notes())
 
     def compose(self) -> ComposeResult:
         with Panel(title=one_line(self.plan.title)):
             yield self._rows
-            yield EffectRows()
+            yield EffectRows(self.plan)
             yield DialogKeys()
 
     def on_mount(self) -> None:
@@ -143,7 +154,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         self._ask_effect()
 
     def on_unmount(self) -> None:
-        self._runner.cancel_all()
+        self.runner.cancel_all()
 
     def _notes(self) -> tuple[str, ...]:
         return tuple(note for note in dict.fromkeys((self._stop_agent, *self._said)) if note)
@@ -163,6 +174,8 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
     def _say_ways(self) -> None:
         plan, gone = self.plan, deletions(self.plan)
         agent = "the agent is stopped: " if self._stop_agent else ""
+        unlock = "unlock and " if self._locked else ""
+        apply = f"unlock and apply {counted(len(plan.changes), 'change')}" if self._locked else "apply"
         ways: list[Way] = []
         if plan.conflicts:
             ways += [("change.leave-out", "leave them out")] if plan.changes else []
@@ -173,15 +186,16 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             pass
         elif self._count:
             ways.append(("", f"{agent}type {full(gone)} to delete  {self._typed}_"))
-            ways += [("change.apply", "deletes them")] if self._typed == self._count else []
+            if self._typed == self._count:
+                ways.append(("change.apply", f"{unlock}delete them"))
         elif agent:
-            ways.append(("change.stopped", f"{agent}{'delete' if gone else 'apply'}"))
+            ways.append(("change.stopped", f"{agent}{unlock + 'delete' if gone else apply}"))
         elif only_past(plan):
-            ways.append(("change.agree", "remove the history"))
+            ways.append(("change.agree", f"{unlock}remove the history"))
         elif gone:
-            ways.append(("change.agree", f"delete {plural(gone, 'memory', 'memories')}"))
+            ways.append(("change.agree", f"{unlock}delete {counted(gone, 'memory', 'memories')}"))
         else:
-            ways.append(("change.apply", "apply"))
+            ways.append(("change.apply", apply))
         if self._staging and self._clean:
             ways.append(("change.stage", "stage"))
         if self._can_drop:
@@ -237,37 +251,50 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
 
     def _ask_effect(self) -> None:
         effect, plan = self._effect, self.plan
-        self.query_one(EffectRows).display = False
+        rows = self.query_one(EffectRows)
+        rows.plan, rows.value = plan, None
         if effect is not None and self._clean:
-            self._runner.start("effect", lambda cancel, report: effect(plan, cancel, report))
+            rows.value = Progress("asking the questions again", 0, 0, "questions")
+            self.runner.start("effect", lambda cancel, report: effect(plan, cancel, report))
+        self.call_after_refresh(self._arrange)
 
     def _say_effect(self, value: RecallEffect | Progress | MemtuiError) -> None:
-        panel, rows = self.query_one(Panel), self.query_one(EffectRows)
-        width, height = panel.content_size if panel.content_size.width else self.size
-        needed = sum(len(row.lines) for row in self._rows.paint(width))
-        rows.say(value, max(height // 2, height - needed - 3), width)
+        self.query_one(EffectRows).value = value
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Give the changes and what they do the lines that they need, as far as there are so many."""
+        panel, effect = self.query_one(Panel), self.query_one(EffectRows)
+        narrow = self.has_class("-narrow")
+        width = panel.content_size.width or self.size.width
+        room = (self.size.height if narrow else self.size.height * 94 // 100) - panel.gutter.height - 1
+        needed = [sum(len(row.lines) for row in each.paint(width)) for each in (self._rows, effect)]
+        changes, consequences = shares(needed[0], needed[1], max(2, room))
+        self._rows.styles.height = "1fr" if narrow else max(1, changes)
+        effect.styles.height = max(1, consequences)
+        effect.display = consequences > 0
+        self._rows.repaint()
+        effect.repaint()
 
     def on_resize(self, event: events.Resize) -> None:
-        value = self.query_one(EffectRows).value
-        if value is not None:
-            self.call_after_refresh(self._say_effect, value)
+        self.call_after_refresh(self._arrange)
 
     @on(RunAdvanced)
     def _advanced(self, message: RunAdvanced) -> None:
         message.stop()
-        if self._runner.is_current(message):
+        if self.runner.is_current(message):
             self._say_effect(message.value)
 
     @on(RunFinished)
     def _finished(self, message: RunFinished) -> None:
         message.stop()
-        if self._runner.done(message) and message.value.asked:
+        if self.runner.done(message):
             self._say_effect(message.value)
 
     @on(RunFailed)
     def _failed(self, message: RunFailed) -> None:
         message.stop()
-        if self._runner.done(message):
+        if self.runner.done(message):
             self._say_effect(message.error)
 
     # doing it

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import (
     Change,
     ChangeSet,
     Conflict,
-    MemtuiError,
-    Progress,
     clean,
+    counted,
     dump_json,
-    mask,
     one_line,
     veiled,
-    word_diff,
 )
 from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.difference import difference
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import full, plural
+from memtui.tui.paint.numbers import full
 from memtui.tui.widgets.row_list import Row
-
-if TYPE_CHECKING:
-    from memtui.engine import RecallEffect
-    from memtui.engine.changes import (
-        AnswerChange,
-        AnswerRow,
-    )
-
 
 SHOWN = 300
 """Nobody reads more rows of one change than this; the rest is counted by scope."""
@@ -43,12 +35,8 @@ FIELD_CELLS = 18
 MOST_LINES = 8
 """Lines of one text among many changes; a change that stands alone is shown whole."""
 
-MOST_ROWS = 6
-"""Memories of one changed answer; the rest is counted."""
-
-EFFECT = "WHAT WOULD NOW BE READ"
-
-NO_PLACE = "–"
+HEAD_LINES = 3
+"""Lines of a memory's text in the head of a change, among many changes."""
 
 LONG = 40
 """From so many characters a value is compared word by word."""
@@ -61,6 +49,14 @@ _FIRST_MS, _LAST_MS = 1e11, 2.5e14
 """Milliseconds since the epoch, from 1973 to the year 9892: other numbers in such fields are shown as they are."""
 
 _GOES = ("text", "scope", "category", "importance")
+
+_REPLACED = ("superseded_by", "canonical_id")
+"""Fields that name the memory that takes this one's place."""
+
+_WORDS = {"superseded_by": "replaced by", "supersedes": "replaces"}
+"""What a link to another memory says, by its kind in the row."""
+
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
 def value_words(value: Any, name: str = "") -> str:
@@ -100,8 +96,9 @@ def plan_rows(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs)
     rows = [Row((*head, Content()))] if head else []
     pairs = _paired(plan.changes[:SHOWN])
     alone = len(pairs) == 1
+    names = {each.id: one_line(veiled(each.title)) for each in plan.changes}
     for change, old in pairs:
-        lines = change_lines(change, width, glyphs, old=old, most=0 if alone else MOST_LINES)
+        lines = change_lines(change, width, glyphs, old=old, most=0 if alone else MOST_LINES, names=names)
         if alone:  # nothing to choose between: the lines scroll one by one
             rows += [Row((line,)) for line in lines]
         else:
@@ -114,14 +111,13 @@ def plan_rows(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs)
 
 def _head(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs) -> list[Content]:
     lines = list(sentences((*notes, *plan.warnings), width, glyphs.warn, "bold $stale"))
-    lines += sentences(plan.notes, width, glyphs.dot, "$dim")
     if plan.conflicts:
-        count = plural(len(plan.conflicts), "conflict", "conflicts")
+        count = counted(len(plan.conflicts), "conflict", "conflicts")
         lines += heading(f"{count}: this cannot be applied as it is", "bold $danger")
         for conflict in plan.conflicts[:SHOWN]:
             lines += conflict_lines(conflict, width, glyphs)
     if plan.left:
-        count = plural(len(plan.left), "memory stays as it is", "memories stay as they are")
+        count = counted(len(plan.left), "memory stays as it is", "memories stay as they are")
         lines += heading(f"{count}: {one_line(plan.left[0].sentence)}", "$dim")
     if plan.purges:
         lines += heading(f"deleted before, and now without a trace: {full(len(plan.purges))}")
@@ -129,16 +125,14 @@ def _head(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs) -> 
     if plan.changes:
         reasons = Counter(each.why for each in plan.changes if each.op == "delete")
         whys = [_reason(why, n) for why, n in reasons.items()] if len(reasons) > 1 else []
-        scopes = [f"{value_words(scope)} {full(n)}" for scope, n in plan.by_scope]
-        for words in (whys, scopes):
-            if words:
-                lines += heading(crop(", ".join(words), width - 2, glyphs.ellipsis), "$dim")
+        if whys:
+            lines += heading(crop(", ".join(whys), width - 2, glyphs.ellipsis), "$dim")
     return lines
 
 
 def _reason(why: str, count: int) -> str:
     """How many memories go for one reason."""
-    plain = plural(count, "older version") if why == "older version" else f"{full(count)} {why or 'named'}"
+    plain = counted(count, "older version") if why == "older version" else f"{full(count)} {why or 'named'}"
     return one_line(plain)
 
 
@@ -147,7 +141,10 @@ def _copies(plan: ChangeSet, width: int, glyphs: Glyphs) -> Iterator[Content]:
     if not plan.copies:
         return
     goes = sum(bool(each["goes"]) for each in plan.copies)
-    yield from heading(f"COPIES IN FILES  {full(goes)} go, {full(len(plan.copies) - goes)} stay")
+    stay = len(plan.copies) - goes
+    yield from heading(
+        f"COPIES IN FILES  {full(goes)} go{'es' if goes == 1 else ''}, {full(stay)} stay{'s' if stay == 1 else ''}"
+    )
     for copy in plan.copies[:SHOWN]:
         mark, style = (glyphs.cross, "$delta-down") if copy["goes"] else (" ", "$dim")
         verb = "goes" if copy["goes"] else "stays"
@@ -172,53 +169,89 @@ def _paired(changes: Sequence[Change]) -> list[tuple[Change, Change | None]]:
 
 
 def change_lines(
-    change: Change, width: int, glyphs: Glyphs, *, old: Change | None = None, most: int = MOST_LINES
+    change: Change,
+    width: int,
+    glyphs: Glyphs,
+    *,
+    old: Change | None = None,
+    most: int = MOST_LINES,
+    names: Mapping[str, str] | None = None,
 ) -> list[Content]:
-    """One change: its memory, then what differs. `old` is the version it supersedes; `most` lines a text, 0: all."""
-    done, mark = {"edit": ("", "~"), "add": ("new  ", "+"), "delete": ("goes  ", "-")}[change.op]
-    if old is not None:
-        done, mark = "new version  ", "~"
-    why = f"  {one_line(change.why)}" if change.why and old is None else ""
+    """One change: its memory in words, then what differs.
+
+    `old` is the version it supersedes; `most` lines a text, 0: all; `names` are the texts of memories by their ids.
+    """
+    done, mark = {"edit": ("", "~"), "add": ("new", "+"), "delete": ("goes", "-")}[change.op]
     shown = old or change
-    name = f" {mark} {done}{one_line(shown.id)[:8]}{why}  {one_line(veiled(shown.title))}"
-    head = Content.styled(crop(name, width - 1, glyphs.ellipsis), "bold $foreground")
-    return [head, *_becomes(change, old, width, glyphs, most), Content()]
+    if old is not None:
+        done, mark = "new version", "~"
+    why = "" if old is not None else _ID.sub(lambda id: id.group()[:8], one_line(change.why))
+    far = "  ".join(part for part in (done, why, one_line(shown.id)[:8]) if part)
+    reworded = old is not None or "text" in change.after
+    room = max(12, width - len(far) - 6)
+    text = Content.styled(one_line(veiled(shown.title)), "bold $foreground")
+    if reworded and change.op != "delete":  # the text itself follows, word by word
+        wrapped = [Content.styled(crop(text.plain, room, glyphs.ellipsis), "bold $foreground")]
+    else:
+        wrapped = list(text.wrap(room))
+    cut = len(wrapped) - (HEAD_LINES if most else len(wrapped))
+    if cut > 0:
+        last = Content.assemble(wrapped[HEAD_LINES - 1].truncate(room - 1).rstrip(), glyphs.ellipsis)
+        wrapped = [*wrapped[: HEAD_LINES - 1], last]
+    lines = [
+        Content.assemble((f" {mark} ", "bold $foreground") if i == 0 else "   ", line)
+        for i, line in enumerate(wrapped)
+    ]
+    gap = " " * max(2, width - 1 - lines[0].cell_length - len(far))
+    lines[0] = Content.assemble(lines[0], gap, (far, "$dim"))
+    return [*lines, *_becomes(change, old, width, glyphs, most, names or {}), Content()]
 
 
-def _becomes(change: Change, old: Change | None, width: int, glyphs: Glyphs, most: int) -> list[Content]:
+def _becomes(
+    change: Change, old: Change | None, width: int, glyphs: Glyphs, most: int, names: Mapping[str, str]
+) -> list[Content]:
     """What is below the name of a change."""
     if old is not None:
         after = {"text": change.after.get("text")}
-        said = f"     {change.id[:8]} takes its place; this one stays as history"
+        said = "     the version before stays as history"
+        rest = {key: value for key, value in change.after.items() if key in _GOES and key != "text"}
+        was = {key: old.before.get(key) for key in rest if key in old.before}
+        more = {key: value for key, value in rest.items() if key in was and was[key] != value}
         return [
-            *field_lines({"text": old.title}, after, width, glyphs, most=most),
+            *field_lines({"text": old.title}, after, width, glyphs, most=most, names=names),
+            *field_lines({key: was[key] for key in more}, more, width, glyphs, names=names),
             Content.styled(crop(said, width - 1, glyphs.ellipsis), "$dim"),
         ]
     if change.op == "edit":
-        return field_lines(change.before, change.after, width, glyphs, most=most)
+        return field_lines(change.before, change.after, width, glyphs, most=most, names=names)
     lines: list[Content] = []
     values = change.after if change.op == "add" else change.before
-    kept = {key: values[key] for key in _GOES if key in values}
-    text = kept.pop("text", None)
+    facts = {key: values[key] for key in _GOES if key in values}
+    text = facts.pop("text", None)
     if text is not None and change.op == "add":
         lines += _block(Content.styled(clean(veiled(str(text))), "$delta-up"), width, glyphs, most)
-    facts = "   ".join(f"{key} {value_words(value, key)}" for key, value in kept.items() if value is not None)
+    said = "   ".join(f"{key} {value_words(value, key)}" for key, value in facts.items() if value is not None)
     return (
-        [*lines, Content.styled(crop(f"     {facts}", width - 1, glyphs.ellipsis), "$dim")]
-        if facts
-        else lines
+        [*lines, Content.styled(crop(f"     {said}", width - 1, glyphs.ellipsis), "$dim")] if said else lines
     )
 
 
 def field_lines(
-    before: Mapping[str, Any], after: Mapping[str, Any], width: int, glyphs: Glyphs, *, most: int = 0
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    width: int,
+    glyphs: Glyphs,
+    *,
+    most: int = 0,
+    names: Mapping[str, str] | None = None,
 ) -> list[Content]:
-    """Field by field from `before` to `after`; long values word by word."""
+    """Field by field from `before` to `after`; long values word by word, links by the words of their memories."""
     room = max(8, (width - FIELD_CELLS - 10) // 2)
+    links, linked = _links(before, after, width, glyphs, names or {})
     lines: list[Content] = []
-    names = list(dict.fromkeys((*before, *after)))
-    follow = [name for name in names if name in _LAYERS and _follows(after.get(name), after.get("text"))]
-    for name in sorted((name for name in names if name not in follow), key=lambda name: name != "text"):
+    fields = [name for name in dict.fromkeys((*before, *after)) if name not in linked]
+    follow = [name for name in fields if name in _LAYERS and _follows(after.get(name), after.get("text"))]
+    for name in sorted((name for name in fields if name not in follow), key=lambda name: name != "text"):
         old, new = before.get(name), after.get(name)
         long = isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) >= LONG
         if long:
@@ -231,36 +264,59 @@ def field_lines(
                         Content.styled(f"{mark} {clean(veiled(str(value)))}", style), width, glyphs, most
                     )
             else:
-                lines += _block(difference(str(old), str(new)), width, glyphs, most)
+                lines += _block(difference(str(old), str(new), glyphs), width, glyphs, most)
             continue
+        whole = max(8, width - FIELD_CELLS - 10)
+        was, now = value_words(old, name), value_words(new, name)
+        if cell_len(was) + cell_len(now) > whole:
+            was, now = crop(was, room, glyphs.ellipsis), crop(now, room, glyphs.ellipsis)
         lines.append(
             Content.assemble(
                 "     ",
                 (fit(one_line(name), FIELD_CELLS, glyphs.ellipsis), "$dim"),
-                (crop(value_words(old, name), room, glyphs.ellipsis), "$delta-down"),
+                (was, "$delta-down"),
                 (f" {glyphs.forth} ", "$dim"),
-                (crop(value_words(new, name), room, glyphs.ellipsis), "$delta-up"),
+                (now, "$delta-up"),
             )
         )
     if follow:
-        said = f"     {', '.join(follow)} follow the text"
+        said = f"     {', '.join(follow)} follow{'s' if len(follow) == 1 else ''} the text"
         lines.append(Content.styled(crop(said, width - 1, glyphs.ellipsis), "$dim"))
-    return lines
+    return [*links, *lines]
+
+
+def _links(
+    before: Mapping[str, Any], after: Mapping[str, Any], width: int, glyphs: Glyphs, names: Mapping[str, str]
+) -> tuple[list[Content], set[str]]:
+    """New links to other memories, each said once in that memory's words; and the fields that they are taken from."""
+    told: dict[tuple[str, str], None] = {}
+    used: set[str] = set()
+    for name in (*_REPLACED, "supersedes"):
+        target = after.get(name)
+        if isinstance(target, str) and target in names:
+            told[_WORDS["supersedes" if name == "supersedes" else "superseded_by"], target] = None
+            used.add(name)
+    relations = after.get("relations")
+    if isinstance(relations, list):
+        old = before.get("relations")
+        known = old if isinstance(old, list) else []
+        fresh = [each for each in relations if each not in known]
+        ends = [(each.get("type"), each.get("targetId")) for each in fresh if isinstance(each, dict)]
+        kept = all(each in relations for each in known)
+        if kept and fresh and len(ends) == len(fresh) and all(target in names for _, target in ends):
+            for kind, target in ends:
+                told[_WORDS.get(str(kind), one_line(str(kind))), str(target)] = None
+            used.add("relations")
+    lines = []
+    for words, target in told:
+        text = crop(names[target], max(8, width - FIELD_CELLS - 7), glyphs.ellipsis)
+        lines.append(Content.assemble("     ", (fit(words, FIELD_CELLS), "$dim"), (text, "$foreground")))
+    return lines, used
 
 
 def _follows(layer: Any, text: Any) -> bool:
     """Whether a summary is nothing but the text."""
     return isinstance(layer, str) and isinstance(text, str) and layer in (text, f"- {text}")
-
-
-def difference(before: str, after: str) -> Content:
-    """Both texts in one: what is gone in brackets with a minus, what is new with a plus, as git writes it."""
-    parts = word_diff(clean(veiled(before)), clean(veiled(after)))
-    styles = {"same": "$foreground", "gone": "$delta-down", "new": "bold $delta-up"}
-    ends = {"same": ("", ""), "gone": ("[-", "-]"), "new": ("{+", "+}")}
-    return Content.assemble(
-        *((f"{ends[kind][0]}{text}{ends[kind][1]}", styles[kind]) for kind, text in parts)
-    )
 
 
 def _block(text: Content, width: int, glyphs: Glyphs, most: int) -> list[Content]:
@@ -273,102 +329,6 @@ def _block(text: Content, width: int, glyphs: Glyphs, most: int) -> list[Content
             Content.styled(f"       {glyphs.ellipsis} {len(wrapped) - len(shown)} lines more", "$dim")
         )
     return lines
-
-
-def effect_lines(value: RecallEffect | Progress | MemtuiError, width: int, glyphs: Glyphs) -> list[Content]:
-    """What a change does to recall, or how far the asking is, or why it is not known."""
-    name = Content.styled(f" {EFFECT}  ", "bold $heading")
-    if isinstance(value, Progress):
-        return [
-            Content.assemble(
-                name, (f"asking {full(value.done)} of {plural(value.total or 0, 'question')}", "$dim")
-            )
-        ]
-    if isinstance(value, MemtuiError):
-        reason = crop(f"not known: {one_line(value.message)}", width - len(EFFECT) - 4, glyphs.ellipsis)
-        return [Content.assemble(name, (reason, "$stale"))]
-    failed = f", {full(value.failed)} could not be asked" if value.failed else ""
-    told = _kept_lines(value, width, glyphs)
-    if not value.changed:
-        said = f"no answer changes, {full(value.asked - value.failed)} of {full(value.asked)} asked"
-        return [Content.assemble(name, (said, "$dim")), *told]
-    verb = "changes" if len(value.changed) == 1 else "change"
-    count = f"{full(len(value.changed))} of {plural(value.asked, 'answer')} {verb}{failed}"
-    lines = [Content.assemble(name, (count, "bold $stale")), *told]
-    for change in sorted(value.changed, key=lambda each: (not each.lost, not each.saved))[:MOST_LINES]:
-        lines += answer_lines(change, width, glyphs)
-    more = len(value.changed) - MOST_LINES
-    return [*lines, Content.styled(f"   and {full(more)} more", "$dim")] if more > 0 else lines
-
-
-def _kept_lines(value: RecallEffect, width: int, glyphs: Glyphs) -> list[Content]:
-    """The saved cases in one sentence, and each that gets worse."""
-    kept = value.cases
-    if not kept.cases:
-        return []
-    said = f" {plural(kept.cases, 'case')}: {full(kept.right_before)} right before, {full(kept.right_after)} after"
-    lines = [Content.styled(crop(said, width - 2, glyphs.ellipsis), "$foreground")]
-    for query in kept.worse[:MOST_LINES]:
-        text = crop(f"worse  {one_line(query)}", width - 6, glyphs.ellipsis)
-        lines.append(Content.assemble((f" {glyphs.warn} ", "bold $danger"), (text, "$danger")))
-    for query, old, new in kept.down[:MOST_LINES]:
-        text = crop(one_line(query), max(12, width - 24), glyphs.ellipsis)
-        lines.append(
-            Content.assemble("   ", (f"down {old} {glyphs.forth} {new}  ", "$stale"), (text, "$dim"))
-        )
-    return lines
-
-
-def answer_lines(change: AnswerChange, width: int, glyphs: Glyphs) -> list[Content]:
-    """One question whose answer changes: its memories that read otherwise, moved, left or came, old and new."""
-    kind = "case" if change.saved else "asked"
-    head = Content.assemble(
-        (f" {glyphs.warn} " if change.lost else "   ", "bold $danger"),
-        (fit(kind, 6), "$dim"),
-        (crop(one_line(change.query), max(12, width - 14), glyphs.ellipsis), "bold $foreground"),
-    )
-    lines = [head]
-    told = sorted((row for row in change.rows if not row.same), key=_weight)
-    for row in told[:MOST_ROWS]:
-        lines += _row_lines(row, width, glyphs)
-    rest = len(told) - MOST_ROWS
-    if rest > 0:
-        lines.append(Content.styled(f"     and {plural(rest, 'memory', 'memories')} more", "$dim"))
-    same = sum(row.same for row in change.rows)
-    if same:
-        said = plural(same, "other stays", "others stay")
-        lines.append(
-            Content.styled(f"     {said} as it is" if same == 1 else f"     {said} as they are", "$dim")
-        )
-    return lines
-
-
-def _weight(row: AnswerRow) -> tuple[bool, bool, int]:
-    """What leaves, comes or reads otherwise before what only moves; in that the prompt first, then the places."""
-    weighty = row.reworded or row.rank_before is None or row.rank_after is None
-    return (not weighty, row.in_prompt_before == row.in_prompt_after, row.rank_after or row.rank_before or 0)
-
-
-def _row_lines(row: AnswerRow, width: int, glyphs: Glyphs) -> list[Content]:
-    """Place before and after, then what is read: word by word where it reads otherwise."""
-    old, new = (str(each) if each else NO_PLACE for each in (row.rank_before, row.rank_after))
-    place = f"     {old:>2} {glyphs.forth} {new:<2} "
-    style = "$delta-up" if row.moved > 0 or row.rank_before is None else "$delta-down"
-    style = "$dim" if row.rank_before == row.rank_after else style
-    room = max(12, width - len(place) - 2)
-    note = ""
-    if row.rank_before and row.rank_after and row.in_prompt_before != row.in_prompt_after:
-        note = "into the prompt: " if row.in_prompt_after else "out of the prompt: "
-    if row.reworded:
-        text = Content.assemble((note, "$stale"), difference(mask(row.before)[0], mask(row.after)[0]))
-        wrapped = [line.rstrip() for line in text.wrap(room)]
-        shown = wrapped if len(wrapped) <= MOST_LINES else wrapped[:MOST_LINES]
-        first, *rest = shown
-        lines = [Content.assemble((place, style), first)]
-        return [*lines, *(Content.assemble(" " * len(place), line) for line in rest)]
-    verb = "comes: " if row.rank_before is None else "leaves: " if row.rank_after is None else note
-    said = crop(one_line(mask(row.after or row.before)[0]), max(8, room - len(verb)), glyphs.ellipsis)
-    return [Content.assemble((place, style), (verb, "$stale" if note else style), (said, "$foreground"))]
 
 
 def conflict_lines(conflict: Conflict, width: int, glyphs: Glyphs) -> list[Content]:

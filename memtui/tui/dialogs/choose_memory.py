@@ -14,7 +14,7 @@ from textual.widgets import Input
 from memtui.engine import CancelToken, ListQuery, Memory, UsageError, one_line
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
-from memtui.tui.calls import CallsMixin, Report
+from memtui.tui.calls import EngineCalls, Report
 from memtui.tui.host import host
 from memtui.tui.messages import RunFailed, RunFinished
 from memtui.tui.paint.cells import crop, fit, right
@@ -76,7 +76,7 @@ class MemoryRows(RowList):
         glyphs = host(self).glyphs
         scope = SCOPE_CELLS if width >= 70 else 0
         room = max(8, width - 9 - scope - AGE_CELLS - 2)
-        text = fit(crop(one_line(memory.text[:400]), room, glyphs.ellipsis), room)
+        text = fit(crop(one_line(memory.text)[:400], room, glyphs.ellipsis), room)
         return Content.assemble(
             "  ",
             (glyphs.tier(memory.tier), tier_style(memory.tier)),
@@ -106,7 +106,7 @@ class MemoryPick(QuickModal[str | None]):
     def __init__(self, engine: Engine, title: str) -> None:
         super().__init__()
         self._engine, self._title = engine, title
-        self._runner = CallsMixin(self)
+        self.runner = EngineCalls(self)
 
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
@@ -119,7 +119,7 @@ class MemoryPick(QuickModal[str | None]):
         self._look("")
 
     def on_unmount(self) -> None:
-        self._runner.cancel_all()
+        self.runner.cancel_all()
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -131,15 +131,15 @@ class MemoryPick(QuickModal[str | None]):
         def work(cancel: CancelToken, report: Report) -> Found:
             return look_up(engine, text, cancel)
 
-        self._runner.start("memories", work)
+        self.runner.start("memories", work)
 
     def on_run_finished(self, message: RunFinished) -> None:
-        if self._runner.done(message):
+        if self.runner.done(message):
             memories, count = message.value
             self._show(memories, "No memory is like that.", count)
 
     def on_run_failed(self, message: RunFailed) -> None:
-        if self._runner.done(message):
+        if self.runner.done(message):
             self._show([], str(message.error), 0)
 
     def _show(self, memories: list[Memory], said: str, count: int) -> None:

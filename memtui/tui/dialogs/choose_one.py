@@ -39,22 +39,45 @@ class Option:
 
 
 class OptionRows(Widget, can_focus=True):
-    """The options, one a line."""
+    """The options, one a line; narrowed to those that hold what is typed after `/`."""
 
     DEFAULT_CSS = """
     OptionRows { height: auto; background: $background; }
     """
     index: reactive[int] = reactive(0)
 
-    def __init__(self, options: Sequence[Option], index: int) -> None:
+    def __init__(self, options: Sequence[Option], index: int, present: str = "") -> None:
         super().__init__()
         self.options = tuple(options)
+        self._present = present
+        """The value that stands now, marked."""
         self.letters = ("",) * len(self.options)
         """What takes each of them at once, with the keys in force."""
+        self.sought: str | None = None
+        """What is typed to narrow the list; None while nothing is."""
         self.set_reactive(OptionRows.index, index)
 
+    @property
+    def shown(self) -> list[int]:
+        """The places of the options that hold every word of what is sought."""
+        words = (self.sought or "").lower().split()
+        named = [f"{each.label} {each.hint}".lower() for each in self.options]
+        return [at for at, name in enumerate(named) if all(word in name for word in words)]
+
+    @property
+    def chosen(self) -> Option | None:
+        """The option under the cursor."""
+        shown = self.shown
+        return self.options[shown[self.index]] if self.index < len(shown) else None
+
+    def seek(self, text: str | None) -> None:
+        """Narrow the list to what holds `text`; None shows all."""
+        self.sought = text
+        self.index = 0
+        self.refresh()
+
     def get_content_height(self, container: object, viewport: object, width: int) -> int:
-        return len(self.options)
+        return len(self.options) + (self.sought is not None)
 
     def on_mount(self) -> None:
         wanted = [(option.letter, option.label) for option in self.options]
@@ -63,7 +86,8 @@ class OptionRows(Widget, can_focus=True):
     def watch_index(self) -> None:
         """Keep the cursor in sight where there are more options than lines."""
         if isinstance(self.parent, Panel):
-            self.parent.scroll_to_region(Region(0, self.index, 1, 1), animate=False, force=True)
+            line = self.index + (self.sought is not None)
+            self.parent.scroll_to_region(Region(0, line, 1, 1), animate=False, force=True)
 
     def render(self) -> Content:
         glyphs = host(self).glyphs
@@ -72,13 +96,18 @@ class OptionRows(Widget, can_focus=True):
             max((cell_len(one_line(each.label)) for each in self.options), default=8) + 2, width - 6
         )
         lines = []
-        for i, option in enumerate(self.options):
-            here = i == self.index
+        shown = self.shown
+        if self.sought is not None:
+            count = f"   {len(shown)} of {len(self.options)}"
+            lines.append(Content.assemble((" / ", "bold $key"), f"{self.sought}▏", (count, "$dim")))
+        for at, i in enumerate(shown):
+            option, here = self.options[i], at == self.index
             hint = crop(one_line(option.hint), max(1, width - label_width - 6), glyphs.ellipsis)
+            now = bool(self._present) and option.value == self._present
             line = Content.assemble(
                 (glyphs.cursor if here else " ", "$primary"),
-                " ",
-                (self.letters[i] or " ", "bold $key"),
+                (glyphs.mark if now else " ", "bold $ok"),
+                (self.letters[i] or " " if self.sought is None else " ", "bold $key"),
                 "  ",
                 (fit(one_line(option.label), label_width, glyphs.ellipsis), "$foreground"),
                 (fit(hint, max(0, width - label_width - 5)), "$dim"),
@@ -103,10 +132,11 @@ class ChooseOne(QuickModal[str | None]):
         self._title, self._options = title, tuple(options)
         values = [option.value for option in self._options]
         self._start = values.index(current) if current in values else 0
+        self._present = current if current in values else ""
 
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
-            yield OptionRows(self._options, self._start)
+            yield OptionRows(self._options, self._start, self._present)
 
     def on_mount(self) -> None:
         self.query_one(Panel).headline(where="{pick.take} take   {pick.close} close")
@@ -116,11 +146,32 @@ class ChooseOne(QuickModal[str | None]):
         self.call_after_refresh(self.query_one(OptionRows).watch_index)
 
     def on_key(self, event: events.Key) -> None:
-        for option, letter in zip(self._options, self.query_one(OptionRows).letters, strict=True):
+        rows = self.query_one(OptionRows)
+        if rows.sought is not None or event.key == "slash":
+            if self._sought(event, rows):
+                event.stop()
+                event.prevent_default()
+            return
+        for option, letter in zip(self._options, rows.letters, strict=True):
             if letter and event.character == letter:
                 event.stop()
                 self.dismiss(option.value)
                 return
+
+    def _sought(self, event: events.Key, rows: OptionRows) -> bool:
+        """What is typed to narrow the list; False for a key that does something else."""
+        text = rows.sought
+        if text is None or (event.key == "backspace" and not text):
+            rows.seek("" if text is None else None)
+        elif event.key == "escape":
+            rows.seek(None)
+        elif event.key == "backspace":
+            rows.seek(text[:-1])
+        elif event.character is not None and event.character.isprintable():
+            rows.seek(text + event.character)
+        else:
+            return False
+        return True
 
     def on_click(self, event: events.Click) -> None:
         row = event.style.meta.get("option")
@@ -129,7 +180,7 @@ class ChooseOne(QuickModal[str | None]):
 
     def _move(self, by: int) -> None:
         rows = self.query_one(OptionRows)
-        rows.index = max(0, min(len(self._options) - 1, rows.index + by))
+        rows.index = max(0, min(len(rows.shown) - 1, rows.index + by))
 
     def action_down(self) -> None:
         self._move(1)
@@ -138,7 +189,8 @@ class ChooseOne(QuickModal[str | None]):
         self._move(-1)
 
     def action_take(self) -> None:
-        self.dismiss(self._options[self.query_one(OptionRows).index].value)
+        if (chosen := self.query_one(OptionRows).chosen) is not None:
+            self.dismiss(chosen.value)
 
     def action_close(self) -> None:
         self.dismiss(None)
@@ -175,12 +227,19 @@ class Reader:
 class ScopeRows(RowList):
     """Every scope with its number of memories, the chosen ones marked."""
 
+    FINDS = True
     BINDINGS = bindings("choice")
 
     def __init__(
-        self, scopes: Sequence[tuple[str, int]], now: Searched, readers: Sequence[Reader] = ()
+        self,
+        scopes: Sequence[tuple[str, int]],
+        now: Searched,
+        readers: Sequence[Reader] = (),
+        unfiltered: str = "all scopes, no filter",
     ) -> None:
         super().__init__()
+        self._unfiltered = "all scopes, which no agent sees" if readers else unfiltered
+        self._counts_all = bool(readers) or unfiltered.startswith("all scopes")
         known, chosen = {scope for scope, _ in scopes}, now.scopes or ()
         self._scopes = [*scopes, *((scope, 0) for scope in chosen if scope not in known)]
         self._readers = tuple(readers)
@@ -195,9 +254,9 @@ class ScopeRows(RowList):
             mine = not self.chosen and not self._now.everyone and self._now.agent in (reader.key, reader.name)
             words = one_line(f"as {reader.name}: {reader.reads or 'everything'}")
             rows.append(self._row(AGENT + reader.key, words, reader.rows, mine, "$foreground", width))
-        unfiltered = "all scopes, which no agent sees" if self._readers else "all scopes, no filter"
         nothing = not self.chosen and (self._now.everyone or not self._readers)
-        rows.append(self._row(ALL, unfiltered, total, nothing, "$foreground", width))
+        counted = total if self._counts_all else None
+        rows.append(self._row(ALL, self._unfiltered, counted, nothing, "$foreground", width))
         for scope, count in self._scopes:
             rows.append(
                 self._row(
@@ -211,11 +270,18 @@ class ScopeRows(RowList):
             )
         return rows
 
-    def _row(self, key: str, name: str, count: int, marked: bool, style: str, width: int) -> Row:
+    def _row(self, key: str, name: str, count: int | None, marked: bool, style: str, width: int) -> Row:
         glyphs = host(self).glyphs
         mark = (f" {glyphs.mark} ", "bold $mark") if marked else "   "
         return Row(
-            (Content.assemble(mark, (fit(name, width - 14), style), (right(full(count), 10), "$dim"), " "),),
+            (
+                Content.assemble(
+                    mark,
+                    (fit(name, width - 14), style),
+                    (right("" if count is None else full(count), 10), "$dim"),
+                    " ",
+                ),
+            ),
             key,
         )
 
@@ -255,10 +321,14 @@ class ScopePick(QuickModal[Searched | None]):
     BINDINGS = bindings("choice", only=("close",))
 
     def __init__(
-        self, scopes: Sequence[tuple[str, int]], now: Searched, readers: Sequence[Reader] = ()
+        self,
+        scopes: Sequence[tuple[str, int]],
+        now: Searched,
+        readers: Sequence[Reader] = (),
+        unfiltered: str = "all scopes, no filter",
     ) -> None:
         super().__init__()
-        self._rows = ScopeRows(scopes, now, readers)
+        self._rows = ScopeRows(scopes, now, readers, unfiltered)
 
     def compose(self) -> ComposeResult:
         with Panel(title="Who asks, in which scopes"):

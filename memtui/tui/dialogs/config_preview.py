@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from textual.app import ComposeResult
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
 from memtui.tui.paint.cells import crop, fit
-from memtui.tui.paint.numbers import plural
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Row, RowList
 
 if TYPE_CHECKING:
     from memtui.engine.configuration import ConfigDraft, ConfigRecord, SettingChange
-    from memtui.tui.config_request import PlannedConfig
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedConfig:
+    """A draft, and what it means in sentences that stand above everything else (cells that change, answers)."""
+
+    draft: ConfigDraft
+    first: tuple[str, ...] = ()
+    heading: str = ""
 
 
 _LABEL = 10
@@ -154,7 +162,7 @@ class ConfigPreview(QuickModal[str | None]):
         self._title = (
             "Take back"
             if planned is None
-            else f"{planned.draft.title}: {plural(count, 'setting')}, not written"
+            else f"{planned.draft.title}: {counted(count, 'setting')}, not written"
         )
 
     def compose(self) -> ComposeResult:

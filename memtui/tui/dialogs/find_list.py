@@ -58,7 +58,10 @@ class ItemRows(RowList):
 
 
 class FindList(QuickModal[str | None]):
-    """Returns the value of the item taken, None when closed. `empty` is said when there is nothing to choose from."""
+    """Returns the value of the item taken, None when closed. `empty` is said when there is nothing to choose from.
+
+    `text` stands in the line already; tab takes the row under the cursor, as enter does.
+    """
 
     DEFAULT_CSS = """
     FindList Panel { width: 110; max-width: 96%; height: 24; max-height: 90%; border: round $frame-focus; }
@@ -69,20 +72,28 @@ class FindList(QuickModal[str | None]):
     BINDINGS = bindings("find")
 
     def __init__(
-        self, title: str, items: Sequence[FindItem], *, hint: str = "a word of it", empty: str = ""
+        self,
+        title: str,
+        items: Sequence[FindItem],
+        *,
+        hint: str = "a word of it",
+        empty: str = "",
+        text: str = "",
     ) -> None:
         super().__init__()
         self._title, self._items, self._hint, self._empty = title, tuple(items), hint, empty
+        self._text = text
 
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
-            yield CleanInput(placeholder=self._hint)
+            yield CleanInput(self._text, placeholder=self._hint)
             yield ItemRows()
 
     def on_mount(self) -> None:
         self.query_one(Panel).headline(where="enter take   {find.close} close")
         self.query_one(Input).focus()
-        self._show("")
+        self.query_one(Input).cursor_position = len(self._text)
+        self._show(self._text)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -118,6 +129,10 @@ class FindList(QuickModal[str | None]):
         if isinstance(self.focused, Input) and event.key in ("up", "down", "pageup", "pagedown"):
             event.stop()
             getattr(self.query_one(ItemRows), f"action_{event.key.replace('page', 'page_')}")()
+        elif event.key == "tab":
+            event.stop()
+            event.prevent_default()
+            self._take(self.query_one(ItemRows).key)
 
     def action_close(self) -> None:
         self.dismiss(None)

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import Outcome
+from memtui.engine import Outcome, counted
+from memtui.engine.witness import stays_elsewhere
+from memtui.paths import state_dir
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
 from memtui.tui.host import host
-from memtui.tui.paint.numbers import full, plural
+from memtui.tui.paint.numbers import full
 
 if TYPE_CHECKING:
+    from memtui.engine import ChangeSet, Engine
     from memtui.tui.change_request import ChangeRequests
 
 
 ARCHIVE, DELETE, SHRINK, PAST = "archive", "delete", "shrink", "past"
+
+PERSON = "person"
+"""Every trace of those who are named, and a word about what stays elsewhere."""
 
 
 def ways(able_to_archive: bool) -> list[Option]:
@@ -36,10 +43,12 @@ def forget(
     *,
     named: bool,
     way: str = "",
+    name: str = "",
 ) -> None:
     """Ask how far, then plan, show and do it; `named`: one by one, so that pinned memories go as well.
 
-    With a `way` that is said already nobody is asked.
+    With a `way` that is said already nobody is asked. With the `name` of somebody the preview says what stays of
+    them elsewhere.
     """
     engine = host(staging).session.engine
     if not staging.able() or engine is None:
@@ -51,24 +60,30 @@ def forget(
         if outcome.receipt is not None:
             staging.app.push_screen(receipt_sheet(outcome.receipt, outcome.warnings))
 
+    def plan(engine: Engine, way: str) -> tuple[ChangeSet, Sequence[str]]:
+        if way == PAST:
+            return engine.curate.past(ids, drop_names=True), ()
+        planned = engine.curate.forget(
+            ids,
+            hard=way != ARCHIVE,
+            shrink=way in (SHRINK, PERSON),
+            spare_pinned=not named,
+            drop_names=True,
+        )
+        if way != PERSON:
+            return planned, ()
+        own = state_dir(engine.environ)
+        return planned, stays_elsewhere(engine, planned.ids, name, engine.environ, Path.cwd(), own)
+
     def taken(way: str | None) -> None:
         if way is not None:
-            staging.stage(
-                lambda engine: (
-                    engine.curate.past(ids)
-                    if way == PAST
-                    else engine.curate.forget(
-                        ids, hard=way != ARCHIVE, shrink=way == SHRINK, spare_pinned=not named
-                    )
-                ),
-                then=written,
-            )
+            staging.stage(lambda engine: plan(engine, way), then=written)
 
-    if way in {option.value for option in ways(archives)}:
+    if way == PERSON or way in {option.value for option in ways(archives)}:
         taken(way)
         return
     staging.app.push_screen(
-        ChooseOne(f"Forget {plural(len(ids), 'memory', 'memories')}", ways(archives)), taken
+        ChooseOne(f"Forget {counted(len(ids), 'memory', 'memories')}", ways(archives)), taken
     )
 
 
@@ -76,13 +91,13 @@ def _looked_at(receipt: Mapping[str, Any]) -> str:
     """How many versions were looked at; where the history stays, only the one before the forget."""
     if receipt["found"]["files"] is None and receipt["found"]["versions"]:
         return "the version before it; those older than that were not looked at"
-    return f"of {plural(receipt['searched']['versions'], 'version')} searched"
+    return f"of {counted(receipt['searched']['versions'], 'version')} searched"
 
 
 def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
     """What was verified after a forget, and where its receipt is."""
     found, searched = receipt["found"], receipt["searched"]
-    gone = plural(len(receipt["memories"]), "memory", "memories")
+    gone = counted(len(receipt["memories"]), "memory", "memories")
     stays = any(each["why"] == "stays" for each in receipt["memories"])
     what = f"{gone}: {receipt['mode']}" if stays else f"{gone} forgotten ({receipt['mode']})"
     intro = [
@@ -98,7 +113,7 @@ def receipt_sheet(receipt: Mapping[str, Any], warnings: Sequence[str]) -> Sheet:
     if found["files"] is not None:
         lines.append(
             SheetLine(
-                "files", _nowhere(found["files"]), f"bytes of {plural(searched['files'], 'file')} searched"
+                "files", _nowhere(found["files"]), f"bytes of {counted(searched['files'], 'file')} searched"
             )
         )
     lines.append(

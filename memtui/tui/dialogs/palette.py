@@ -18,11 +18,11 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input
 
-from memtui.engine import clean, one_line
+from memtui.engine import clean, counted, one_line
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.dispatch import KeymapApp
 from memtui.tui.actions.table import bindings
-from memtui.tui.calls import CallsMixin
+from memtui.tui.calls import EngineCalls
 from memtui.tui.dialogs.palette_entry import PREFIXES, PaletteEntry, Ranked, rank, split
 from memtui.tui.dialogs.palette_sources import (
     count_of,
@@ -35,7 +35,7 @@ from memtui.tui.host import host
 from memtui.tui.layout import NORMAL_WIDTH, WIDE_WIDTH
 from memtui.tui.messages import RunFailed, RunFinished
 from memtui.tui.paint.cells import crop, fit
-from memtui.tui.paint.numbers import full, plural
+from memtui.tui.paint.numbers import full
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.text_lines import CleanInput
 
@@ -211,7 +211,7 @@ class Palette(QuickModal[None]):
         self._below = below
         self._prefix = prefix
         self._entries = entries_for(below)
-        self._runner = CallsMixin(self)
+        self.runner = EngineCalls(self)
         self._timer: Timer | None = None
         self._found: list[PaletteEntry] = []
         self._total = 0
@@ -235,7 +235,7 @@ class Palette(QuickModal[None]):
         self._show()
 
     def on_unmount(self) -> None:
-        self._runner.cancel_all()
+        self.runner.cancel_all()
 
     @on(Input.Changed)
     def _typed(self) -> None:
@@ -261,7 +261,7 @@ class Palette(QuickModal[None]):
         found = self._found if group == MEMORIES else self._found[:UNASKED_ROWS] if not group else []
         meant = intent_entries(self._below, words) if not group else []
         if meant and self._counted[0] == words:
-            said = plural(self._counted[1], "memory", "memories")
+            said = counted(self._counted[1], "memory", "memories")
             meant[0] = replace(meant[0], about=f"{said}; {meant[0].about}")
         app = self.app
         recent = app.performed if isinstance(app, KeymapApp) else ()
@@ -284,17 +284,17 @@ class Palette(QuickModal[None]):
     def _look_for(self, query: str) -> None:
         """Ask the store for memories, after a moment in which nothing is typed."""
         group, words = split(query)
-        self._runner.cancel("count")
+        self.runner.cancel("count")
         if not group and (work := count_of(self._below, words)) is not None:
             self._counting = words
-            self._runner.start("count", work)
+            self.runner.start("count", work)
         wanted = group == MEMORIES or (not group and len(words) >= UNASKED_LETTERS)
         if not wanted:
             self._found, self._asked, self._note = [], "", ""
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
-        self._runner.cancel("memories")
+        self.runner.cancel("memories")
         if not wanted or (self._found and words == self._asked):
             return
         if not self._found:
@@ -307,13 +307,18 @@ class Palette(QuickModal[None]):
             self._note = "no store is open"
             self._list(self.query_one(Input).value, keep=True)
             return
-        self._asked = words
-        self._runner.start("memories", work)
+        self._asked, self._timer = words, None
+        self.runner.start("memories", work)
+
+    def holds(self, pressed: str) -> bool:
+        """Whether a key waits: what acts on a row, while there is none and memories are being looked for."""
+        looking = self._timer is not None or self.runner.busy("memories")
+        return pressed == "enter" and self.query_one(PaletteList).current is None and looking
 
     def on_run_finished(self, message: RunFinished) -> None:
         """The memories have been found."""
         message.stop()
-        if self._runner.done(message):
+        if self.runner.done(message):
             if message.slot == "count":
                 self._counted = (self._counting, message.value)
                 self._list(self.query_one(Input).value, keep=True)
@@ -326,7 +331,7 @@ class Palette(QuickModal[None]):
     def on_run_failed(self, message: RunFailed) -> None:
         """The search failed: the rest of the palette works on."""
         message.stop()
-        if self._runner.done(message) and message.slot != "count":
+        if self.runner.done(message) and message.slot != "count":
             self._found, self._note = [], str(message.error)
             self._list(self.query_one(Input).value, keep=True)
 

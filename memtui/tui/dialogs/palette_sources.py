@@ -12,20 +12,20 @@ from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Markdown
 
-from memtui.engine import CancelToken, ListQuery, Memory, one_line
+from memtui.engine import CancelToken, ListQuery, Memory, counted, mask, one_line
 from memtui.help import Topic, topics
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.action import Action
 from memtui.tui.actions.conflicts import place
 from memtui.tui.actions.data import SENTENCES
-from memtui.tui.actions.dispatch import KeymapApp, refusal
+from memtui.tui.actions.dispatch import PERFORM, KeymapApp, refusal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import Report, Work
 from memtui.tui.dialogs.intents import Intent, examples, understood
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.host import host
 from memtui.tui.messages import AskRecall, ShowInBrowse, ShowMemory
-from memtui.tui.paint.numbers import age, full
+from memtui.tui.paint.numbers import age
 from memtui.tui.widgets.panel import Panel
 
 SCOPES_LISTED = 2_000
@@ -106,7 +106,7 @@ def _perform(screen: Screen[object], steps: Sequence[str | Message]) -> None:
     assert isinstance(app, KeymapApp)
     if isinstance(steps[0], str):
         app.performed = [steps[0], *(each for each in app.performed if each != steps[0])][:20]
-    app.run_worker(perform(app, steps), group="perform", exclusive=True)
+    app.run_worker(perform(app, steps), group=PERFORM, exclusive=True)
 
 
 # Sentences: what they mean here, and how many memories they are about.
@@ -175,7 +175,7 @@ def _scopes(screen: Screen[object]) -> list[PaletteEntry]:
             "SCOPES",
             one_line(scope or "(none)"),
             partial(screen.post_message, ShowInBrowse(scopes=(scope,))),
-            f"{full(count)} memories",
+            counted(count, "memory", "memories"),
         )
         for scope, count in (stats.scopes[:SCOPES_LISTED] if stats is not None else ())
     ]
@@ -280,7 +280,7 @@ def memory_entry(screen: Screen[object], memory: Memory) -> PaletteEntry:
         partial(screen.post_message, ShowMemory(memory.id)),
         f"{scope}  {when}",
         aside=one_line(memory.id)[:6],
-        detail=f"{memory.text}\n\n{scope}, {memory.tier}, {memory.category or 'no category'}\n{memory.id}",
+        detail=f"{mask(memory.text)[0]}\n\n{scope}, {memory.tier}, {memory.category or 'no category'}\n{memory.id}",
         copies=memory.id,
     )
 

@@ -30,7 +30,7 @@ class TextPrompt(QuickModal[str | None]):
 
     def compose(self) -> ComposeResult:
         with Panel(title=self._title):
-            yield CleanInput(self._value)
+            yield CleanInput(self._value, select_on_focus=True)
             yield Static(Content(self._hint))
 
     def on_mount(self) -> None:

@@ -20,6 +20,11 @@ class Glyphs:
     up: str
     down: str
     cross: str
+    pending: str
+    replaced: str
+    expired: str
+    asleep: str
+    """Held back from recall for now."""
     warn: str
     closed: str
     open: str
@@ -68,6 +73,10 @@ UNICODE = Glyphs(
     up="▲",
     down="▼",
     cross="✗",
+    pending="○",
+    replaced="≠",
+    expired="†",
+    asleep="z",
     warn="!",
     closed="▸",
     open="▾",
@@ -106,6 +115,10 @@ ASCII = Glyphs(
     up="^",
     down="v",
     cross="x",
+    pending="o",
+    replaced="#",
+    expired="+",
+    asleep="z",
     warn="!",
     closed="+",
     open="-",

@@ -255,7 +255,7 @@ class RankPoint:
 def rank_lines(
     stops: Sequence[RankPoint], width: int, height: int, glyphs: Glyphs = UNICODE
 ) -> list[Content]:
-    """`height` lines of `width` cells: the ranks joined by a line, an axis, the labels of the versions.
+    """`height` lines of `width` cells: the ranks joined by steps, an axis, the labels of the versions.
 
     The stops stand at equal distances, oldest left; what happened between two of them was not looked at.
     """
@@ -277,8 +277,11 @@ def rank_lines(
         (x * across + across // 2, y_of(s.rank) * down + down // 2)
         for x, s in zip(columns, stops, strict=True)
     ]
-    for (x0, y0), (x1, y1) in pairwise(places):
-        canvas.line(x0, y0, x1, y1)
+    for (x0, y0), (x1, y1) in pairwise(places):  # a rank is not half of two: it steps between two versions
+        middle = (x0 + x1) // 2
+        canvas.line(x0, y0, middle, y0)
+        canvas.line(middle, y0, middle, y1)
+        canvas.line(middle, y1, x1, y1)
     grid = [[(char, "$dim") for char in row] for row in canvas.rows()]
     for x, stop in zip(columns, stops, strict=True):
         if stop.marked:

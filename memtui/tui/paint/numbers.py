@@ -106,8 +106,3 @@ def date(ms: float | None, zone: tzinfo | None = UTC) -> str:
         return datetime.fromtimestamp(ms / 1000, zone).strftime("%Y-%m-%d %H:%M")
     except (OverflowError, OSError, ValueError):
         return "-"
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """`1 memory`, `3 memories`."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -16,19 +16,32 @@ if TYPE_CHECKING:
     from memtui.engine.changes import (
         Interrupted,
     )
-    from memtui.tui.app import MemtuiApp
+    from memtui.tui.startup.session_app import SessionApp
+
+
+RECENT, MOST_RECENT = "recent", 12
+"""The name under which the stores that were opened last are kept, and how many."""
 
 
 class LastSession:
     """`kept` is the app's own file; without it nothing is read and nothing is kept."""
 
-    def __init__(self, app: MemtuiApp, kept: UiState | None, look: Look) -> None:
+    def __init__(self, app: SessionApp, kept: UiState | None, look: Look) -> None:
         self._app, self._kept, self._look = app, kept, look
         self._uri = ""
+        self._opened: list[str] = []
+        """The stores of this session, the last one first."""
+
+    def recent(self) -> list[str]:
+        """The stores that were opened last, now and before, the present one left out."""
+        kept = self._kept.read().get(RECENT) if self._kept is not None else None
+        before = [each for each in kept if isinstance(each, str)] if isinstance(kept, list) else []
+        return [each for each in dict.fromkeys((*self._opened, *before)) if each != self._uri][:MOST_RECENT]
 
     def opened(self, uri: str) -> None:
         """A store was found: its theme, and at the start of the app its screen, unless another was gone to."""
         app, before = self._app, self._uri
+        self._opened = [uri, *(each for each in self._opened if each != uri)]
         if self._kept is None or uri == before:
             return
         if before:
@@ -49,7 +62,8 @@ class LastSession:
         if self._kept is None:
             return
         values = self._look.kept(self._app.theme, self._app.current_mode)
-        self._kept.put(values)
+        recent = {RECENT: [self._uri, *self.recent()][:MOST_RECENT]} if self._uri else {}
+        self._kept.put({**values, **recent})
         if self._uri:
             self._app.ui_state(self._uri).put(values)
 
@@ -59,7 +73,7 @@ class LastSession:
 LOOK = "look"
 
 
-async def look_for_mishaps(app: MemtuiApp, engine: Engine) -> None:
+async def look_for_mishaps(app: SessionApp, engine: Engine) -> None:
     """Look once, off the event loop; say what was found and offer the ways out."""
 
     def look() -> tuple[list[Interrupted], LockState]:
@@ -79,7 +93,7 @@ async def look_for_mishaps(app: MemtuiApp, engine: Engine) -> None:
         app.say(f"The write lock is {lock.phrase}; see the Journal (6) before you change anything.", "error")
 
 
-def _offer(app: MemtuiApp, staging: ChangeRequests, interrupted: list[Interrupted]) -> None:
+def _offer(app: SessionApp, staging: ChangeRequests, interrupted: list[Interrupted]) -> None:
     """The newest change that was cut off, with what can be done about it."""
     first = interrupted[0]
     number = first.entry.entry

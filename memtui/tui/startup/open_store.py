@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from memtui.engine import CancelToken, MemtuiError, Progress, one_line
-from memtui.tui.calls import CallsMixin, Report
+from memtui.engine import CancelToken, MemtuiError, Progress, counted, one_line
+from memtui.tui.calls import EngineCalls, Report
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
-from memtui.tui.paint.numbers import plural
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, StoreInfo
-    from memtui.tui.app import MemtuiApp
+    from memtui.tui.startup.session_app import SessionApp
 
 
 # From a target to an engine that knows its rows: everything that happens on the opening thread.
@@ -110,6 +109,15 @@ def _look(environ: Mapping[str, str], cwd: Path, settings: Any) -> NothingFound 
     return None
 
 
+def _make_store(place: str) -> None:
+    """An empty store of memtui's own, with vectors of the bundled model."""
+    from memtui.engine.discovery import create_empty, new_place
+    from memtui.engine.transfer import BUNDLED_DIMS
+
+    folder, options = new_place(place, (), Path.cwd())
+    create_empty(folder, BUNDLED_DIMS, options)
+
+
 def _demo_store(environ: Mapping[str, str], now: Clock) -> Path:
     """The folder of the demo store, made on first use."""
     from memtui.engine.demo import build_demo, demo_folder
@@ -140,8 +148,13 @@ REMOTE_LOOKS = 2
 """On object storage each look is a request, that costs money and time: every so many of them is left to do."""
 
 
-def newer_words(rows: int, cap: str) -> str:
-    """What another writer has changed, in words: so many rows more, or fewer; `cap` is the key that reads it."""
+def newer_words(rows: int | None, cap: str) -> str:
+    """What another writer has changed, in words: so many rows more, or fewer; `cap` is the key that reads it.
+
+    None: not a row, but the agent's configuration.
+    """
+    if rows is None:
+        return f"configuration changed, press {cap}"
     what = f"{rows:,} new" if rows > 0 else f"{-rows:,} gone" if rows else "changed"
     return f"{what}, press {cap}"
 
@@ -149,21 +162,23 @@ def newer_words(rows: int, cap: str) -> str:
 class StoreOpener:
     """Opens and reloads the store in a thread, and writes what it learns into the app's session."""
 
-    def __init__(self, app: MemtuiApp, opener: Opener, now: Clock) -> None:
+    def __init__(self, app: SessionApp, opener: Opener, now: Clock) -> None:
         self._app, self._opener, self._now = app, opener, now
-        self._runner = CallsMixin(app)
+        self._runner = EngineCalls(app)
         self._reloading = False
         self._said = ""
         self._looks = 0
 
-    def open(self, target: str | None) -> None:
-        """Open `target`; None means whatever discovery finds."""
+    def open(self, target: str | None, *, make: bool = False) -> None:
+        """Open `target`; None means whatever discovery finds. `make`: make an empty store of memtui's own there."""
 
         before = self._app.session.engine
 
         def work(token: CancelToken, report: Report) -> Any:
             if before is not None:
                 before.close()  # not on the event loop: it may have to wait for a change that is being written
+            if make and target is not None:
+                _make_store(target)
             engine = self._opener(target, self._now, report, token)
             if isinstance(engine, NothingFound | SeveralFound):
                 return engine
@@ -214,7 +229,7 @@ class StoreOpener:
         self._looks += 1
         if engine.is_remote and self._looks % REMOTE_LOOKS:
             return
-        self._runner.start("watch", lambda token, report: engine.newer())
+        self._runner.start("watch", lambda token, report: (engine.newer(), engine.reconfigured))
 
     def advanced(self, message: RunAdvanced) -> None:
         """A step of opening or reading."""
@@ -238,8 +253,9 @@ class StoreOpener:
             return
         value, app = message.value, self._app
         if message.slot == "watch":
-            if value is not None:
-                app.set_session(newer=newer_words(value, app.keys.cap("app.reload")))
+            rows, reconfigured = value
+            if rows is not None or reconfigured:
+                app.set_session(newer=newer_words(rows, app.keys.cap("app.reload")))
         elif isinstance(value, NothingFound):
             app.set_session(phase="none", looked_at=value.looked_at, choices=(), why="", progress=None)
         elif isinstance(value, SeveralFound):
@@ -258,7 +274,11 @@ class StoreOpener:
             if before is None:
                 app.store_opened()
             else:
+                engine = app.session.engine
                 app.say(self._said or _difference(value.info.rows - before.rows))
+                if engine is not None and engine.elsewhere:
+                    place = one_line(engine.elsewhere)
+                    app.say(f"the configuration now means another store: {place}", "note")
 
     def failed(self, message: RunFailed) -> None:
         """Opening failed: every screen says so. Reloading failed: the old content stays, a line says why."""
@@ -281,5 +301,5 @@ class StoreOpener:
 def _difference(rows: int) -> str:
     """What a reload brought, in words."""
     if rows > 0:
-        return f"reloaded: {plural(rows, 'memory', 'memories')} more"
-    return f"reloaded: {plural(-rows, 'memory', 'memories')} fewer" if rows else "reloaded"
+        return f"reloaded: {counted(rows, 'memory', 'memories')} more"
+    return f"reloaded: {counted(-rows, 'memory', 'memories')} fewer" if rows else "reloaded"

@@ -13,7 +13,18 @@ from textual.timer import Timer
 
 from memtui.patches.textual_painting import QuickApp
 
-MODES = ("home", "browse", "recall", "lifecycle", "transfer", "journal", "capture", "audit", "health")
+MODES = (
+    "home",
+    "browse",
+    "recall",
+    "lifecycle",
+    "transfer",
+    "journal",
+    "capture",
+    "audit",
+    "health",
+    "agents",
+)
 
 PARTS = ("screens", "dialogs", "trace", "wizard", "startup", "jump")
 """What of `memtui.tui` is loaded when it is first asked for."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.dialogs.stage_ledger import LedgerEntry, LedgerPage
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import fit
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import plural, score
+from memtui.tui.paint.numbers import score
 from memtui.tui.trace import results, rule_text
 from memtui.tui.trace import stages as account
 from memtui.tui.widgets.memory_text import text_lines
@@ -158,7 +158,7 @@ def _neighbor_line(near: Mapping[str, Any], width: int) -> Content:
 def _proof_line(proof: Proof) -> Content:
     error = f"largest error {proof.max_error:.1g}" if proof.max_error else "no error"
     return Content.styled(
-        f"   {plural(proof.checked, 'step')} of this recall recomputed by other formulas, {error}", "$dim"
+        f"   {counted(proof.checked, 'step')} of this recall recomputed by other formulas, {error}", "$dim"
     )
 
 

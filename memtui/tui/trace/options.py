@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.dialogs.choose_one import Option
-from memtui.tui.paint.numbers import date, plural
+from memtui.tui.paint.numbers import date
 from memtui.tui.screens.recall.state import Form
 from memtui.tui.widgets.question_line import OptionChip
 
@@ -37,8 +37,13 @@ def recipe_named(recipes: Sequence[RecipeInfo], name: str) -> RecipeInfo | None:
     return next((recipe for recipe in recipes if recipe.name == name), None)
 
 
-def chips(form: Form, recipe: RecipeInfo | None, own_agent: str = "") -> tuple[OptionChip, ...]:
-    """The options in the order of the line; `own_agent` is the one that asks where the form names none."""
+def chips(
+    form: Form, recipe: RecipeInfo | None, own_agent: str = "", searched: Sequence[str] = ()
+) -> tuple[OptionChip, ...]:
+    """The options in the order of the line; `own_agent` is the one that asks where the form names none.
+
+    `searched` are the scopes that the recipe's own rules made of this question, once it is answered.
+    """
     own_limit = recipe.limit if recipe else 0
     limit = form.limit if form.limit is not None else own_limit
     own_source = (recipe.source if recipe else None) or "anyone"
@@ -46,14 +51,16 @@ def chips(form: Form, recipe: RecipeInfo | None, own_agent: str = "") -> tuple[O
     return (
         OptionChip("recipe", "recipe", form.recipe or "-"),
         OptionChip("limit", "k", str(limit or "-"), form.limit is not None and form.limit != own_limit),
-        OptionChip("scope", *asked_by(form, recipe, own_agent)),
+        OptionChip("scope", *asked_by(form, recipe, own_agent, searched)),
         OptionChip("category", "category", form.category or "any kind", form.category is not None),
         OptionChip("source", "caller", form.source or own_source, form.source not in (None, own_source)),
         *tried,
     )
 
 
-def asked_by(form: Form, recipe: RecipeInfo | None, own_agent: str) -> tuple[str, str, bool]:
+def asked_by(
+    form: Form, recipe: RecipeInfo | None, own_agent: str, searched: Sequence[str] = ()
+) -> tuple[str, str, bool]:
     """Label, value and whether it is chosen: the agent that asks, the scopes that are named, or all of them."""
     if form.scopes is not None:
         return "scopes", ", ".join(form.scopes) or "none", True
@@ -61,11 +68,20 @@ def asked_by(form: Form, recipe: RecipeInfo | None, own_agent: str) -> tuple[str
         if form.source is not None:
             return "scope", "all scopes", False
         return "asked by", form.agent or own_agent or "main", bool(form.agent) and form.agent != own_agent
-    if recipe is not None and recipe.name == "mem-engine":
-        return "scope", "its policy's", False
-    if recipe is not None and recipe.name == "memory-lancedb":
+    if recipe is not None and recipe.scope_by_scope:
+        return (
+            "scope",
+            f"{', '.join(map(one_line, searched))}, its policy's" if searched else "its policy's",
+            False,
+        )
+    if recipe is not None and recipe.own_rows:
         return "asked by", form.agent or "main", False
     return "scope", "all scopes", form.everyone and recipe is not None and recipe.of_agent
+
+
+def unfiltered_words(recipe: RecipeInfo | None) -> str:
+    """What is searched where nobody names a scope or an agent, as a row of the chooser."""
+    return recipe.unfiltered if recipe is not None else "all scopes, no filter"
 
 
 def tried_words(form: Form) -> str:
@@ -80,7 +96,7 @@ def tried_words(form: Form) -> str:
     if given.get("query_vector") is not None:
         words.append("a given vector")
     if settings:
-        words.append(plural(len(settings), "setting"))
+        words.append(counted(len(settings), "setting"))
     return ", ".join(words)
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, mask, one_line
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import age, ago, plural, score
+from memtui.tui.paint.numbers import age, ago, score
 from memtui.tui.paint.waterfall import Waterfall, badge, number
 from memtui.tui.theme.tokens import scope_style, tier_style
 from memtui.tui.trace import rule_text
@@ -62,9 +62,6 @@ HOOK_GATES = ("budget", "working_set", "stale_todo")
 
 TITLE_CHARS = 400
 
-TINY = 0.1
-"""Where even the best score is below this, scores are sums of 1 / (60 + rank)."""
-
 
 def words_of(query: str) -> tuple[str, ...]:
     """The words of a question that are lit in what came back; only the first ones of a very long question."""
@@ -79,14 +76,17 @@ def hits(trace: Trace) -> tuple[ResultRow, ...]:
         lane for lane in _LANES if lane[0] != "reranked" or any(lane[0] in c.sources for c in trace.results)
     ]
     best = max((c.score or 0.0 for c in trace.results), default=0.0)
-    full = (
-        best if 0 < best < TINY else max(1.0, best)
-    )  # ranks fused are hundredths: a bar is a share of the best
+    full = account.BEST_RANKS if fused_by_ranks(trace) else max(1.0, best)
     out = left_out(trace)
     return tuple(
         replace(_hit(c, trace.memories.get(c.id), words, lanes, full), left_out=out.get(c.id, ""))
         for c in trace.results
     )
+
+
+def fused_by_ranks(trace: Trace) -> bool:
+    """Whether the scores are sums of 1 / (60 + place): hundredths, that are shown as shares of the best sum."""
+    return any(account.of_ranks(c) is not None for c in trace.results)
 
 
 def left_out(trace: Trace) -> dict[str, str]:
@@ -116,11 +116,25 @@ def prompt_ends(trace: Trace) -> str:
     of = f" of {prompt.budget:,} characters" if prompt.budget is not None else ""
     reasons = dict.fromkeys(c.reason.replace("_", " ") for c in cut)
     why = f"; {len(cut)} more left out: {', '.join(reasons)}" if cut else ""
-    return f"prompt ends here: {plural(items, 'item')}{of}{why}"
+    return f"prompt ends here: {counted(items, 'item')}{of}{why}"
+
+
+_FAILED = "asked and failed: "
+
+
+def not_embedded(trace: Trace) -> str:
+    """What the embedder said when it was asked and failed; empty where it answered or was not asked."""
+    notes = (each.note for each in trace.operations if each.name == "embed_query")
+    return next((note.removeprefix(_FAILED) for note in notes if note.startswith(_FAILED)), "")
 
 
 def failure(trace: Trace, glyphs: Glyphs) -> tuple[Content, ...]:
-    """What stands above the results of a recall that failed: that nobody got anything, why, and what follows."""
+    """What stands above the results where no vector was to be had, and why, whole: by the recipe's own rule nobody
+    got anything, or the words alone answered.
+    """
+    if trace.failure is None and (reason := not_embedded(trace)):
+        head = Content.styled(f"{glyphs.warn} embedding failed: the words alone answered", "bold $stale")
+        return (head, Content.styled(one_line(reason), "$stale"))
     if trace.failure is None:
         return ()
     head = Content.styled(f"{glyphs.warn} {trace.failure.words}", "bold $danger")
@@ -134,10 +148,12 @@ def failure(trace: Trace, glyphs: Glyphs) -> tuple[Content, ...]:
 def _hit(
     candidate: Candidate, memory: Memory | None, words: tuple[str, ...], lanes: Sequence[Lane], full: float
 ) -> ResultRow:
+    ranks = account.of_ranks(candidate)
+    tier = str(ranks.get("tier") or "") if ranks is not None else ""
     return ResultRow(
         id=candidate.id,
         rank=candidate.rank or 0,
-        text=memory.text[:TITLE_CHARS] if memory else candidate.id,
+        text=mask(memory.text)[0][:TITLE_CHARS] if memory else candidate.id,
         tier=memory.tier if memory else None,
         category=memory.category if memory else None,
         scope=memory.scope if memory else None,
@@ -146,6 +162,8 @@ def _hit(
         share=(candidate.score or 0.0) / full,
         evidence=tuple((short, _evidence(candidate, lane), style) for lane, short, style in lanes),
         matches=words,
+        shown=account.score_words(candidate) if ranks is not None else "",
+        band=tier.rpartition(":")[2],
     )
 
 
@@ -176,10 +194,10 @@ def _miss(trace: Trace, candidate: Candidate) -> Miss:
     memory = trace.memories.get(candidate.id)
     return Miss(
         id=candidate.id,
-        text=memory.text[:TITLE_CHARS] if memory else candidate.id,
+        text=mask(memory.text)[0][:TITLE_CHARS] if memory else candidate.id,
         tier=memory.tier if memory else None,
         category=memory.category if memory else None,
-        score=candidate.score,
+        score=account.score_words(candidate),
         missed=_missed(trace, candidate, memory),
     )
 
@@ -253,7 +271,7 @@ def facts(memory: Memory | None, glyphs: Glyphs, now_ms: int) -> tuple[Content, 
     if memory.importance is not None:
         out.append(Content.styled(f"importance {score(memory.importance)}", "$dim"))
     if memory.access_count is not None:
-        used = plural(memory.access_count, "time") if memory.access_count else "never"
+        used = counted(memory.access_count, "time") if memory.access_count else "never"
         last = (
             f", {ago(memory.last_accessed_ms, now_ms)}"
             if memory.access_count and memory.last_accessed_ms
@@ -337,7 +355,7 @@ def disagreements(found: Sequence[Disagreement], now_ms: int, glyphs: Glyphs, ca
                 (said, "$stale"),
                 "   ",
                 (cap, "bold $key"),
-                (" replaces it", "$dim"),
+                (" corrects it", "$dim"),
             )
         )
     return lines
@@ -345,8 +363,11 @@ def disagreements(found: Sequence[Disagreement], now_ms: int, glyphs: Glyphs, ca
 
 def warnings(trace: Trace, glyphs: Glyphs) -> list[Content]:
     """What went wrong in this run, the worst first."""
+    above = f"keyword only: {not_embedded(trace)}"  # stands above the results, where it has room
     out = [
-        Content.assemble((f"{glyphs.warn} ", "bold $stale"), (one_line(w), "$stale")) for w in trace.warnings
+        Content.assemble((f"{glyphs.warn} ", "bold $stale"), (one_line(w), "$stale"))
+        for w in trace.warnings
+        if w != above
     ]
     if not trace.proof.recomputed:
         first = one_line(trace.proof.failures[0]) if trace.proof.failures else "the orders differ"
@@ -385,7 +406,7 @@ def notes(trace: Trace, glyphs: Glyphs) -> tuple[Content, ...]:
 def counts(trace: Trace) -> str:
     """`hybrid   71 ms   31 candidates to 6`."""
     ms = f"{trace.total_ms:,.0f} ms" if trace.total_ms >= 1 else "<1 ms"
-    return f"{trace.mode}   {ms}   {plural(len(trace.candidates), 'candidate')} to {len(trace.results)}"
+    return f"{trace.mode}   {ms}   {counted(len(trace.candidates), 'candidate')} to {len(trace.results)}"
 
 
 def moved_on(trace: Trace, version: int | None) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memtui.engine import one_line
-from memtui.tui.paint.numbers import date, plural
+from memtui.engine import counted, one_line
+from memtui.tui.paint.numbers import date
 from memtui.tui.paint.waterfall import number
 
 Inputs = Mapping[str, Any]
@@ -68,7 +68,7 @@ def _time_decay(b: float, i: Inputs) -> str:
 def _substring(b: float, i: Inputs) -> str:
     field = one_line(str(i.get("field") or "text"))
     count = i.get("characters")
-    said = plural(int(count), "character") if isinstance(count, int) else "characters"
+    said = counted(int(count), "character") if isinstance(count, int) else "characters"
     return f"{said} found as they stand in {field}"
 
 
@@ -105,6 +105,10 @@ def _stretched_sum(b: float, i: Inputs) -> str:
 
 def _met(b: float, i: Inputs) -> str:
     return f"+ {figure(i.get('late_weight'))} x {stretch_words(i, 'met')} words met"
+
+
+def _read(b: float, i: Inputs) -> str:
+    return f"+ {figure(i.get('token_weight'))} x {stretch_words(i, 'read')} met in their sentences"
 
 
 SIGNALS = {
@@ -153,6 +157,16 @@ def _words(before: float, i: Inputs) -> str:
     return f"{said}, BM25 = {added}{' + ...' if len(words) > MOST_WORDS else ''}" if words else said
 
 
+def _merged(before: float, i: Inputs) -> str:
+    vector, words = (figure(i.get(name) or 0.0) for name in ("vector", "bm25"))
+    return f"{figure(i.get('vector_weight'))} x {vector} + {figure(i.get('bm25_weight'))} x {words} by words"
+
+
+def _halved(before: float, i: Inputs) -> str:
+    days = max(0.0, (i["now_ms"] - i["created_ms"]) / 86_400_000) if i.get("created_ms") else 0.0
+    return f"x 2^(-{figure(days, 1)} / {figure(i.get('half_life_days'), 0)} days)"
+
+
 FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "inverse_distance": lambda b, i: f"1 / (1 + distance {figure(i.get('distance'))})",
     "inverse_squared_l2": lambda b, i: f"1 / (1 + squared distance {figure(i.get('distance'))})",
@@ -175,11 +189,15 @@ FORMULAS: dict[str, Callable[[float, Inputs], str]] = {
     "exempt": lambda b, i: "exempt: a corpus row",
     "unchanged": lambda b, i: "unchanged",
     "deferred": _near,
+    "bm25_share": lambda b, i: f"BM25 {figure(i.get('raw_bm25'), 2)} / (1 + {figure(i.get('raw_bm25'), 2)})",
+    "merged": _merged,
+    "halved_by_age": _halved,
     "cosine": lambda b, i: f"1 - distance {figure(i.get('distance'))}",
     "bm25": lambda b, i: f"BM25 {figure(i.get('raw_bm25'), 2)}",
     "held": lambda b, i: "holds what the question names, to the letter",
     "stretched_sum": _stretched_sum,
     "late_interaction": _met,
+    "token_vectors": _read,
     "speaker_named": lambda b, i: f"+ {figure(i.get('speaker_weight'))}: said by {figure(i.get('speaker'))}",
     "date_named": lambda b, i: f"+ {figure(i.get('date_weight'))}: of the time that was asked for",
     "neighbours": _signals,

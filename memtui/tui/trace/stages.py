@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine import one_line
 from memtui.tui.paint.glyphs import UNICODE, Glyphs
+from memtui.tui.paint.numbers import score
 from memtui.tui.paint.timeline import StageTiming
 from memtui.tui.paint.waterfall import TOLERANCE, Waterfall, WaterfallStep
 from memtui.tui.trace.rule_text import figure, formula, stretch_words, stretched
@@ -27,6 +28,7 @@ _STYLES = {
     "rerank_request": "$stage-rerank",
     "identifier_ranked": "$stage-lexical",
     "late_interaction": "$stage-rerank",
+    "token_vectors": "$stage-rerank",
 }
 
 _KINDS = {"operation": "$stage-vector", "search": "$stage-vector", "score": "$stage-boost"}
@@ -60,6 +62,13 @@ _MERGED = (
     (("governance", "adaptive_gate"), "agent gates"),
 )
 """Stages that share a row where there is no room for one each."""
+
+
+RANKS_K = 60
+"""The constant of reciprocal rank fusion: a place is worth 1 / (60 + place)."""
+
+BEST_RANKS = 2 / (RANKS_K + 1)
+"""What a memory gets that is first in both searches: the whole of a fusion by ranks."""
 
 
 def stage_style(name: str, kind: str = "score") -> str:
@@ -205,6 +214,12 @@ def _shares(step: Step) -> list[tuple[str, float, str, str]]:
             score, weight = i.get(lane), i.get(f"{lane}_weight")
             if isinstance(score, int | float) and isinstance(weight, int | float):
                 found.append((lane, score * weight, style, f"{figure(weight)} x {figure(score)}"))
+    elif step.rule == "reciprocal_ranks":
+        tier = f", tier {one_line(str(i['tier']))}" if i.get("tier") else ""
+        for lane, style in (("vector", "$stage-vector"), ("bm25", "$stage-lexical")):
+            rank = i.get(f"{lane}_rank")
+            if isinstance(rank, int | float):
+                found.append((lane, 1 / (RANKS_K + rank), style, f"1 / (60 + #{rank:.0f}){tier}"))
     elif step.rule == "stretched_sum":
         part, weight = stretched(i, "cosine"), float(i.get("vector_weight") or 0.0)
         words = f"{figure(weight)} x {stretch_words(i, 'cosine')} cosine"
@@ -222,6 +237,18 @@ def _shares(step: Step) -> list[tuple[str, float, str, str]]:
             words = f"{figure(weight)} x {figure(letter)} of the identifiers"
             found.append(("to the letter", weight * letter, "$stage-lexical", words))
     return found
+
+
+def of_ranks(candidate: Candidate) -> Mapping[str, Any] | None:
+    """What a fusion by ranks knew of the candidate: its place in each search and its tier; None without one."""
+    return next((step.inputs for step in candidate.steps if step.rule == "reciprocal_ranks"), None)
+
+
+def score_words(candidate: Candidate) -> str:
+    """The candidate's score as printed: a sum of places as its share of the best, hundredths would look alike."""
+    if candidate.score is not None and of_ranks(candidate) is not None:
+        return f"{candidate.score / BEST_RANKS:.1%}".replace("100.0%", "100%")
+    return score(candidate.score)
 
 
 def _places(step: Step, glyphs: Glyphs) -> str:

@@ -12,7 +12,6 @@ from memtui.engine import one_line
 from memtui.tui.host import host
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import score
 from memtui.tui.theme.tokens import category_style, tier_style
 from memtui.tui.widgets.row_list import Row, RowList
 
@@ -29,7 +28,7 @@ class Miss:
     text: str
     tier: str | None
     category: str | None
-    score: float | None
+    score: str
     missed: str
 
 
@@ -55,12 +54,16 @@ def gate_line(gate: DroppedGroup, width: int, glyphs: Glyphs) -> Content:
     return Content.assemble(head, " " * max(1, width - head.cell_length - len(count)), (count, "$dim"))
 
 
-def miss_line(miss: Miss, width: int, glyphs: Glyphs) -> Content:
-    """One dropped memory in `width` cells."""
-    missed_cells = MISSED_CELLS if width >= 56 else 0
+def miss_lines(miss: Miss, width: int, glyphs: Glyphs, missed: int = MISSED_CELLS) -> list[Content]:
+    """One dropped memory in lines of `width` cells; what the first has no room for of its text goes on in the second.
+
+    `missed` are the cells for what it missed.
+    """
+    missed_cells = min(MISSED_CELLS, missed) if width >= 56 else 0
     text_cells = max(6, width - 11 - SCORE_CELLS - missed_cells)
-    text = crop(one_line(miss.text), text_cells, glyphs.ellipsis)
-    return Content.assemble(
+    whole = Content(one_line(miss.text)).wrap(text_cells)
+    text = whole[0].plain.rstrip() if whole else ""
+    line = Content.assemble(
         "  ",
         (glyphs.tier(miss.tier), tier_style(miss.tier)),
         " ",
@@ -68,15 +71,21 @@ def miss_line(miss: Miss, width: int, glyphs: Glyphs) -> Content:
         " ",
         (text, "$foreground"),
         " " * (text_cells - cell_len(text)),
-        (right(score(miss.score), SCORE_CELLS), "$foreground"),
+        (right(miss.score, SCORE_CELLS), "$foreground"),
         "  " if missed_cells else "",
         (fit(miss.missed, max(0, missed_cells - 1), glyphs.ellipsis), "$stage-cut"),
         " ",
     )
+    if len(whole) < 2:
+        return [line]
+    rest = crop(" ".join(part.plain.strip() for part in whole[1:]), width - 11, glyphs.ellipsis)
+    return [line, Content.assemble(" " * 9, (rest, "$dim"))]
 
 
 class DroppedList(RowList):
     """All candidates that some lane found and some gate stopped."""
+
+    FINDS = OVER_SCREEN = True
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -94,8 +103,9 @@ class DroppedList(RowList):
     def paint(self, width: int) -> Sequence[Row]:
         glyphs = host(self).glyphs
         rows: list[Row] = []
+        missed = max((cell_len(miss.missed) + 2 for gate in self._gates for miss in gate.misses), default=0)
         for i, gate in enumerate(self._gates):
             heading = gate_line(gate, width, glyphs)
             rows.append(Row((Content(), heading) if i else (heading,)))
-            rows += [Row((miss_line(miss, width, glyphs),), miss.id) for miss in gate.misses]
+            rows += [Row(tuple(miss_lines(miss, width, glyphs, missed)), miss.id) for miss in gate.misses]
         return rows

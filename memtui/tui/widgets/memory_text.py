@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from memtui.engine import Memory, one_line
+from memtui.engine import Memory, mask, one_line
 from memtui.tui.widgets.result_list import lit
 from memtui.tui.widgets.row_list import Row, RowList
 
@@ -42,7 +42,7 @@ def text_lines(
     if memory is None:
         return []
     room = max(8, width - 2)
-    text = memory.text
+    text = mask(memory.text)[0]
     parts = [lit(part, words) for part in text[:MOST_CHARS].split("\n")]
     lines = [line for part in parts for line in (part.wrap(room) or [Content()])]
     if len(text) > MOST_CHARS:

@@ -21,7 +21,8 @@ BAR_CELLS = 8
 
 TAIL = BAR_CELLS + 13
 
-FINE = 0.1
+BAND_CELLS = 5
+"""A tier of importance beside the bar: must, nice, unkn, with a space."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,10 @@ class ResultRow:
     """Words of the question, lower case, to be lit in the text."""
     left_out: str = ""
     """Why it does not reach the agent's prompt."""
+    shown: str = ""
+    """The score as printed, where it is not its number: a sum of places is its share of the best there can be."""
+    band: str = ""
+    """The tier that was searched for it, where results are ordered by tier first."""
 
 
 def found_at(low: str, word: str) -> Iterator[int]:
@@ -74,7 +79,7 @@ def hit_lines(
     `verdict`: what the saved case of the question says of it, "expected", "rejected" or nothing.
     """
     text_cells = max(8, width - 12 - TAIL)
-    fine = int(0 < hit.score < FINE)  # the fourth digit takes a cell of the bar
+    band = fit(one_line(hit.band)[: BAND_CELLS - 1], BAND_CELLS, "") if hit.band else ""
     text = crop(one_line(hit.text), text_cells, glyphs.ellipsis)
     moved, moved_style = _moved(hit.climbed, glyphs)
     bright = "$score-high" if hit.share >= 0.6 else "$score-mid" if hit.share >= 0.4 else "$score-low"
@@ -87,8 +92,9 @@ def hit_lines(
         " ",
         lit(text, hit.matches).stylize_before("bold" if hit.tier == "core" else ""),
         " " * (text_cells - cell_len(text) + 1),
-        (padded_bar(hit.share, BAR_CELLS - fine, glyphs), bright),
-        (right(_score(hit.score), 5 + fine), "bold $foreground"),
+        (band, "$dim"),
+        (padded_bar(hit.share, BAR_CELLS - len(band) - int(bool(hit.shown)), glyphs), bright),
+        (right(hit.shown or score(hit.score), 5 + int(bool(hit.shown))), "bold $foreground"),
         (right(moved, 5), moved_style),
         "  ",
     )
@@ -96,11 +102,6 @@ def hit_lines(
         said = crop(f"{glyphs.cross} {one_line(hit.left_out)}", max(8, width - 12), glyphs.ellipsis)
         return first, Content.styled(" " * 11 + said, "$stage-cut")
     return (first, _evidence(hit, width, glyphs)) if evidence else (first,)
-
-
-def _score(value: float) -> str:
-    """Three digits; four where a score is so small that three would not tell two apart."""
-    return f"{value:.4f}".removeprefix("0") if 0 < value < FINE else score(value)
 
 
 def _evidence(hit: ResultRow, width: int, glyphs: Glyphs) -> Content:

@@ -44,7 +44,11 @@ class RowList(SyncedScroll, can_focus=True):
     auto_links = False
     IDLE_CURSOR = True
     """Whether the cursor is painted while another panel has the keyboard."""
-    BINDINGS = bindings("rows")
+    FINDS = False
+    """Whether `/` narrows the list to the rows that hold what is typed; else the key is the screen's."""
+    OVER_SCREEN = False
+    """Whether it does so also on a screen that has another use for the key."""
+    BINDINGS = bindings("rows", "narrow")
 
     @dataclass
     class Highlighted(Message):
@@ -79,6 +83,9 @@ class RowList(SyncedScroll, can_focus=True):
         self._strips: dict[tuple[int, bool, bool], Strip] = {}
         self._painted_for: Size | None = None
         self._barred = False
+        self.sought = ""
+        """The words that every row shown holds."""
+        self._seeking = False
 
     def paint(self, width: int) -> Sequence[Row]:
         """The rows for a line of `width` cells; subclasses give it."""
@@ -123,13 +130,84 @@ class RowList(SyncedScroll, can_focus=True):
         bar, height = self.styles.scrollbar_size_vertical, self.container_size.height
         tried: dict[bool, list[Row]] = {}
         for barred in (self._barred, not self._barred):
-            tried[barred] = list(self.paint(max(1, width - bar) if barred else width))
+            room = max(1, width - bar) if barred else width
+            tried[barred] = self._narrowed(self.paint(room), room)
             if (sum(len(row.lines) for row in tried[barred]) > height) is barred:
                 break
         else:
             barred = True  # without a scroll bar they do not fit
         self._barred = barred
         return tried[barred]
+
+    # finding in the list: what is typed stands above the rows that hold it
+
+    def _narrowed(self, rows: Sequence[Row], width: int) -> list[Row]:
+        """The rows that hold every word of what is sought, with their headings, below a line that says so."""
+        if not self.sought and not self._seeking:
+            return list(rows)
+        words = self.sought.lower().split()
+        kept: list[Row] = []
+        heading: Row | None = None
+        found = 0
+        for row in rows:
+            if not row.key:
+                heading = row
+            elif all(word in " ".join(line.plain for line in row.lines).lower() for word in words):
+                kept += [row] if heading is None else [heading, row]
+                heading, found = None, found + 1
+        total = sum(bool(row.key) for row in rows)
+        caret = "▏" if self._seeking else ""
+        said = Content.assemble(
+            (" / ", "bold $key"),
+            (f"{self.sought}{caret}", "$foreground"),
+            (f"   {found:,} of {total:,}", "$dim"),
+        )
+        return [Row((said.truncate(width),)), *kept]
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        return self._seeking and character is not None and character.isprintable()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "find":
+            return self.FINDS and not self._of_screen("slash")
+        return True
+
+    def _of_screen(self, key: str) -> bool:
+        """Whether the screen itself does something else with a key now."""
+        for binding in vars(type(self.screen)).get("BINDINGS", ()):
+            pressed = getattr(binding, "key", "").split(",")
+            if key in pressed and self.screen.check_action(binding.action.partition("(")[0], ()) is True:
+                return not self.OVER_SCREEN
+        return False
+
+    def action_find(self) -> None:
+        """Type what the rows are to hold; what stood there is replaced."""
+        self._seek("", True)
+
+    def _seek(self, text: str, typing: bool) -> None:
+        self.sought, self._seeking = text, typing
+        self.repaint()
+        if keys := self._keys():
+            if self._key not in keys:
+                self._go(keys[0])
+            self.scroll_home(animate=False) if typing else None
+
+    def on_key(self, event: events.Key) -> None:
+        """What is typed while the list is narrowed; escape shows the whole list again."""
+        if not self._seeking and not (self.sought and event.key == "escape"):
+            return
+        if event.key == "escape":
+            self._seek("", False)
+        elif event.key == "enter":
+            self._seek(self.sought, False)
+        elif event.key == "backspace":
+            self._seek(self.sought[:-1], True)
+        elif event.character is not None and event.character.isprintable():
+            self._seek(self.sought + event.character, True)
+        else:
+            return  # arrows move among what was found
+        event.stop()
+        event.prevent_default()
 
     def choose(self, key: str) -> None:
         """Move the cursor to `key` without telling anybody; to no row where it is not there."""
@@ -163,8 +241,8 @@ class RowList(SyncedScroll, can_focus=True):
         at = self.scroll_offset.y
         if top < at:
             self.scroll_to(y=top, animate=False)
-        elif bottom > at + height:
-            self.scroll_to(y=bottom - height, animate=False)
+        elif bottom > at + height:  # of one that is higher than the list, its beginning
+            self.scroll_to(y=min(top, bottom - height), animate=False)
 
     def on_resize(self, _: events.Resize) -> None:
         if self._painted_for != self.container_size:  # not only the scroll bar came or went
@@ -210,6 +288,8 @@ class RowList(SyncedScroll, can_focus=True):
             self._go(keys[0])
 
     def on_blur(self) -> None:
+        if self._seeking:
+            self._seek(self.sought, False)
         self.refresh()
 
     def on_click(self, event: events.Click) -> None:
@@ -291,6 +371,8 @@ Build = Callable[[int, int], Sequence[Row]]
 
 class BuiltRows(RowList):
     """Paints what `build` gives."""
+
+    FINDS = True
 
     def __init__(self, build: Build, *, id: str | None = None) -> None:
         super().__init__(id=id)

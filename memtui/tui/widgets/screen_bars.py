@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 
 from textual import events
 from textual.content import Content
@@ -28,7 +28,12 @@ SCREENS = (
     ("capture", "7", "Capture"),
     ("audit", "8", "Audit"),
     ("health", "9", "Health"),
+    ("agents", "0", "Agents"),
 )
+
+
+SHORTENED = ("agents", "capture", "health", "audit")
+"""Where there is no room for all names these go, the first one first."""
 
 
 class TopBar(Widget):
@@ -44,25 +49,31 @@ class TopBar(Widget):
         self._mode = mode
 
     def render(self) -> Content:
-        left = self._tabs(narrow=self.app.size.width < NORMAL_WIDTH)
-        if left.cell_length + self._store(0).cell_length + 3 > self.size.width:
-            left = self._tabs(narrow=True)  # what is new or staged is never cut for the names of screens
+        room = (
+            self.size.width - self._store(0).cell_length - 3
+        )  # what is new or staged is never cut for names
+        every = frozenset(mode for mode, *_ in SCREENS)
+        tries = [(every, " "), *((every.difference(SHORTENED[:n]), "") for n in range(1, len(SHORTENED) + 1))]
+        fitting = (tabs for names, gap in tries if (tabs := self._tabs(names, gap)).cell_length <= room)
+        wide = self.app.size.width >= NORMAL_WIDTH
+        left = (next(fitting, None) if wide else None) or self._tabs(frozenset(), "")
         right = self._store(self.size.width - left.cell_length - 3)
         gap = max(1, self.size.width - left.cell_length - right.cell_length - 1)
         return Content.assemble(left, " " * gap, right)
 
-    def _tabs(self, *, narrow: bool) -> Content:
+    def _tabs(self, named: Set[str], between: str) -> Content:
+        """The screens, those in `named` with their names, the one that is open always."""
         parts: list[Content] = [Content.styled(" memtui ", "bold $foreground")]
         for mode, key, name in SCREENS:
             click = Style.from_meta({"@click": f"app.go_{mode}"})
-            if mode == "capture" and mode != self._mode:
-                continue  # its tab shows itself where it is open: six names fill the bar
             if mode == self._mode:
                 tab = Content.styled(f"[{key} {name}]", "bold $primary")
             else:
-                tab = Content.styled(f" {key} " if narrow else f" {key} {name} ", "$dim").stylize(click)
+                tab = Content.styled(f" {key} {name} " if mode in named else f" {key} ", "$dim").stylize(
+                    click
+                )
             parts.append(tab)
-        return Content("" if narrow else " ").join(parts)
+        return Content(between).join(parts)
 
     def _store(self, room: int) -> Content:
         """The store's name and state; in less room than it needs only its name is cut."""
@@ -106,6 +117,7 @@ class KeyBar(Widget):
     def __init__(self) -> None:
         super().__init__()
         self._keys: list[tuple[Action, bool]] = []
+        self._marked = 0
         self._first = ""
         self._follow: Mapping[str, str] = {}
 
@@ -115,13 +127,14 @@ class KeyBar(Widget):
     def _changed(self, screen: Screen[object]) -> None:
         found: dict[str, tuple[Action, bool]] = {}
         keymap = host(self).keys
+        marked = int(getattr(screen, "marked", 0))
         for active in screen.active_bindings.values():
             key = keymap.key(active.binding.id)
-            if key is not None and key.bar:
+            if key is not None and (key.bulk if marked else key.bar):
                 found.setdefault(key.id, (key, active.enabled))
-        keys = sorted(found.values(), key=lambda pair: (not pair[1], pair[0].bar))[:MOST]
-        if keys != self._keys:
-            self._keys = keys
+        keys = sorted(found.values(), key=lambda pair: (not pair[1], pair[0].bulk if marked else pair[0].bar))
+        if (keys[:MOST], marked) != (self._keys, self._marked):
+            self._keys, self._marked = keys[:MOST], marked
             self.refresh()
 
     def begun(self, first: str, follow: Mapping[str, str]) -> None:
@@ -140,6 +153,8 @@ class KeyBar(Widget):
         line = Content(" ")
         if self._first:
             line = Content.assemble(line, (cap(self._first), "bold $primary"), "   ")
+        elif self._marked:
+            line = Content.assemble(line, (f"{self._marked:,} marked", "bold $mark"), "   ")
         for item in self._following() if self._first else self._usual():
             if line.cell_length + item.cell_length + 2 > room:
                 break

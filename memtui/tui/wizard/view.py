@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -150,28 +151,31 @@ def warning_rows(text: str, width: int, glyphs: Glyphs) -> list[Row]:
 
 
 def ledger_rows(losses: Sequence[FieldLoss], width: int, glyphs: Glyphs) -> list[Row]:
-    """The ledger: field, rows, what becomes of it; each line in full."""
+    """The ledger by causes: what becomes of a field, said once beside all those that it happens to, with their rows."""
     if not losses:
         return text_rows("Nothing is changed or lost: every field comes through as it is.", width, "$ok")
     name = min(20, max(len(each.field) for each in losses) + 2)
     head = f" {fit('FIELD', name)}{right('ROWS', 8)}  WHAT CHANGES OR IS LOST"
     rows = [Row((Content.styled(crop(head, width, glyphs.ellipsis), "bold $heading"),))]
-    for number, each in enumerate(losses):
-        room = max(10, width - name - 12)
-        lines = Content.styled(one_line(each.what), "$foreground").wrap(room)
+    causes: dict[str, list[FieldLoss]] = {}
+    for each in losses:
+        causes.setdefault(one_line(each.what), []).append(each)
+    room = max(10, width - name - 12)
+    for number, (what, fields) in enumerate(causes.items()):
+        said = list(Content.styled(what, "$foreground").wrap(room))
+        first = fields[0].example
+        if first and width >= 60:
+            said.append(Content.styled(crop(f"first at {one_line(first)}", room, glyphs.ellipsis), "$dim"))
         shown = [
             Content.assemble(
                 " ",
-                (fit(one_line(each.field) if i == 0 else "", name, glyphs.ellipsis), "$match"),
-                (right(full(each.rows) if i == 0 else "", 8), "$foreground"),
+                (fit(one_line(each.field) if each else "", name, glyphs.ellipsis), "$match"),
+                (right(full(each.rows) if each else "", 8), "$foreground"),
                 "  ",
-                line,
+                line or Content(),
             )
-            for i, line in enumerate(lines)
+            for each, line in zip_longest(fields, said)
         ]
-        if each.example and width >= 60:
-            example = crop(f"first at {one_line(each.example)}", room, glyphs.ellipsis)
-            shown.append(Content.assemble(" " * (name + 11), (example, "$dim")))
         rows.append(Row(tuple(shown), f"loss:{number}"))
     return rows
 

@@ -32,7 +32,7 @@ _MOVES = ("down", "up", "page-down", "page-up", "first", "last")
 class WizardRows(BuiltRows, inherit_bindings=False):
     """`able` says whether an act makes sense for the row under the cursor; one that does not has no key."""
 
-    BINDINGS = [*bindings("rows", only=_MOVES), *bindings("wizard")]  # noqa: RUF012
+    BINDINGS = [*bindings("rows", only=_MOVES), *bindings("wizard"), *bindings("narrow")]  # noqa: RUF012
 
     @dataclass
     class Acted(Message):

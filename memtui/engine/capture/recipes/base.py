@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.access import Access, ScopePolicy
 from memtui.engine.capture.chat import Chat
 from memtui.engine.capture.draft import Draft
-from memtui.engine.capture.trace import CaptureTrace, Message
+from memtui.engine.capture.prompts import OWN, Prompt
+from memtui.engine.capture.trace import CaptureTrace, Message, Text
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+
+Steps = tuple[tuple[str, tuple[str, ...]], ...]
+"""(what is asked, the gates under which a trace tells that it stopped a text); "" stands for every other gate."""
 
 Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
 """The vectors of stored texts in order, float32 [n, dims]. Raises EmbeddingError."""
@@ -48,14 +52,27 @@ class CaptureContext:
 
 @dataclass(frozen=True, slots=True)
 class CaptureRecipe:
-    """One system's way from a conversation to memories.
-
-    `needs_model` says that it makes nothing without a chat model; `defaults` are its settings with their values.
-    """
+    """One system's way from a conversation to memories, and what others decide by: nobody compares its name."""
 
     name: str
     title: str
     description: str
     run: Callable[[CaptureRequest, CaptureContext], CaptureTrace]
-    needs_model: bool = False
     defaults: Mapping[str, Any] = field(default_factory=dict)
+    """Its settings with their values."""
+    steps: Steps = ()
+    """What a text must pass, in order."""
+    openings: tuple[str, ...] = ("Remember", "Decision, we will use this", "I prefer this")
+    """Words before a text with which it may be kept."""
+    settings_for: Callable[[Text, Mapping[str, Any]], list[tuple[str, Any]]] | None = None
+    """Settings that belong to the gate that stopped a text, the nearest value first; None: by the common names."""
+    faults: Mapping[str, str] = field(default_factory=dict)
+    """Gates at which a known fault of the system loses more than the rule means to."""
+    prompts: Mapping[str, Prompt] = field(default_factory=lambda: OWN)
+    """What a model is asked, by purpose."""
+    model_setting: str = ""
+    """The setting that has a model asked; empty: a model is asked where there is one."""
+    recorded: tuple[str, ...] = ()
+    """Settings that a recording holds as they were resolved."""
+    by_steps: bool = False
+    """Whether a recording holds steps of the plugin's own, which the plugin plays."""

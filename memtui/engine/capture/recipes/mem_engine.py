@@ -42,7 +42,6 @@ HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 
 IMPORTANCE = {"decision": 0.88, "preference": 0.78, "todo": 0.70}
 
-LABELS = {"decision": "must_remember", "preference": "nice_to_have", "todo": "nice_to_have"}
 
 _FLAGS = re.ASCII | re.IGNORECASE
 
@@ -327,4 +326,18 @@ RECIPE = CaptureRecipe(
     "trigger words in English and Chinese, at most two memories a turn, to-dos within limits",
     run,
     defaults=DEFAULTS,
+    steps=(
+        ("who said it", ("role",)),
+        ("scanned", ("not scanned", "empty")),
+        ("length", ("too long", "too short")),
+        ("no command", ("command",)),
+        ("no secret", ("secret",)),
+        ("no tool output", ("tool output",)),
+        ("trigger word", ("no trigger", "category off")),
+        ("turn's limit", ("enough of this turn",)),
+        ("said once", ("said twice",)),
+        ("to-do's limits", ("to-dos of this turn", "to-do of the last hours")),
+        ("embedded", ("embedding failed",)),
+        ("not stored yet", ("duplicate",)),
+    ),
 )

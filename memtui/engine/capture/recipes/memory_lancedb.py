@@ -80,12 +80,17 @@ def capture_gate(text: str, max_chars: int = 500) -> tuple[str, float | str | No
     emoji = sum("\U0001f300" <= char <= "\U0001f9ff" for char in text)
     if emoji > MOST:
         return "emoji", float(emoji), float(MOST)
-    flat = " ".join(text.split())
-    if any(order.search(flat) for order in _ORDERS):
+    if is_order(text):
         return "order", None, None
     if not any(trigger.search(text) for trigger in _TRIGGERS):
         return "no trigger", None, None
     return "", None, None
+
+
+def is_order(text: str) -> bool:
+    """Whether a text reads like an order to a model: the program's patterns, which miss much."""
+    flat = " ".join(text.split())
+    return any(order.search(flat) for order in _ORDERS)
 
 
 def should_capture(text: str, max_chars: int = 500) -> bool:
@@ -158,4 +163,13 @@ RECIPE = CaptureRecipe(
     "the built-in plugin: trigger words in English and Czech, the first three texts of a conversation",
     run,
     defaults=DEFAULTS,
+    steps=(
+        ("who said it", ("role",)),
+        ("length", ("too short", "too long")),
+        ("form", ("injected block", "markup", "summary", "emoji")),
+        ("no order", ("order",)),
+        ("trigger word", ("no trigger",)),
+        ("first three", ("after the third",)),
+        ("not stored yet", ("duplicate",)),
+    ),
 )

@@ -79,6 +79,11 @@ def normalize_capture_text(role: str, text: str) -> str | None:
     return cleaned
 
 
+def said_in(text: str) -> str:
+    """What a person said in a message that begins with a block of recalled memories; a block alone stays."""
+    return _RECALLED.sub("", text).strip() or text
+
+
 def message_texts(message: Any, roles: tuple[str, ...]) -> list[tuple[str, str]]:
     """(role, raw text) of each text of a message in its host's shape; nothing for other roles."""
     if not isinstance(message, dict):

@@ -53,7 +53,7 @@ def messages_of(lines: Iterable[str]) -> list[Mapping[str, Any]]:
     for line in lines:
         try:
             entry = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(entry, Mapping) and entry.get("type") == "message":
             message = entry.get("message")

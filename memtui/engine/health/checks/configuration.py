@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memtui.engine.health.check import Check, Patient, Seen, counted
+from memtui.engine.core.text import counted
+from memtui.engine.health.check import Check, Patient, Seen
 
 FRESH_MS = 7 * 86_400_000
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import time
+from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import DamagedStoreError
-from memtui.engine.health.check import Check, Patient, Seen, counted
+from memtui.engine.core.text import counted
+from memtui.engine.health.check import Check, Patient, Seen
+
+if TYPE_CHECKING:
+    from memtui.engine.store.table import Store
+    from memtui.engine.store.table_files import TableFiles
 
 
 def _stale_lock(patient: Patient) -> Seen | None:
@@ -41,8 +47,8 @@ def _newest_version(patient: Patient) -> Seen | None:
             files=(str(patient.table_folder),),
             remedy="bring the folder back from a backup",
         )
-    if files.readable or not isinstance(patient.error, DamagedStoreError):
-        return None
+    if not isinstance(patient.error, DamagedStoreError) or files.missing or files.cut():
+        return None  # where data files are gone, it is they
     return Seen(
         f"the file of version {newest.version}, the newest, is damaged: nothing can be read",
         1,
@@ -56,7 +62,8 @@ def _data_files(patient: Patient) -> Seen | None:
     if files is None or not files.readable:
         return None
     missing, cut = files.missing, files.cut()
-    wrong = [f"{files.folder / 'data' / name}" for name in (*missing, *cut)]
+    spoilt = () if missing or cut or patient.unreadable is None else _spoilt(patient, files)
+    wrong = [str(files.folder / "data" / name) for name in (*missing, *cut, *spoilt)]
     if not wrong:
         return None
     words = []
@@ -64,7 +71,40 @@ def _data_files(patient: Patient) -> Seen | None:
         words.append(f"{counted(len(missing), 'data file')} missing")
     if cut:
         words.append(f"{counted(len(cut), 'data file')} cut short")
+    if spoilt:
+        words.append(f"{counted(len(spoilt), 'data file')} whole in length, but not in what it holds")
     return Seen(f"{' and '.join(words)}: the memories in them cannot be read", len(wrong), files=tuple(wrong))
+
+
+def _spoilt(patient: Patient, files: TableFiles) -> tuple[str, ...]:
+    """Data files that have their end, and whose rows cannot be read: told by reading each part of the table alone."""
+    store, names = patient.store, files.in_order
+    if store is None or patient.can.own_store:  # stable row ids do not tell the file
+        return names
+    columns = list(store.dialect.columns.known())
+    parts = next((found for column in columns if (found := _parts(store, column))), ())
+    if len(parts) != len(names):
+        return names
+    bad = []
+    for part, name in zip(parts, names, strict=True):
+        if patient.cancel is not None:
+            patient.cancel.check()
+        try:
+            where = f"_rowid >= {part << 32} AND _rowid < {part + 1 << 32}"
+            for _ in store.scan(columns, where=where):
+                pass
+        except DamagedStoreError:
+            bad.append(name)
+    return tuple(bad) or names
+
+
+def _parts(store: Store, column: str) -> tuple[int, ...]:
+    """The numbers of the table's parts, read beside a column; () where that one cannot be read."""
+    try:
+        batches = list(store.scan([column], with_row_id=True))
+    except DamagedStoreError:
+        return ()
+    return tuple(sorted({int(each) >> 32 for batch in batches for each in batch.column("_rowid").to_numpy()}))
 
 
 CHECKS = (

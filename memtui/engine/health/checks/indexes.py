@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from memtui.engine.health.check import Check, Patient, Seen, counted
+from memtui.engine.core.text import counted
+from memtui.engine.health.check import Check, Patient, Seen
 
 if TYPE_CHECKING:
     from memtui.engine.store.table_facts import IndexFacts

@@ -5,9 +5,6 @@ from __future__ import annotations
 from memtui.engine.core.text import one_line
 from memtui.engine.health.check import Check, Patient, Seen, memories
 
-GONE = 0.05
-"""Share of rows from which on a wrong set is named a change of model."""
-
 
 def _other_length(patient: Patient) -> Seen | None:
     store, found = patient.store, patient.found

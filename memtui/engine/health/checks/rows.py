@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 import numpy as np
 
 from memtui.engine.catalog.catalog import INVALID
+from memtui.engine.core.text import counted
 from memtui.engine.health.check import Check, Patient, Seen, distinct, memories
 
 SECONDS_BELOW = 1e12
@@ -17,6 +19,9 @@ DAY_MS = 86_400_000
 
 SKEW_MS = 5_000
 """Clocks of two programs on one machine may differ by so much."""
+
+SKEW_DAYS = 7
+"""A clock that is ahead by more is no clock: the time itself is wrong (D24)."""
 
 _UNDEFINED = re.compile(r"(?:.*:)?(?:undefined|null|NaN)", re.IGNORECASE)
 
@@ -30,9 +35,7 @@ def _double_ids(patient: Patient) -> Seen | None:
     if not rows.size:
         return None
     ids = patient.ids_at(rows)
-    return Seen(
-        f"{memories(rows.size)} share {len(ids):,} {'id' if len(ids) == 1 else 'ids'}", rows.size, ids=ids
-    )
+    return Seen(f"{memories(rows.size)} share {counted(len(ids), 'id', 'ids')}", rows.size, ids=ids)
 
 
 def _unread(patient: Patient) -> Seen | None:
@@ -132,9 +135,14 @@ def _skew(patient: Patient) -> Seen | None:
     if patient.store is None:
         return None
     now, light = patient.now_ms, patient.light
-    young = (light.times > now + SKEW_MS) & (light.times <= now + DAY_MS)
+    young = (light.times > now + SKEW_MS) & (light.times <= now + SKEW_DAYS * DAY_MS)
     newest = patient.store.versions()[-1:]
     committed = newest[0][1] if newest else None
+    late = {
+        each: stamp
+        for each, stamp in light.injected_late.items()
+        if committed is not None and committed + SKEW_MS < stamp <= committed + SKEW_DAYS * DAY_MS
+    }
     lines = []
     if young.any():
         lines.append(f"{memories(int(young.sum()))} newer than this machine's clock")
@@ -142,17 +150,13 @@ def _skew(patient: Patient) -> Seen | None:
         lines.append(
             f"version {newest[0][0]} was written {(committed - now) / 60_000:.0f} min ahead of the clock"
         )
-    if committed is not None and light.last_injected_ms > committed + SKEW_MS:
-        ahead = (light.last_injected_ms - committed) / 60_000
+    if committed is not None and late:
+        ahead = (max(late.values()) - committed) / 60_000
         lines.append(f"an injection is noted {ahead:.0f} min after the version that holds it")
     if not lines:
         return None
-    return Seen(
-        f"two clocks disagree: {lines[0]}",
-        max(1, int(young.sum())),
-        ids=patient.ids_of_rows(light.row_ids[young]) if young.any() else (),
-        evidence=tuple(lines),
-    )
+    ids = distinct([*(patient.ids_of_rows(light.row_ids[young]) if young.any() else ()), *late])
+    return Seen(f"two clocks disagree: {lines[0]}", max(1, len(ids)), ids=ids, evidence=tuple(lines))
 
 
 def _metadata(patient: Patient) -> Seen | None:
@@ -175,13 +179,15 @@ def _chains(patient: Patient) -> Seen | None:
     dangling = [each for each, by in light.superseded_by.items() if by not in there]
     orphaned = [each for each, old in light.supersedes.items() if old not in there]
     winners = [by for by in light.superseded_by.values() if by in light.archived and by in there]
-    ids = distinct([*dangling, *orphaned, *winners])
+    circles = _circles(light.superseded_by)
+    ids = distinct([*dangling, *orphaned, *winners, *circles])
     if not ids:
         return None
     said = (
         (len(dangling), "replaced by a memory that is not there"),
         (len(orphaned), "names a replaced memory that is not there"),
         (len(set(winners)), "replaced another and is archived itself: neither comes back"),
+        (len(circles), "replaced by one that it replaced, round and round: none of them comes back"),
     )
     return Seen(
         f"{memories(len(ids))} with a broken chain of replacements",
@@ -189,6 +195,22 @@ def _chains(patient: Patient) -> Seen | None:
         ids=ids,
         evidence=tuple(f"{count}: {what}" for count, what in said if count),
     )
+
+
+def _circles(superseded_by: Mapping[str, str]) -> list[str]:
+    """Memories that replace each other in a circle."""
+    done: set[str] = set()
+    out = []
+    for start in superseded_by:
+        path: dict[str, int] = {}
+        here: str | None = start
+        while here is not None and here not in done and here not in path:
+            path[here] = len(path)
+            here = superseded_by.get(here)
+        if here is not None and here in path:
+            out += list(path)[path[here] :]
+        done |= set(path)
+    return out
 
 
 def _exact(patient: Patient, id: str) -> bool:

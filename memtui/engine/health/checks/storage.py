@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memtui.engine.health.check import Check, Patient, Seen, counted
+from memtui.engine.core.text import counted
+from memtui.engine.health.check import Check, Patient, Seen
 
 FRAGMENTS = 20
 

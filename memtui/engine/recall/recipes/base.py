@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache
 from memtui.engine.recall.knob import Knob
 from memtui.engine.recall.record import Trace
-from memtui.engine.recall.request import RecallRequest
+from memtui.engine.recall.request import RecallRequest, RecipeInfo
 from memtui.engine.recall.trace import Asker, OnStage
 
 Resolved = tuple[Mapping[str, Any], tuple[str, ...]]
@@ -19,16 +19,14 @@ Resolved = tuple[Mapping[str, Any], tuple[str, ...]]
 
 Run = Callable[[RecallRequest, RecallContext, IoCache, OnStage | None, CancelToken | None], Trace]
 
+Guard = Literal["inactive", "expired", "state"]
+"""Superseded, past its validity, archived."""
 
-@dataclass(frozen=True)
-class Recipe:
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe(RecipeInfo):
     """A named way to recall. A new recipe is one of these in a file or folder here, and a line in the registry."""
 
-    name: str
-    title: str
-    description: str
-    limit: int
-    """Results where a request names no limit."""
     run: Run
     """Answer a request whose scopes are decided."""
     asker: Callable[[RecallRequest, RecallContext], tuple[RecallRequest, Asker]]
@@ -43,9 +41,13 @@ class Recipe:
     """The block of the configuration in which its own settings stand."""
     search_space: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     """What a search for better settings tries of each; empty where there is nothing to search."""
-    source: str | None = None
-    """The caller that it stands for: manual, cli, auto-recall."""
-    of_agent: bool = False
-    """Whether an agent asks by it: within the scopes that the agent may read."""
+    finding: frozenset[str] | None = None
+    """Its own settings that decide what becomes a candidate, the others only weigh candidates; None: any may."""
+    guards: tuple[Guard, ...] = ()
+    """What it asks of every memory, whatever the question, in order."""
+    double_encoded: bool = False
+    """Whether it reads metadata that was encoded twice as what it holds."""
+    replayable: bool = False
+    """Whether the steps in a saved receipt can be computed again by the shared formulas."""
     own_scale: bool = False
     """Whether its scores are no share of 1: a weighted sum over a stretched pool, reciprocal ranks."""

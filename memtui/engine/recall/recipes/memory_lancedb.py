@@ -105,5 +105,12 @@ RECIPES = (
         idle=idle,
         block="retrieval",
         source=BUILTIN.source,
+        family=BUILTIN.name,
+        own_rows=True,
+        unfiltered="its own rules: the agent's unscoped memories",
+        by_meaning=True,
+        prompt="built in",
+        prompt_gates=("prompt_score", "prompt_items"),
+        replayable=True,
     ),
 )

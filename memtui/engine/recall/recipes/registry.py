@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from memtui.engine.core.errors import UsageError
-from memtui.engine.recall.recipes.base import Recipe
 
-MODULES = ("pro.recipe", "memory_lancedb", "mem_engine.recipe", "memtui.recipe")
+if TYPE_CHECKING:
+    from memtui.engine.recall.recipes.base import Recipe
+
+MODULES = ("pro.recipe", "memory_lancedb", "memory_core.recipe", "mem_engine.recipe", "memtui.recipe")
 """The modules of this package whose `RECIPES` are offered, in the order to show them."""
 
 

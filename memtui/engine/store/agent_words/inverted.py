@@ -123,7 +123,7 @@ def read_parts(folder: Path) -> list[Part]:
         numbers = json.loads(described["partitions"])
         fst = described.get("token_set_format", "arrow") == "fst"
         return [Part(folder, int(number), fst) for number in numbers]
-    except (KeyError, ValueError, TypeError, IndexError, OSError) as error:
+    except (KeyError, ValueError, TypeError, IndexError, OSError, RecursionError) as error:
         raise NotReadable(f"the index in {folder.name}: {error}") from error
 
 

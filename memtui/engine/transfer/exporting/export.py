@@ -261,7 +261,7 @@ class Exports:
         for line in lines:
             try:
                 found.append(PastExport(**json.loads(line)))
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, RecursionError):
                 continue
         return found[::-1]
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.metadata.read import normalise
+from memtui.engine.transfer.exporting.request import FOLDERS
 from memtui.engine.transfer.importing.to_row import OWN_ONLY
 from memtui.engine.transfer.record import LossTable
 from memtui.engine.transfer.writers.csv import harmless
@@ -30,7 +31,7 @@ def count_losses(request: ExportRequest, header: Header, window: RowWindow, ledg
     ledger.count("text", MASKED, sum(window.masked))
     if request.redact:
         ledger.count("text", REDACTED, len(window))
-    if header.store.dims and (not request.vectors or request.format in ("markdown", "obsidian")):
+    if header.store.dims and (not request.vectors or request.format in FOLDERS):
         ledger.count("vector", VECTORS, len(window))
     by_row = _BY_FORMAT.get(request.format)
     if by_row is None:
@@ -76,11 +77,12 @@ def _obsidian(memory: Memory, row: dict[str, Any], header: Header, ledger: LossT
 
 def _markdown(memory: Memory, row: dict[str, Any], header: Header, ledger: LossTable) -> None:
     for name in ("id", "importance", "scope"):
-        if getattr(memory, name) is not None:
+        if getattr(memory, name) not in (None, ""):
             ledger.count(name, _NO_PLACE, 1, memory.id)
-    ledger.count(
-        "metadata", "tier, counters, summaries, validity, links: made anew from the text", 1, memory.id
-    )
+    if header.store.dialect.columns.metadata:
+        ledger.count(
+            "metadata", "tier, counters, summaries, validity, links: made anew from the text", 1, memory.id
+        )
     for name in OWN_ONLY:
         if row.get(name) is not None:
             ledger.count(name, _NO_PLACE, 1, memory.id)
@@ -119,8 +121,8 @@ def _lifecycle(memory: Memory, row: dict[str, Any], header: Header, ledger: Loss
 
 def _columns(memory: Memory, header: Header, ledger: LossTable) -> None:
     """Columns that only the program of the table knows."""
-    for name in memory.extra:
-        if name != header.store.dialect.columns.vector:
+    for name, value in memory.extra.items():
+        if value is not None and name != header.store.dialect.columns.vector:
             ledger.count(name, _NO_PLACE, 1, memory.id)
 
 

@@ -291,7 +291,7 @@ class _Reading:
             self.draft.note_examples.clear()
 
     def _screen(self, text: Any, flags: NDArray[np.uint16]) -> None:
-        for at in suspects(text, content_rules.HINT):
+        for at in suspects(text, content_rules.order_hint()):
             if content_rules.instruction_like(text[at].as_py()) is not None:
                 flags[at] |= ORDERS
         for at in suspects(text, secrets.HINT):

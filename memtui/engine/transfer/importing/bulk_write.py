@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.changes.applied_state import AppliedState, whereabouts
 from memtui.engine.changes.journal import RowImages
 from memtui.engine.core.errors import MemtuiError, RefusedError
+from memtui.engine.transfer.importing.links import with_links
+from memtui.engine.transfer.importing.near_copies import hash64
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,12 +35,14 @@ def new_rows(
     """The rows of these records (ascending) with the table's columns.
 
     A row that brought no vector takes it from `vectors`, float32 [records, dims]. `ids` are new ids for
-    records whose own is taken.
+    records whose own is taken; links to these memories are led along.
     """
     import numpy as np
     import pyarrow as pa
 
     columns = plan.dialect.columns
+    at_metadata = schema.get_field_index(columns.metadata) if columns.metadata else -1
+    names = new_names(plan, ids) if at_metadata >= 0 else {}
     first = 0
     for batch in plan.spool.batches():
         start, stop = np.searchsorted(numbers, (first, first + batch.num_rows)).tolist()
@@ -58,10 +62,52 @@ def new_rows(
                 arrays[at_id] = pa.array(
                     [renamed.get(at, each) for at, each in enumerate(values)], arrays[at_id].type
                 )
+            if names:
+                arrays[at_metadata] = with_links(arrays[at_metadata], names)
             yield pa.record_batch(arrays, schema=schema)
         first += batch.num_rows
     if len(numbers) and int(np.max(numbers)) >= first:
         raise MemtuiError("The rows of the plan are no longer there.", fix="Plan the import again.")
+
+
+def new_names(plan: ImportPlan, ids: Mapping[int, str]) -> dict[str, str]:
+    """Id in the source to the id of the row that its memory became, where they differ and something names it.
+
+    `ids` are the new ids of records whose own is taken.
+    """
+    draft, columns = plan.draft, plan.dialect.columns
+    wanted = {hash64(link): link for link in draft.links}
+    numbers = [number for number, key in enumerate(draft.names) if key in wanted] if wanted else []
+    found = {wanted[draft.names[number]]: number for number in reversed(numbers)}
+    if ids:  # our own exports keep no names: what was renamed is known by the id of its row
+        rows = plan.spool.rows(list(ids), [columns.id])
+        found |= {str(row[columns.id]): number for number, row in zip(ids, rows, strict=True)}
+    adds, replaced = plan.decisions()
+    added = set(adds.tolist())
+    made = {link: _row_of(plan, number, ids, replaced, added) for link, number in found.items()}
+    return {link: row for link, row in made.items() if row and row != link}
+
+
+def _row_of(
+    plan: ImportPlan, number: int, ids: Mapping[int, str], replaced: Mapping[int, int], added: set[int]
+) -> str:
+    """The id of the row that a record became, or that says the same already; empty where there is none."""
+    while True:
+        if number in ids:
+            return ids[number]
+        if number in added:
+            column = plan.dialect.columns.id
+            return str(plan.spool.rows([number], [column])[0][column])
+        place = replaced.get(number, -1)
+        evidence = plan.evidence
+        present = (place, *(int(at[number]) for at in (evidence.same_id, evidence.exact, evidence.near)))
+        there = next((at for at in present if at >= 0), plan.rival(number))
+        if there >= 0:
+            return str(plan.present.texts([there])[0][0])
+        earlier = [int(at[number]) for at in (evidence.twice, evidence.repeated, evidence.near_within)]
+        number = next((at for at in earlier if 0 <= at < number), -1)
+        if number < 0:
+            return ""
 
 
 def _filled(

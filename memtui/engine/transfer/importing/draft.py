@@ -17,6 +17,7 @@ from memtui.engine.core.javascript import trim, utf16_len
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.transfer.importing.embedding_cost import VectorChoice
 from memtui.engine.transfer.importing.existing import fact_hash, plain_hash
+from memtui.engine.transfer.importing.links import linked_ids
 from memtui.engine.transfer.importing.near_copies import hash64, kind_of, words_of
 from memtui.engine.transfer.importing.request import SHORTEST, ImportRequest
 from memtui.engine.transfer.importing.to_row import RowBuilder, fresh_id
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 TOO_SHORT, NOISE, SECRET, ORDERS, OWN_ID, HAS_VECTOR, MASKED = (1 << bit for bit in range(7))
 """What is known of a record beside its hashes: a row of flags."""
+
+REPEATED = "twice in one object of the source: the last one counts, the others are lost"
 
 _LOOK = 512
 
@@ -101,6 +104,10 @@ class ImportDraft:
     words: array[int] = field(default_factory=lambda: array("q"))
     flags: array[int] = field(default_factory=lambda: array("H"))
     chars: array[int] = field(default_factory=lambda: array("I"))
+    names: array[int] = field(default_factory=lambda: array("q"))
+    """Hash of the id that the source knows each record by; empty for our own exports, which keep theirs."""
+    links: set[str] = field(default_factory=set)
+    """Ids of the source that other records of it name: what replaced them, what they replaced."""
     notes: array[int] = field(default_factory=lambda: array("I"))
     """Which set of `note_sets` each record has."""
     note_sets: list[tuple[ConversionNote, ...]] = field(default_factory=list)
@@ -175,8 +182,11 @@ class DraftBuilder:
                     cancel.check()
                 if on_progress:
                     on_progress(Progress(f"reading {source.path.name}", meter.done, meter.total, "bytes"))
+            repeated = meter.repeated()
             if isinstance(each, Record):
                 each.where = lead + each.where
+                for key in repeated:
+                    each.lost(key, REPEATED)
                 waiting.append(each)
                 if len(waiting) >= _LOOK:
                     self._take_all(waiting, source)
@@ -227,6 +237,8 @@ class DraftBuilder:
         draft.chars.append(len(text))
         draft.notes.append(self._note_set(row.notes, record.where))
         if not source.format.own:
+            draft.names.append(hash64(record.id or record.foreign_id or ""))
+            draft.links |= linked_ids(values.get("metadata"))
             scope_hash, plain = self._scope_hash(scope), plain_hash(text)
             draft.scopes.append(scope_hash)
             draft.plain.append(plain)
@@ -240,7 +252,7 @@ class DraftBuilder:
         """The flags of some texts; masks their secrets when that was asked for."""
         texts = [record.text for record in records]
         flags = [MASKED if record.masked else 0 for record in records]
-        for at in suspect_texts(texts, content_rules.HINT):
+        for at in suspect_texts(texts, content_rules.order_hint()):
             if content_rules.instruction_like(texts[at]) is not None:
                 flags[at] |= ORDERS
         for at in suspect_texts(texts, secrets.HINT):
@@ -263,7 +275,11 @@ class DraftBuilder:
         if not self._request.mask_secrets:
             return SECRET
         record.text = secrets.mask(record.text)[0]
-        record.metadata, record.row = mask_json(record.metadata)[0], None
+        record.metadata = mask_json(record.metadata)[0]
+        if record.row is not None and {"text", "metadata"} <= record.row.keys():
+            record.row = {**record.row, "text": record.text, "metadata": record.metadata}
+        else:
+            record.row = None
         record.lost("text", "secrets in it masked, as asked")
         return MASKED
 

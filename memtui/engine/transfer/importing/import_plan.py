@@ -81,7 +81,7 @@ class ImportPlan:
     present: ExistingMemories
     spool: Spool
     folder: Path
-    scopes: tuple[tuple[str | None, str, int], ...]
+    scopes: tuple[tuple[str | None, str | None, int], ...]
     states: Mapping[Path, FileState]
     """What each source was like when it was read."""
     cost: Cost

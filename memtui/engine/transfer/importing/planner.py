@@ -83,7 +83,7 @@ def make_plan(
     sources = detect_all(request)
     source = sources[0].format
     rules = ImportRules.of(source, request.rules_off, near=request.near)
-    scoping = Scoping(request.scopes, request.default_scope)
+    scoping = Scoping(request.scopes, request.default_scope, asked=request.scope is not None)
     origin = {"from": source.name, "file": sources[0].path.name}
     target = RowBuilder(
         dialect,
@@ -129,7 +129,7 @@ def make_plan(
             present=present,
             spool=spool,
             folder=folder,
-            scopes=scoping.table,
+            scopes=() if target.dialect.can.row_form == "builtin" else scoping.table,
             states={each.path: FileState.of(each.path) for each in sources},
             cost=Cost(0, 0),
             near_looked_for=False,

@@ -31,6 +31,9 @@ OWN_ONLY = ("tier", "access_count", "last_accessed_at", "state")
 
 _LIFECYCLE = ("pro", "memtui", "generic")
 
+_ALIKE = ("pro", "memtui")
+"""Dialects with the same seven columns, which mean the same in both."""
+
 
 @dataclass(frozen=True, slots=True)
 class BuiltRow:
@@ -112,7 +115,7 @@ class RowBuilder:
             values["metadata"],
             text=record.text,
             category=values["category"],
-            timestamp_ms=values["timestamp"],
+            timestamp_ms=values["timestamp"] or 0,
             now_ms=self._now_ms,
         )
         values["tier"] = record.tier or meta.tier
@@ -151,7 +154,7 @@ class RowBuilder:
         else:
             extra = extra_of(record, self._origin, category.kept)
             metadata = new_metadata(record, category.smart, timestamp, extra)
-        return {
+        values = {
             "id": record.id or "",
             "text": record.text,
             "category": category.column,
@@ -160,6 +163,20 @@ class RowBuilder:
             "timestamp": float(timestamp),
             "metadata": metadata,
         }
+        return values | self._absent(record, values)
+
+    def _absent(self, record: Record, values: Mapping[str, Any]) -> dict[str, None]:
+        """Cells without a value in a table with the same columns: nothing stays nothing, unless something was added.
+
+        What the plugin assumes there it assumes of the new row too; a scope of nobody's must not become everybody's.
+        """
+        row = record.row or {}
+        if not self._alike(record):
+            return {}
+        kept = [name for name in ("category", "importance", "timestamp") if row.get(name, "") is None]
+        if row.get("metadata", "") is None and values["metadata"] in ("", "{}"):
+            kept.append("metadata")
+        return dict.fromkeys(kept)
 
     def _own_metadata(self, record: Record, kept_category: str | None, notes: list[ConversionNote]) -> str:
         """The metadata that came with the record; columns of another table go into it."""
@@ -215,9 +232,9 @@ class RowBuilder:
             "createdAt": float(self._timestamp(record, notes)),
         }
         if "agentId" in self._columns:
-            kind, _, name = scope.partition(":")
+            kind, _, name = (scope or "").partition(":")
             values["agentId"] = name if kind == "agent" and name else self._agent
-            if kind != "agent":
+            if kind != "agent" and record.scope:
                 notes.append(
                     ConversionNote(
                         "scope", f"the built-in plugin keeps memories by agent: given to {self._agent}"
@@ -255,7 +272,14 @@ class RowBuilder:
 
     # ------------------------------------------------------------------ fields
 
-    def _scope(self, record: Record) -> tuple[str, str]:
+    def _alike(self, record: Record) -> bool:
+        """Whether the record is a row of a table whose columns mean what ours do, and stand there as stored."""
+        return record.row is not None and record.dialect in _ALIKE and self.dialect.can.row_form in _ALIKE
+
+    def _scope(self, record: Record) -> tuple[str | None, str]:
+        if self._alike(record) and not self.scoping.forces(record.scope):
+            self.scoping.keep(record.scope)
+            return record.scope, ""
         keep_bare = record.dialect in _LIFECYCLE if record.dialect else self._keep_bare
         return self.scoping.place(record.scope, keep_bare=keep_bare)
 
@@ -271,6 +295,8 @@ class RowBuilder:
         return record.timestamp_ms
 
     def _importance(self, record: Record, notes: list[ConversionNote]) -> float:
+        if record.importance is None and self._alike(record):
+            return DEFAULT_IMPORTANCE  # not stored: see _absent
         if record.importance is None:
             notes.append(ConversionNote("importance", NO_IMPORTANCE))
             return DEFAULT_IMPORTANCE
@@ -284,6 +310,7 @@ def fresh_id(format_name: str, record: Record) -> str:
 
     It has the shape of a random UUID, which is what the agents' programs expect.
     """
-    key = record.key or record.foreign_id or json.dumps([record.text, record.timestamp_ms], ensure_ascii=True)
+    told = [record.text, record.timestamp_ms, *([record.scope] if record.scope else [])]
+    key = record.key or record.foreign_id or json.dumps(told, ensure_ascii=True)
     digest = hashlib.sha256(f"{format_name}\0{key}".encode("utf-8", "surrogatepass")).digest()
     return str(uuid.UUID(bytes=digest[:16], version=4))

@@ -36,7 +36,7 @@ def read_export(path: Path, options: ReadOptions) -> Iterator[Read]:
         raise MemtuiError(f"{path.name} has no {FILE} in it.", fix="Ask for the export again.")
     handle = file.open()
     try:
-        reader = JsonReader(unzipped(handle), file.name)
+        reader = JsonReader(unzipped(handle), file.name, options.meter)
         yield from _conversations(reader, options)
         reader.finish()
     finally:

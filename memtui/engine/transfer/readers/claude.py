@@ -38,7 +38,7 @@ def read_export(path: Path, options: ReadOptions) -> Iterator[Read]:
     for file in names:
         handle = file.open()
         try:
-            reader = JsonReader(unzipped(handle), file.name)
+            reader = JsonReader(unzipped(handle), file.name, options.meter)
             yield from _accounts(reader)
             reader.finish()
         finally:

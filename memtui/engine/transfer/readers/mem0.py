@@ -110,6 +110,8 @@ def _record(item: Value, options: ReadOptions) -> Record | Rejected:
     _put_expiry(record, row.get("expiration_date"), options)
     record.tags = words(row.get("categories"))
     record.category = record.tags[0] if record.tags else None
+    if len(record.tags) > 1:
+        record.lost("category", "several: the first is the category, all are kept as tags")
     if replaced := word(row.get("replaced_by")):
         record.superseded_by = replaced
         record.invalidated_ms = record.updated_ms or record.timestamp_ms or options.now_ms
@@ -162,7 +164,7 @@ def read_backup(path: Path, options: ReadOptions) -> Iterator[Read]:
         raise MemtuiError(f"{path.name} has no memories.jsonl.gz in it.", fix="Export the backup again.")
     handle = lines.open()
     try:
-        for line in lines_of(unzipped(handle)):
+        for line in lines_of(unzipped(handle), options.meter):
             yield line if isinstance(line, Rejected) else _backup_record(line, options)
     finally:
         handle.close()

@@ -14,6 +14,7 @@ from memtui.engine.transfer.sources.fields import (
     put_importance,
     put_time,
     put_vector,
+    put_word,
     text_of,
     word,
 )
@@ -58,7 +59,8 @@ def _record(item: Value, options: ReadOptions) -> Record | Rejected:
     if found[1]:
         record.lost("text", found[1])
     put_id(record, row.get("id"))
-    record.category, record.scope = word(row.get("category")), word(row.get("scope"))
+    put_word(record, "category", row.get("category"))
+    put_word(record, "scope", row.get("scope"))
     put_importance(record, row.get("importance"))
     put_time(record, "timestamp_ms", row.get("createdAt"), options.now_ms)
     record.trust = word(row.get("trust_tier"))

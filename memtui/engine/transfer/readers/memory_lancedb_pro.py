@@ -14,8 +14,8 @@ from memtui.engine.transfer.sources.fields import (
     put_importance,
     put_time,
     put_vector,
+    put_word,
     text_of,
-    word,
 )
 from memtui.engine.transfer.sources.json_stream import JsonReader, items_of, json_lines, open_json
 from memtui.engine.transfer.sources.options import ReadOptions
@@ -73,8 +73,8 @@ def pro_record(row: Any, where: str, options: ReadOptions) -> Record | Rejected:
     if note:
         record.lost("text", note)
     put_id(record, row.get("id"), stable=True)
-    record.category = word(row.get("category"))
-    record.scope = word(row.get("scope"))
+    put_word(record, "category", row.get("category"))
+    put_word(record, "scope", row.get("scope"))
     put_importance(record, row.get("importance"))
     put_time(record, "timestamp_ms", row.get("timestamp"), options.now_ms)
     if record.timestamp_ms is None and "timestamp" in row and row["timestamp"] in (None, 0):

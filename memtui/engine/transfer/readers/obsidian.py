@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memtui.engine.transfer.readers.notes import NoteFile, entry_records, put_note_time, read_note
 from memtui.engine.transfer.record import Read, Record, Rejected, SourceRemark
-from memtui.engine.transfer.sources.fields import put_id, put_importance, put_time, word, words
+from memtui.engine.transfer.sources.fields import put_id, put_importance, put_time, put_word, word, words
 from memtui.engine.transfer.sources.files import tree_of
 from memtui.engine.transfer.sources.markdown import entries
 from memtui.engine.transfer.sources.options import ReadOptions
@@ -70,7 +70,8 @@ def exported(note: NoteFile, options: ReadOptions) -> Record | Rejected:
         return Rejected(note.file.name, "its text is empty")
     record = Record(text=text, where=note.file.name, title=note.file.path.stem)
     put_id(record, head.get("id"), stable=True)
-    record.category, record.scope = word(head.get("category")), word(head.get("scope"))
+    put_word(record, "category", head.get("category"))
+    put_word(record, "scope", head.get("scope"))
     put_importance(record, head.get("importance"))
     record.tags = words(head.get("tags"))
     if head.get("timestamp_ms") is not None:

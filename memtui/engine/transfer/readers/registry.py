@@ -15,6 +15,9 @@ from memtui.engine.transfer.sources.options import ReadOptions
 Kind = Literal["json", "lines", "text", "zip", "folder", "sqlite", "parquet", "lance"]
 """What a source is physically: a JSON document, JSON lines, other text, an archive, a folder, ..."""
 
+Asked = Literal["prose", "sessions", "encoding"]
+"""Whether paragraphs are taken beside lists, whether conversations are taken, which encoding its text has."""
+
 Reader = Callable[[Path, ReadOptions], Iterator[Read]]
 
 
@@ -31,6 +34,8 @@ class Format:
     """It holds whole rows: what a table of the same dialect gets from it is equal to what it was."""
     maps: bool = False
     """Its columns have to be mapped to fields."""
+    asks: tuple[Asked, ...] = ()
+    """What a person may decide about it, beside what every format is asked."""
 
     def reader(self, kind: Kind) -> Reader:
         """The function that reads it; UsageError when it does not come in this kind."""
@@ -82,23 +87,27 @@ FORMATS: tuple[Format, ...] = (
     Format("mem0", "mem0", {"json": "mem0:read", "zip": "mem0:read_backup"}, stored=True),
     Format("letta", "Letta's archival passages or blocks", {"json": "letta:read"}, stored=True),
     Format("letta-agent", "a Letta agent file", {"json": "letta:read_agent_file"}, stored=True),
-    Format("memory-core", "memory-core's index", {"sqlite": "memory_core:read"}),
-    Format("markdown", "an agent's Markdown: MEMORY.md and daily files", _NOTES),
-    Format("mirror", "a Markdown mirror of memory-lancedb-pro", _NOTES, stored=True),
+    Format("memory-core", "memory-core's index", {"sqlite": "memory_core:read"}, asks=("sessions",)),
+    Format("markdown", "an agent's Markdown: MEMORY.md and daily files", _NOTES, asks=("prose", "encoding")),
+    Format(
+        "mirror", "a Markdown mirror of memory-lancedb-pro", _NOTES, stored=True, asks=("prose", "encoding")
+    ),
     Format(
         "basic-memory",
         "basic-memory notes",
         {"folder": "basic_memory:read", "text": "basic_memory:read", "zip": "basic_memory:read"},
+        asks=("prose", "encoding"),
     ),
     Format(
         "obsidian",
         "an Obsidian vault",
         {"folder": "obsidian:read", "text": "obsidian:read", "zip": "obsidian:read"},
+        asks=("prose", "encoding"),
     ),
     Format("chatgpt", "ChatGPT's data export", {"json": "chatgpt:read", "zip": "chatgpt:read_export"}),
     Format("claude", "Claude's data export", {"json": "claude:read", "zip": "claude:read_export"}),
-    Format("pasted", "a list that an assistant printed", {"text": "pasted:read"}),
-    Format("csv", "a CSV table", {"text": "tables:read_csv"}, maps=True),
+    Format("pasted", "a list that an assistant printed", {"text": "pasted:read"}, asks=("encoding",)),
+    Format("csv", "a CSV table", {"text": "tables:read_csv"}, maps=True, asks=("encoding",)),
     Format("parquet", "a Parquet table", {"parquet": "tables:read_parquet"}, maps=True),
     Format(
         "json",

@@ -21,6 +21,7 @@ from memtui.engine.transfer.sources.fields import (
     put_importance,
     put_time,
     put_vector,
+    put_word,
     text_of,
     vectors_of,
     word,
@@ -78,10 +79,8 @@ def mapped_record(
     record.tags = _tags(get("tags"))
     if isinstance(category, list):
         record.tags = (*words(category), *record.tags)
-        record.category = record.tags[0] if record.tags else None
-    else:
-        record.category = word(category)
-    record.scope = word(get("scope"))
+    put_word(record, "category", category)
+    put_word(record, "scope", get("scope"))
     for role in ("user", "agent"):
         if record.scope is None and (name := word(get(role))):
             record.scope = f"{role}:{name.strip()}"

@@ -13,6 +13,7 @@ from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken, OnProgress, Progress
 from memtui.engine.transfer.importing.embedding_cost import Cost, embedded, is_offline, measured
 from memtui.engine.transfer.make_store import appearing, create_table, open_like
+from memtui.engine.transfer.reembed.cluster import take_parts
 from memtui.engine.transfer.vector_cache import VectorCache
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ class Origin:
             value = json.loads((folder / NOTE).read_text(encoding="utf-8"))
             file = value["file"]
             return cls(int(value["version"]), tuple(file) if file else None, str(value["model"]))
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
 
@@ -258,13 +259,15 @@ def reembed(
     *,
     work: Path,
     keep: bool = False,
+    parts: str = "",
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> Reembedded:
     """Make a copy of the store in `destination` with vectors of another model; all other columns stay as they are.
 
     Every vector that a service made is kept in `work` at once: after a failure, a cancel or a kill the same call
-    goes on where it stopped; `keep` leaves them there for a later run of the same model. The folder appears whole,
+    goes on where it stopped; `keep` leaves them there for a later run of the same model. `parts` is where a cluster
+    left vectors of this model (see `cluster.write_plan`): only what they miss is made here. The folder appears whole,
     after the verification; one that is there already, made of the store as it is, is verified again.
 
     Raises RefusedError when something else is there, EmbeddingError when the service fails, MemtuiError when the
@@ -280,9 +283,11 @@ def reembed(
             )
         checked = verified(store, open_like(destination, store), embedder, on_progress, cancel)
         return Reembedded(destination, embedder.name, dims, store.count(), store.version, *checked)
-    cache = None if is_offline(embedder) else VectorCache(work, embedder, dims)
+    cache = VectorCache(work, embedder, dims) if parts or not is_offline(embedder) else None
     with appearing(destination) as making:
         if cache is not None:
+            if parts:
+                take_parts(parts, cache, dims, on_progress, cancel)
             _fill(store, embedder, cache, on_progress, cancel)
         schema = _schema(store, dims, embedder.name)
         rows = _rows(store, embedder, cache, schema, on_progress, cancel)

@@ -89,11 +89,18 @@ class ReembedJob:
         destination: Path,
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
+        *,
+        parts: str = "",
     ) -> Reembedded:
-        """Make and verify the second table; see `reembed.reembed`. The store is only read."""
+        """Make and verify the second table, of a cluster's `parts` where given; see `reembed.reembed`.
+
+        The store is only read.
+        """
         from memtui.engine.transfer.reembed.build import reembed
 
-        return reembed(self.store, new, destination, work=self.work, on_progress=on_progress, cancel=cancel)
+        return reembed(
+            self.store, new, destination, work=self.work, parts=parts, on_progress=on_progress, cancel=cancel
+        )
 
     def switch(self, made: Path, *, confirmed: bool) -> Switched:
         """Put the second table in the place of the store's own; see `switch.switch`. Open the store anew then."""

@@ -180,7 +180,7 @@ def last_switch(note: Path) -> Switched | None:
     """The switch that can be taken back."""
     try:
         return Switched(**json.loads(note.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return None
 
 

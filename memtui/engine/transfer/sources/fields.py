@@ -127,6 +127,24 @@ def word(value: Any) -> str | None:
     return None
 
 
+def put_word(record: Record, field: str, value: Any) -> None:
+    """Set `record.<field>` to a text; of a list its first, the whole is kept beside; anything else is said so."""
+    setattr(record, field, word(value))
+    if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
+        return
+    each = words(value)
+    setattr(record, field, each[0] if each else None)
+    record.rest[f"{field}_as_given"] = value
+    if isinstance(value, list) and len(each) == 1 == len(value):
+        return
+    record.lost(
+        field,
+        f"a list: its first is the {field}, the whole is kept as {field}_as_given"
+        if each
+        else f"{kind_of(value)}, not a text: kept as {field}_as_given",
+    )
+
+
 def others(row: Mapping[str, Any], known: frozenset[str]) -> dict[str, Any]:
     """The keys that nothing above has a place for, nulls left out."""
     return {key: value for key, value in row.items() if key not in known and value is not None}

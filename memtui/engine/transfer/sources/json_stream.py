@@ -44,19 +44,51 @@ def whole_number(digits: str) -> int | float:
     return int(digits) if len(digits) < _LONGEST_INT else float(digits)
 
 
+class _Counting:
+    """Makes an object of its pairs, and tells the meter of a key that stands in it twice: JSON keeps the last."""
+
+    def __init__(self, meter: ReadProgress) -> None:
+        self._meter = meter
+
+    def __call__(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        made = dict(pairs)
+        if len(made) != len(pairs):
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    self._meter.repeat(key)
+                seen.add(key)
+        return made
+
+
+Decoders = tuple[json.JSONDecoder, json.JSONDecoder]
+"""The usual one, and one for integers of any length."""
+
+
+def decoders(meter: ReadProgress | None) -> Decoders:
+    """Decoders that tell `meter` of repeated keys; the plain ones without a meter."""
+    if meter is None:
+        return _fast, _patient
+    hook = _Counting(meter)
+    return json.JSONDecoder(object_pairs_hook=hook), json.JSONDecoder(
+        object_pairs_hook=hook, parse_int=whole_number
+    )
+
+
 _fast = json.JSONDecoder()
 
 _patient = json.JSONDecoder(parse_int=whole_number)
 
 
-def loads(text: str) -> Any:
+def loads(text: str, by: Decoders | None = None) -> Any:
     """`json.loads`, for integers of any length too. Raises json.JSONDecodeError or RecursionError."""
+    fast, patient = by or (_fast, _patient)
     try:
-        return _fast.decode(text)
+        return fast.decode(text)
     except json.JSONDecodeError:
         raise
     except ValueError:  # more digits than Python parses
-        return _patient.decode(text)
+        return patient.decode(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +101,11 @@ class JsonItem:
 
 
 class JsonReader:
-    """A forward reader of one document. `name` names the file in messages."""
+    """A forward reader of one document. `name` names the file in messages; `meter` is told of repeated keys."""
 
-    def __init__(self, handle: Readable, name: str) -> None:
+    def __init__(self, handle: Readable, name: str, meter: ReadProgress | None = None) -> None:
         self._handle = handle
+        self._fast, self._patient = decoders(meter)
         self._name = name
         length, encoding = byte_order_mark(handle.peek(4)[:4])
         handle.read(length)
@@ -173,11 +206,11 @@ class JsonReader:
 
     def _decode(self) -> tuple[Any, int]:
         try:
-            return _fast.raw_decode(self._text, self._at)
+            return self._fast.raw_decode(self._text, self._at)
         except json.JSONDecodeError:
             raise
         except ValueError:
-            return _patient.raw_decode(self._text, self._at)
+            return self._patient.raw_decode(self._text, self._at)
 
     def _more(self, wanted: int = CHUNK) -> bool:
         """Read on; False at the end. What lies before the place is dropped."""
@@ -247,7 +280,7 @@ def opened(path: Path, meter: ReadProgress) -> Iterator[Readable]:
 def open_json(path: Path, meter: ReadProgress) -> Iterator[JsonReader]:
     """A reader of one JSON document."""
     with opened(path, meter) as handle:
-        yield JsonReader(handle, path.name)
+        yield JsonReader(handle, path.name, meter)
 
 
 def items_of(reader: JsonReader) -> Iterator[Value]:
@@ -259,11 +292,12 @@ def items_of(reader: JsonReader) -> Iterator[Value]:
 def json_lines(path: Path, meter: ReadProgress) -> Iterator[Value | Rejected]:
     """The values of a file with one JSON value a line; blank lines are none, broken ones are said so."""
     with opened(path, meter) as handle:
-        yield from lines_of(handle)
+        yield from lines_of(handle, meter)
 
 
-def lines_of(handle: Readable) -> Iterator[Value | Rejected]:
+def lines_of(handle: Readable, meter: ReadProgress | None = None) -> Iterator[Value | Rejected]:
     """The same of an open file."""
+    by = decoders(meter)
     for number, line in numbered(handle):
         where = f"line {number}"
         if line is None:
@@ -271,17 +305,17 @@ def lines_of(handle: Readable) -> Iterator[Value | Rejected]:
             continue
         if not line.strip():
             continue
-        parsed = _parsed(line)
+        parsed = _parsed(line, by)
         if isinstance(parsed, str):
             yield Rejected(where, parsed, broken=True, text=line[:80].decode("utf-8", "replace"))
         else:
             yield Value(parsed[0], where)
 
 
-def _parsed(line: bytes) -> tuple[Any] | str:
+def _parsed(line: bytes, by: Decoders) -> tuple[Any] | str:
     """The value in a tuple, or what is wrong with the line."""
     try:
-        return (loads(line.decode("utf-8")),)
+        return (loads(line.decode("utf-8"), by),)
     except UnicodeDecodeError as error:
         if error.end >= len(line):
             return f"it is cut off inside a character, at byte {error.start + 1}"

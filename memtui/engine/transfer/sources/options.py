@@ -18,6 +18,16 @@ class ReadProgress:
         self.total = 0
         self._before = 0
         self._handle: _Tells | None = None
+        self._repeated: dict[str, None] = {}
+
+    def repeat(self, key: str) -> None:
+        """An object of the source has `key` more than once."""
+        self._repeated[key] = None
+
+    def repeated(self) -> tuple[str, ...]:
+        """The keys that were repeated since this was last asked."""
+        found, self._repeated = tuple(self._repeated), {}
+        return found
 
     def watch(self, handle: _Tells) -> None:
         """From now on this file is being read."""

@@ -71,7 +71,7 @@ def _found(
         named = _RECORD.match(where)
         return _of_document(path, int(named[1]), int(named[2]), cancel) if named else None
     if source.kind in ("lines", "text") and (named := _LINE.match(where)):
-        whole = _of_table if source.format.name == "csv" else _of_one_line
+        whole = _of_table if source.kind == "text" and source.format.maps else _of_one_line
         with closing(open_bytes(path)) as handle:
             return whole(path.name, _from(handle, int(named[1]), encoding, cancel))
     if source.kind in ("text", "folder", "zip") and (named := _IN_FILE.match(where)):

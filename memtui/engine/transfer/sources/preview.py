@@ -89,12 +89,12 @@ Sample = tuple[list[str], list[dict[str, Any]]]
 
 def sample_of(source: Detected, options: ReadOptions) -> Sample:
     """Column names and up to fifty rows of a CSV, Parquet or JSON table; nothing of other formats."""
-    if source.format.name == "csv":
-        return csv_sample(source.path, options)
-    if source.format.name == "parquet":
-        return parquet_sample(source.path)
-    if source.format.name != "json":
+    if not source.format.maps:
         return [], []
+    if source.kind == "text":
+        return csv_sample(source.path, options)
+    if source.kind == "parquet":
+        return parquet_sample(source.path)
     values = _lines(source, options) if source.kind == "lines" else _document(source, options)
     rows = [value for value in values if isinstance(value, dict)]
     return list(dict.fromkeys(key for row in rows for key in row)), rows

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import quote
 
 from memtui.engine.core.progress import CancelToken
+from memtui.engine.witness.formats.transcript import read_trajectory
 from memtui.engine.witness.session import SessionFile, SessionRecord, entry_of, prompts_of
 
 FORM = "sqlite"
@@ -40,11 +41,13 @@ def find(folder: Path, agent: str) -> list[SessionFile]:
             if "session_id" not in _columns(db, _EVENTS):
                 return []
             keys = _keys(db)
-            listed = db.execute(f"SELECT DISTINCT session_id FROM {_EVENTS}").fetchall()
+            held = _sessions(db, _EVENTS) | _sessions(db, _RECORDED)
     except (sqlite3.Error, OSError):
         return [SessionFile(_FILE, agent, path, "sqlite", "", modified)]
-    ids = dict.fromkeys([*(str(row[0]) for row in listed), *keys])
-    return [SessionFile(each, agent, path, "sqlite", "", modified, keys.get(each, "")) for each in ids]
+    return [
+        SessionFile(each, agent, path, "sqlite", "", modified, keys.get(each, ""), each not in held)
+        for each in sorted(held | set(keys))
+    ]
 
 
 def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | None = None) -> SessionRecord:
@@ -71,6 +74,8 @@ def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | No
         record.warnings.append(f"{file.path.name} cannot be read: {error}")
         return record
     record.tell_shortened()
+    if not record.recorded:  # a host that moved its transcripts here, and not yet what its recorder wrote
+        read_trajectory(record, file.path.parent.parent / "sessions", file.id, environ, cancel)
     return record
 
 
@@ -104,6 +109,12 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
 
 def _columns(db: sqlite3.Connection, table: str) -> tuple[str, ...]:
     return tuple(row[1] for row in db.execute(f"PRAGMA table_info({table})"))
+
+
+def _sessions(db: sqlite3.Connection, table: str) -> set[str]:
+    if "session_id" not in _columns(db, table):
+        return set()
+    return {str(row[0]) for row in db.execute(f"SELECT DISTINCT session_id FROM {table}")}
 
 
 def _keys(db: sqlite3.Connection) -> dict[str, str]:

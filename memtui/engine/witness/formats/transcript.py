@@ -7,6 +7,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,18 +40,16 @@ def find(folder: Path, agent: str) -> list[SessionFile]:
         found.append(SessionFile(name, agent, path, "jsonl", why, modified, keys.get(name, "")))
     live = {each.id for each in found if not each.archived}
     return [
-        SessionFile(
-            each.path.name.replace(".jsonl", "", 1),
-            each.agent,
-            each.path,
-            each.form,
-            each.archived,
-            each.modified_ms,
-        )
+        replace(each, id=archive_id(each.path), key="")
         if each.archived and (each.id in live or _twice(found, each))
         else each
         for each in found
     ]
+
+
+def archive_id(path: Path) -> str:
+    """The id of an archived transcript whose session goes on: with the time at which it was put away."""
+    return path.name.replace(".jsonl", "", 1)
 
 
 def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | None = None) -> SessionRecord:
@@ -66,12 +65,27 @@ def read(file: SessionFile, environ: Mapping[str, str], cancel: CancelToken | No
     record.tell_shortened()
     if foreign:
         record.warnings.append(f"{_lines(foreign)} of {file.path.name} are no entries of a transcript")
-    trajectory = _trajectory(file, environ)
+    match = _NAME.fullmatch(file.path.name)
+    stem = match["stem"] if match else file.id
+    tail = f".{match['why']}.{match['when']}" if match and match["why"] else ""
+    read_trajectory(record, file.path.parent, stem, environ, cancel, tail)
+    return record
+
+
+def read_trajectory(
+    record: SessionRecord,
+    folder: Path,
+    stem: str,
+    environ: Mapping[str, str],
+    cancel: CancelToken | None = None,
+    tail: str = "",
+) -> None:
+    """Add the prompts of the recorder's file of a session, if there is one; `tail` is that of an archive's name."""
+    trajectory = _trajectory(folder, stem, tail, environ)
     if trajectory is not None:
         events = (value for _, value in _values(trajectory, record.warnings, cancel) if _is_event(value))
         record.prompts, record.full, _ = prompts_of(events)
         record.recorded = "trajectory"
-    return record
 
 
 def _twice(found: list[SessionFile], one: SessionFile) -> bool:
@@ -127,12 +141,8 @@ def _lines(count: int) -> str:
     return "1 line" if count == 1 else f"{count} lines"
 
 
-def _trajectory(file: SessionFile, environ: Mapping[str, str]) -> Path | None:
+def _trajectory(folder: Path, stem: str, tail: str, environ: Mapping[str, str]) -> Path | None:
     """The recorder's file: beside the transcript, where its pointer says, or in the folder of the variable."""
-    match = _NAME.fullmatch(file.path.name)
-    stem = match["stem"] if match else file.id
-    tail = f".{match['why']}.{match['when']}" if match and match["why"] else ""
-    folder = file.path.parent
     places = [folder / f"{stem}{_TRAJECTORY}.jsonl{tail}", folder / f"{stem}{_TRAJECTORY}.jsonl"]
     pointed = _pointed(folder / f"{stem}{_TRAJECTORY}-path.json")
     if pointed is not None:

@@ -10,11 +10,12 @@ from textual.content import Content
 
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
-from memtui.tui.config_request import Make, PlannedConfig
+from memtui.tui.config_request import Make
+from memtui.tui.dialogs.config_preview import PlannedConfig
 from memtui.tui.host import host
 from memtui.tui.paint.cells import fit, right
 from memtui.tui.paint.numbers import full
-from memtui.tui.screens.audit.painting import scope_words
+from memtui.tui.screens.audit.view import scope_words
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import Row, RowList
 

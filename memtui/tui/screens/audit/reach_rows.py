@@ -6,18 +6,24 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
+from memtui.tui.paint.bars import spark
 from memtui.tui.paint.cells import crop, fit, right, tilde
-from memtui.tui.paint.numbers import full, plural
-from memtui.tui.screens.audit.painting import EVIDENCE, Look, fact, line, scope_words, wrapped
+from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import AuditState
+from memtui.tui.screens.audit.view import EVIDENCE, Look, fact, line, scope_words, shown_text, wrapped
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
     from memtui.engine.witness import (
+        Leak,
         LeakTurn,
         ReachedTurn,
     )
+
+
+TOLD_CELLS = 8
+"""Cells of the word that says what becomes of a row."""
 
 
 def leaks(state: AuditState, width: int, look: Look) -> list[Row]:
@@ -27,7 +33,7 @@ def leaks(state: AuditState, width: int, look: Look) -> list[Row]:
     rows = []
     for at, each in enumerate(state.leaks.leaks):
         did = each.certainty == "did"
-        far = plural(len(each.turns), "turn") if each.turns else ""
+        far = counted(len(each.turns), "turn") if each.turns else ""
         rows.append(
             Row(
                 (
@@ -85,11 +91,15 @@ def proof(state: AuditState, width: int, look: Look) -> list[Row]:
         return [line(" no leak under the cursor", "$dim")]
     rows = [line(f" {one}", "bold $foreground") for one in wrapped(leak.sentence, width)]
     if leak.id:
-        rows.append(fact("memory", leak.id, width))
+        words = f"{leak.id[:8]}  {shown_text(leak.text, state)}".rstrip()
+        rows.append(fact("memory", words, width, revealed=state.revealed))
+    rows.append(fact("meant for", _meant_for(state, leak), width))
     if leak.scope is not None:
-        rows.append(fact("is in", scope_words(leak.scope), width))
+        since = f" since {look.moment(leak.since_ms)}" if leak.since_ms else ""
+        rows.append(fact("is in", f"{scope_words(leak.scope)}{since}", width))
     if leak.reason:
-        rows.append(fact("rule", f"{leak.reason}, by today's rules", width))
+        rules = leak.rules.words if leak.rules is not None else "by today's rules"
+        rows.append(fact("rule", f"{leak.reason}, {rules}", width))
     if leak.path:
         rows.append(fact("path", tilde(leak.path), width))
     if leak.turns:
@@ -118,12 +128,48 @@ def proof(state: AuditState, width: int, look: Look) -> list[Row]:
     return rows
 
 
+def _meant_for(state: AuditState, leak: Leak) -> str:
+    """Whose eyes the memory was for: the readers of the scope that it was written into, by the matrix."""
+    if leak.id is None:
+        return "not known: this is no single memory"
+    scope = leak.meant_for or leak.scope
+    if state.rights is None or scope is None:
+        return scope_words(scope)
+    readers = [
+        each.agent
+        for each in state.rights.matrix.cells
+        if each.scope == scope and each.read and each.agent not in state.pseudo
+    ]
+    return f"{scope_words(scope)}: {', '.join(map(one_line, readers)) or 'no agent'} may read it"
+
+
 def reach(state: AuditState, width: int, look: Look) -> list[Row]:
     """The reach as a tree: copies, agents, answers, files."""
     found = state.reach
     if found is None:
         return [line(" open a memory of a turn, of a leak, or one in Browse", "$dim")]
-    rows = [Row((Content.styled(f" {crop(found.text, width - 2)}", "bold $foreground"),), found.id)]
+
+    def told(key: str) -> tuple[str, str]:
+        """What becomes of a row, at its right."""
+        mend = state.mends.get(key)
+        word = mend.verb if mend is not None else ""
+        return right(
+            word, TOLD_CELLS
+        ) if key in state.mends else "", "$faint" if word == "leave" else "bold $stale"
+
+    room = width - 2 - (TOLD_CELLS + 1 if found.id in state.mends else 0)
+    rows = [
+        Row(
+            (
+                Content.assemble(
+                    " ",
+                    (fit(crop(one_line(found.text), room, look.glyphs.ellipsis), room), "bold $foreground"),
+                    told(found.id),
+                ),
+            ),
+            found.id,
+        )
+    ]
     branches: list[tuple[str, list[tuple[str, str]]]] = [
         (
             f"copies {len(found.copies)}",
@@ -134,10 +180,13 @@ def reach(state: AuditState, width: int, look: Look) -> list[Row]:
         ),
         (
             f"agents {len(found.agents)}",
-            [(f"{agent}   {plural(count, 'turn')}", "") for agent, count in found.agents.items()],
+            [(f"{agent}   {counted(count, 'turn')}", "") for agent, count in found.agents.items()],
         ),
-        (f"answers {found.answers}", [("have its words, likely used", "")] if found.answers else []),
-        (f"captured {len(found.captured)}", [(each, each) for each in found.captured]),
+        (f"answers {found.answers}", [("with its words, likely used", "")] if found.answers else []),
+        (
+            f"captured {len(found.captured)}",
+            [(f"{each[:8]} {preview}", each) for each, preview in found.captured.items()],
+        ),
         (
             f"files {len(found.files)}",
             [(f"{each.path.rpartition('/')[2]}   {each.kind}", "") for each in found.files],
@@ -149,11 +198,14 @@ def reach(state: AuditState, width: int, look: Look) -> list[Row]:
         for leaf, (text, key) in enumerate(leaves):
             stem = "    " if last else " │  "
             twig = "└─ " if leaf == len(leaves) - 1 else "├─ "
+            room = width - 8 - (TOLD_CELLS + 1 if key in state.mends else 0)
             rows.append(
                 Row(
                     (
                         Content.assemble(
-                            (f"{stem}{twig}", "$faint"), (crop(one_line(text), width - 8), "$foreground")
+                            (f"{stem}{twig}", "$faint"),
+                            (fit(crop(one_line(text), room, look.glyphs.ellipsis), room), "$foreground"),
+                            told(key),
                         ),
                     ),
                     key,
@@ -192,17 +244,21 @@ def change(state: AuditState, width: int, look: Look) -> list[Row]:
     found = state.reach
     if found is None:
         return []
-    rows = [line(" ONE CHANGE", "bold $heading")]
-    rows.append(
-        fact("takes out", plural(len(found.removable), "memory", "memories") + ", undone any day", width)
-    )
-    rows.append(
-        fact(
-            "leaves",
-            f"{plural(len(found.files), 'file')} and {plural(len(found.turns), 'turn')}: listed, never touched",
-            width,
-        )
-    )
+    rows = [line(" ONE CHANGE, undone any day", "bold $heading")]
+    kept = 0
+    for each, mend in state.mends.items():
+        if mend.verb == "leave":
+            kept += 1
+            continue
+        rows.append(fact(mend.verb, f"{each[:8]} {found.rows[each]}", width, most=1))
+        if mend.value:
+            rows.append(fact("", mend.words, width, "$stale", most=2))
+    if len(rows) == 1:
+        rows.append(line(" nothing is chosen: enter on a row says what becomes of it", "$dim"))
+    if kept:
+        rows.append(fact("leaves", f"{counted(kept, 'row')} as they are", width, "$dim"))
+    left = f"{counted(len(found.files), 'file')} and {counted(len(found.turns), 'turn')}"
+    rows.append(fact("untouched", f"{left}: listed, never written", width, "$dim"))
     if found.versions is not None:
         rows.append(
             fact("remains", f"the text stays in versions v{found.versions[0]} to v{found.versions[1]}", width)
@@ -234,8 +290,19 @@ def live(state: AuditState, width: int, look: Look) -> list[Row]:
             )
         )
     if state.live and not rows:
-        return [line(f" none of {plural(len(state.live), 'row')} passes the filter", "$dim")]
-    return rows or [line(" nothing was written since you look", "$dim")]
+        return [line(f" none of {counted(len(state.live), 'row')} passes the filter", "$dim")]
+    if rows:
+        return rows
+    told = (
+        "Paused: F goes on, and shows what was written meanwhile."
+        if state.paused
+        else "What agents store, change and are given shows here within two seconds, newest first; what was before is "
+        "in Journal and Health."
+    )
+    return [
+        line(" nothing was written since you look", "$foreground"),
+        *(line(f" {each}", "$dim") for each in wrapped(told, width)),
+    ]
 
 
 def costs(state: AuditState, width: int, look: Look) -> list[Row]:
@@ -243,9 +310,11 @@ def costs(state: AuditState, width: int, look: Look) -> list[Row]:
     found = state.economy
     if found is None:
         return [line(" reading what injections cost", "$dim")]
-    days = " ".join(str(each) if each else "·" for each in found.by_day)
+    counted_days = f"{full(sum(found.by_day))} in {len(found.by_day)} days, at least"
+    most = max(found.by_day, default=0)
     rows = [
-        fact("14 days", f"{days}   injections a day, at least", width),
+        fact("injections", counted_days, width),
+        fact("a day", f"{spark(found.by_day, look.glyphs)}  most {full(most)}, today last", width),
         fact(
             "turns",
             f"{full(found.turns)}, {full(found.silent)} silent, {full(found.unknown)} not recorded",
@@ -274,7 +343,7 @@ def live_counts(state: AuditState, width: int, look: Look) -> list[Row]:
     """What happened so far."""
     kinds = [each.kind for each in state.live]
     return [fact(kind, full(kinds.count(kind)), width) for kind in ("stored", "changed", "injected")] + [
-        fact("history", f"{plural(state.injections, 'injection')} known of before, at least", width)
+        fact("history", f"{counted(state.injections, 'injection')} known of before, at least", width)
     ]
 
 

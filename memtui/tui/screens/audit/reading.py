@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine import CancelToken, CaseBook, MemtuiError, explain
-from memtui.tui.paint.numbers import plural
+from memtui.engine import CancelToken, CaseBook, MemtuiError, counted, explain
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.engine.configuration import ListPlace
     from memtui.engine.recall import (
         RecallRequest,
     )
     from memtui.engine.witness import (
+        GotIndex,
         InjectionEconomy,
         LeakReport,
         LiveEvent,
@@ -62,6 +63,24 @@ def read_all_rights(engine: Engine, cancel: CancelToken) -> Rights:
     return read_rights(engine, engine.environ, Path.cwd(), cancel=cancel)
 
 
+def read_places(engine: Engine, cancel: CancelToken) -> dict[str, ListPlace]:
+    """Where the configuration lists what the agents read; empty where there is none that can be read."""
+    from memtui.engine.configuration import list_places
+    from memtui.tui.config_request import read_configuration
+
+    try:
+        return list_places(read_configuration(engine))
+    except MemtuiError:
+        return {}
+
+
+def read_got_scopes(engine: Engine, cancel: CancelToken) -> GotIndex:
+    """Which agent got memories of which scope."""
+    from memtui.engine.witness import read_got
+
+    return read_got(engine, engine.environ, Path.cwd(), cancel)
+
+
 def read_rights_anew(engine: Engine, cancel: CancelToken) -> Rights:
     """Who may read what by the configuration as it is on disk now: the store was opened under the one before."""
     from memtui.engine.configuration import access_under
@@ -73,14 +92,14 @@ def read_rights_anew(engine: Engine, cancel: CancelToken) -> Rights:
     return read_rights(engine, engine.environ, Path.cwd(), access=access, cancel=cancel)
 
 
-def read_leaks(engine: Engine, cancel: CancelToken) -> LeakReport:
-    """What crossed, or can."""
+def read_leaks(engine: Engine, cancel: CancelToken) -> tuple[Rights, LeakReport]:
+    """What crossed, or can; with the rights that it was held against."""
     from memtui.engine.witness import (
         hunt_leaks,
     )
 
     rights = read_all_rights(engine, cancel)
-    return hunt_leaks(engine, rights, engine.environ, Path.cwd(), cancel=cancel)
+    return rights, hunt_leaks(engine, rights, engine.environ, Path.cwd(), cancel=cancel)
 
 
 def read_reach(engine: Engine, memory: str, cancel: CancelToken) -> Reach:
@@ -135,7 +154,7 @@ def keep_case(engine: Engine, replayed: ReplayedSession, turn: ReplayedTurn) -> 
     if isinstance(case, str):
         raise MemtuiError(f"This turn makes no case: {case}.", fix="Take another turn.")
     CaseBook(store_state_dir(engine.info.uri) / "cases.json").put(case)
-    return f"kept as a case: {plural(len(case.expected), 'memory', 'memories')} expected"
+    return f"kept as a case: {counted(len(case.expected), 'memory', 'memories')} expected"
 
 
 def write_proof(engine: Engine, memory: str, name: str, cancel: CancelToken) -> str:

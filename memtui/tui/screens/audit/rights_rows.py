@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.engine.access import REASONS
 from memtui.tui.paint.cells import crop, fit, right
-from memtui.tui.paint.numbers import full, plural
-from memtui.tui.screens.audit.painting import NAME_CELLS, Look, fact, line, scope_words
+from memtui.tui.paint.numbers import full
 from memtui.tui.screens.audit.state import AuditState, kind_of
+from memtui.tui.screens.audit.view import EVIDENCE, NAME_CELLS, Look, fact, line, scope_words
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
     from memtui.engine.access import Cell
+    from memtui.engine.witness import GotIndex
 
 
 COLUMN_CELLS = 11
+
+MOST_TURNS = 40
+"""Turns of a cell that are listed one by one."""
 
 
 def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
@@ -81,7 +87,7 @@ def matrix(state: AuditState, width: int, look: Look) -> list[Row]:
         )
     if len(columns) > fits or len(columns) < len(state.scopes):
         seen = f" columns {first + 1} to {first + len(shown)} of {len(columns)}"
-        rows.append(line(f"{seen}, {plural(len(state.scopes), 'scope')}", "$dim"))
+        rows.append(line(f"{seen}, {counted(len(state.scopes), 'scope')}", "$dim"))
     return rows
 
 
@@ -132,12 +138,22 @@ def cell(state: AuditState, width: int, look: Look) -> list[Row]:
         line(f" {one_line(found.agent)}, {scope_words(scope)}", "bold $foreground"),
         fact("rights", f"{can}, {'may write' if found.write else 'may not write'}", width),
         fact("why", f"{found.reason}: {REASONS[found.reason]}", width),
-        fact("rows", f"{full(count.rows)}, {full(count.active)} active", width),
     ]
+    from memtui.engine.configuration import rule_place
+
+    config = Path(state.rights.source) if state.rights.source else None
+    if where := rule_place(state.places, config, found.agent, scope, found.reason):
+        rows.append(fact("", where, width, "$dim"))
+        place = state.places.get(found.agent)
+        if place is not None and place.file.name in where:
+            rows.append(fact("", place.words, width, "$faint", most=2))
+    rows.append(fact("rows", f"{full(count.rows)}, {full(count.active)} active", width))
     if found.read:
         rows.append(fact("can get", f"{full(found.injectable)} of {full(count.rows)} by auto-recall", width))
+    if state.got is not None and found.agent not in state.pseudo:
+        rows += _did_get(state.got, found.agent, scope, width, look)
     if count.secrets:
-        rows.append(fact("holds", f"{plural(count.secrets, 'secret')}", width, "bold $stale"))
+        rows.append(fact("holds", f"{counted(count.secrets, 'secret')}", width, "bold $stale"))
     others = [
         each.agent
         for each in state.rights.matrix.cells
@@ -150,6 +166,33 @@ def cell(state: AuditState, width: int, look: Look) -> list[Row]:
             width,
         )
     )
+    return rows
+
+
+def _did_get(got: GotIndex, agent: str, scope: str | None, width: int, look: Look) -> list[Row]:
+    """The turns in which the agent got memories of the scope, as far as there is evidence; the latest first."""
+    found = got.by_scope.get((agent, scope), [])
+    if not found:
+        return [fact("did get", "no turn is known; what was not recorded is not here", width)]
+    turns = Counter((each.time_ms, each.session, each.n, each.evidence) for each in found)
+    rows = [
+        fact("did get", f"{counted(len(found), 'line')} in {counted(len(turns), 'turn')}, at least", width)
+    ]
+    for (time_ms, session, n, evidence), lines in sorted(turns.items(), reverse=True)[:MOST_TURNS]:
+        more = f", {counted(lines, 'line')}" if lines > 1 else ""
+        told = f"{look.moment(time_ms)}  {session[:8]} turn {n}  {EVIDENCE[evidence][1]}{more}"
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        " " * (NAME_CELLS + 1), (crop(told, width - NAME_CELLS - 2), "$foreground")
+                    ),
+                ),
+                f"{session}#{n}",
+            )
+        )
+    if len(turns) > MOST_TURNS:
+        rows.append(fact("", f"and {counted(len(turns) - MOST_TURNS, 'older turn')}", width, "$dim"))
     return rows
 
 

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
 from textual.content import Content
 
-from memtui.engine import CancelToken, MemtuiError
+from memtui.engine import CancelToken, MemtuiError, counted
+from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.config_request import ConfigRequests
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
-from memtui.tui.layout import Arrangement
+from memtui.tui.layout import Arrangement, under_views
 from memtui.tui.messages import AskRecall, OpenBisect, ShowMemory, ShowReach
 from memtui.tui.no_store import RETRY, of_session
-from memtui.tui.paint.numbers import full, plural
-from memtui.tui.screens.audit import layout, painting, reach_rows, reading, rights_rows
+from memtui.tui.screens.audit import reach_rows, reading, rights_rows, view
 from memtui.tui.screens.audit.edit_rights import EditRights, plan_of
+from memtui.tui.screens.audit.mend_choice import ask_mend
 from memtui.tui.screens.audit.state import MOST_LIVE, VIEWS, AuditState, View, first_memory
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
@@ -32,7 +34,7 @@ from memtui.tui.widgets.state_panel import Choice, State, StatePanel, failed
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.recall import RecallRequest
-    from memtui.engine.witness import ReplayedSession, ReplayedTurn
+    from memtui.engine.witness import Mend, ReplayedSession, ReplayedTurn
 
 
 POLL_S = 2.0
@@ -51,10 +53,10 @@ _TITLES: dict[View, tuple[str, str, str]] = {
 }
 
 
-Paint = Callable[[AuditState, int, painting.Look], list[Row]]
+Paint = Callable[[AuditState, int, view.Look], list[Row]]
 
 _PAINT: dict[View, tuple[Paint, Paint, Paint]] = {
-    "sessions": (painting.sessions, painting.turns, painting.turn),
+    "sessions": (view.sessions, view.turns, view.turn),
     "access": (rights_rows.matrix, rights_rows.findings, rights_rows.cell),
     "leaks": (reach_rows.leaks, reach_rows.channels, reach_rows.proof),
     "reach": (reach_rows.reach, reach_rows.reached_turns, reach_rows.change),
@@ -90,6 +92,8 @@ class AuditScreen(BaseScreen):
     """Sessions and turns, rights, leaks, the reach of a memory, and what happens now."""
 
     MODE = "audit"
+    BESIDE = frozenset(("live", "places", "got", "economy"))
+    OF_ROW = frozenset(("turns", "again"))
     BINDINGS = bindings("audit")
 
     def __init__(self) -> None:
@@ -104,7 +108,7 @@ class AuditScreen(BaseScreen):
 
     def body(self) -> ComposeResult:
         yield LayoutContainer(
-            BuiltRows(self._build(painting.views), id="views"),
+            BuiltRows(self._build(view.views), id="views"),
             Panel(StatePanel(), title="Audit", id="state"),
             Panel(MatrixRows(self._build(_shown(0)), id="list-rows"), title="Sessions", id="list"),
             Panel(BuiltRows(self._build(_shown(1)), id="aside-rows"), title="Turns", id="aside"),
@@ -126,12 +130,13 @@ class AuditScreen(BaseScreen):
 
     def _arrange(self, width: int, height: int) -> Arrangement:
         state = self.state
-        return layout.audit(width, height, view=state.view, said=self.said is not None, zoom=state.zoom)
+        panels = partial(layouts.audit, view=state.view)
+        return under_views(width, height, panels, said=self.said is not None, zoom=state.zoom)
 
     def _build(self, paint: Paint) -> Callable[[int, int], list[Row]]:
         def build(width: int, height: int) -> list[Row]:
             app = host(self)
-            rows = paint(self.state, width, painting.Look(app.glyphs, app.zone, app.now_ms()))
+            rows = paint(self.state, width, view.Look(app.glyphs, app.zone, app.now_ms()))
             return [_plain(row) for row in rows] if app.glyphs.name == "ascii" else rows
 
         return build
@@ -197,7 +202,7 @@ class AuditScreen(BaseScreen):
         self.flash("asking it as of then" if as_of else "asking it today", "note")
 
     def _read_reach(self, memory: str) -> None:
-        self.state = replace(self.state, reach=None)
+        self.state = replace(self.state, reach=None, mends={})
         self._start(
             "reach", lambda engine, cancel: reading.read_reach(engine, memory, cancel), self._have_reach
         )
@@ -217,10 +222,21 @@ class AuditScreen(BaseScreen):
 
     def _have_rights(self, rights: Any) -> None:
         self._have(rights=rights, agent=self.state.agent or rights.matrix.agents[0].id)
+        self._start("places", reading.read_places, lambda places: self._have(places=places))
+        self._start("got", reading.read_got_scopes, lambda got: self._have(got=got))
+
+    def _have_leaks(self, found: tuple[Any, Any]) -> None:
+        rights, leaks = found
+        self._have(leaks=leaks, leak=0)
+        if self.state.rights is None:
+            self._have_rights(rights)
 
     def _have_reach(self, reach: Any) -> None:
+        from memtui.engine.witness import usual_mends
+
         self._wished = ""
-        self._have(reach=reach)
+        self._have(reach=reach, mends=usual_mends(reach))
+        self.query_one("#list-rows", BuiltRows).choose(reach.id)
 
     def _have_new(self, found: tuple[int, Sequence[Any]]) -> None:
         self._seen, fresh = found
@@ -276,39 +292,10 @@ class AuditScreen(BaseScreen):
         )
         self.query_one("#detail-rows", BuiltRows).repaint()
         for panel, title, which in zip(
-            ("list", "aside", "detail"), _TITLES[state.view], self._counts(), strict=True
+            ("list", "aside", "detail"), _TITLES[state.view], view.counts(state), strict=True
         ):
             self.query_one(f"#{panel}", Panel).headline(what=title, which=which)
         self.refresh_bindings()
-
-    def _counts(self) -> tuple[str, str, str]:
-        """What stands at the right of each title."""
-        state = self.state
-        if state.view == "sessions":
-            count = full(len(state.sessions)) if state.sessions else ""
-            turns = full(len(state.replayed.turns)) if state.replayed is not None else ""
-            return count, turns, f"{state.turn} of {turns}" if state.turn else ""
-        if state.view == "access" and state.rights is not None:
-            found = state.rights.matrix
-            return (
-                f"{len(found.agents)} by {plural(len(found.counts), 'scope')}",
-                full(len(found.findings)),
-                "",
-            )
-        if state.view == "leaks" and state.leaks is not None:
-            leak = state.shown_leak
-            return (
-                f"{len(state.leaks.leaks)} found",
-                full(len(state.leaks.looked)),
-                leak.certainty if leak else "",
-            )
-        if state.view == "reach" and state.reach is not None:
-            return (
-                state.reach.id[:8],
-                full(len(state.reach.turns)),
-                plural(len(state.reach.removable), "memory", "memories"),
-            )
-        return "", "", ""
 
     # what was chosen
 
@@ -352,6 +339,8 @@ class AuditScreen(BaseScreen):
             self.state = replace(self.state, session=session, replayed=None, turn=int(turn))
             self._read_turns(session)
             self.repaint()
+        elif here == "list-rows" and event.key in self.state.mends and self.state.view == "reach":
+            self.action_fix()
         elif here in order[:2]:
             self.query_one(f"#{order[order.index(here) + 1]}").focus()
 
@@ -388,13 +377,14 @@ class AuditScreen(BaseScreen):
         able = {
             "before": in_sessions and turn is not None,
             "after": in_sessions and turn is not None,
-            "differs": in_sessions and bool(painting.odd_turns(state)),
+            "differs": in_sessions and bool(view.odd_turns(state)),
             "today": in_sessions and turn is not None and bool(turn.memories),
             "as_of": in_sessions and turn is not None and bool(turn.memories),
             "bisect": in_sessions and turn is not None and bool(turn.memories),
             "recall": in_sessions and turn is not None and bool(turn.turn.question),
             "case": in_sessions and turn is not None and bool(turn.memories),
-            "apply": state.view == "reach" and state.reach is not None and bool(state.reach.removable),
+            "apply": state.view == "reach" and view.changes_something(state),
+            "fix": state.view == "reach" and bool(state.mends),
             "pack": state.view == "reach" and state.reach is not None,
             "edit": state.view == "access" and state.editable,
             "undo_config": state.view == "access",
@@ -411,7 +401,7 @@ class AuditScreen(BaseScreen):
             if view == "access" and self.state.rights is None:
                 self._start("rights", reading.read_all_rights, self._have_rights)
             if view == "leaks" and self.state.leaks is None:
-                self._start("leaks", reading.read_leaks, lambda leaks: self._have(leaks=leaks, leak=0))
+                self._start("leaks", reading.read_leaks, self._have_leaks)
             if view == "live":
                 self._start("economy", reading.read_costs, lambda costs: self._have(economy=costs))
             if self.said is None:
@@ -437,7 +427,7 @@ class AuditScreen(BaseScreen):
         self._step(1)
 
     def action_differs(self) -> None:
-        odd = painting.odd_turns(self.state)
+        odd = view.odd_turns(self.state)
         if odd:
             self._go_to(next((each for each in odd if each > self.state.turn), odd[0]))
 
@@ -488,14 +478,26 @@ class AuditScreen(BaseScreen):
         if reach is None:
             return
 
-        def make(engine: Engine) -> Any:
-            from memtui.engine.witness import (
-                plan_removal,
-            )
+        mends = dict(self.state.mends)
 
-            return plan_removal(engine, reach)
+        def make(engine: Engine) -> Any:
+            from memtui.engine.witness import plan_mends
+
+            return plan_mends(engine, reach, mends)
 
         self.staging.stage(make)
+
+    def action_fix(self) -> None:
+        """Choose what becomes of the row under the cursor."""
+        engine, row = self._engine, self._memory
+        if engine is None or row not in self.state.mends:
+            self.flash("no row of the store under the cursor", "note")
+            return
+
+        def chosen(mend: Mend) -> None:
+            self._have(mends={**self.state.mends, row: mend})
+
+        ask_mend(self.app, engine, row, self.state.mends[row], chosen, lambda said: self.flash(said, "error"))
 
     def action_pack(self) -> None:
         reach = self.state.reach
@@ -527,8 +529,7 @@ class AuditScreen(BaseScreen):
 
     def action_undo_config(self) -> None:
         """Take back the last change of the configuration that memtui wrote."""
-        requests = self.query_one(ConfigRequests)
-        requests.undo()
+        self.query_one(ConfigRequests).undo()
 
     @on(ConfigRequests.Written)
     def _written(self) -> None:
@@ -590,7 +591,7 @@ def _plain(row: Row) -> Row:
 
 def _no_sessions(injections: int) -> State:
     told = (
-        f"The store alone tells of {plural(injections, 'injection')} (at least)."
+        f"The store alone tells of {counted(injections, 'injection')} (at least)."
         if injections
         else "The store tells of no injection either: not recorded."
     )

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from memtui.engine.configuration import ListPlace
     from memtui.engine.witness import (
+        GotIndex,
         InjectionEconomy,
         Leak,
         LeakReport,
         LiveEvent,
+        Mend,
         Reach,
         ReplayedSession,
         ReplayedTurn,
@@ -44,12 +48,18 @@ class AuditState:
     asked: frozenset[tuple[str, int]] = frozenset()
     """(session, turn) that were asked again."""
     rights: Rights | None = None
+    places: Mapping[str, ListPlace] = field(default_factory=dict)
+    """Where the lists of the agents stand in the configuration."""
+    got: GotIndex | None = None
+    """Which agent got memories of which scope, as far as there is evidence."""
     agent: str = ""
     column: int = 0
     """The place of the scope under the cursor."""
     leaks: LeakReport | None = None
     leak: int = 0
     reach: Reach | None = None
+    mends: Mapping[str, Mend] = field(default_factory=dict)
+    """What is to become of each row of the reach that is in the store."""
     live: tuple[LiveEvent, ...] = ()
     """Newest first."""
     words: str = ""
@@ -97,6 +107,12 @@ class AuditState:
         agents = rights.matrix.agents if rights is not None else []
         agent = next((each for each in agents if each.id == self.agent), None)
         return rights is not None and bool(rights.source) and agent is not None and not agent.pseudo
+
+    @property
+    def pseudo(self) -> frozenset[str]:
+        """The agents of the matrix that are none: no id, and the shell."""
+        agents = self.rights.matrix.agents if self.rights is not None else []
+        return frozenset(each.id for each in agents if each.pseudo)
 
     @property
     def shown_leak(self) -> Leak | None:

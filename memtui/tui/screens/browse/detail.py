@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
-from textual import events
+from textual import events, on
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
@@ -17,13 +19,14 @@ from textual.style import Style
 from textual.timer import Timer
 from textual.widget import Widget
 
-from memtui.engine import CancelToken, Memory
+from memtui.engine import CancelToken, Memory, MemtuiError, counted
+from memtui.engine.query import match_pattern
 from memtui.tui.actions.table import bindings
 from memtui.tui.bound_panel import BoundPanel
 from memtui.tui.calls import Report
 from memtui.tui.host import host
 from memtui.tui.layout import size_class
-from memtui.tui.screens.browse.detail_view import detail_lines, summary, title
+from memtui.tui.screens.browse.detail_view import MATCH, concealed, detail_lines, summary, title
 from memtui.tui.screens.browse.neighbours import REST_S
 from memtui.tui.screens.browse.state import BrowseState
 
@@ -32,9 +35,29 @@ if TYPE_CHECKING:
     from memtui.engine.changes import (
         Story,
     )
+    from memtui.engine.lifecycle import MemoryLife
     from memtui.engine.witness import (
         GotIndex,
     )
+
+
+def life_of(engine: Engine, memory: Memory) -> tuple[str, MemoryLife | None, tuple[tuple[str, bool], ...]]:
+    """A memory's decay, where there is any, and the saved questions that expect or reject it; for a worker."""
+    from memtui.engine import CaseBook
+    from memtui.engine.lifecycle import BoardAsk, follow_memory
+    from memtui.paths import store_state_dir
+
+    book = CaseBook(store_state_dir(engine.info.uri) / "cases.json")
+    cases = tuple(
+        (case.query, memory.id in case.expected)
+        for case in book.cases()
+        if memory.id in (*case.expected, *case.rejected)
+    )
+    life = None
+    if memory.tier is not None:
+        with suppress(MemtuiError):
+            life = follow_memory(engine, memory.id, BoardAsk(), points=40)
+    return memory.id, life, cases
 
 
 class MemoryDetail(Widget, can_focus=True):
@@ -69,6 +92,13 @@ class MemoryDetail(Widget, can_focus=True):
         id: str
 
     @dataclass
+    class MatchShown(Message):
+        """A line with what the filter asks for was gone to: number `at` of `of`."""
+
+        at: int
+        of: int
+
+    @dataclass
     class CopyWanted(Message):
         """Copy something of this memory."""
 
@@ -79,13 +109,28 @@ class MemoryDetail(Widget, can_focus=True):
         self.memory: Memory | None = None
         self._story: Story | None = None
         self._got: GotIndex | None = None
+        self._sought: re.Pattern[str] | None = None
+        self._hit = -1
+        """The line of the match that was gone to last."""
+        self._life: MemoryLife | None = None
+        self._cases: tuple[tuple[str, bool], ...] = ()
+        self._cases_of = ""
+        self.revealed = False
+        """Whether the secrets of this memory are shown, until another one is."""
+        self.folded = False
+        """Whether metadata is told in one line; it is shown where the detail fills the screen."""
         self.lines: list[Content] = []
         """What there is to see, at the present width."""
         self._drawn: tuple[object, ...] = ()
         self._strips: dict[int, Strip] = {}
 
-    def show(self, memory: Memory | None, *, waiting: bool = False) -> None:
-        """Show a memory; None with `waiting` keeps the old one, dimmed, without it clears the panel."""
+    def show(
+        self, memory: Memory | None, *, waiting: bool = False, sought: re.Pattern[str] | None = None
+    ) -> None:
+        """Show a memory; None with `waiting` keeps the old one, dimmed, without it clears the panel.
+
+        What `sought` finds in its text is brightened.
+        """
         stale = memory is None and waiting
         if stale != self.has_class("-stale"):
             self.set_class(stale, "-stale")
@@ -94,12 +139,13 @@ class MemoryDetail(Widget, can_focus=True):
         if stale:
             return
         changed = memory is None or self.memory is None or memory.id != self.memory.id
-        self.memory = memory
+        self.memory, self._sought = memory, sought
+        self.revealed = self.revealed and not changed
         if memory is None or (self._story is not None and self._story.memory != memory.id):
             self._story = None
         self._build()
         if changed:
-            self.top = 0
+            self.top, self._hit = 0, -1
         self.refresh_bindings()
 
     def tell(self, story: Story) -> None:
@@ -107,6 +153,11 @@ class MemoryDetail(Widget, can_focus=True):
         if self.memory is not None and story.memory == self.memory.id:
             self._story = story
             self._build()
+
+    def tell_life(self, told: tuple[str, MemoryLife | None, tuple[tuple[str, bool], ...]]) -> None:
+        """The decay of a memory and the cases that depend on it are known."""
+        self._cases_of, self._life, self._cases = told
+        self._build()
 
     def tell_turns(self, got: GotIndex | None) -> None:
         """Which turns got which memory is known; None where the store is another one."""
@@ -122,7 +173,18 @@ class MemoryDetail(Widget, can_focus=True):
         if width <= 0:
             return
         app = host(self)
-        state = (self.memory, self._story, id(self._got), width, app.now_ms() // 60_000)
+        state = (
+            self.memory,
+            self._story,
+            id(self._got),
+            width,
+            self._sought,
+            self.folded,
+            self.revealed,
+            self._life,
+            self._cases,
+            app.now_ms() // 60_000,
+        )
         if state == self._drawn:
             return
         self._drawn = state
@@ -138,6 +200,11 @@ class MemoryDetail(Widget, can_focus=True):
                 story=self._story,
                 got=self._got.of(self.memory) if self._got is not None else None,
                 keys=app.keys.by_id,
+                sought=self._sought,
+                folded=self.folded,
+                life=self._life if self._life is not None and self._life.id == self.memory.id else None,
+                cases=self._cases if self._cases_of == self.memory.id else (),
+                revealed=self.revealed,
             )
         self._strips.clear()
         self.top = min(self.top, self._last_top)
@@ -199,6 +266,10 @@ class MemoryDetail(Widget, can_focus=True):
             return True if memory is not None and memory.superseded_by else None
         if action == "copy":
             return True if memory is not None else None
+        if action == "reveal":
+            return True if memory is not None and concealed(memory) is not memory else None
+        if action in ("next_match", "previous_match"):
+            return True if self.hits else None
         return True
 
     def on_click(self, event: events.Click) -> None:
@@ -224,6 +295,10 @@ class MemoryDetail(Widget, can_focus=True):
     def action_last(self) -> None:
         self.top = self._last_top
 
+    def action_reveal(self) -> None:
+        self.revealed = not self.revealed
+        self._build()
+
     def action_left(self) -> None:
         self.post_message(self.Left())
 
@@ -232,6 +307,26 @@ class MemoryDetail(Widget, can_focus=True):
 
     def action_previous(self) -> None:
         self.post_message(self.Moved(-1))
+
+    @property
+    def hits(self) -> list[int]:
+        """The lines that hold what the filter asks for."""
+        return [at for at, line in enumerate(self.lines) if any(span.style == MATCH for span in line.spans)]
+
+    def action_next_match(self) -> None:
+        self._to_match(1)
+
+    def action_previous_match(self) -> None:
+        self._to_match(-1)
+
+    def _to_match(self, by: int) -> None:
+        """The next line with a match, or the one before; behind the last comes the first."""
+        if not (hits := self.hits):
+            return
+        here = hits.index(self._hit) + by if self._hit in hits else 0 if by > 0 else -1
+        self._hit = hits[here % len(hits)]
+        self.top = self._hit - self.content_size.height // 3
+        self.post_message(self.MatchShown(hits.index(self._hit) + 1, len(hits)))
 
     def action_older(self) -> None:
         if self.memory is not None and self.memory.supersedes:
@@ -249,22 +344,63 @@ class MemoryDetail(Widget, can_focus=True):
 class DetailPanel(BoundPanel[BrowseState]):
     """The memory with its name on the frame; once the cursor rests, its story and who got it are looked for."""
 
+    BESIDE = frozenset(("story", "life", "got"))
+
+    @dataclass
+    class Dragged(Message):
+        """Its left edge was dragged by so many columns to the left."""
+
+        columns: int
+
     def __init__(self) -> None:
         super().__init__(MemoryDetail(), title="Memory", id="detail")
+        self._grip: int | None = None
+        """Where the mouse holds the left edge, in columns of the screen; None while it does not."""
         self._rest: Timer | None = None
         self._got_of: tuple[Engine | None, int] = (None, -1)
         """The engine and the version whose turns were read, or are being read."""
 
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take hold of the left edge."""
+        if event.button == 1 and event.screen_x == self.region.x > 0:
+            self._grip = int(event.screen_x)
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Drag the left edge along."""
+        if self._grip is not None and (columns := self._grip - int(event.screen_x)):
+            self._grip -= columns
+            self.post_message(self.Dragged(columns))
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Let go of it."""
+        if self._grip is not None:
+            self._grip = None
+            self.release_mouse()
+
     def part(self, state: BrowseState) -> tuple[object, ...]:
         narrow = size_class(self.app.size.width) == "narrow"
         zoomed = state.wish.shape.zoom == "detail"
-        return (state.memory, state.loading, state.linked, state.engine, state.revision, narrow, zoomed)
+        return (
+            state.memory,
+            state.loading,
+            state.linked,
+            state.engine,
+            state.revision,
+            state.view,
+            narrow,
+            zoomed,
+        )
 
     def paint_part(self, state: BrowseState) -> None:
         memory = state.memory
-        self.query_one(MemoryDetail).show(None if state.loading else memory, waiting=state.loading)
+        detail = self.query_one(MemoryDetail)
+        detail.folded = state.wish.shape.zoom != "detail"
+        sought = match_pattern(state.view.query.filter) if state.view is not None else None
+        detail.show(None if state.loading else memory, waiting=state.loading, sought=sought)
         if state.loading:
             return
+        self._name_matches(len(detail.hits))
         self._name_memory(state)
         if self._rest is not None:
             self._rest.stop()
@@ -276,6 +412,18 @@ class DetailPanel(BoundPanel[BrowseState]):
     def resting(self) -> bool:
         """Whether the cursor has just come to a memory whose story will be asked for."""
         return self._rest is not None
+
+    def _name_matches(self, count: int) -> None:
+        self.headline(
+            where=f"{counted(count, 'match', 'matches')}   {{detail.next-match}} next" if count else ""
+        )
+
+    @on(MemoryDetail.MatchShown)
+    def _match_shown(self, message: MemoryDetail.MatchShown) -> None:
+        message.stop()
+        self.headline(
+            where=f"{message.at} of {counted(message.of, 'match', 'matches')}   {{detail.next-match}} next"
+        )
 
     def _name_memory(self, state: BrowseState) -> None:
         memory = state.memory
@@ -293,6 +441,7 @@ class DetailPanel(BoundPanel[BrowseState]):
         self._rest = None
         detail = self.query_one(MemoryDetail)
         self.call("story", lambda cancel, report: engine.curate.story(memory), detail.tell)
+        self.call("life", lambda cancel, report: life_of(engine, memory), detail.tell_life)
         if (engine, revision) == self._got_of or not engine.environ:
             return  # the turns are read once for a version of the store, not for each memory
         if engine is not self._got_of[0]:

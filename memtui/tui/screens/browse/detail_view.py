@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import Memory, clean, dump_json, one_line
+from memtui.engine import Memory, clean, counted, dump_json, mask, one_line
 from memtui.tui.actions.action import Action
 from memtui.tui.actions.table import BY_ID
-from memtui.tui.dialogs.change_preview_view import difference, value_words
-from memtui.tui.paint.bars import padded_bar
+from memtui.tui.dialogs.change_preview_view import value_words
+from memtui.tui.paint.bars import padded_bar, spark
 from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.difference import difference
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import age, ago, date, full, score
 from memtui.tui.theme.tokens import as_stored, brightness, category_style, scope_style, tier_style
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
         JournalEntry,
         Story,
     )
+    from memtui.engine.lifecycle import MemoryLife
     from memtui.engine.witness import (
         Got,
     )
@@ -51,9 +55,9 @@ def version_lines(story: Story, width: int, glyphs: Glyphs, zone: tzinfo | None)
             (f"{mark} ", "bold $primary" if here else "$dim"), (f"{day}  ", "$dim"), name, (tail, "$dim")
         )
         text = (
-            Content.styled(memory.text.strip(), "$dim")
+            Content.styled(mask(memory.text)[0].strip(), "$dim")
             if before is None
-            else difference(before.text, memory.text)
+            else difference(before.text, memory.text, glyphs)
         )
         if before is not None and before.text == memory.text:
             text = Content.styled("the same text", "$dim")
@@ -90,6 +94,9 @@ def _fields(entry: JournalEntry, row: EntryRow, width: int, glyphs: Glyphs) -> I
 LABEL = 12
 """Cells for the labels on the left."""
 
+DEPENDING = 4
+"""Saved questions of a memory that are named."""
+
 GOT_TURNS = 6
 """Turns that are told one by one, the last ones; Audit has them all."""
 
@@ -107,23 +114,36 @@ def detail_lines(
     story: Story | None = None,
     got: Got | None = None,
     keys: Mapping[str, Action] = BY_ID,
+    sought: re.Pattern[str] | None = None,
+    folded: bool = False,
+    life: MemoryLife | None = None,
+    cases: Sequence[tuple[str, bool]] = (),
+    revealed: bool = False,
 ) -> list[Content]:
     """The memory as lines of at most `width` cells, in reading order; times in `zone` (None: local time).
 
-    `keys` are those in force, for the links.
+    `keys` are those in force, for the links; what `sought` finds is brightened. `folded`: metadata and other columns
+    in one line. `life` is its decay, `cases` are the saved questions that expect it (true) or reject it.
+    Secrets are masked unless they are `revealed`.
     """
     width = max(16, width)
+    stored, memory = memory, memory if revealed else concealed(memory)
     sections = (
-        _body(memory, width),
+        _body(memory, width, sought),
+        _concealing(stored, memory, width, keys),
         _warnings(memory, width, now_ms, glyphs),
         _facts(memory, width, glyphs),
         _times(memory, width, now_ms, zone),
+        _decay(life, width, now_ms, glyphs, zone),
         _links(memory, width, glyphs, keys),
+        _depends(cases, width, glyphs),
         _got(memory, got, width, now_ms, glyphs, zone),
         _story(story, width, now_ms, glyphs, zone),
         _layers(memory, width),
-        _metadata(memory, width),
-        _columns(memory, width),
+        _folded(memory, width, glyphs, keys)
+        if folded and memory.metadata_valid
+        else _metadata(memory, width, zone),
+        () if folded and memory.metadata_valid else _columns(memory, width),
     )
     lines: list[Content] = []
     for section in sections:
@@ -131,6 +151,47 @@ def detail_lines(
         if found:
             lines += [Content(), *found] if lines else found
     return lines
+
+
+def concealed(memory: Memory) -> Memory:
+    """The memory with every secret masked, wherever it stands; the very same one where there is none."""
+    texts: dict[str, Any] = {
+        name: masked
+        for name in ("text", "l0_abstract", "l1_overview", "l2_content", "metadata")
+        if (stored := getattr(memory, name)) and (masked := mask(stored)[0]) != stored
+    }
+    values, extra = _concealed(memory.metadata_values), _concealed(memory.extra)
+    if not texts and values == memory.metadata_values and extra == memory.extra:
+        return memory
+    return replace(memory, **texts, metadata_values=values, extra=extra)
+
+
+def _concealed(values: Mapping[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        plain = value is None or isinstance(value, bool | int | float)
+        masked, secrets = ("", 0) if plain else mask(value_text(value))
+        found[mask(key)[0]] = masked if secrets else value
+    return found
+
+
+def _concealing(stored: Memory, shown: Memory, width: int, keys: Mapping[str, Action]) -> Iterator[Content]:
+    """Where something is masked: the key that shows it."""
+    if shown is not stored:
+        said = Content.assemble((keys["detail.reveal"].cap, "bold $key"), (" shows what is masked", "$dim"))
+        yield from said.wrap(width)
+
+
+MATCH = "bold $match"
+"""The style of what the filter asks for, by which a line with it is known."""
+
+
+def brightened(text: Content, sought: re.Pattern[str] | None) -> Content:
+    """`text` with everything that `sought` finds in it brightened."""
+    for match in sought.finditer(text.plain) if sought is not None else ():
+        if match.end() > match.start():
+            text = text.stylize(MATCH, match.start(), match.end())
+    return text
 
 
 def summary(memory: Memory, now_ms: int, glyphs: Glyphs) -> Content:
@@ -170,12 +231,13 @@ def _head(text: str) -> Content:
     return Content.styled(text, "bold $heading")
 
 
-def _body(memory: Memory, width: int) -> Iterator[Content]:
+def _body(memory: Memory, width: int, sought: re.Pattern[str] | None) -> Iterator[Content]:
     text = memory.text.strip("\n")
     if not text.strip():
         yield Content.styled("(no text)", "$dim")
     else:
-        yield from _wrapped(text, width, "bold $foreground" if memory.tier == "core" else "$foreground")
+        style = "bold $foreground" if memory.tier == "core" else "$foreground"
+        yield from brightened(Content.styled(text, style), sought).wrap(width)
 
 
 def _warnings(memory: Memory, width: int, now_ms: int, glyphs: Glyphs) -> Iterator[Content]:
@@ -268,6 +330,52 @@ def _links(memory: Memory, width: int, glyphs: Glyphs, keys: Mapping[str, Action
             yield from _row(label, value, width)
 
 
+_CROSSES = {
+    "rises": "rises to {to}",
+    "sinks": "sinks to {to}",
+    "stale": "falls below the stale line",
+    "expires": "expires",
+}
+
+
+def _decay(
+    life: MemoryLife | None, width: int, now_ms: int, glyphs: Glyphs, zone: tzinfo | None
+) -> Iterator[Content]:
+    """Its score now and ahead, and when it crosses a line."""
+    if life is None:
+        return
+    yield _head("DECAY")
+    cells = max(8, min(24, width - LABEL - 8))
+    ahead = [value for at, value in zip(life.at_ms, life.curve, strict=True) if at >= now_ms]
+    drawn = spark([ahead[i * (len(ahead) - 1) // (cells - 1)] for i in range(cells)], glyphs) if ahead else ""
+    yield from _row(
+        "score now",
+        Content.assemble((fit(score(life.composite), 6), "$foreground"), (drawn, "$primary")),
+        width,
+    )
+    for each in life.crossings[:2]:
+        said = _CROSSES.get(each.kind, each.kind).format(to=each.to)
+        yield from _row(date(each.at_ms, zone)[:10], said, width, "$stale")
+    if not life.crossings and life.horizon_days:
+        yield from _row(
+            "ahead", f"crosses no line in {counted(round(life.horizon_days), 'day')}", width, "$dim"
+        )
+
+
+def _depends(cases: Sequence[tuple[str, bool]], width: int, glyphs: Glyphs) -> Iterator[Content]:
+    """The saved questions whose answer is held against it."""
+    if not cases:
+        return
+    yield _head("DEPENDS ON IT")
+    for query, expected in cases[:DEPENDING]:
+        mark, style = (glyphs.mark, "$ok") if expected else (glyphs.cross, "$delta-down")
+        verb = "expected by" if expected else "rejected by"
+        said = crop(f"{verb} “{one_line(mask(query)[0])}”", max(4, width - 2), glyphs.ellipsis)
+        yield Content.assemble((f"{mark} ", style), (said, "$foreground"))
+    if len(cases) > DEPENDING:
+        yield Content.styled(f"  and {counted(len(cases) - DEPENDING, 'case')} more", "$dim")
+
+
 def _got(
     memory: Memory, got: Got | None, width: int, now_ms: int, glyphs: Glyphs, zone: tzinfo | None
 ) -> Iterator[Content]:
@@ -279,8 +387,10 @@ def _got(
     else:
         yield from _row("turns", f"{full(len(got.turns))}, at least", width)
         last = got.last_seen
-        seen = f"{one_line(last.agent)}, {ago(last.time_ms, now_ms)}" if last is not None else "not recorded"
-        yield from _row("last seen by", seen, width, "$foreground" if last is not None else "$dim")
+        seen = (
+            f"by {one_line(last.agent)}, {ago(last.time_ms, now_ms)}" if last is not None else "not recorded"
+        )
+        yield from _row("last seen", seen, width, "$foreground" if last is not None else "$dim")
     for turn in reversed(got.turns[-GOT_TURNS:]):
         who = (
             f"{one_line(turn.agent)}, {one_line(turn.session)[:8]} turn {turn.n}"
@@ -328,7 +438,38 @@ def _layers(memory: Memory, width: int) -> Iterator[Content]:
             yield from _wrapped(clean(text).strip("\n"), width)
 
 
-def _metadata(memory: Memory, width: int) -> Iterator[Content]:
+_SHOWN_ABOVE = frozenset(
+    (
+        *(
+            "tier",
+            "confidence",
+            "access_count",
+            "last_accessed_at",
+            "state",
+            "memory_layer",
+            "memory_category",
+        ),
+        *("source", "supersedes", "superseded_by", "fact_key", "source_session", "valid_from", "valid_until"),
+        *("invalidated_at", "l0_abstract", "l1_overview", "l2_content"),
+    )
+)
+"""Keys of the metadata that the lines above tell in words."""
+
+
+def _folded(memory: Memory, width: int, glyphs: Glyphs, keys: Mapping[str, Action]) -> Iterator[Content]:
+    """How many fields the metadata has and how many columns there are beside, with the key that shows them."""
+    parts = []
+    if memory.metadata is not None:
+        fields = len(memory.metadata_values)
+        parts.append(f"metadata {counted(fields, 'field')}")
+    if memory.extra:
+        parts.append(counted(len(memory.extra), "column"))
+    if parts:
+        said = f"{glyphs.closed} {', '.join(parts)}   {keys['browse.zoom'].cap} shows them"
+        yield Content.styled(crop(said, width, glyphs.ellipsis), "$dim")
+
+
+def _metadata(memory: Memory, width: int, zone: tzinfo | None) -> Iterator[Content]:
     if memory.metadata is None:
         return
     yield _head("METADATA")
@@ -338,10 +479,17 @@ def _metadata(memory: Memory, width: int) -> Iterator[Content]:
     if not memory.metadata_values:
         yield Content.styled("empty", "$dim")
     text = " ".join(memory.text.split())
+    above = [key for key in memory.metadata_values if key in _SHOWN_ABOVE]
     for key, value in memory.metadata_values.items():
-        shown = value_text(value)
+        if key in _SHOWN_ABOVE:
+            continue  # nothing is told twice
+        timed = key.endswith(("_at", "_ms", "_from", "_until")) and isinstance(value, int | float)
+        shown = date(value, zone) if timed and 1e11 < value < 2.5e14 else value_text(value)
         same = len(shown) > 24 and " ".join(shown.split()) == text
         yield from _field(one_line(key) or '""', "(the text above)" if same else shown, width, dim=same)
+    if above:
+        said = f"and {counted(len(above), 'field')} told above: {', '.join(one_line(key) for key in above)}"
+        yield from _wrapped(said, width, "$dim")
 
 
 def _columns(memory: Memory, width: int) -> Iterator[Content]:

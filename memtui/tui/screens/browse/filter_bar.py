@@ -20,8 +20,18 @@ from textual.widgets import Input, Static
 
 from memtui.engine import ListView, one_line
 from memtui.tui.actions.table import bindings
+from memtui.tui.dialogs.find_list import FindItem, FindList
 from memtui.tui.paint.cells import crop
-from memtui.tui.screens.browse.filter_text import FilterProblem, check, chip_texts, coloured, completed
+from memtui.tui.paint.numbers import full
+from memtui.tui.screens.browse.filter_text import (
+    Candidates,
+    FilterProblem,
+    candidates,
+    check,
+    chip_texts,
+    coloured,
+    completed,
+)
 from memtui.tui.widgets.text_lines import CleanInput
 
 APPLY_S = 0.2
@@ -52,6 +62,11 @@ class _Completion(Suggester):
         return completed(value, self.view)
 
 
+def _counted(count: int | None) -> str:
+    """How many memories have a value, to the right; nothing where that is not counted."""
+    return f"{full(count):>7}" if count is not None else " " * 7
+
+
 class FilterInput(CleanInput):
     """The input itself; Enter and Down leave it for the list, Escape takes back what was typed."""
 
@@ -62,6 +77,9 @@ class FilterInput(CleanInput):
         """The person is done typing; `keep` is whether the text counts."""
 
         keep: bool
+
+    class Unfinished(Message):
+        """What is written is not finished, and that is no mistake: a list of candidates is open."""
 
     @dataclass
     class Recalled(Message):
@@ -82,14 +100,33 @@ class FilterInput(CleanInput):
         self.post_message(self.Left(False))
 
     def action_complete(self) -> None:
-        if self.cursor_at_end and self._suggestion_text:
-            self.value = self._suggestion_text
-            self.cursor_position = len(self.value)
-
-    @property
-    def _suggestion_text(self) -> str:
+        """The only candidate at once; of several, a list with what each is and how many memories have it."""
         known = self.suggester.view if isinstance(self.suggester, _Completion) else None
-        return completed(self.value, known) or ""
+        found = candidates(self.value, known)
+        fitting = [each for each in found.proposals if each.insert.lower().startswith(found.written.lower())]
+        if len(fitting) == 1 and found.written:
+            self._take(found.taken(fitting[0].insert))
+        elif found.proposals:
+            self.post_message(self.Unfinished())
+            self._choose(found)
+
+    def _choose(self, found: Candidates) -> None:
+        items = [
+            FindItem(each.insert, each.insert, f"{each.help}  {_counted(each.count)}")
+            for each in found.proposals
+        ]
+
+        def taken(insert: str | None) -> None:
+            self.focus()
+            if insert is not None:
+                self._take(found.taken(insert))
+
+        title = found.head.rsplit(" ", 1)[-1] or "What to filter by"
+        self.app.push_screen(FindList(title, items, hint="type to find", text=found.written), taken)
+
+    def _take(self, text: str) -> None:
+        self.value = text
+        self.cursor_position = len(text)
 
 
 class FilterBar(Widget):
@@ -251,7 +288,15 @@ class FilterBar(Widget):
             self._apply = self.set_timer(APPLY_S, lambda: self.post_message(self.Changed(self.text)))
         else:
             self.complain(None)
+            if self.text.endswith((":", "=", ",")):
+                return  # a value is to come
             self._complain = self.set_timer(COMPLAIN_S, lambda: self.complain(found))
+
+    @on(FilterInput.Unfinished)
+    def _unfinished(self, event: FilterInput.Unfinished) -> None:
+        event.stop()
+        self._stop_timers()
+        self.complain(None)
 
     @on(FilterInput.Recalled)
     def _recalled(self, event: FilterInput.Recalled) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from memtui.engine import ListView, MemtuiError, one_line
 from memtui.engine.catalog import (
@@ -22,6 +23,9 @@ from memtui.engine.query import (
     rendered,
     top_terms,
 )
+
+if TYPE_CHECKING:
+    from memtui.engine.catalog import Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +141,29 @@ def completed(text: str, view: ListView | None = None) -> str | None:
         return None
     best = text[: found.span.start] + found.proposals[0].insert
     return best if best.startswith(text) and best != text and one_line(best) == best else None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What can stand at the end of a filter: after `head`, where `written` stands now."""
+
+    head: str
+    written: str
+    proposals: tuple[Proposal, ...]
+
+    def taken(self, insert: str) -> str:
+        """The filter with one of them."""
+        return self.head + insert
+
+
+def candidates(text: str, view: ListView | None = None) -> Candidates:
+    """Everything that the last word of the filter can become: all values of the field, whatever of one is written."""
+    here = complete_in(view, text, len(text))
+    start = here.span.start if here.span.end == len(text) else len(text)
+    everything = complete_in(view, text[:start], start).proposals
+    if not text[:start].rstrip().endswith((":", "=", ">", "<", ",")):
+        everything = here.proposals  # names and whole terms: of what is written only
+    return Candidates(text[:start], text[start:], everything)
 
 
 _STYLES = {

@@ -7,15 +7,23 @@ from functools import partial
 from textual import on
 
 from memtui.engine import Progress
+from memtui.engine.query import match_pattern
 from memtui.tui.bound_panel import BoundPanel
+from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.host import host
 from memtui.tui.layout import size_class
-from memtui.tui.messages import MemoryChosen
+from memtui.tui.messages import MemoryChosen, MenuWanted
 from memtui.tui.paint.numbers import full
 from memtui.tui.screens.browse import view
 from memtui.tui.screens.browse.memory_list import ListHead, MemoryList
 from memtui.tui.screens.browse.state import BrowseState, ListAnswer
 from memtui.tui.widgets.state_panel import StatePanel
+
+MENU = (
+    *("list.right", "browse.edit", "browse.change", "browse.forget", "browse.ask", "browse.why-not"),
+    *("browse.neighbours", "list.mark", "list.copy", "browse.export"),
+)
+"""What the right button of the mouse offers on a memory."""
 
 
 class ListPanel(BoundPanel[BrowseState]):
@@ -40,6 +48,20 @@ class ListPanel(BoundPanel[BrowseState]):
     def focus_list(self) -> None:
         """Give the keyboard to the list, or to the words in its place."""
         (self.query_one(StatePanel) if self.has_class("-state") else self.listing).focus()
+
+    @on(MenuWanted)
+    def _menu(self, message: MenuWanted) -> None:
+        """What can be done with the memory under the mouse, each by its key."""
+        message.stop()
+        keys = host(self).keys.by_id
+        options = [Option(id, keys[id].title, keys[id].help, id) for id in MENU if keys[id].keys]
+
+        def taken(id: str | None) -> None:
+            if id is not None:
+                self.focus_list()
+                self.app.simulate_key(keys[id].press)
+
+        self.app.push_screen(ChooseOne("This memory", options), taken)
 
     # painting
 
@@ -66,6 +88,7 @@ class ListPanel(BoundPanel[BrowseState]):
             partial(engine.page, found) if engine is not None else None,
             keep_cursor=state.keep_cursor,
             near=found.similarity if found.ranked else None,
+            sought=match_pattern(found.query.filter),
         )
         self.query_one(ListHead).show(order)
 
@@ -114,6 +137,7 @@ class ListPanel(BoundPanel[BrowseState]):
     def _marked(self, message: MemoryList.Marked) -> None:
         message.stop()
         self._headline()
+        self.refresh_bindings()  # the key bar shows what can be done with all of them
 
     @on(MemoryList.MarksWanted)
     def _marks_wanted(self, message: MemoryList.MarksWanted) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,7 +26,7 @@ from memtui.patches.textual_scrollbar import SyncedScroll
 from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
 from memtui.tui.jump import JumpTarget
-from memtui.tui.messages import MemoryChosen
+from memtui.tui.messages import RIGHT_BUTTON, MemoryChosen, MenuWanted
 from memtui.tui.screens.browse.memory_row import Piece, columns, heading, row, skeleton
 
 if TYPE_CHECKING:
@@ -274,6 +275,7 @@ class MemoryList(SyncedScroll, can_focus=True):
         self.staged: Mapping[str, Op] = {}
         """What is staged for a memory, by its id."""
         self._near: Callable[[int], float | None] | None = None
+        self._sought: re.Pattern[str] | None = None
         self._generation = 0
         self._cache = PageCache()
         self._loader = PageLoader(lambda page: self.post_message(self.Arrived(page)))
@@ -288,12 +290,14 @@ class MemoryList(SyncedScroll, can_focus=True):
         *,
         keep_cursor: bool,
         near: Callable[[int], float | None] | None = None,
+        sought: re.Pattern[str] | None = None,
     ) -> None:
         """Show another list of `total` rows; the cursor goes to the first unless it is to stay.
 
-        `near` is the similarity of each row by its place, for a list in that order (`sort` is "~" then).
+        `near` is the similarity of each row by its place, for a list in that order (`sort` is "~" then); `sought`
+        finds in a text what the filter asks for.
         """
-        self._near = near
+        self._near, self._sought = near, sought
         self._generation += 1
         self.total, self.sort = total, sort
         self.marks.anchor = None
@@ -384,7 +388,7 @@ class MemoryList(SyncedScroll, can_focus=True):
 
     def _draw(self, memory: Memory | None, index: int, state: str, width: int) -> Strip:
         app = host(self)
-        shown = columns(width, self.sort)
+        shown = columns(width, self.sort, self.app.size.width)
         lead: Piece = (app.glyphs.cursor if state == "cursor" else " ", "$primary")
         if memory is not None and memory.id in self.marks:
             lead = (app.glyphs.mark, "bold $primary")
@@ -395,7 +399,15 @@ class MemoryList(SyncedScroll, can_focus=True):
             op = self.staged.get(memory.id)
             pieces = [
                 lead,
-                *row(memory, shown, now_ms=app.now_ms(), glyphs=app.glyphs, near=near, staged=op),
+                *row(
+                    memory,
+                    shown,
+                    now_ms=app.now_ms(),
+                    glyphs=app.glyphs,
+                    near=near,
+                    staged=op,
+                    sought=self._sought,
+                ),
             ]
         segments = [Segment(text, self._style(style, state)) for text, style in pieces if text]
         return Strip(segments).adjust_cell_length(width, self._style("", state))
@@ -464,7 +476,9 @@ class MemoryList(SyncedScroll, can_focus=True):
         if 0 <= index < self.total:
             again = index == self.cursor
             self.cursor = index
-            if again and event.chain == 2:
+            if event.button == RIGHT_BUTTON:
+                self.post_message(MenuWanted())
+            elif again and event.chain == 2:
                 self.action_right()
 
     def jump_spots(self) -> Iterable[JumpTarget]:
@@ -569,7 +583,7 @@ class ListHead(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        shown = columns(max(1, self.size.width - 1), self.sort)
+        shown = columns(max(1, self.size.width - 1), self.sort, self.app.size.width)
         pieces = heading(shown, self.sort, host(self).glyphs)
         parts = [Content.styled(*pieces[0])]
         for column, piece in zip(shown, pieces[1::2], strict=True):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from rich.cells import cell_len
 
 from memtui.engine import Memory, one_line
 from memtui.tui.paint.bars import padded_bar
@@ -61,26 +64,36 @@ BY_WIDTH = 10
 LEAST_TEXT = 24
 """The text column is never narrower than this: other columns give way first."""
 
+WANTED_TEXT = 60
+"""Cells of text from which other columns are worth their room."""
 
-def columns(width: int, sort: str) -> tuple[Column, ...]:
-    """The columns that fit into `width` cells; the one that is sorted by is always among them (`~`: similarity)."""
+_MORE = (IMPORTANCE, USED, COUNT, SCOPE, CONFIDENCE, SOURCE)
+"""Columns beside the first ones, in the order in which they are worth their room."""
+
+
+def columns(width: int, sort: str, screen: int = 0) -> tuple[Column, ...]:
+    """The columns that fit into `width` cells; the one that is sorted by is always among them (`~`: similarity).
+
+    The text has half of the `screen` before any column is shown that the list can do without.
+    """
+    half = -(-screen // 2)
     key = sort.removeprefix("-")
-    shown = [FLAG, TIER, CATEGORY, IMPORTANCE, AGE if key == "timestamp" else USED, COUNT]
+    shown = [FLAG, TIER, CATEGORY]
     if key == "~":
         shown.append(NEAR)
-    wanted: list[tuple[int, Column]] = [(76, AGE), (76, USED), (96, SCOPE), (120, CONFIDENCE), (136, SOURCE)]
-    shown += [column for least, column in wanted if width >= least and column not in shown]
-    by_key = {column.sort: column for column in (SCOPE, CONFIDENCE, AGE, USED, SOURCE)}
-    if key in by_key and by_key[key] not in shown:
+    by_key = {column.sort: column for column in (*_MORE, AGE)}
+    if key in by_key:
         shown.append(by_key[key])
     elif key not in ("~", TEXT_SORT, *(column.sort for column in shown)):
         head = {"valid_from": "valid from", "valid_until": "valid until"}.get(key, one_line(key))
         shown.append(Column("by", crop(head, BY_WIDTH - 1, ""), BY_WIDTH, key))
-    for column in (SOURCE, CONFIDENCE, COUNT, IMPORTANCE, CATEGORY):
-        if _room(shown, width) >= LEAST_TEXT:
-            break
-        if column in shown and column.sort != key:
-            shown.remove(column)
+    if AGE not in shown and _room([*shown, AGE], width) >= max(LEAST_TEXT, half):
+        shown.append(AGE)
+    for column in _MORE:
+        if column not in shown and _room([*shown, column], width) >= max(WANTED_TEXT, half):
+            shown.append(column)
+    if _room(shown, width) < LEAST_TEXT and key != CATEGORY.sort:
+        shown.remove(CATEGORY)
     order: tuple[Name, ...] = (
         "near",
         "flag",
@@ -136,14 +149,20 @@ def row(
     glyphs: Glyphs,
     near: float | None = None,
     staged: str | None = None,
+    sought: re.Pattern[str] | None = None,
 ) -> list[Piece]:
     """A memory as one line, without the cursor cell; weight follows importance of the tier.
 
-    `near` is its similarity, where the list is in that order; `staged` is the change that waits for it.
+    `near` is its similarity, where the list is in that order; `staged` is the change that waits for it; `sought`
+    finds what the filter asks for, which is brightened and, where it stands far to the right, brought into sight.
     """
     faded = not memory.active or memory.expired or memory.state == "archived"
     pieces: list[Piece] = []
     for column in shown:
+        if column.name == "text" and sought is not None:
+            style = "$dim" if faded else _text_style(memory)
+            pieces += [*found_text(memory.title, sought, column.width, style, glyphs), (" ", "")]
+            continue
         text, style = _cell(memory, column, now_ms, glyphs, near)
         if staged is not None and column.name == "flag":
             text, style = STAGED[staged]
@@ -151,6 +170,26 @@ def row(
             style = "$bar-low" if column.name == "imp" else "$dim"
         pieces += [(text, style), (" ", "")]
     return pieces
+
+
+def found_text(text: str, sought: re.Pattern[str], width: int, style: str, glyphs: Glyphs) -> list[Piece]:
+    """`text` in `width` cells with what is `sought` brightened, from shortly before the first where that is far on."""
+    first = sought.search(text)
+    if first is None:
+        return [(fit(text, width, glyphs.ellipsis), style)]
+    if cell_len(text[: first.end()]) > width - 1:
+        start, room = first.start(), width // 3
+        while start > 0 and cell_len(text[start - 1 : first.start()]) < room:
+            start -= 1
+        text = glyphs.ellipsis + text[start:]
+    shown = fit(text, width, glyphs.ellipsis)
+    pieces: list[Piece] = []
+    at = 0
+    for match in sought.finditer(shown):
+        if match.end() > match.start():
+            pieces += [(shown[at : match.start()], style), (match[0], "bold $match")]
+            at = match.end()
+    return [*pieces, (shown[at:], style)]
 
 
 def skeleton(shown: tuple[Column, ...], index: int, glyphs: Glyphs) -> list[Piece]:
@@ -223,15 +262,19 @@ def _sorted_value(memory: Memory, key: str, width: int, glyphs: Glyphs) -> str:
 
 
 def flag(memory: Memory, glyphs: Glyphs) -> Piece:
-    """The one thing about a memory that changes what it is worth, or a space."""
+    """The one thing about a memory that changes what it is worth, or a space: signs that differ without colour."""
+    if memory.superseded_by or memory.invalidated_at_ms is not None:
+        return glyphs.replaced, "$delta-down"
     if not memory.active or memory.expired:
-        return glyphs.cross, "$delta-down"
+        return glyphs.expired, "$delta-down"
+    if memory.state == "archived":
+        return glyphs.cross, "$stale"
     if not memory.metadata_valid:
         return glyphs.warn, "$danger"
     if memory.state == "pending":
-        return "?", "$stale"
+        return glyphs.pending, "$stale"
     if memory.suppressed:
-        return glyphs.warn, "$stale"
+        return glyphs.asleep, "$stale"
     return " ", ""
 
 

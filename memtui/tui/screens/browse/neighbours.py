@@ -157,6 +157,8 @@ def find_neighbours(engine: Engine, memory: str) -> tuple[tuple[Neighbour, ...],
 class NeighboursPanel(BoundPanel[BrowseState]):
     """The nearest to the memory in the detail, where the layout has room; on a key they come as a dialog."""
 
+    BESIDE = frozenset(("near",))
+
     SETTLE_S = REST_S
 
     @dataclass

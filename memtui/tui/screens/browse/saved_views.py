@@ -9,28 +9,37 @@ from functools import partial
 from textual.message import Message
 from textual.widget import Widget
 
-from memtui.engine import ListQuery, StoreInfo
+from memtui.engine import ListQuery, StoreInfo, counted
 from memtui.tui import saved_state
-from memtui.tui.calls import CallsMixin
+from memtui.tui.calls import EngineCalls
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.palette_entry import PaletteEntry
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.messages import Flash, FlashKind
-from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.browse.filter_text import check
 from memtui.tui.screens.browse.state import ListRequest, known_sort, scopes_phrase, sort_name
 from memtui.ui_state import UiState, Values
 
 KEEP = "keep"
 
-_SAVE, _REMOVE, _VIEW = "save", "remove", "view:"
+_SAVE, _REMOVE, _VIEW, _START = "save", "remove", "view:", "start:"
+
+STARTERS: dict[str, saved_state.View] = {
+    "new this week": ListQuery(filter="age<7d"),
+    "never used": ListQuery(filter="used:0 -is:archived -is:superseded", sort="timestamp"),
+    "pending": ListQuery(filter="is:pending"),
+    "secrets": ListQuery(filter="is:secret"),
+    "faded": ListQuery(filter="is:stale -is:archived -is:superseded", sort="used"),
+}
+"""Lists to begin with, beside those that somebody saved."""
 
 
 class SavedViews(Widget):
     """What is kept of how a store was looked at; nothing to see but its dialogs."""
 
     DEFAULT_CSS = "SavedViews { display: none; }"
+    BESIDE = frozenset((KEEP,))
 
     @dataclass
     class Chosen(Message):
@@ -44,7 +53,7 @@ class SavedViews(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._runner = CallsMixin(self)
+        self.runner = EngineCalls(self)
         self._file: UiState | None = None
         self._sorts: tuple[str, ...] = ()
         self.views: dict[str, saved_state.View] = {}
@@ -85,7 +94,7 @@ class SavedViews(Widget):
         """Write a change down, in a thread."""
         file = self._file
         if file is not None:
-            self._runner.call(
+            self.runner.call(
                 KEEP,
                 lambda token, report: file.change(edit),
                 lambda done: None,
@@ -102,6 +111,11 @@ class SavedViews(Widget):
     def choose(self, now: ListQuery) -> None:
         """Choose a view, save the present list as one, or take one away."""
         options = [Option(f"{_VIEW}{name}", name, _about(query)) for name, query in self.views.items()]
+        options += [
+            Option(f"{_START}{name}", name, _about(query))
+            for name, query in STARTERS.items()
+            if name not in self.views
+        ]
         options.append(Option(_SAVE, "save this list under a name", _about(now), "s"))
         if self.views:
             options.append(Option(_REMOVE, "take a view away", "", "x"))
@@ -111,6 +125,8 @@ class SavedViews(Widget):
                 self._ask_name(now)
             elif choice == _REMOVE:
                 self._ask_which()
+            elif choice is not None and choice.startswith(_START):
+                self.post_message(self.Chosen(STARTERS[choice.removeprefix(_START)]))
             elif choice is not None:
                 self._choose(choice.removeprefix(_VIEW))
 
@@ -142,7 +158,7 @@ class SavedViews(Widget):
         def taken(name: str | None) -> None:
             if name is not None:
                 self._change_views(partial(_without, name))
-                left = plural(len(self.views), "view")
+                left = counted(len(self.views), "view")
                 self._say(f"the view {name} is gone; {left} left")
 
         options = [Option(name, name, _about(query)) for name, query in self.views.items()]
@@ -162,8 +178,13 @@ class SavedViews(Widget):
         self.post_message(self.Changed())
 
     def palette_entries(self) -> list[PaletteEntry]:
-        """The saved views, for the palette."""
-        return [
+        """The saved views and those to begin with, for the palette."""
+        starters = [
+            PaletteEntry("VIEWS", name, partial(self.post_message, self.Chosen(query)), _about(query))
+            for name, query in STARTERS.items()
+            if name not in self.views
+        ]
+        return starters + [
             PaletteEntry("VIEWS", name, partial(self._choose, name), _about(query))
             for name, query in self.views.items()
         ]

@@ -12,8 +12,7 @@ from textual.binding import BindingType
 from textual.reactive import var
 from textual.widget import Widget
 
-from memtui.engine import ListQuery, Memory, MemtuiError, Outcome, Progress, one_line
-from memtui.tui.actions.action import Action
+from memtui.engine import ListQuery, Memory, MemtuiError, Outcome, Progress, counted, one_line
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.change_request import ChangeRequests
@@ -33,7 +32,6 @@ from memtui.tui.messages import (
     ShowReach,
 )
 from memtui.tui.no_store import of_session
-from memtui.tui.paint.numbers import full, plural
 from memtui.tui.screens.browse import state as reduce
 from memtui.tui.screens.browse import view as words
 from memtui.tui.screens.browse.detail import DetailPanel, MemoryDetail
@@ -114,7 +112,7 @@ class BrowseScreen(BaseScreen):
         state, narrow = self.state, size_class(self.size.width) == "narrow"
         scopes = reduce.scopes_phrase(state.view.query.scopes) if state.view is not None else ""
         older = state.older and state.waiting
-        info = words.FILTERING if older else words.counted(state.answer, host(self).glyphs, narrow=narrow)
+        info = words.FILTERING if older else words.list_count(state.answer, host(self).glyphs, narrow=narrow)
         self.query_one(FilterBar).show(state.wish.query.filter, scopes, info)
 
     # the parts
@@ -332,8 +330,6 @@ class BrowseScreen(BaseScreen):
     def _copy_name(self, message: ScopePane.CopyWanted) -> None:
         host(self).copy(message.text, "name")
 
-    # going from panel to panel
-
     @on(MemoryList.Left)
     def _list_left(self) -> None:
         self.action_scopes()
@@ -366,7 +362,7 @@ class BrowseScreen(BaseScreen):
         if (cramped or not self.query_one(LayoutContainer).shows(panel)) and shape.zoom != panel:
             self.want(shaped(self.wish, zoom="" if panel == "list" else panel, overlay=False))
         target = _PANELS[panel]
-        self.call_after_refresh(lambda: self.query_one(target).focus())
+        self.hand_over(lambda: self.query_one(target).focus())
 
     def _focused_panel(self) -> str:
         for name in _PANELS:
@@ -375,8 +371,8 @@ class BrowseScreen(BaseScreen):
         return "list"
 
     def action_scopes(self) -> None:
-        narrow = size_class(self.size.width) == "narrow"
-        shape, panel = reduce.scopes_pressed(self.wish.shape, self._focused_panel(), narrow=narrow)
+        over = size_class(self.size.width) != "wide"
+        shape, panel = reduce.scopes_pressed(self.wish.shape, self._focused_panel(), over=over)
         self.want(replace(self.wish, shape=shape))
         self._go(panel)
 
@@ -390,13 +386,14 @@ class BrowseScreen(BaseScreen):
         self.want(shaped(self.wish, zoom="" if self.wish.shape.zoom else panel, overlay=False))
         self._go(panel)
 
+    def on_detail_panel_dragged(self, message: DetailPanel.Dragged) -> None:
+        self.want(replace(self.wish, shape=reduce.nudged(self.wish.shape, message.columns)))
+
     def action_narrower(self) -> None:
         self.want(replace(self.wish, shape=reduce.nudged(self.wish.shape, -3)))
 
     def action_wider(self) -> None:
         self.want(replace(self.wish, shape=reduce.nudged(self.wish.shape, 3)))
-
-    # changing memories
 
     @property
     def _editing(self) -> Editing:
@@ -423,9 +420,14 @@ class BrowseScreen(BaseScreen):
             self.flash("There is no memory here to change.", "error")
         return ids
 
+    @property
+    def marked(self) -> int:
+        return len(self.listing.marks) if self.listing.has_focus else 0
+
     def action_forget(self, way: str = "") -> None:
         if self.staging.able() and (ids := self.chosen_ids()):
-            forget(self.staging, ids, self._changed, named=not self.listing.marks.ids, way=way)
+            name = self.wish.query.filter.replace('"', "")
+            forget(self.staging, ids, self._changed, named=not self.listing.marks.ids, way=way, name=name)
 
     def action_edit(self) -> None:
         if (memory := self.memory_here) is None or not memory.id:
@@ -449,7 +451,7 @@ class BrowseScreen(BaseScreen):
         one = None if self.listing.marks.ids else self.memory_here
         if not ids:
             return
-        title = f"Change {plural(len(ids), 'memory', 'memories')}"
+        title = f"Change {counted(len(ids), 'memory', 'memories')}"
 
         def plan(field: str, value: str) -> None:
             self.staging.stage(lambda engine: engine.curate.edit(ids, {field: value}), then=self._changed)
@@ -482,13 +484,10 @@ class BrowseScreen(BaseScreen):
                 lambda staged: self._editing.edit(staged, self._known_scopes()),
             )
 
-    # actions
-
-    def holds(self, key: Action) -> bool:
-        """What is done with memories waits until the list is of the filter that was typed."""
-        about = key.context in ("list", "detail") or (key.context == "browse" and key.group != "FIND")
-        unread = key.group != "MOVE" and self.listing.current is None and not self.listing.settled
-        return about and ((self.state.waiting and self.state.older) or unread)
+    def reading(self, *, moving: bool = False) -> bool:
+        """Beside what every screen waits for: the rows under the cursor, which are read by pages."""
+        unread = not moving and self.listing.current is None and not self.listing.settled
+        return super().reading(moving=moving) or (self.state.waiting and self.state.older) or unread
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "filter" and self.query_one(FilterBar).editing:
@@ -589,7 +588,10 @@ class BrowseScreen(BaseScreen):
         for scope, count in self.state.answer.scopes[:2_000] if self.state.answer is not None else ():
             entries.append(
                 PaletteEntry(
-                    "SCOPES", one_line(scope or "(none)"), partial(narrow, scope), f"{full(count)} memories"
+                    "SCOPES",
+                    one_line(scope or "(none)"),
+                    partial(narrow, scope),
+                    counted(count, "memory", "memories"),
                 )
             )
         return entries

@@ -177,12 +177,12 @@ def shaped(wish: ListRequest, **changes: object) -> ListRequest:
     return replace(wish, shape=replace(wish.shape, **changes))  # type: ignore[arg-type]
 
 
-def scopes_pressed(shape: BrowseShape, focused: str, *, narrow: bool) -> tuple[BrowseShape, str]:
+def scopes_pressed(shape: BrowseShape, focused: str, *, over: bool) -> tuple[BrowseShape, str]:
     """Show the scopes and go there, or hide them and go to the list: the shape and the panel of the keyboard.
 
-    `focused` is the panel that has the keyboard now; on a narrow screen the scopes lie over the list.
+    `focused` is the panel that has the keyboard now; `over`: the scopes lie over the list, for want of room.
     """
-    if narrow:
+    if over:
         return replace(shape, overlay=not shape.overlay, zoom=""), "list" if shape.overlay else "scopes"
     if not shape.scopes or shape.zoom:
         return replace(shape, scopes=True, zoom=""), "scopes"

@@ -29,7 +29,7 @@ FILTERING = Content.styled("  filtering... ", "$dim")
 """In the place of the count, which is never of another filter than the one beside it."""
 
 
-def counted(answer: ListAnswer | None, glyphs: Glyphs, *, narrow: bool) -> Content:
+def list_count(answer: ListAnswer | None, glyphs: Glyphs, *, narrow: bool) -> Content:
     """How many memories are listed, of how many, and in which order; nothing where there is no list."""
     if answer is None:
         return Content()

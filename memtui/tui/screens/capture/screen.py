@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import events, on
 from textual.app import ComposeResult
 
-from memtui.engine import MemtuiError, clean, one_line
+from memtui.engine import MemtuiError, clean
+from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.dialogs.text_prompt import Paste, TextPrompt
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
+from memtui.tui.messages import AskCapture
 from memtui.tui.no_store import of_session
-from memtui.tui.paint.numbers import plural
-from memtui.tui.screens.capture import layout, painting, working
-from memtui.tui.screens.capture.state import VIEWS, CaptureState, Talk, marked
+from memtui.tui.screens.capture import jobs, panels, working
+from memtui.tui.screens.capture.state import VIEWS, CaptureState, Planned, Talk, marked
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
@@ -27,7 +27,7 @@ from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import Choice, State, StatePanel
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, ChangeSet, Engine, Outcome
+    from memtui.engine import ChangeSet, Engine, Outcome
     from memtui.engine.capture import (
         CaptureRequest,
         CaptureTrace,
@@ -38,78 +38,59 @@ if TYPE_CHECKING:
     )
 
 
-FIND, RUN, ASK, WHY, INBOX = "find", "run", "ask", "why", "inbox"
-
-MOVES = ("down", "up", "page-down", "page-up", "first", "last")
-
-
-class SaidRows(BuiltRows, inherit_bindings=False):
-    """A list of Capture whose rows can be opened."""
-
-    BINDINGS = [*bindings("rows", only=MOVES), *bindings("said")]  # noqa: RUF012
-
-
-class ReadRows(BuiltRows, inherit_bindings=False):
-    """A panel that is only read: it scrolls."""
-
-    BINDINGS = bindings("rows", only=MOVES)
+FIND, RUN, WHY, INBOX, COUNT, JOB = "find", "run", "why", "inbox", "count", "job"
 
 
 class CaptureScreen(BaseScreen):
     """Conversations, their texts, the candidate of one, its trace; and the inbox."""
 
     MODE = "capture"
+    OF_ROW = frozenset((RUN, COUNT, JOB))
     UNDO = "capture.undo"
     BINDINGS = bindings("capture")
 
     def __init__(self) -> None:
         super().__init__()
         self.state = CaptureState()
-        self.said = State("loading", "looking for conversations", skeleton=True)
+        self.said: State | None = State("loading", "looking for conversations", skeleton=True)
         self._engine: Engine | None = None
         self._revision = -1
         self._chat: ChatSettings | None = None
 
     def body(self) -> ComposeResult:
-        yield LayoutContainer(
-            Panel(StatePanel(), title="Capture", id="state"),
-            Panel(SaidRows(self._talks, id="talk-rows"), title="Conversations", id="talks"),
-            Panel(SaidRows(self._texts, id="text-rows"), title="Texts", id="texts"),
-            Panel(ReadRows(self._candidate, id="candidate-rows"), title="Candidate", id="candidate"),
-            Panel(ReadRows(self._trace, id="trace-rows"), title="Trace", id="trace"),
-            Panel(ReadRows(self._sent, id="sent-rows"), title="What is sent, and where", id="sent"),
-            Panel(SaidRows(self._inbox, id="inbox-rows"), title="Inbox", id="inbox"),
-            Panel(ReadRows(self._item, id="item-rows"), title="Item", id="item"),
-            arrange=self._arrange,
-        )
+        yield LayoutContainer(*panels.panels(self._rows), arrange=self._arrange)
+
+    def _rows(self, name: str) -> Callable[[int, int], list[Row]]:
+        paint = panels.PAINTERS[name]
+
+        def rows(width: int, height: int) -> list[Row]:
+            at = host(self)
+            return paint(self.state, panels.Look(width, at.now_ms(), at.glyphs, at.keys))
+
+        return rows
 
     def _arrange(self, width: int, height: int) -> Arrangement:
         state = self.state
         listed = state.trace is not None or bool(state.waiting)
-        return layout.capture(
+        return layouts.capture(
             width, height, view=state.view, said=self.said is not None, listed=listed, zoom=state.zoom
         )
 
-    def _talks(self, width: int, height: int) -> list[Row]:
-        return painting.talks(self.state, width, host(self).now_ms(), host(self).glyphs)
+    def focus_first(self) -> None:
+        if self.said is not None:
+            self.query_one(StatePanel).focus()
+            return
+        first = {"inbox": "inbox", "funnel": "loss", "jobs": "job"}.get(self.state.view, "talk")
+        if first == "talk" and not self.query_one(LayoutContainer).shows("talks"):
+            first = "text"
+        self.query_one(f"#{first}-rows").focus()
 
-    def _texts(self, width: int, height: int) -> list[Row]:
-        return painting.texts(self.state, width, host(self).glyphs)
-
-    def _candidate(self, width: int, height: int) -> list[Row]:
-        return painting.candidate(self.state, width, host(self).glyphs, host(self).keys)
-
-    def _trace(self, width: int, height: int) -> list[Row]:
-        return painting.trace(self.state, width, host(self).glyphs, host(self).keys)
-
-    def _sent(self, width: int, height: int) -> list[Row]:
-        return painting.sent(self.state, width, host(self).glyphs)
-
-    def _inbox(self, width: int, height: int) -> list[Row]:
-        return painting.inbox(self.state, width, host(self).now_ms(), host(self).glyphs)
-
-    def _item(self, width: int, height: int) -> list[Row]:
-        return painting.item(self.state, width, host(self).keys)
+    def repaint(self) -> None:
+        for name, key in panels.chosen(self.state).items():
+            self.query_one(f"#{name}-rows", BuiltRows).repaint(key)
+        for panel, said in panels.headlines(self.state).items():
+            self.query_one(f"#{panel}", Panel).headline(**said)
+        self.refresh_bindings()
 
     # ------------------------------------------------------------------ the store, and what it answers
 
@@ -124,7 +105,12 @@ class CaptureScreen(BaseScreen):
                 self.call(
                     FIND, lambda token, report: working.found(), self._have_talks, failed=self._no_talks
                 )
+            self.state = replace(self.state, plans={})
             self._read_inbox()
+
+    def receive(self, message: AskCapture) -> None:
+        """A text of another screen, as a conversation."""
+        self._add_text(message.text)
 
     def _read_inbox(self) -> None:
         engine = self._engine
@@ -167,6 +153,8 @@ class CaptureScreen(BaseScreen):
         self.state = replace(
             self.state,
             talks=talks,
+            runs={**self.state.runs, talk.key: (request, trace)},
+            funnel=None,
             talk=talk.key,
             request=request,
             trace=trace,
@@ -178,55 +166,9 @@ class CaptureScreen(BaseScreen):
         )
         self.say(None)
         self.query_one("#text-rows", BuiltRows).choose(str(first))
-        self.query_one("#text-rows").focus()
+        self.hand_over(self.query_one("#text-rows").focus)  # behind what `say` has under way
         if trace.warnings and self.state.model:
             self.flash(trace.warnings[0], "note")
-
-    # ------------------------------------------------------------------ painting
-
-    def focus_first(self) -> None:
-        shown = self.query_one(LayoutContainer).shows
-        wanted = "state" if self.said is not None else "inbox" if self.state.view == "inbox" else "talks"
-        if wanted == "talks" and not shown("talks"):
-            wanted = "texts"
-        target = (
-            StatePanel if wanted == "state" else f"#{wanted[:-1] if wanted.endswith('s') else wanted}-rows"
-        )
-        self.query_one(target).focus()
-
-    def repaint(self) -> None:
-        state = self.state
-        for name, key in (
-            ("talk", state.talk),
-            ("text", str(state.text)),
-            ("candidate", None),
-            ("trace", None),
-            ("sent", None),
-            ("inbox", state.item),
-            ("item", None),
-        ):
-            self.query_one(f"#{name}-rows", BuiltRows).repaint(key or None)
-        trace = state.trace
-        texts = "" if trace is None else f"{len(trace.texts)}, in order"
-        made = [each for each in trace.candidates if each.writes] if trace is not None else []
-        self.query_one("#texts", Panel).headline(which=texts, where="{capture.why-not} why not")
-        which = "" if trace is None else f"{len(state.candidates)} of this text, {len(made)} to write"
-        self.query_one("#candidate", Panel).headline(
-            which=which, where="{capture.accept} accept  {capture.edit} edit  {capture.refuse} refuse"
-        )
-        self.query_one("#trace", Panel).headline(
-            what="Why not" if state.verdict is not None else "Trace",
-            which="" if trace is None else f"of text {state.text + 1}",
-        )
-        views = "  ".join(f"[{each}]" if each == state.view else each for each in VIEWS)
-        self.query_one("#talks", Panel).headline(
-            which=views, where="{capture.paste} paste  {capture.load} file"
-        )
-        self.query_one("#inbox", Panel).headline(which=f"{views}   {len(state.items)} wait")
-        self.query_one("#sent", Panel).headline(
-            which=state.model or "no model", where="{capture.model} model"
-        )
-        self.refresh_bindings()
 
     def _nothing(self) -> State:
         facts = (
@@ -259,6 +201,17 @@ class CaptureScreen(BaseScreen):
         self.state = replace(self.state, item=event.key)
         self.repaint()
 
+    @on(RowList.Highlighted, "#loss-rows")
+    def _loss_chosen(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        self.state = replace(self.state, loss=event.key)
+
+    @on(RowList.Highlighted, "#job-rows")
+    def _job_chosen(self, event: RowList.Highlighted) -> None:
+        event.stop()
+        self.state = replace(self.state, job=event.key)
+        self.repaint()
+
     @on(RowList.Opened)
     def _opened(self, event: RowList.Opened) -> None:
         event.stop()
@@ -266,6 +219,10 @@ class CaptureScreen(BaseScreen):
             self._run(event.key)
         elif event.rows.id == "text-rows":
             self.query_one("#candidate-rows").focus()
+        elif event.rows.id == "loss-rows":
+            self._show_loss(event.key)
+        elif event.rows.id == "job-rows":
+            self._plan_job(event.key)
 
     @on(StatePanel.Chosen)
     def _way(self, message: StatePanel.Chosen) -> None:
@@ -300,48 +257,18 @@ class CaptureScreen(BaseScreen):
         )
 
     def _add_text(self, text: str | None) -> None:
-        if text is None or not text.strip():
-            return
-        from memtui.engine.capture import (
-            parse_conversations,
-        )
-
-        try:
-            found = parse_conversations(text.encode("utf-8", "replace"), "auto", "the pasted text")
-        except MemtuiError as error:
-            self.flash(str(error), "error")
-            return
-        self._add(
-            [
-                Talk(
-                    f"paste {at}",
-                    f"pasted, {plural(len(each.messages), 'text')}",
-                    conversation=each,
-                    at_ms=host(self).now_ms(),
-                )
-                for at, each in enumerate(found, len(self.state.talks))
-            ]
-        )
+        if text is not None and text.strip():
+            self._add_from(lambda: working.pasted(text, len(self.state.talks), host(self).now_ms()))
 
     def _add_file(self, name: str | None) -> None:
-        if not name:
-            return
-        from memtui.engine.capture import (
-            read_conversations,
-        )
+        if name:
+            self._add_from(lambda: working.in_file(name))
 
-        path = Path(name).expanduser()
+    def _add_from(self, read: Callable[[], list[Talk]]) -> None:
         try:
-            found = read_conversations(path)
+            self._add(read())
         except MemtuiError as error:
             self.flash(str(error), "error")
-            return
-        self._add(
-            [
-                Talk(f"{path} {at}", one_line(each.title or path.name), str(path), conversation=each)
-                for at, each in enumerate(found)
-            ]
-        )
 
     def _add(self, talks: list[Talk]) -> None:
         known = {each.key for each in talks}
@@ -358,8 +285,105 @@ class CaptureScreen(BaseScreen):
         self.app.push_screen(TextPrompt("Take a conversation from a file", hint), self._add_file)
 
     def action_again(self) -> None:
-        if self.state.talk:
+        if self.state.view == "funnel":
+            self._run_all()
+        elif self.state.talk:
             self._run(self.state.talk)
+
+    # ------------------------------------------------------------------ the funnel, and the jobs
+
+    def _run_all(self) -> None:
+        engine, talks = self._engine, self.state.talks
+        if engine is None or not talks:
+            self.flash("There is no conversation: paste one, or take a file.", "note")
+            return
+
+        def have(made: tuple[tuple[Talk, CaptureRequest, CaptureTrace], ...]) -> None:
+            kept = {talk.key: sum(bool(each.writes) for each in trace.candidates) for talk, _, trace in made}
+            listed = tuple(replace(each, kept=kept.get(each.key, each.kept)) for each in talks)
+            runs = {talk.key: (request, trace) for talk, request, trace in made}
+            self.state = replace(self.state, talks=listed, runs=runs, waiting="")
+            self._count()
+
+        self.call(
+            RUN,
+            lambda token, report: working.every(engine, talks, token, report),
+            have,
+            progress=self._advanced,
+        )
+
+    def _count(self) -> None:
+        engine, runs, span = self._engine, tuple(self.state.runs.values()), self.state.span
+        if engine is not None:
+            self.call(
+                COUNT,
+                lambda token, report: working.losses_counted(engine, runs, span, token),
+                self._have_funnel,
+            )
+
+    def _have_funnel(self, found: Any) -> None:
+        funnel, days, otherwise = found
+        gates = [each.gate for each in funnel.losses]
+        loss = self.state.loss if self.state.loss in gates else gates[0] if gates else ""
+        self.state = replace(self.state, funnel=funnel, days=days, otherwise=otherwise, loss=loss)
+        self.repaint()
+
+    def _show_loss(self, gate: str) -> None:
+        """The conversation with the first text that was lost for this reason, and that text."""
+        found = self.state.funnel
+        loss = next((each for each in found.losses if each.gate == gate), None) if found is not None else None
+        if loss is None:
+            return
+        key = list(self.state.runs)[loss.run]
+        request, trace = self.state.runs[key]
+        self.state = replace(
+            self.state,
+            view="conversations",
+            talk=key,
+            request=request,
+            trace=trace,
+            text=loss.text,
+            marks={},
+            verdict=None,
+        )
+        self.say(None)
+        self.query_one("#text-rows", BuiltRows).choose(str(loss.text))
+        self.hand_over(self.focus_first)
+
+    def action_more_days(self) -> None:
+        self._look_back(min(90, self.state.span * 2))
+
+    def action_fewer_days(self) -> None:
+        self._look_back(max(7, self.state.span // 2))
+
+    def _look_back(self, days: int) -> None:
+        self.state = replace(self.state, span=days)
+        self._count()
+
+    def _plan_job(self, name: str) -> None:
+        engine, chat = self._engine, self._chat
+        if engine is None:
+            return
+        talk = next((each for each in self.state.talks if each.key == self.state.talk), None)
+        self.state = replace(self.state, job=name, waiting=f"looking what {name} would do")
+        self.repaint()
+        self.call(
+            JOB,
+            lambda token, report: jobs.planned(name, engine, talk, chat, token, report),
+            self._have_plan,
+            progress=self._advanced,
+        )
+
+    def _have_plan(self, found: Planned) -> None:
+        self.state = replace(jobs.with_plan(self.state, found), heard="")
+        self.repaint()
+
+    def _apply_job(self) -> None:
+        found = self.state.plans.get(self.state.job)
+        if found is None or not found.changes.changes:
+            self.flash("Open a job first: it shows what it would do.", "note")
+            return
+        self.staging.stage(lambda engine: found.changes)
 
     def action_model(self) -> None:
         """Ask the configured model from now on, or the rules again."""
@@ -391,13 +415,25 @@ class CaptureScreen(BaseScreen):
         if engine is None or state.trace is None or state.request is None or state.view != "conversations":
             return
         place, trace, request = state.text, state.trace, state.request
+        self.call(
+            WHY, lambda token, report: working.explained(engine, place, trace, request), self._have_verdict
+        )
 
-        def ask(token: CancelToken, report: Callable[[Any], None]) -> object:
-            from memtui.engine.capture import why_not
+    def _take_remedy(self) -> None:
+        """Capture again with the smallest change, which a replay has shown to keep the text."""
+        engine, state, remedy = self._engine, self.state, self.state.remedy
+        talk = next((each for each in state.talks if each.key == state.talk), None)
+        if engine is None or remedy is None or talk is None or state.trace is None or state.request is None:
+            return
+        place, trace, request = state.text, state.trace, state.request
 
-            return why_not(place, trace, request, engine.capture_context)
+        def have(made: tuple[Talk, CaptureRequest, CaptureTrace]) -> None:
+            self._ran(*made)
+            self.flash(f"Kept with {remedy.setting}: {remedy.after}.", "note")
 
-        self.call(WHY, ask, self._have_verdict)
+        self.call(
+            RUN, lambda token, report: working.changed(engine, talk, remedy, place, trace, request), have
+        )
 
     # ------------------------------------------------------------------ deciding
 
@@ -406,7 +442,9 @@ class CaptureScreen(BaseScreen):
             self._settle_item(accept=True)
             return
         places = tuple(at for at, each in self.state.candidates if each.writes)
-        if places:
+        if self.state.remedy is not None:
+            self._take_remedy()
+        elif places:
             self.state = marked(self.state, places, "accepted")
             self.repaint()
         elif self.state.candidates:
@@ -452,6 +490,9 @@ class CaptureScreen(BaseScreen):
         self.repaint()
 
     def action_apply(self) -> None:
+        if self.state.view == "jobs":
+            self._apply_job()
+            return
         trace, places = self.state.trace, self.state.to_apply()
         if trace is None or not places:
             self.flash("Nothing is accepted, and nothing new was found.", "note")
@@ -508,26 +549,31 @@ class CaptureScreen(BaseScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         state = self.state
         on_item = state.view == "inbox" and state.chosen is not None
-        on_candidate = state.view == "conversations" and bool(state.candidates)
+        on_texts = state.view == "conversations"
+        on_candidate = on_texts and bool(state.candidates)
         able = {
             "why_not": state.view == "conversations" and state.trace is not None,
-            "accept": on_item or on_candidate,
+            "accept": on_item or on_candidate or (on_texts and state.remedy is not None),
             "edit": on_item or on_candidate,
             "refuse": on_item or on_candidate,
-            "apply": bool(state.to_apply()),
-            "again": bool(state.talk),
+            "apply": state.job in state.plans if state.view == "jobs" else bool(state.to_apply()),
+            "again": bool(state.talks if state.view == "funnel" else state.talk),
+            "more_days": state.view == "funnel",
+            "fewer_days": state.view == "funnel",
         }
         return True if able.get(action, True) else None
 
     def action_view(self) -> None:
         at = (VIEWS.index(self.state.view) + 1) % len(VIEWS)
         self.state = replace(self.state, view=VIEWS[at], zoom="")
-        if self.state.view == "inbox":
+        if self.state.view != "conversations":
             self.say(None)
-            self.query_one("#inbox-rows").focus()
+            if self.state.view == "funnel":
+                self._count()
+            self.focus_first()
         else:
             self.say(None if self.state.talks else self._nothing())
-            self.call_after_refresh(self.focus_first)
+            self.hand_over(self.focus_first)
 
     def action_zoom(self) -> None:
         here = self.focused.parent.id if self.focused is not None and self.focused.parent is not None else ""
@@ -538,8 +584,8 @@ class CaptureScreen(BaseScreen):
     def action_back(self) -> None:
         if self.staging.stop() or self.dismiss_flash():
             return
-        if self.runner.busy(RUN):
-            self.runner.cancel(RUN)
+        if busy := [name for name in (RUN, JOB) if self.runner.busy(name)]:
+            self.runner.cancel(busy[0])
             self.state = replace(self.state, waiting="", heard="")
             self.say(None)
             self.flash("Stopped; nothing was written.", "note")
@@ -551,4 +597,4 @@ class CaptureScreen(BaseScreen):
         elif self.state.trace is not None and self.state.view == "conversations":
             self.state = replace(self.state, trace=None, marks={})
             self.say(None)
-            self.call_after_refresh(self.focus_first)
+            self.hand_over(self.focus_first)

@@ -7,21 +7,27 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from memtui.engine import ChangeSet
     from memtui.engine.capture import (
         Candidate,
         CaptureRequest,
         CaptureTrace,
         CaptureVerdict,
         Conversation,
+        Day,
+        Funnel,
         Item,
+        Otherwise,
+        Remedy,
+        Run,
     )
 
 
-View = Literal["conversations", "inbox"]
+View = Literal["conversations", "inbox", "funnel", "jobs"]
 
 Mark = Literal["accepted", "refused"]
 
-VIEWS: tuple[View, ...] = ("conversations", "inbox")
+VIEWS: tuple[View, ...] = ("conversations", "inbox", "funnel", "jobs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,16 @@ class Talk:
     conversation: Conversation | None = None
     kept: int | None = None
     """Memories that came of it; None: not captured yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """What a job would change: `changes` to agree to, what it counted, and faults of the original it would meet."""
+
+    job: str
+    changes: ChangeSet
+    notes: tuple[str, ...] = ()
+    report: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +78,25 @@ class CaptureState:
     done: int = 0
     item: str = ""
     zoom: str = ""
+    runs: Mapping[str, Run] = field(default_factory=dict)
+    """Conversations that were captured here, by their key: what the funnel counts."""
+    funnel: Funnel | None = None
+    otherwise: tuple[Otherwise, ...] | None = None
+    """What other settings would have left; None: not replayed yet."""
+    days: tuple[Day, ...] = ()
+    span: int = 7
+    """Days that the funnel looks back."""
+    loss: str = ""
+    """The reason under the cursor."""
+    plans: Mapping[str, Planned] = field(default_factory=dict)
+    """What jobs would change, by their name."""
+    job: str = "compaction"
+
+    @property
+    def remedy(self) -> Remedy | None:
+        """The smallest change that a replay has shown to keep the chosen text."""
+        found = () if self.verdict is None else self.verdict.remedies
+        return next((each for each in found if each.confirmed), None)
 
     @property
     def candidates(self) -> tuple[tuple[int, Candidate], ...]:

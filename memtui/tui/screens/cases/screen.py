@@ -13,7 +13,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import reactive
 
-from memtui.engine import CancelToken, CaseBook, MemtuiError, Progress, one_line
+from memtui.engine import CancelToken, CaseBook, MemtuiError, Progress, counted, one_line
 from memtui.engine.cases import (
     CaseSetup,
 )
@@ -28,7 +28,6 @@ from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement, size_class
 from memtui.tui.paint.bars import progress as progress_bar
-from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.cases import state as reduce
 from memtui.tui.screens.cases import view
 from memtui.tui.screens.cases.state import Book, CasesState, Named
@@ -137,7 +136,7 @@ def take_demo(book: CaseBook, now_ms: int) -> str:
 
     cases = demo_cases(now_ms)
     book.put_all(cases)
-    return f"{plural(len(cases), 'case')} taken from the demo store's questions"
+    return f"{counted(len(cases), 'case')} taken from the demo store's questions"
 
 
 # Choosing what the cases are asked with: A, B, how many results count, and a file of more cases.
@@ -237,6 +236,7 @@ class CasesScreen(BaseScreen):
     """Opened over Recall; `ask` asks a case there, after this screen has gone."""
 
     MODE = "recall"
+    OF_ROW = frozenset(("work",))
     CSS_PATH = "cases.tcss"
     BINDINGS = bindings("cases")
 
@@ -338,7 +338,7 @@ class CasesScreen(BaseScreen):
         self.refresh_bindings()
         wanted = self.query_one(StatePanel) if said is not None else rows
         if not isinstance(self.focused, BuiltRows) or said is not None:
-            self.call_after_refresh(wanted.focus)
+            self.hand_over(wanted.focus)
 
     def _where(self, at: int, count: int) -> str:
         narrow = size_class(self.app.size.width) == "narrow"
@@ -464,10 +464,10 @@ class CasesScreen(BaseScreen):
 
     def _imported(self, value: Imported) -> None:
         taken, rejected = value
-        self.flash(f"{plural(taken, 'case')} taken", "done")
+        self.flash(f"{counted(taken, 'case')} taken", "done")
         if rejected:
             said = [f"{where}: {why}" for where, why in rejected]
-            intro = [f"{plural(taken, 'case')} taken. {plural(len(said), 'line')} could not be read:"]
+            intro = [f"{counted(taken, 'case')} taken. {counted(len(said), 'line')} could not be read:"]
             self.app.push_screen(Sheet("Lines that are no case", intro, said, []))
         self._read()
 

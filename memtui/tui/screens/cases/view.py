@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import plural, score
+from memtui.tui.paint.numbers import score
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.cases.state import CasesState, answers, missing
 from memtui.tui.widgets.row_list import Row
@@ -153,7 +153,7 @@ def _averages(
         lines.append(Content.assemble(*parts))
     asked = [answer for answer in report.answers if answer.measures is not None]
     left = len(report.answers) - len(asked)
-    said = f" {plural(len(asked), 'case')} judged" + (f", {left} could not be" if left else "")
+    said = f" {counted(len(asked), 'case')} judged" + (f", {left} could not be" if left else "")
     if state.stale:
         said += f"; the setups have changed since: {keys.cap('cases.run')} runs them"
     return [*lines, Content.styled(said, "$stale" if left or state.stale else "$dim")]
@@ -216,7 +216,7 @@ def _tuning(state: CasesState, width: int, keys: Keymap) -> list[Content]:
     lines += [Content.styled(f" {line}", "$match") for line in block_text(state).split("\n")]
     said = (
         f"{found.tried} tried, {found.stopped}. On the cases that chose them {found.train_gain:+.3f} nDCG;"
-        f" on {plural(held.cases, 'case')} kept apart {held.difference:+.3f}:"
+        f" on {counted(held.cases, 'case')} kept apart {held.difference:+.3f}:"
         f" {held.verdict.replace('B', 'the new ones').replace('A is', 'the old ones are')}."
         f" {keys.cap('cases.copy')} copies the block."
     )
@@ -278,7 +278,7 @@ def _memory_line(
     if memory is None:
         text = (fit(f"{glyphs.warn} gone from the store", room, glyphs.ellipsis), "$stale")
     else:
-        text = (fit(one_line(memory.text[:400]), room, glyphs.ellipsis), "$foreground")
+        text = (fit(one_line(memory.text)[:400], room, glyphs.ellipsis), "$foreground")
     return Content.assemble(
         (f" {fit(one_line(id)[:8], 10)}", "$dim"), (places, "bold $foreground"), "  ", text
     )

@@ -8,7 +8,7 @@ from typing import Literal
 from textual.containers import Horizontal
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui import layouts
 from memtui.tui.bound_panel import BoundPanel
 from memtui.tui.host import host
@@ -204,7 +204,7 @@ class FlowPanel(ListsPanel):
             self.headline(what="Compare", which="", where="")
             self.call_after_refresh(words.focus)
         elif state.pair is not None:
-            count = f"{len(state.pair.comparison.flows)} memories"
+            count = counted(len(state.pair.comparison.flows), "memory", "memories")
             self.headline(
                 what="A",
                 which=Content.assemble((f"{count}   ", "$dim"), ("B", "bold $foreground")),

@@ -128,7 +128,7 @@ class CompareScreen(BaseScreen):
         first = self.state.pair is None
         self.state = reduce.finish(self.state, pair)
         if first or isinstance(self.focused, StatePanel):
-            self.call_after_refresh(self._focus_list)
+            self.hand_over(self._focus_list)
 
     def _no_pair(self, error: MemtuiError) -> None:
         self.state = reduce.fail(self.state, error)
@@ -158,7 +158,7 @@ class CompareScreen(BaseScreen):
             self._sides.menu()
         elif name == "back":
             self.state = reduce.give_up(self.state)
-            self.call_after_refresh(self._focus_list)
+            self.hand_over(self._focus_list)
         else:
             self._sides.way(name)
 

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.message import Message
 
-from memtui.engine import CancelToken, MemtuiError, RecallRequest, UsageError, explain, one_line
+from memtui.engine import (
+    UNSET,
+    CancelToken,
+    MemtuiError,
+    RecallRequest,
+    UsageError,
+    counted,
+    explain,
+    one_line,
+)
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.find_list import FindItem, FindList
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
-from memtui.tui.paint.numbers import ago, date, plural
+from memtui.tui.paint.numbers import ago, date
 from memtui.tui.screens.compare.state import CompareState, Side
 from memtui.tui.screens.compare.view import value as words_of
 from memtui.tui.trace import options
@@ -63,7 +72,7 @@ def titled(base: str, changes: dict[str, Any]) -> str:
     if not changes:
         return base
     if len(changes) > SHOWN_CHANGES:
-        return f"{base}, {plural(len(changes), 'setting')} changed"
+        return f"{base}, {counted(len(changes), 'setting')} changed"
     told = [f"{path.rsplit('.', 1)[-1]} {words_of(path, value)}" for path, value in changes.items()]
     return f"{base}, {', '.join(told)}"
 
@@ -154,9 +163,17 @@ class SidePicker(BoundPart[CompareState]):
             except MemtuiError as error:
                 self._refused(error)
                 return
-            config = base.config if name.startswith("pro/") and base.recipe.startswith("pro/") else None
+            from memtui.engine.recall import recipe_named
+
+            family = recipe_named(base.recipe).family if base.recipe else ""
+            same = family != "" and family == recipe_named(name).family
+            config = base.config if same else None
             limit = base.limit or (account.limit if account is not None else None)
-            self._take(name, replace(base, recipe=name, config=config, limit=limit))
+            asker, info = getattr(account, "asker", None), recipe_named(name)
+            has_own = info.of_agent or info.own_rows or info.scope_by_scope
+            unset = has_own and asker is not None and not asker.chosen(base.scopes)
+            scopes = UNSET if unset else base.scopes
+            self._take(name, replace(base, recipe=name, config=config, limit=limit, scopes=scopes))
 
         self._push(ChooseOne("Compare with the recipe", others), take)
 
@@ -164,7 +181,8 @@ class SidePicker(BoundPart[CompareState]):
         """One more setting of B; where there is no B yet, or it is a receipt, of A as a new B."""
         pair = self.state.pair
         base = pair.b if pair is not None and pair.b.request is not None else self.state.a
-        trace: Trace | None = base.account if base.request is not None else None
+        account = base.account if base.request is not None else None
+        trace = cast("Trace | None", account)  # what was asked here is a recall
         engine = self.session.engine
         if trace is None or engine is None:
             self.flash("A receipt's settings cannot be changed. {compare.swap} swaps the sides.", "note")

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import date, plural, score
+from memtui.tui.paint.numbers import date, score
 from memtui.tui.paint.timeline import millis
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.compare.state import Pair, Side, listed, ordered
@@ -54,7 +54,13 @@ def candidate_of(pair: Pair, which: Which, id: str) -> Candidate | None:
 def text_of(pair: Pair, id: str) -> str:
     """A memory on one line; its id where its text is not known."""
     memory = pair.memories.get(id)
-    return one_line(memory.text[:400]) if memory is not None else f"({one_line(id)})"
+    return one_line(memory.text)[:400] if memory is not None else f"({one_line(id)})"
+
+
+def score_in(pair: Pair, which: Which, id: str) -> str:
+    """The score of a memory that one side returned, as that side's recall prints it; `-` where it did not."""
+    found = next((c for c in account_of(pair, which).candidates if c.id == id and c.rank is not None), None)
+    return stages.score_words(found) if found is not None else "-"
 
 
 # ---------------------------------------------------------------------- the head
@@ -92,6 +98,22 @@ def embedded(account: ScoreAccount) -> str:
         return "nothing: by words alone"
     text = account.embedded
     return "a vector that was given" if text is None else f"\u201c{one_line(text)}\u201d"
+
+
+def _same_scopes(pair: Pair) -> bool:
+    """Whether both sides searched the same scopes, by a filter; a receipt does not tell."""
+    a, b = (getattr(account_of(pair, which), "asker", None) for which in ("a", "b"))
+    if a is None or b is None or a.words == b.words:
+        return True
+    return "own-rules" not in (a.how, b.how) and a.scopes == b.scopes
+
+
+def asked_by(account: ScoreAccount) -> str:
+    """Whose recall one side is, and the scopes that were searched for it."""
+    asker = getattr(account, "asker", None)
+    if asker is None:
+        return "not recorded: a receipt"
+    return one_line(asker.words).removeprefix("asked ").partition(";")[0]
 
 
 def stands(pair: Pair) -> tuple[str, str]:
@@ -176,7 +198,7 @@ def side_rows(pair: Pair, which: Which, width: int, glyphs: Glyphs) -> list[Row]
 
 
 def _own_line(pair: Pair, flow: RankFlow, which: Which, width: int, glyphs: Glyphs) -> Content:
-    rank, value = (flow.rank_a, flow.score_a) if which == "a" else (flow.rank_b, flow.score_b)
+    rank = flow.rank_a if which == "a" else flow.rank_b
     moved, style = move_words(flow, which, glyphs)
     memory = pair.memories.get(flow.id)
     tier = memory.tier if memory is not None else None
@@ -188,7 +210,7 @@ def _own_line(pair: Pair, flow: RankFlow, which: Which, width: int, glyphs: Glyp
         " ",
         (fit(text_of(pair, flow.id), room, glyphs.ellipsis), "$foreground"),
         " ",
-        (right(score(value), SCORE_CELLS), "bold $foreground"),
+        (right(score_in(pair, which, flow.id), SCORE_CELLS), "bold $foreground"),
         (right(moved, MOVE_CELLS), style),
         " ",
     )
@@ -267,8 +289,8 @@ def merged_rows(pair: Pair, width: int, glyphs: Glyphs) -> list[Row]:
                         (right(moved, MOVE_CELLS), style),
                         "  ",
                         (fit(text_of(pair, flow.id), room, glyphs.ellipsis), "$foreground"),
-                        (right(score(flow.score_a) if flow.rank_a else "-", SCORE_CELLS + 1), "$dim"),
-                        (right(score(flow.score_b) if flow.rank_b else "-", SCORE_CELLS + 1), "$foreground"),
+                        (right(score_in(pair, "a", flow.id), SCORE_CELLS + 1), "$dim"),
+                        (right(score_in(pair, "b", flow.id), SCORE_CELLS + 1), "$foreground"),
                         " ",
                     ),
                 ),
@@ -367,6 +389,9 @@ def summary(pair: Pair) -> list[tuple[str, str]]:
     found = pair.comparison
     a, b = stands(pair)
     out = [("A stands", a), ("B stands", b)] if a != b else [("stand on", a)]
+    who = [asked_by(account_of(pair, which)) for which in ("a", "b")]
+    if not _same_scopes(pair):  # what one of them never looked at it did not lose
+        out += [("A asked", who[0]), ("B asked", who[1])]
     said = [embedded(account_of(pair, which)) for which in ("a", "b")]
     out += [("A embeds", said[0]), ("B embeds", said[1])] if said[0] != said[1] else [("embed", said[0])]
     if not found.one_scale:
@@ -376,15 +401,15 @@ def summary(pair: Pair) -> list[tuple[str, str]]:
         out.append(
             (
                 "left",
-                f"{plural(len(found.left), 'memory', 'memories')}; in B lost by {losses(pair, found.left, 'b')}",
+                f"{counted(len(found.left), 'memory', 'memories')}; in B lost by {losses(pair, found.left, 'b')}",
             )
         )
     if found.entered:
         words = losses(pair, found.entered, "a")
-        out.append(("entered", f"{plural(len(found.entered), 'memory', 'memories')}; in A lost by {words}"))
+        out.append(("entered", f"{counted(len(found.entered), 'memory', 'memories')}; in A lost by {words}"))
     moved = sum(1 for flow in found.flows if flow.moved)
     if moved:
-        out.append(("moved", f"{plural(moved, 'memory', 'memories')} up or down"))
+        out.append(("moved", f"{counted(moved, 'memory', 'memories')} up or down"))
     return out if len(out) > told else [*out, ("the same", "both return the same memories in the same order")]
 
 
@@ -478,7 +503,7 @@ def _settings(pair: Pair, found: Mapping[str, float], width: int, glyphs: Glyphs
     if len(apart) > MOST_APART:
         for name, count in (("A", sum(d.b is None for d in apart)), ("B", sum(d.a is None for d in apart))):
             if count:
-                lines.append(Content.styled(f" {plural(count, 'setting')} that only {name} has", "$dim"))
+                lines.append(Content.styled(f" {counted(count, 'setting')} that only {name} has", "$dim"))
     return lines
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from textual.containers import Container
 from textual.message import Message
 from textual.widget import Widget
 
-from memtui.engine import MemtuiError
-from memtui.tui.calls import CallsMixin, Work
+from memtui.tui.calls import CallsMixin, EngineCalls
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.messages import Flash, FlashKind
 from memtui.tui.screens.health.state import HealthState, View
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 
-class Area(Container):
+class Area(Container, CallsMixin):
     """The keys of one view; `state` and `engine` are set by the screen."""
 
     VIEW: View = "doctor"
@@ -35,7 +33,7 @@ class Area(Container):
         super().__init__(*children)
         self.state = HealthState()
         self.engine: Engine | None = None
-        self.runner = CallsMixin(self)
+        self.runner = EngineCalls(self)
 
     def on_unmount(self) -> None:
         self.runner.cancel_all()
@@ -53,21 +51,6 @@ class Area(Container):
     def have(self, **known: Any) -> None:
         """Something was read."""
         self.post_message(self.Had(known))
-
-    def call(
-        self,
-        slot: str,
-        work: Work,
-        then: Callable[[Any], Any],
-        *,
-        progress: Callable[[Any], None] | None = None,
-    ) -> None:
-        """Run an engine call; its error is said above the key bar."""
-        self.runner.call(slot, work, then, progress=progress, failed=self.call_failed)
-
-    def call_failed(self, error: MemtuiError) -> None:
-        """Say what went wrong."""
-        self.flash(str(error), "error")
 
     def flash(self, text: str, kind: FlashKind = "done") -> None:
         """Say one line above the key bar."""

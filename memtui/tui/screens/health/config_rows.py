@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.dialogs.config_preview import words_of
 from memtui.tui.paint.cells import crop, fit, tilde
-from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.health.configuring import flight_words, plain
-from memtui.tui.screens.health.painting import Look, labelled
 from memtui.tui.screens.health.state import HealthState
+from memtui.tui.screens.health.view import Look, labelled
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ def config(state: HealthState, width: int, look: Look) -> list[Row]:
         rows.append(
             Row((Content.assemble((f" {sign} ", style), said),), f"problem:{problem.path}:{problem.rule}")
         )
-    title = f" {config.title}: {plural(len(config.changes), 'setting')}"
+    title = f" {config.title}: {counted(len(config.changes), 'setting')}"
     rows.append(Row((Content.styled(crop(title, width - 1, look.glyphs.ellipsis), "bold $heading"),)))
     for change in config.changes:
         own = look.glyphs.mark if change.short in config.turned.edits else " "

@@ -9,9 +9,10 @@ from textual import on
 
 from memtui.engine import MemtuiError
 from memtui.tui.actions.table import bindings
-from memtui.tui.config_request import ConfigRequests, Make, PlannedConfig, read_configuration
+from memtui.tui.config_request import ConfigRequests, Make, read_configuration
 from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.choose_one import Option as Choice
+from memtui.tui.dialogs.config_preview import PlannedConfig
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.messages import AskRecall
 from memtui.tui.screens.health.area import Area
@@ -36,7 +37,7 @@ PLANS = ("A", "B", "C", "D", OWN)
 
 def read_config(engine: Engine, turned: Turned) -> ConfigView:
     """The configuration that names the store, its problems, and the plan as it was turned; for a worker."""
-    from memtui.engine.configuration import OPTIONS, problems_of, setting_path, value_at
+    from memtui.engine.configuration import options_of, problems_of, setting_path, value_at
 
     try:
         config = read_configuration(engine)
@@ -46,20 +47,21 @@ def read_config(engine: Engine, turned: Turned) -> ConfigView:
         return ConfigView(known, turned, error=str(error))
     changes = {each.short: each for each in draft.changes}
     lines = []
-    for option in OPTIONS:
+    for option in options_of(config):
         is_set, value = value_at(config, (*config.config_path, *setting_path(option.path)))
         lines.append(OptionLine(option, value, is_set, changes.get(option.path)))
     return ConfigView(str(config.main), turned, draft, problems_of(config, store=engine.store), tuple(lines))
 
 
 def _draft(engine: Engine, config: Configuration, turned: Turned) -> ConfigDraft:
-    from memtui.engine.configuration import PLANS, draft_of, option, plan_changes, plan_option
+    from memtui.engine.configuration import PLANS, draft_of, options_of, plan_changes, plan_option
 
     plan = PLANS.get(turned.plan)
     changes = {} if plan is None else {each.short: each for each in plan_changes(config, plan)}
     changes = {name: each for name, each in changes.items() if name not in turned.dropped}
+    options = {each.path: each for each in options_of(config)} if turned.edits else {}
     for path, value in turned.edits.items():
-        known = option(path)
+        known = options.get(path)
         changes.pop(path, None)
         if known is not None:
             changes |= {each.short: each for each in plan_option(config, known, value)}
@@ -157,6 +159,9 @@ class ConfigArea(Area):
     VIEW = "config"
     BINDINGS = bindings("plans")
 
+    turned = Turned()
+    """What was turned last: read again when the files have changed."""
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         able = {
             **dict.fromkeys(("plan", "options", "edit", "fly", "apply", "smoke"), self.planned is not None),
@@ -170,9 +175,10 @@ class ConfigArea(Area):
             event.stop()
             self.action_edit()
 
-    def read_plan(self, turned: Turned) -> None:
-        """Read the configuration, and the plan as it was turned."""
+    def read_plan(self, turned: Turned | None) -> None:
+        """Read the configuration, and the plan as it was turned; None: as it was turned last."""
         engine = self.engine
+        turned = self.turned = self.turned if turned is None else turned
         if engine is not None:
             self.call(
                 "config",
@@ -246,17 +252,29 @@ class ConfigArea(Area):
             self.read_plan(replace(config.turned, edits=edits, dropped=config.turned.dropped | {name}))
 
     def action_fly(self) -> None:
-        """The cases and the last questions under the plan; the reranker is asked only when agreed."""
+        """The cases and the last questions under the plan; its model and reranker are asked only when agreed."""
+        from memtui.engine.configuration import changes_vectors
+
         config = self.planned
         if config is None or config.draft is None:
             return
-        reranks = [each.host for each in config.draft.checks if "rerank" in each.purpose]
-        if not reranks:
+        asked = [each.host for each in config.draft.checks if "rerank" in each.purpose]
+        embeds = changes_vectors(config.draft.changes)
+        if embeds:
+            asked += [each.host for each in config.draft.checks if "embedding" in each.purpose]
+        if not asked:
             self._fly(config, ask=False)
             return
+        sent = (
+            "every memory's text and your questions" if embeds else "your questions and the candidates' texts"
+        )
         options = (
-            Choice("here", "without the reranker", "nothing is sent; scores as when it is late"),
-            Choice("ask", f"ask {reranks[0]}", "your questions and the candidates' texts are sent"),
+            Choice(
+                "here",
+                "without asking anybody",
+                "nothing is sent; vectors of today, scores as when it is late",
+            ),
+            Choice("ask", f"ask {', '.join(dict.fromkeys(asked))}", f"{sent} are sent"),
         )
 
         def agreed(answer: str | None) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
     from memtui.engine import CancelToken, Engine
+    from memtui.engine.health import TableStep
 
 
 def examined(engine: Engine, deep: bool, cancel: CancelToken, report: Any) -> Any:
@@ -60,4 +63,39 @@ def plan_safe(engine: Engine, found: Any, cancel: CancelToken) -> tuple[Any, ...
 
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
     safe = [each for each in found.findings if each.check.how == "safe" and each.check.safe]
-    return tuple(plan for each in safe if (plan := plan_remedy(patient, each)).writes)
+    plans = (plan_remedy(patient, each) for each in safe)
+    return tuple(plan for plan in plans if plan.writes and not plan.names)
+
+
+def mend(engine: Engine, plans: Sequence[Any], ask: bool) -> str:
+    """Carry the plans out; with `ask` the cases and last questions before and after. What to say; for a worker."""
+    from memtui.engine.health import answers_in_words, carry_out_remedies
+
+    done = carry_out_remedies(engine, plans, confirmed=True, ask=before_and_after(engine) if ask else None)
+    entries = ", ".join(str(each["entry"]) for each in done if each["entry"] is not None)
+    answers = [each["receipt"]["answers"] for each in done if "receipt" in each]
+    said = f"{len(plans)} mended; see the Journal, entry {entries}"
+    return "; ".join([said, *(answers_in_words(each) for each in answers if each is not None)])
+
+
+def maintain_index(engine: Engine, steps: tuple[TableStep, ...], ask: bool) -> str:
+    """Do what an index needs, with its receipt; what to say of it; for a worker."""
+    from memtui.engine.health import maintain
+
+    asked = before_and_after(engine) if ask else None
+    receipt = maintain(engine.store, engine.curate.bench, steps, confirmed=True, ask=asked)
+    engine.refresh()
+    said = (
+        f"{'; '.join(each.title for each in steps)}: done; the Journal has the receipt, entry {receipt.entry}"
+    )
+    return f"{said}; {receipt.sentence}" if receipt.sentence else said
+
+
+def before_and_after(engine: Engine) -> Callable[[int], Mapping[str, Any]]:
+    """What is asked before and after a maintenance: the saved cases and the questions asked last."""
+    from memtui.engine import CaseBook, History
+    from memtui.engine.health import asking
+    from memtui.paths import questions_file, store_state_dir
+
+    cases = CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases()
+    return asking(engine, cases, History(questions_file()))

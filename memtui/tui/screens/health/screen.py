@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any
 from textual import on
 from textual.app import ComposeResult
 
-from memtui.engine import MemtuiError
+from memtui.engine import MemtuiError, counted
+from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.config_request import ConfigRequests
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.unlock import unlocked
 from memtui.tui.host import host
-from memtui.tui.layout import Arrangement
+from memtui.tui.layout import Arrangement, under_views
 from memtui.tui.messages import ShowInBrowse
 from memtui.tui.no_store import RETRY, of_session
-from memtui.tui.screens.health import config_rows, layout, painting, version_rows
+from memtui.tui.screens.health import config_rows, version_rows, view
 from memtui.tui.screens.health.area import Area
 from memtui.tui.screens.health.configuring import ConfigArea
-from memtui.tui.screens.health.reading import examined, plan_safe, read_indexes
+from memtui.tui.screens.health.reading import examined, maintain_index, mend, plan_safe, read_indexes
 from memtui.tui.screens.health.state import VIEWS, HealthState, Turned, View
 from memtui.tui.screens.health.versioning import VersionsArea
 from memtui.tui.session import Session
@@ -45,11 +47,11 @@ _TITLES: dict[View, tuple[str, str]] = {
 }
 
 
-Paint = Callable[[HealthState, int, painting.Look], list[Row]]
+Paint = Callable[[HealthState, int, view.Look], list[Row]]
 
 _PAINT: dict[View, tuple[Paint, Paint]] = {
-    "doctor": (painting.doctor, painting.evidence),
-    "indexes": (painting.indexes, painting.index_advice),
+    "doctor": (view.doctor, view.evidence),
+    "indexes": (view.indexes, view.index_advice),
     "versions": (version_rows.versions, version_rows.difference),
     "config": (config_rows.config, config_rows.before_writing),
 }
@@ -60,10 +62,20 @@ def _shown(panel: int) -> Paint:
     return lambda state, width, look: _PAINT[state.view][panel](state, width, look)
 
 
+def _ways(said: str, about: str) -> tuple[Option, Option]:
+    """To do it and know what it does to the answers, or to do it alone."""
+    return (
+        Option("cases", f"{said}, your cases asked before and after", about),
+        Option("yes", said, "no question is asked; the Journal has the receipt"),
+    )
+
+
 class HealthScreen(BaseScreen):
     """Doctor, indexes, versions and configuration, each a list with what belongs to its row."""
 
     MODE = "health"
+    BESIDE = frozenset(("doctor",))
+    OF_ROW = frozenset(("mend",))
     BINDINGS = bindings("health")
 
     def __init__(self) -> None:
@@ -86,7 +98,7 @@ class HealthScreen(BaseScreen):
 
     def body(self) -> ComposeResult:
         panels = LayoutContainer(
-            BuiltRows(self._build(painting.views), id="views"),
+            BuiltRows(self._build(view.views), id="views"),
             Panel(StatePanel(), title="Health", id="state"),
             Panel(
                 BuiltRows(self._build(_shown(0)), id="list-rows"),
@@ -108,12 +120,13 @@ class HealthScreen(BaseScreen):
         self.query_one("#views").can_focus = False
 
     def _arrange(self, width: int, height: int) -> Arrangement:
-        return layout.health(width, height, said=self.said is not None, zoom=self.state.zoom)
+        zoom = self.state.zoom
+        return under_views(width, height, layouts.health, said=self.said is not None, zoom=zoom)
 
     def _build(self, paint: Paint) -> Callable[[int, int], list[Row]]:
         def build(width: int, height: int) -> list[Row]:
             app = host(self)
-            return paint(self.state, width, painting.Look(app.glyphs, app.zone))
+            return paint(self.state, width, view.Look(app.glyphs, app.zone))
 
         return build
 
@@ -126,8 +139,13 @@ class HealthScreen(BaseScreen):
             self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
         elif session.revision != self._revision and session.phase == "ready":
             self._revision, self.engine = session.revision, session.engine
-            self.state = self.state  # the areas hear of the store
+            self.state = replace(  # the areas hear of the store; a turned plan is kept
+                self.state, indexes=None, versions=None, difference=None, answers=None
+            )
             self._look(deep=False)
+            if self.state.config is not None:
+                self.query_one(ConfigArea).read_plan(None)
+            self._read()
 
     def _look(self, *, deep: bool) -> None:
         engine = self.engine
@@ -203,7 +221,7 @@ class HealthScreen(BaseScreen):
         list_panel, detail_panel = self.query_one("#list", Panel), self.query_one("#detail", Panel)
         counts = {
             "doctor": f"{len(state.found.findings)} found" if state.found is not None else "",
-            "versions": f"{len(state.versions)} lines" if state.versions is not None else "",
+            "versions": counted(len(state.versions), "line") if state.versions is not None else "",
         }
         list_panel.headline(what=title, which=counts.get(state.view, ""))
         detail_panel.headline(
@@ -234,15 +252,17 @@ class HealthScreen(BaseScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         finding = self.state.finding if self.state.view == "doctor" else None
         able = {
-            "fix": finding is not None,
+            "fix": finding is not None or (self.state.view == "indexes" and self.state.index is not None),
             "safe": self.state.view == "doctor" and self.state.found is not None,
             "browse": finding is not None and bool(finding.seen.ids),
         }
         return True if able.get(action, True) else None
 
     def action_again(self) -> None:
-        """All passes anew; elsewhere the view is read again."""
-        if self.state.view == "doctor":
+        """What others wrote first; else all passes anew; elsewhere the view is read again."""
+        if host(self).session.newer:
+            host(self).take("retry")
+        elif self.state.view == "doctor":
             self._look(deep=True)
         else:
             self.state = replace(
@@ -251,7 +271,10 @@ class HealthScreen(BaseScreen):
             self._read()
 
     def action_fix(self) -> None:
-        """The remedy of the finding as a preview; one of the table is asked for."""
+        """The remedy of the finding as a preview; one of the table is asked for, as is what an index needs."""
+        if self.state.view == "indexes":
+            self._fix_index()
+            return
         finding, engine = self.state.finding, self.engine
         if finding is None or engine is None:
             return
@@ -264,12 +287,16 @@ class HealthScreen(BaseScreen):
         if plan.refusal:
             self.flash(plan.refusal, "note")
         elif plan.steps:
-            said = "; ".join(each.title for each in plan.steps)
-            options = (Option("yes", said, finding.check.price), Option("no", "leave it", ""))
-            self.app.push_screen(
-                ChooseOne(f"{finding.kind}: {finding.seen.count:,}", options),
-                lambda answer: self._mend([plan]) if answer == "yes" else None,
-            )
+            agreed = plan.without_names()
+            said = "; ".join(each.title for each in agreed.steps)
+            held = f"held by names in the table, which go first: {plan.held}" if plan.held else ""
+            options = (*_ways(said, held or finding.check.price), Option("no", "leave it", ""))
+
+            def answered(answer: str | None) -> None:
+                if answer in ("cases", "yes"):
+                    self._mend([agreed], ask=answer == "cases")
+
+            self.app.push_screen(ChooseOne(f"{finding.kind}: {finding.seen.count:,}", options), answered)
         else:
 
             def make(made: Engine) -> ChangeSet:
@@ -291,7 +318,12 @@ class HealthScreen(BaseScreen):
             self.flash("Nothing that was found can be mended beside the agent.", "note")
             return
         options = [
-            Option("all", f"mend all {len(plans)}", "an entry of the Journal each"),
+            Option(
+                "all",
+                f"mend all {len(plans)}",
+                "an entry of the Journal each; your cases are asked before and after",
+            ),
+            Option("bare", f"mend all {len(plans)}, without asking the cases", ""),
             *(
                 Option(
                     str(at),
@@ -305,32 +337,54 @@ class HealthScreen(BaseScreen):
         ]
 
         def answered(answer: str | None) -> None:
-            if answer == "all":
-                self._mend(list(plans))
+            if answer in ("all", "bare"):
+                self._mend(list(plans), ask=answer == "all")
             elif answer and answer.isdigit():
-                self._mend([plans[int(answer)]])
+                self._mend([plans[int(answer)]], ask=True)
 
         self.app.push_screen(ChooseOne("mend all that is safe", tuple(options)), answered)
 
-    def _mend(self, plans: list[Any]) -> None:
-        engine = self.engine
-        if engine is None:
+    def _fix_index(self) -> None:
+        """What the index under the cursor needs: dropped, or made anew, once that was agreed to."""
+        engine, report = self.engine, self.state.index
+        if engine is None or report is None:
             return
-        if self.staging.forbidden:
-            self.flash(self.staging.forbidden, "error")
+        if not report.steps:
+            self.flash(f"{report.index.name}: {report.action}.", "note")
+            return
+        steps = report.steps
+        said = "; ".join(each.title for each in steps)
+
+        def answered(answer: str | None) -> None:
+            if answer in ("cases", "yes") and self.staging.able():
+                ask = answer == "cases"
+                unlocked(
+                    self,
+                    said,
+                    lambda: self.call(
+                        "mend", lambda cancel, report: maintain_index(engine, steps, ask), self._maintained
+                    ),
+                )
+
+        options = (*_ways(said, report.sentence), Option("no", "leave it", ""))
+        self.app.push_screen(ChooseOne(report.index.name, options), answered)
+
+    def _maintained(self, said: str) -> None:
+        self.flash(said)
+        self.state = replace(self.state, indexes=None)
+        self._read()
+
+    def _mend(self, plans: list[Any], *, ask: bool) -> None:
+        engine = self.engine
+        if engine is None or not self.staging.able():
             return
 
         def work(cancel: Any, report: Any) -> str:
-            from memtui.engine.health import (
-                carry_out_remedies,
-            )
-
-            done = carry_out_remedies(engine, plans, confirmed=True)
-            entries = ", ".join(str(each["entry"]) for each in done if each["entry"] is not None)
+            said = mend(engine, plans, ask)
             engine.refresh()
-            return f"{len(plans)} mended; see the Journal, entry {entries}"
+            return said
 
-        self.call("mend", work, self._mended)
+        unlocked(self, f"mend {len(plans)}", lambda: self.call("mend", work, self._mended))
 
     def _mended(self, said: str) -> None:
         self.flash(said)

@@ -137,6 +137,12 @@ class HealthState:
         return next((each for each in found if each.kind == self.cursor), found[0] if found else None)
 
     @property
+    def index(self) -> IndexReport | None:
+        """The index under the cursor."""
+        found = self.indexes or ()
+        return next((each for each in found if each.index.name == self.cursor), found[0] if found else None)
+
+    @property
     def entry(self) -> VersionEntry | None:
         """The version under the cursor."""
         found = self.versions or ()

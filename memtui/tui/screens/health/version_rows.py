@@ -6,10 +6,10 @@ from datetime import datetime
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.paint.cells import crop, fit
-from memtui.tui.screens.health.painting import Look, labelled, moment
 from memtui.tui.screens.health.state import HealthState
+from memtui.tui.screens.health.view import Look, labelled, moment
 from memtui.tui.widgets.row_list import Row
 
 _WRITERS = {
@@ -32,7 +32,7 @@ def versions(state: HealthState, width: int, look: Look) -> list[Row]:
         if here != day:
             day = here
             rows.append(Row((Content.styled(f" {here}", "bold $heading"),)))
-        number = f"v{each.version}" if each.first is None else f"{each.versions} versions"
+        number = f"v{each.version}" if each.first is None else counted(each.versions, "version")
         counts = " ".join(
             f"{sign}{count}"
             for sign, count in (("+", each.added), ("~", each.changed), ("-", each.removed))
@@ -61,10 +61,14 @@ def difference(state: HealthState, width: int, look: Look) -> list[Row]:
     ]
     if entry.entry is not None:
         lines.append(("journal", f"entry {entry.entry}"))
-    name = next((each for each in state.names if each.version == entry.version), None)
-    if name is not None:
-        until = moment(name.lives_until_ms, look.zone)
-        lines.append(("name", f"{name.name}, memtui's own: a clean-up may take the version from {until} on"))
+    for name in [each for each in state.names if each.version == entry.version]:
+        until = name.lives_until_ms
+        held = (
+            "in the table: no clean-up takes the version"
+            if until is None
+            else f"memtui's own: a clean-up may take the version from {moment(until, look.zone)} on"
+        )
+        lines.append(("name", f"{name.name}, {held}"))
     rows = labelled(lines, width)
     rows += _answers(state, width, look)
     if state.difference is None:

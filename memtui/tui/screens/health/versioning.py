@@ -10,13 +10,16 @@ from textual import on
 from memtui.tui.actions.table import bindings
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.text_prompt import TextPrompt
+from memtui.tui.dialogs.unlock import unlocked
 from memtui.tui.screens.health.area import Area
+from memtui.tui.screens.health.reading import before_and_after
 from memtui.tui.screens.health.state import VersionAnswers
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import BuiltRows, RowList
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, Engine, Progress
+    from memtui.engine.changes import ChangeSet
     from memtui.engine.health import NamedVersion, VersionEntry, VersionNames, WholeRestore
     from memtui.tui.calls import Report
 
@@ -29,7 +32,7 @@ def read_versions(
 
     patient = patient_of(engine, now_ms=engine.now_ms, cancel=cancel)
     journal = [] if engine.state is None else engine.curate.journal()
-    names = _names(engine).kept(engine.store.versions())
+    names = version_names(engine).kept()
     lines = time_line(
         engine.store, patient.files, journal=journal, names={each.version: each.name for each in names},
         fold=not unfolded, on_progress=report, cancel=cancel,
@@ -54,9 +57,11 @@ def read_since(engine: Engine, version: int) -> Any:
     return diff_versions(engine.store, version, engine.store.version)
 
 
-def give_name(engine: Engine, version: int, name: str) -> tuple[NamedVersion, ...]:
-    """Name a version, or take its name away; the names afterwards."""
-    return _names(engine).give(version, name, engine.store.versions())
+def give_name(engine: Engine, planned: ChangeSet) -> str:
+    """Name a version, or take its names away; what to say of it."""
+    outcome = engine.curate.apply(planned, confirmed=True)
+    entry = "" if outcome.entry is None else f"; entry {outcome.entry} of the Journal takes it back"
+    return "; ".join([f"{planned.title}{entry}", *outcome.warnings])
 
 
 def ask_then(engine: Engine, query: str, version: int) -> VersionAnswers:
@@ -73,11 +78,12 @@ def ask_then(engine: Engine, query: str, version: int) -> VersionAnswers:
 
 def pin(engine: Engine, version: int, name: str, cancel: CancelToken, report: Report) -> str:
     """Copy a version into a folder of its own; what to say of it."""
-    from memtui.engine.health import copy_version
+    from memtui.engine.health import pin_version
 
     folder = Path(name).expanduser()
-    rows = copy_version(engine.store, version, folder, on_progress=report, cancel=cancel)
-    return f"v{version}, {rows:,} memories, copied to {folder}: no clean-up reaches it there"
+    rows, entry = pin_version(engine, version, folder, on_progress=report, cancel=cancel)
+    back = "" if entry is None else f"; entry {entry} of the Journal removes it again"
+    return f"v{version}, {rows:,} memories, copied to {folder}: no clean-up reaches it there{back}"
 
 
 def plan_whole(engine: Engine, version: int) -> WholeRestore:
@@ -87,23 +93,32 @@ def plan_whole(engine: Engine, version: int) -> WholeRestore:
     return plan_whole_restore(engine.store, version)
 
 
-def restore_whole(engine: Engine, planned: WholeRestore) -> str:
-    """Go back to a version as a whole, the full-text index made anew where it would go; what to say of it."""
+def restore_whole(engine: Engine, planned: WholeRestore, ask: bool) -> str:
+    """Go back to a version as a whole, the full-text index made anew where it would go; what to say of it.
+
+    With `ask` the cases and last questions are asked before and after.
+    """
     from memtui.engine.health import TableStep, maintain
 
     steps: tuple[TableStep, ...] = (TableStep("restore", str(planned.version)),)
     if planned.loses_words:
         steps = (*steps, TableStep("index-text"))
-    receipt = maintain(engine.store, engine.curate.bench, steps, confirmed=True, planned_on=planned.newest)
+    receipt = maintain(
+        engine.store, engine.curate.bench, steps,
+        confirmed=True, planned_on=planned.newest, ask=before_and_after(engine) if ask else None,
+    )  # fmt: skip
     engine.refresh()
-    return f"the table is as at v{planned.version}; the Journal has the receipt, entry {receipt.entry}"
+    said = f"the table is as at v{planned.version}; the Journal has the receipt, entry {receipt.entry}"
+    return f"{said}; {receipt.sentence}" if receipt.sentence else said
 
 
-def _names(engine: Engine) -> VersionNames:
+def version_names(engine: Engine) -> VersionNames:
+    """The names of the table's versions."""
     from memtui.engine.health import VersionNames
     from memtui.paths import store_state_dir
 
-    return VersionNames(store_state_dir(engine.info.uri) / f"versions-{engine.store.table_name}.json")
+    place = store_state_dir(engine.info.uri) / f"versions-{engine.store.table_name}.json"
+    return VersionNames(engine.store, place)
 
 
 class VersionsArea(Area):
@@ -164,20 +179,28 @@ class VersionsArea(Area):
         if engine is None or entry is None:
             return
 
+        names = version_names(engine)
+        version = entry.version
+
         def named(name: str | None) -> None:
             if name is not None:
-                self.call(
-                    "name",
-                    lambda cancel, report: give_name(engine, entry.version, name),
-                    lambda names: self._done_to_versions(
-                        f"v{entry.version} is named {name}"
-                        if name.strip()
-                        else f"v{entry.version} has no name"
-                    ),
-                )
+                self.call("name", lambda cancel, report: names.plan(version, name), planned)
+
+        def planned(found: ChangeSet) -> None:
+            if found.tags:  # in the table itself
+                unlocked(self, found.title, lambda: write(found))
+            elif found.asides:
+                write(found)
+            else:
+                self.flash("It is so already; nothing was changed.", "note")
+
+        def write(found: ChangeSet) -> None:
+            self.call("name", lambda cancel, report: give_name(engine, found), self._done_to_versions)
 
         hint = (
-            "Memtui's own: the table is not touched, and a clean-up may take the version. Nothing: no name."
+            "In the table itself: no clean-up takes the version while it has the name. Nothing: no name."
+            if names.in_table
+            else "Memtui's own: the table is not touched, and a clean-up may take the version. Nothing: no name."
         )
         self.app.push_screen(TextPrompt(f"Name of v{entry.version}", hint, entry.name), named)
 
@@ -215,16 +238,27 @@ class VersionsArea(Area):
     def _preview_whole(self, planned: WholeRestore) -> None:
         options = (
             Option("no", "leave it as it is", "bring chosen rows back instead"),
-            Option("yes", f"go back to v{planned.version}", planned.sentence),
+            Option(
+                "cases",
+                f"go back to v{planned.version}, your cases asked before and after",
+                planned.sentence,
+            ),
+            Option(
+                "yes", f"go back to v{planned.version}", "no question is asked; the Journal has the receipt"
+            ),
         )
         self.have(difference=planned.changes, marked=frozenset())
         engine = self.engine
 
         def answered(answer: str | None) -> None:
-            if answer == "yes" and engine is not None:
+            if answer in ("cases", "yes"):
+                unlocked(self, f"go back to v{planned.version}", lambda: restore(answer == "cases"))
+
+        def restore(ask: bool) -> None:
+            if engine is not None:
                 self.call(
                     "restore",
-                    lambda cancel, report: restore_whole(engine, planned),
+                    lambda cancel, report: restore_whole(engine, planned, ask),
                     self._done_to_versions,
                 )
 

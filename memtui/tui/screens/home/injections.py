@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import CancelToken, one_line
+from memtui.engine import CancelToken, counted, one_line
 from memtui.tui.messages import ShowReach
 from memtui.tui.paint.bars import spark
 from memtui.tui.paint.cells import crop, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import full, plural
+from memtui.tui.paint.numbers import full
 from memtui.tui.screens.home.link_list import LinkRow
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from memtui.engine.witness import (
         InjectionEconomy,
     )
+
+
+_NAME_CELLS = 9
 
 
 def read(engine: Engine, cancel: CancelToken) -> InjectionEconomy | None:
@@ -36,12 +39,20 @@ def read(engine: Engine, cancel: CancelToken) -> InjectionEconomy | None:
 def injection_rows(found: InjectionEconomy, width: int, height: int, glyphs: Glyphs) -> list[LinkRow]:
     """The counts, then the dearest, each of which leads to its reach in Audit."""
     days = f"{full(sum(found.by_day))} in {len(found.by_day)} days, at least"
-    silent = f"{full(found.silent)} of {plural(found.turns, 'turn')}, {full(found.unknown)} not recorded"
+    silent, unknown = (
+        f"{full(found.silent)} of {counted(found.turns, 'turn')}",
+        f"{full(found.unknown)} not recorded",
+    )
+    trend = spark(found.by_day, glyphs)
+    wide = len(days) + len(trend) + _NAME_CELLS + 2 <= width
+    told: list[tuple[str, str, str]] = (
+        [("injected", days, f"  {trend}"), ("silent", f"{silent}, {unknown}", "")]
+        if wide
+        else [("injected", days, ""), ("by day", "", trend), ("silent", silent, ""), ("", unknown, "")]
+    )
     rows = [
-        LinkRow(
-            Content.assemble(("injections ", "$dim"), days, "  ", (spark(found.by_day, glyphs), "$primary"))
-        ),
-        LinkRow(Content.assemble(("silent     ", "$dim"), silent)),
+        LinkRow(Content.assemble((f"{name:<{_NAME_CELLS}}", "$dim"), words, (bars, "$primary")))
+        for name, words, bars in told
     ]
     if found.dearest:
         rows.append(LinkRow(Content.styled(crop("tokens, times: no trace of use", width), "bold $heading")))

@@ -39,6 +39,7 @@ from memtui.tui.screens.home.view import (
     tier_rows,
 )
 from memtui.tui.session import Session
+from memtui.tui.startup.preload import MODES
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.state_panel import StatePanel
@@ -79,25 +80,24 @@ _PANEL = {"book": "cases"}
 
 NEWEST_ROWS = 40
 
-START = (
-    "home.filter",
-    "app.go-browse",
-    "app.go-recall",
-    "app.go-lifecycle",
-    "app.go-transfer",
-    "app.go-journal",
-    "app.help",
-    "app.palette",
-    "home.open-path",
-    "home.open-demo",
-    "app.jump",
-)
+MOST_ROWS = 60
+"""More rows than a panel of the tallest screen has."""
+
+PLACES = tuple(f"app.go-{mode}" for mode in MODES if mode != "home")
+"""The other screens, in the order of their keys."""
+
+START = ("home.filter", "app.palette", "app.help", "home.open-path", "home.open-demo", "app.jump")
+"""What else a first minute begins with."""
+
+PLACE_CELLS = 17
+"""One of two screens in a row: its key and its name."""
 
 
 class HomeScreen(BaseScreen):
     """The first screen: panels of counts, or what to do when there is no store."""
 
     MODE = "home"
+    BESIDE = frozenset(("injections", "cases", "journal", "book"))
     CSS_PATH = "home.tcss"
     BINDINGS: ClassVar[list[BindingType]] = bindings("home")
 
@@ -124,7 +124,23 @@ class HomeScreen(BaseScreen):
     def _arrange(self, width: int, height: int) -> Arrangement:
         if not self.session.open:
             return {"state": Box(0, 0, width, height)}
-        return home(width, height, injections=self._economy is not None)
+        needs = self._needs(width) if size_class(width) == "wide" else {}
+        return home(width, height, injections=self._economy is not None, needs=needs)
+
+    def _needs(self, width: int) -> dict[str, int]:
+        """The rows that each panel of a side column needs, with its frame."""
+        cells = max(20, width // 5 - 4)
+        builders = {
+            "store": self._store,
+            "tiers": self._tiers,
+            "categories": self._categories,
+            "scopes": self._scopes,
+            "attention": self._attention,
+            "journal": self._journal,
+            "cases": self._cases,
+            "start": self._start,
+        }
+        return {name: len(build(cells, MOST_ROWS)) + 2 for name, build in builders.items()}
 
     def __init__(self) -> None:
         super().__init__()
@@ -140,7 +156,7 @@ class HomeScreen(BaseScreen):
             self.query_one(StatePanel).state = said
         self.query_one(LayoutContainer).rearrange()
         if said is not None:
-            self.call_after_refresh(self.query_one(StatePanel).focus)
+            self.hand_over(self.query_one(StatePanel).focus)
             return
         engine = session.engine
         if engine is not None and session.revision != self._revision:
@@ -154,7 +170,7 @@ class HomeScreen(BaseScreen):
             links.rebuild()
         self._headlines(session)
         if had:
-            self.call_after_refresh(self._focus_first)
+            self.hand_over(self._focus_first)
 
     def _focus_first(self) -> None:
         """The keyboard goes to what needs attention, else to the first panel with a link."""
@@ -226,6 +242,8 @@ class HomeScreen(BaseScreen):
             self._lately = replace(self._lately, answers=message.value)
         elif message.value != self._lately.cases:
             self._lately = replace(self._lately, cases=message.value, answers={})
+        if message.slot in ("journal", "book"):
+            self.query_one(LayoutContainer).rearrange()
         self.query_one(f"#{_PANEL.get(message.slot, message.slot)} LinkList", LinkList).rebuild()
 
     @on(RunFailed)
@@ -294,16 +312,22 @@ class HomeScreen(BaseScreen):
         return [LinkRow(Content.styled(words, "$dim"))]
 
     def _start(self, width: int, height: int) -> list[LinkRow]:
-        rows = []
-        for name in START[: max(1, height)]:
-            key = host(self).keys.by_id[name]
-            press = Style.from_meta({"@click": f"app.simulate_key('{key.press}')"})
-            said = f"  {key.help}" if name.startswith("app.go-") else ""
-            line = Content.assemble(
-                (key.cap.ljust(4), "bold $key"), key.title.ljust(9 if said else 0), (said, "$dim")
-            )
-            rows.append(LinkRow(line.truncate(width, ellipsis=True).stylize(press)))
-        return rows
+        """Every screen, in a row each or, where there is less room, two in a row; then what else there is."""
+        if height >= len(PLACES) + 2:
+            places = [self._to(name, said=True) for name in PLACES]
+        else:
+            names = [self._to(name, cells=PLACE_CELLS) for name in PLACES]
+            places = [Content("").join(names[at : at + 2]) for at in range(0, len(names), 2)]
+        lines = [*places, *map(self._to, START)][: max(1, height)]
+        return [LinkRow(line.truncate(width, ellipsis=True)) for line in lines]
+
+    def _to(self, name: str, *, said: bool = False, cells: int = 0) -> Content:
+        """The key of an action and its name, perhaps with what it is for; a click presses the key."""
+        key = host(self).keys.by_id[name]
+        about = f"  {key.help}" if said else ""
+        title = key.title.ljust(9 if said else max(0, cells - 4))
+        line = Content.assemble((key.cap.ljust(4), "bold $key"), title, (about, "$dim"))
+        return line.stylize(Style.from_meta({"@click": f"app.simulate_key('{key.press}')"}))
 
     # actions
 

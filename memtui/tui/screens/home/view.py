@@ -12,14 +12,14 @@ from rich.cells import cell_len
 from textual.content import Content
 from textual.message import Message
 
-from memtui.engine import CancelToken, one_line
+from memtui.engine import CancelToken, counted, one_line
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.messages import AskRecall, ShowEntry, ShowInBrowse, ShowMemory
 from memtui.tui.paint.bars import bar, resample, spark
 from memtui.tui.paint.braille import line_chart
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import DAY, age, ago, date, full, plural, short, size
+from memtui.tui.paint.numbers import DAY, age, ago, date, full, short, size
 from memtui.tui.screens.home.link_list import LinkRow
 from memtui.tui.theme.tokens import category_code, category_style, scope_style, tier_rank, tier_style
 
@@ -275,7 +275,7 @@ def growth_lines(stats: Stats, width: int, height: int, now_ms: int, glyphs: Gly
     lines = series(stats)
     chart_width, chart_height = width - GROWTH_LABEL, height - AXIS
     if chart_width < 8 or chart_height < 2:
-        return [Content.styled(f"{short(stats.rows)} memories", "$dim")]
+        return [Content.styled(f"{short(stats.rows)} {'memory' if stats.rows == 1 else 'memories'}", "$dim")]
     canvas = line_chart([counts for _, counts in lines], chart_width, chart_height, braille=glyphs.braille)
     top = max((max(counts, default=0) for _, counts in lines), default=0)
     labels = _labels([(name, counts[-1] if counts else 0) for name, counts in lines], top, chart_height)
@@ -363,8 +363,8 @@ def journal_rows(
         mark, style = {"undone": (glyphs.back, "$dim"), "interrupted": (glyphs.warn, "bold $danger")}.get(
             entry.state, (" ", "")
         )
-        counted = plural(entry.rows, "memory", "memories")
-        title = one_line(entry.title).removeprefix(f"{counted}: ").removeprefix(f"{counted} ")
+        shown = counted(entry.rows, "memory", "memories")
+        title = one_line(entry.title).removeprefix(f"{shown}: ").removeprefix(f"{shown} ")
         gone = entry.state == "undone"
         line = Content.assemble(
             (right(age(entry.time_ms, now_ms), 4), "$dim"),
@@ -403,7 +403,8 @@ def case_rows(
     rows = [
         LinkRow(Content.styled(crop(said, width), "$primary" if asking else "bold $foreground"), CasesWanted)
     ]
-    for case in cases[: max(1, height - 1)]:
+    worst_first = sorted(cases, key=lambda case: good(answers.get(case.id)) is not False)
+    for case in worst_first[: max(1, height - 1)]:
         fine = good(answers.get(case.id))
         mark, style = {True: (glyphs.mark, "$ok"), False: (glyphs.cross, "bold $danger")}.get(
             fine,  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.app import ComposeResult
@@ -14,6 +14,7 @@ from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.dialogs.change_preview_view import SHOWN
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
+from memtui.tui.dialogs.unlock import unlocked
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import ShowEntry, ShowInBrowse
@@ -43,12 +44,13 @@ MOVES = ("down", "up", "page-down", "page-up", "first", "last")
 class TimelineRows(BuiltRows, inherit_bindings=False):
     """The entries by day."""
 
-    BINDINGS = [*bindings("rows", only=MOVES), *bindings("timeline")]  # noqa: RUF012
+    BINDINGS = [*bindings("rows", only=MOVES), *bindings("timeline"), *bindings("narrow")]  # noqa: RUF012
 
 
 class EntryRows(BuiltRows, inherit_bindings=False):
     """One entry in full: it scrolls."""
 
+    FINDS = False
     BINDINGS = bindings("rows", only=MOVES)
 
 
@@ -59,17 +61,22 @@ def read(engine: Engine) -> tuple[tuple[JournalEntry, ...], dict[int, str], Lock
     return tuple(curate.journal(MOST)), found, curate.lock_state()
 
 
-def read_entry(engine: Engine, number: int) -> tuple[int, list[EntryRow], dict[str, str]]:
-    """One entry: its number, its memories, and what those are called now; for a worker."""
+Found = tuple[int, "list[EntryRow]", dict[str, str], "list[dict[str, Any]]"]
+
+
+def read_entry(engine: Engine, number: int) -> Found:
+    """One entry: its number, its memories, what those are called now, and its receipts; for a worker."""
     rows = engine.curate.entry(number)[1]
     there = engine.memories([each.id for each in rows[:SHOWN]])
-    return number, rows, {each: memory.title for each, memory in there.items()}
+    titles = {each: memory.title for each, memory in there.items()}
+    return number, rows, titles, engine.curate.receipts_of_entry(number)
 
 
 class JournalScreen(BaseScreen):
     """A timeline, and the entry under the cursor in full."""
 
     MODE = "journal"
+    OF_ROW = frozenset((ROWS,))
     UNDO = "journal.undo"
     BINDINGS = bindings("journal")
 
@@ -145,10 +152,10 @@ class JournalScreen(BaseScreen):
     def _not_read(self, error: MemtuiError) -> None:
         self.say(failed("the journal could not be read", error, RETRY))
 
-    def _have_rows(self, found: tuple[int, list[EntryRow], dict[str, str]]) -> None:
-        number, rows, titles = found
+    def _have_rows(self, found: Found) -> None:
+        number, rows, titles, receipts = found
         if number == self.state.shown:
-            self.state = replace(self.state, rows=rows, titles=titles)
+            self.state = replace(self.state, rows=rows, titles=titles, receipts=receipts)
             self.repaint()
 
     def _read_rows(self) -> None:
@@ -181,7 +188,7 @@ class JournalScreen(BaseScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         entry = self.state.entry(self.state.shown)
         able = {
-            "undo": entry is not None and not why_not_undo(entry),
+            "undo": entry is not None,
             "redo": entry is not None and not why_not_redo(entry),
             "finish": entry is not None and entry.state == "interrupted",
             "leave": entry is not None and entry.state == "interrupted",
@@ -192,6 +199,12 @@ class JournalScreen(BaseScreen):
         return True if able.get(action, True) else None
 
     def action_undo(self) -> None:
+        """Take the entry back, or say why that cannot be."""
+        entry = self.state.entry(self.state.shown)
+        why = why_not_undo(entry) if entry is not None else ""
+        if entry is not None and why:
+            self.flash(host(self).keys.words(f"Entry {full(entry.entry)}: {why}"), "note")
+            return
         self.staging.undo(self.state.shown)
 
     def action_redo(self) -> None:
@@ -221,8 +234,10 @@ class JournalScreen(BaseScreen):
             return
 
         def answered(value: str | None) -> None:
-            if value != "break":
-                return
+            if value == "break":
+                unlocked(self, "break the lock", broken)
+
+        def broken() -> None:
             try:
                 engine.curate.break_abandoned_lock()
             except MemtuiError as error:

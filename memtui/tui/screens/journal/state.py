@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from memtui.engine import EntryRow, JournalEntry, LockState
 
@@ -29,6 +30,8 @@ class JournalState:
     """Its memories; None while they are read."""
     titles: Mapping[str, str] = field(default_factory=dict)
     """The text that these memories have now, on one line; without those that are gone."""
+    receipts: Sequence[Mapping[str, Any]] = ()
+    """What was put down when its memories went."""
     zoom: str = ""
 
     def entry(self, number: int) -> JournalEntry | None:

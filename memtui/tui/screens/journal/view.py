@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, tzinfo
+from typing import Any
 
 from textual.content import Content
 
-from memtui.engine import Change, EntryRow, JournalEntry, one_line
+from memtui.engine import Change, EntryRow, JournalEntry, counted, one_line
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.dialogs.change_preview_view import SHOWN, change_lines, heading, sentences
-from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import ago, full, plural
+from memtui.tui.paint.numbers import ago, full
 from memtui.tui.screens.journal.state import JournalState, between, why_not_undo
 from memtui.tui.widgets.row_list import Row
 
@@ -46,7 +47,7 @@ def timeline(
         rows.append(Row((_entry(entry, width, f"{when:%H:%M}", glyphs),), str(entry.entry)))
         older = state.entries[at + 1] if at + 1 < len(state.entries) else None
         if older is not None and (others := between(entry, older)):
-            said = f"        {plural(others, 'other version')} of the table in between"
+            said = f"        {counted(others, 'other version')} of the table in between"
             rows.append(Row((Content.styled(crop(said, width - 1, glyphs.ellipsis), "$faint"),)))
     return rows
 
@@ -99,8 +100,8 @@ def _title(entry: JournalEntry) -> str:
     """What it was about, else what it did; the count of memories stands in its own column."""
     if subject := entry.detail.get("subject"):
         return one_line(str(subject))
-    counted = f"{plural(entry.rows, 'memory', 'memories')}"
-    return one_line(entry.title.removeprefix(f"{counted}: ").removeprefix(f"{counted} "))
+    shown = counted(entry.rows, "memory", "memories")
+    return one_line(entry.title.removeprefix(f"{shown}: ").removeprefix(f"{shown} "))
 
 
 def detail(
@@ -132,16 +133,67 @@ def detail(
     rows = [Row((line,)) for line in lines]
     if state.rows is None:
         return [*rows, Row((Content.styled(" reading its memories", "$dim"),))]
+    for receipt in state.receipts:
+        rows += [Row((line,)) for line in receipt_lines(receipt, width, zone, glyphs)]
     for each in state.rows[:SHOWN]:
         change = _change(each, state.titles.get(each.id, ""))
         rows += [Row((line,)) for line in change_lines(change, width, glyphs)]
-    if not state.rows and entry.rows:
+    if not state.rows and entry.rows and not state.receipts:
         rows.append(
-            Row(tuple(heading("Its memories are too many to be listed, or forgotten for good.", "$dim")))
+            Row(
+                tuple(
+                    heading(
+                        "Its memories are not listed: more than the journal keeps, or forgotten for good.",
+                        "$dim",
+                    )
+                )
+            )
         )
     if len(state.rows) > SHOWN:
         rows.append(Row(tuple(heading(f"and {full(len(state.rows) - SHOWN)} more", "$dim"))))
     return rows
+
+
+def receipt_lines(
+    receipt: Mapping[str, Any], width: int, zone: tzinfo | None, glyphs: Glyphs
+) -> list[Content]:
+    """The receipt of a forget: whether anything of it was found, where it was looked for, the hashes of the texts."""
+    found, searched = receipt.get("found") or {}, receipt.get("searched") or {}
+    left = {
+        "the newest version": len(found.get("newest_version") or ()),
+        "the index": len(found.get("index") or ()),
+        "older versions": len(found.get("versions") or ()),
+        "files of the table": len(found.get("files") or ()),
+    }
+    there = ", ".join(f"{place} {full(count)}" for place, count in left.items() if count)
+    copies = receipt.get("copies_left") or ()
+    clean = bool(receipt.get("clean"))
+    facts = [
+        ("mode", one_line(str(receipt.get("mode", "")))),
+        ("found", "nothing of it" if clean else there or "something of it"),
+        (
+            "looked in",
+            f"{counted(int(searched.get('versions') or 0), 'version')},"
+            f" {counted(int(searched.get('files') or 0), 'file')}",
+        ),
+        ("mirror", f"{counted(int(receipt.get('mirror_lines_removed') or 0), 'line')} removed"),
+        *(("copies left", one_line(str(each.get("path", "")))) for each in copies),
+        ("journal", one_line(str(receipt.get("journal", "")))),
+        ("written", f"{moment(int(receipt.get('time_ms') or 0), zone):%Y-%m-%d %H:%M:%S}"),
+        ("file", one_line(tilde(str(receipt.get("file", ""))))),
+    ]
+    mark, style = (glyphs.mark, "bold $ok") if clean else (glyphs.warn, "bold $stale")
+    lines = [Content.assemble((f" {mark} ", style), ("RECEIPT", "bold $heading"))]
+    for name, text in facts:
+        parts = Content(text).wrap(max(12, width - 16)) or [Content()]
+        for i, part in enumerate(parts):
+            label = fit(name if i == 0 else "", 12)
+            lines.append(Content.assemble("   ", (label, "$dim"), (part.plain, "$foreground")))
+    for each in receipt.get("memories") or ():
+        digest = str(each.get("text_sha256") or "deleted before")
+        said = f"   {one_line(str(each.get('id')))[:8]}    sha256 {digest}"
+        lines.append(Content.styled(crop(said, width - 1, glyphs.ellipsis), "$dim"))
+    return [*lines, Content()]
 
 
 def _after(entry: JournalEntry) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import KNOBS, Board, DecayKnob, Finding, Review, one_line
+from memtui.engine import KNOBS, Board, DecayKnob, Finding, Review, counted, one_line
 from memtui.tui.actions.action import Action
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.bars import progress, slider, spark, stacked_bar
@@ -259,7 +259,7 @@ def _said(state: LifecycleState, reset: Action, width: int) -> Content:
     if width < 140:
         return Content()
     return Content.styled(
-        f"{full(state.board.rows)} memories in {state.board.ms:.0f} ms   {state.board.settings.origin}",
+        f"{counted(state.board.rows, 'memory', 'memories')} in {state.board.ms:.0f} ms   {state.board.settings.origin}",
         "$dim",
     )
 

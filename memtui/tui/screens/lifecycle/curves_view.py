@@ -7,7 +7,7 @@ from math import isfinite
 
 from textual.content import Content
 
-from memtui.engine import LifeRemedy, MemoryLife, StoreHistory, one_line
+from memtui.engine import LifeRemedy, MemoryLife, StoreHistory, counted, one_line
 from memtui.tui.paint.bars import calendar_lines, resample, spark, stacked_bar
 from memtui.tui.paint.cells import fit, right
 from memtui.tui.paint.glyphs import Glyphs
@@ -140,7 +140,8 @@ def below(state: LifecycleState, now_ms: int, glyphs: Glyphs, *, others: int = 0
     if not others or state.board is None:
         return (who, what, meant)
     marks = " ".join(glyphs.tier(tier) for tier in TIER_TOKENS)
-    drawn = f" {marks}  {full(others)} of {full(state.board.rows)} memories at the days since their last use"
+    rows = counted(state.board.rows, "memory", "memories")
+    drawn = f" {marks}  {full(others)} of {rows} at the days since their last use"
     return (who, what, meant, Content.styled(drawn, "$dim"))
 
 

@@ -15,13 +15,15 @@ from memtui.engine import (
     Review,
     ReviewCard,
     TierMove,
+    counted,
+    mask,
     one_line,
 )
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.bars import padded_bar
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import ago, full, plural, score
+from memtui.tui.paint.numbers import ago, full, score
 from memtui.tui.screens.lifecycle.board_view import crossed, day, minute, outlook, span, step, until
 from memtui.tui.screens.lifecycle.curves_view import TYPICAL
 from memtui.tui.screens.lifecycle.state import LifecycleState
@@ -170,7 +172,7 @@ def card_rows(
     if card is None:
         return []
     room = max(12, width - 2)
-    text = memory.text if memory is not None else card.title
+    text = mask(memory.text)[0] if memory is not None else card.title
     lines = [line for part in text[:8000].split("\n") for line in (Content(part).wrap(room) or [Content()])]
     lines.append(Content())
     for reason in card.reasons:
@@ -181,7 +183,7 @@ def card_rows(
         lines += Content.styled(f"{other.id[:8]}, created {ago(other.timestamp_ms, now_ms)}:", "$dim").wrap(
             room
         )
-        lines += Content(one_line(other.text[:OTHER])).wrap(room)
+        lines += Content(one_line(other.text)[:OTHER]).wrap(room)
     lines.append(Content())
     lines += Content.assemble(
         ("priority ", "$dim"),
@@ -205,7 +207,7 @@ def _facts(memory: Memory, now_ms: int) -> list[Content]:
         ("confidence", score(memory.confidence), "$foreground"),
         (
             "used",
-            f"{plural(memory.access_count, 'time')}, last {ago(memory.last_accessed_ms, now_ms)}"
+            f"{counted(memory.access_count, 'time')}, last {ago(memory.last_accessed_ms, now_ms)}"
             if memory.access_count
             else "never",
             "$foreground",
@@ -393,6 +395,6 @@ def summary(state: LifecycleState) -> str:
         held = f", {full(board.held)} held" if board.held else ""
         return f"{full(board.promotions)} up, {full(board.demotions)} down{held}"
     lost = len(state.losses or ())
-    parts = [plural(lost, "case")] if lost else []
+    parts = [counted(lost, "case")] if lost else []
     parts += [f"{full(count)} {_COUNTED[kind]}" for kind, count in board.counts.items() if count]
     return ", ".join(parts) or "nothing"

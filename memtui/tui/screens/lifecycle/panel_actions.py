@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memtui.engine import KNOBS, one_line
+from memtui.engine import KNOBS, lifecycle, one_line
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.dialogs.choose_field import choose_change
@@ -147,10 +147,10 @@ class Acting(BoundPart[LifecycleState]):
         elsewhere = self.state.ask.ahead_days or self.state.ask.scopes is not None
 
         def make(engine: Engine) -> tuple[ChangeSet, list[str]]:
-            planned, moves = engine.lifecycle.sweep(engine.curate, settings)
+            planned, moves = lifecycle.plan_sweep(engine, settings)
             notes = ["A sweep is of today and of every scope, whatever is shown."] if elsewhere else []
             if moves and (cases := book.cases()):
-                notes.append(_effect_words(engine.lifecycle.sweep_effect(cases, moves)))
+                notes.append(_effect_words(lifecycle.sweep_effect(engine, cases, moves)))
             return planned, notes
 
         self._staging.stage(make)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, CaseBook, MemtuiError, ReviewProgress
+from memtui.engine import CancelToken, CaseBook, MemtuiError, ReviewProgress, lifecycle
 from memtui.paths import store_state_dir
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
@@ -16,7 +16,7 @@ from memtui.tui.session import Session
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from memtui.engine import Board, LifecycleSettings, Memory, MemoryLife, Review
+    from memtui.engine import Board, Engine, LifecycleSettings, Memory, MemoryLife, Review
 
 POINTS = 320
 """Moments of a curve: more than a wide screen has dots."""
@@ -34,6 +34,9 @@ def case_book(session: Session) -> CaseBook:
 
 class LifecycleQuestions(BoundPart[LifecycleState]):
     """Asks what a change of the state has made unknown, each kind of question in a slot of its own."""
+
+    BESIDE = frozenset(("history", "findings", "effect", "cases"))
+    OF_ROW = frozenset(("life", "memory"))
 
     def __init__(self) -> None:
         super().__init__()
@@ -123,43 +126,54 @@ class LifecycleQuestions(BoundPart[LifecycleState]):
     # the calls
 
     @property
-    def _lifecycle(self) -> Any:
+    def _engine(self) -> Engine:
         engine = self.session.engine
         assert engine is not None
-        return engine.lifecycle
+        return engine
 
     def _board(self) -> None:
-        lifecycle, ask = self._lifecycle, self.state.ask
+        engine, ask = self._engine, self.state.ask
 
         def work(cancel: CancelToken, report: Report) -> Any:
-            settings = lifecycle.settings()
-            return settings, lifecycle.board(ask, settings, cancel=cancel)
+            settings = lifecycle.own_settings(engine)
+            return settings, lifecycle.make_board(engine, ask, settings, cancel=cancel)
 
         self.call("board", work, lambda found: self._have_board(*found), failed=self._no_board)
 
     def _life(self) -> None:
-        lifecycle, state = self._lifecycle, self.state
+        engine, state = self._engine, self.state
 
         def work(cancel: CancelToken, report: Report) -> Any:
-            return lifecycle.life(
-                state.selected, state.ask, measure=state.measure, points=POINTS, settings=state.settings
+            return lifecycle.follow_memory(
+                engine,
+                state.selected,
+                state.ask,
+                measure=state.measure,
+                points=POINTS,
+                settings=state.settings,
             )
 
         self.call("life", work, self._have_life)
 
     def _history(self) -> None:
-        lifecycle, scopes = self._lifecycle, self.state.ask.scopes
-        self.call("history", lambda cancel, report: lifecycle.history(scopes), self._have_history)
+        engine, scopes = self._engine, self.state.ask.scopes
+        self.call(
+            "history", lambda cancel, report: lifecycle.store_history(engine, scopes), self._have_history
+        )
 
     def _findings(self) -> None:
-        lifecycle = self._lifecycle
-        self.call("findings", lambda cancel, report: lifecycle.findings(cancel=cancel), self._have_findings)
+        engine = self._engine
+        self.call(
+            "findings",
+            lambda cancel, report: lifecycle.lifecycle_findings(engine, cancel=cancel),
+            self._have_findings,
+        )
 
     def _review(self) -> None:
-        lifecycle, progress = self._lifecycle, review_progress(self.session)
+        engine, progress = self._engine, review_progress(self.session)
         self.call(
             "review",
-            lambda cancel, report: lifecycle.review(progress, limit=200, cancel=cancel),
+            lambda cancel, report: lifecycle.review(engine, progress, limit=200, cancel=cancel),
             self._have_review,
         )
 
@@ -173,7 +187,7 @@ class LifecycleQuestions(BoundPart[LifecycleState]):
 
     def _cases(self) -> None:
         """What becomes of the saved questions: their measures now, then whose answers get lost, and when."""
-        lifecycle, book, state = self._lifecycle, case_book(self.session), self.state
+        engine, book, state = self._engine, case_book(self.session), self.state
         board, base = state.board, state.base
         if board is None:
             return
@@ -184,15 +198,18 @@ class LifecycleQuestions(BoundPart[LifecycleState]):
             cases = book.cases()
             if not cases:
                 return None
-            before = lifecycle.effect(cases, own, cancel=cancel)
+            before = lifecycle.case_effect(engine, cases, own, cancel=cancel)
             same = board.settings.values == own.values
-            return before, before if same else lifecycle.effect(cases, board.settings, cancel=cancel)
+            return before, before if same else lifecycle.case_effect(
+                engine, cases, board.settings, cancel=cancel
+            )
 
         def losses(cancel: CancelToken, report: Report) -> Any:
             cases, ask = book.cases(), board.ask
             if not cases:
                 return 0, ()
-            found = lifecycle.losses(
+            found = lifecycle.case_losses(
+                engine,
                 cases,
                 days=ask.horizon_days,
                 scenario=ask.scenario,

@@ -141,9 +141,9 @@ class LifecycleScreen(BaseScreen):
             self.query_one(StatePanel).state = said
         self.query_one(LayoutContainer).rearrange()
         if said is not None and said.choices:
-            self.call_after_refresh(self.query_one(StatePanel).focus)
+            self.hand_over(self.query_one(StatePanel).focus)
         elif said is None and had:
-            self.call_after_refresh(self._focus_panel)
+            self.hand_over(self._focus_panel)
 
     def watch_state(self, old: LifecycleState, new: LifecycleState) -> None:
         self.set_class(new.stale, "-stale")
@@ -218,11 +218,11 @@ class LifecycleScreen(BaseScreen):
         if action == "undo" and self._acting.can_reopen:
             return True
         if action in ("sweep", "undo", "redo"):
-            return True if ready and not self.staging.forbidden else None
+            return True if ready else None
         if action in ("act", "remedy") and self.state.reviewing:
             return False
         if action == "act":
-            return True if ready and self.state.selected and not self.staging.forbidden else None
+            return True if ready and self.state.selected else None
         if action in ("remedy", "browse"):
             return True if ready and (self.state.selected or self.state.card) else None
         if action == "reset":
@@ -237,7 +237,7 @@ class LifecycleScreen(BaseScreen):
 
     def action_panel(self, name: str) -> None:
         self.state = replace(self.state, panel=name, zoom="")  # type: ignore[arg-type]
-        self.call_after_refresh(self._focus_panel)
+        self.hand_over(self._focus_panel)
 
     def _step_panel(self, by: int) -> None:
         shown = [name for name in reduce.PANELS if self.query_one(LayoutContainer).shows(name)]
@@ -248,7 +248,7 @@ class LifecycleScreen(BaseScreen):
         else:
             name = reduce.following(tuple(shown), self._focused_panel(), by)
             self.state = replace(self.state, panel=name)  # type: ignore[arg-type]
-        self.call_after_refresh(self._focus_panel)
+        self.hand_over(self._focus_panel)
 
     def _focused_panel(self) -> str:
         around = self.focused.ancestors if self.focused else ()
@@ -301,7 +301,7 @@ class LifecycleScreen(BaseScreen):
 
     def action_whatif(self) -> None:
         self.state = replace(self.state, panel="whatif", reviewing=False)
-        self.call_after_refresh(self._focus_panel)
+        self.hand_over(self._focus_panel)
 
     def action_reset(self) -> None:
         self.state = reduce.reset(self.state)
@@ -315,12 +315,13 @@ class LifecycleScreen(BaseScreen):
     def action_sweep(self) -> None:
         self._acting.sweep()
 
-    def action_undo(self) -> None:
+    def undo_last(self) -> None:
+        """Take back the last change, or the last decision of the review."""
         self._acting.undo()
 
     def action_review(self) -> None:
         self.state = replace(self.state, reviewing=not self.state.reviewing, zoom="")
-        self.call_after_refresh(self._focus_panel)
+        self.hand_over(self._focus_panel)
 
     def action_browse(self) -> None:
         memory = self.state.card if self.state.reviewing else self.state.selected

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from textual.message import Message
 
 from memtui.engine import (
+    counted,
     mask,
+    one_line,
 )
 from memtui.tui.actions.table import bindings
 from memtui.tui.screens.mend.state import FLOOR, KINDS, MendState, Part
@@ -18,13 +20,14 @@ from memtui.tui.widgets.row_list import BuiltRows
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, ChangeSet, Engine
+    from memtui.engine.health import Suspect
     from memtui.tui.calls import Report
 
 
 class Finds(BuiltRows, inherit_bindings=False):
     """Rows built by a function; posts `Marked` and `Sideways`, the screen decides what they mean."""
 
-    BINDINGS = bindings("finds")
+    BINDINGS = bindings("finds", "narrow")
 
     @dataclass
     class Marked(Message):
@@ -54,6 +57,9 @@ class Finds(BuiltRows, inherit_bindings=False):
         self.post_message(self.Sideways(-1))
 
 
+MOST_SKIPPED, NAMED_CHARS = 6, 48
+"""Memories that masking leaves alone which are named, and the characters of each."""
+
 # The engine calls behind Mend, as they run on a worker thread.
 
 
@@ -77,17 +83,34 @@ def trash(engine: Engine, token: CancelToken) -> Any:
     return tuple(sorted(found, key=lambda each: -each.when_ms))
 
 
-def masked(engine: Engine, ids: Sequence[str], past: str) -> tuple[ChangeSet, tuple[str, ...]]:
+def masked(
+    engine: Engine, ids: Sequence[str], past: str, doubted: Sequence[Suspect] = ()
+) -> tuple[ChangeSet, tuple[str, ...]]:
     """Plan to put a mark in the place of every secret in the texts of these memories, and say what that leaves.
 
-    `past` is the key that takes it out of the history, too.
+    `past` is the key that takes it out of the history, too; `doubted` are secrets of which the rule is not sure, that
+    were not chosen.
     """
-    texts = {each: mask(memory.raw_text)[0] for each, memory in engine.memories(ids).items()}
+    there = engine.memories(ids)
+    texts = {each: mask(memory.raw_text)[0] for each, memory in there.items()}
+    plain = [memory for id, memory in there.items() if texts[id] == memory.raw_text]
+    texts = {id: text for id, text in texts.items() if text != there[id].raw_text}
     stays = (
         "The secret stays in older versions of the table, and in the journal for undo."
         f" {past} takes it out of both afterwards, and the memory stays. A key that leaked: change it where it is used."
     )
-    return engine.curate.texts(texts, in_place=True), (stays,)
+    skipped = [
+        f"Left as it is: {one_line(memory.title)[:NAMED_CHARS]}: no rule finds a secret in its text."
+        for memory in plain
+    ]
+    skipped += [f"Left as it is, in doubt: {one_line(each.excerpt)}: {each.doubt}" for each in doubted]
+    more = len(skipped) - MOST_SKIPPED
+    if more > 0:
+        skipped = [
+            *skipped[:MOST_SKIPPED],
+            f"{counted(more, 'other is', 'others are')} left as they are, too.",
+        ]
+    return engine.curate.texts(texts, in_place=True), (stays, *skipped)
 
 
 def title_of(part: Part) -> str:

@@ -68,6 +68,7 @@ class MendScreen(BaseScreen):
     """One state, a list and a detail that paint it, and engine calls that change it."""
 
     MODE = "browse"
+    OF_ROW = frozenset((READ,))
     UNDO = "mend.undo"
     CSS_PATH = "mend.tcss"
     BINDINGS = bindings("mend")
@@ -225,6 +226,10 @@ class MendScreen(BaseScreen):
         else:
             host(self).take(message.choice.name, message.choice.value)
 
+    @property
+    def marked(self) -> int:
+        return len(self.state.marks)
+
     def action_back(self) -> None:
         """One step back: what is going on, an error, marks, the detail; then the screen itself."""
         if self.runner.busy(LOOK):
@@ -247,7 +252,7 @@ class MendScreen(BaseScreen):
 
     def say(self, said: State | None) -> None:
         super().say(said)
-        self.call_after_refresh(self.focus_first)
+        self.hand_over(self.focus_first)
 
     def repaint(self) -> None:
         self.query_one("#said", Panel).headline(what=_NAMES[self.state.part])
@@ -485,7 +490,13 @@ class MendScreen(BaseScreen):
         ids = self._taken()
         if ids:
             cap = host(self).keys.cap("mend.past")
-            self.staging.stage(lambda engine: masked(engine, ids, cap), then=self._masked)
+            chosen = set(ids)
+            doubted = [
+                each
+                for each in reduce.shown_suspects(self.state)
+                if each.kind == "secret" and each.doubt and each.id not in chosen
+            ]
+            self.staging.stage(lambda engine: masked(engine, ids, cap, doubted), then=self._masked)
 
     def _masked(self, outcome: Outcome) -> None:
         self._lately = tuple(change.id for change in outcome.changes)
@@ -495,7 +506,7 @@ class MendScreen(BaseScreen):
         """Of what was masked last, or of what is chosen: the history and the journal forget what it was before."""
         ids = self._lately or self._taken()
         if ids:
-            self.staging.stage(lambda engine: engine.curate.past(ids), then=self._past_gone)
+            self.staging.stage(lambda engine: engine.curate.past(ids, drop_names=True), then=self._past_gone)
 
     def _past_gone(self, outcome: Outcome) -> None:
         self._lately = ()
@@ -507,7 +518,8 @@ class MendScreen(BaseScreen):
         ids = self._taken()
         if ids:
             self.staging.stage(
-                lambda engine: engine.curate.forget(ids, hard=True, shrink=True), then=self._traceless
+                lambda engine: engine.curate.forget(ids, hard=True, shrink=True, drop_names=True),
+                then=self._traceless,
             )
 
     def _traceless(self, outcome: Outcome) -> None:
@@ -523,7 +535,8 @@ class MendScreen(BaseScreen):
     def _gone(self, outcome: Outcome) -> None:
         self._then([change.id for change in outcome.changes])
 
-    def action_undo(self) -> None:
+    def undo_last(self) -> None:
+        """Take back the last change; what comes back stands in the list again."""
         self.staging.stage(
             lambda engine: engine.curate.undo(),
             force=lambda engine, ids: engine.curate.undo(forced=ids),

@@ -11,14 +11,15 @@ from textual.style import Style
 
 from memtui.engine import (
     Memory,
+    counted,
     mask,
     one_line,
 )
 from memtui.tui.actions.action import Action
-from memtui.tui.dialogs.change_preview_view import difference
 from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.difference import own_words
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import age, ago, full, plural, score, short
+from memtui.tui.paint.numbers import age, ago, full, score, short
 from memtui.tui.screens.mend.state import (
     PARTS,
     MendState,
@@ -84,7 +85,8 @@ def _setting(state: MendState, width: int, keys: Mapping[str, Action]) -> Conten
             _chip(keys["mend.across"], "all scopes together" if state.across else "within a scope"),
         ]
         if state.near is not None:
-            told = f"{plural(len(clusters), 'cluster')}, {full(extra)} too many"
+            of = counted(extra + len(clusters), "memory", "memories")
+            told = f"{counted(len(clusters), 'cluster')} of {of}"
             if wide:
                 told += f", {full(state.near.compared)} compared"
             if wide and state.near.without:
@@ -96,7 +98,9 @@ def _setting(state: MendState, width: int, keys: Mapping[str, Action]) -> Conten
         found = shown_suspects(state)
         doubted = len({each.id for each in found if each.doubt})
         parts = [
-            Content.styled(f"{plural(len({each.id for each in found}), 'memory', 'memories')}", "$foreground")
+            Content.styled(
+                f"{counted(len({each.id for each in found}), 'memory', 'memories')}", "$foreground"
+            )
         ]
         if doubted:
             parts.append(
@@ -235,11 +239,11 @@ def _members(cluster: Cluster, state: MendState, width: int, glyphs: Glyphs, now
         if found is None:
             lines.append(Content.styled(f"    {glyphs.skeleton * 24}", "$faint"))
         elif memory == survivor:
-            lines += _indented(Content.styled(base, "bold $foreground"), width)
+            lines += _indented(Content.styled(mask(base)[0], "bold $foreground"), width)
         elif found.text == base:
             lines.append(Content.styled("    the same text", "$dim"))
         else:
-            lines += _indented(difference(base, found.text), width)
+            lines += _indented(own_words(base, found.text, "new", glyphs)[0], width)
         yield Row((*lines, Content()), memory)
     if len(cluster.ids) > MEMBERS:
         yield Row((Content.styled(f"  and {full(len(cluster.ids) - MEMBERS)} more", "$dim"),))

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.reactive import reactive
 
-from memtui.engine import CancelToken, MemtuiError, Progress, RecallRequest, explain, one_line
+from memtui.engine import CancelToken, MemtuiError, Progress, RecallRequest, counted, explain, one_line
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.calls import Report
@@ -204,7 +204,7 @@ class BisectScreen(BaseScreen):
             return
         self.found = message.value
         self._paint()
-        self.call_after_refresh(self.query_one("#points", RowList).focus)
+        self.hand_over(self.query_one("#points", RowList).focus)
 
     def on_run_failed(self, message: RunFailed) -> None:
         if not self.runner.done(message):
@@ -228,7 +228,7 @@ class BisectScreen(BaseScreen):
         if said is not None:
             if self.query_one(StatePanel).state != said:
                 self.query_one(StatePanel).state = said
-            self.call_after_refresh(self.query_one(StatePanel).focus)
+            self.hand_over(self.query_one(StatePanel).focus)
         for rows in self.query(BuiltRows):
             rows.repaint()
         panel.headline(which="#1 on top" if said is None else "")
@@ -253,7 +253,8 @@ class BisectScreen(BaseScreen):
         if self.runner.busy("bisect"):
             count = self._progress.done if self._progress is not None else 0
             verdict = Content.styled(
-                f"asking: {count} versions so far   {host(self).keys.cap('bisect.back')} stops", "$primary"
+                f"asking: {counted(count, 'version')} so far   {host(self).keys.cap('bisect.back')} stops",
+                "$primary",
             )
         elif self.found is not None:
             verdict = Content.styled(one_line(self.found.sentence), "bold $match")

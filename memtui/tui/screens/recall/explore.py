@@ -14,14 +14,18 @@ from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.change_request import ChangeRequests
 from memtui.tui.dialogs.choose_memory import MemoryPick
+from memtui.tui.dialogs.correct_answer import CorrectAnswer, Correction
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.state import RecallState
 from memtui.tui.screens.recall.view import RADAR, TOLD, tell
 from memtui.tui.widgets.dropped_list import DroppedList
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine, Trace
+    from memtui.engine import Engine, Outcome, Trace
 
+
+CORRECT = "correct"
+"""The slot of the engine call that finds out why the right memory did not win."""
 
 MORE_LIKE = "more-like"
 """The slot of the engine call that reads a memory's vector."""
@@ -38,11 +42,22 @@ def with_kept_vector(engine: Engine, request: RecallRequest) -> RecallRequest:
 class Explore(BoundPart[RecallState]):
     """Opens Why not and What if over an answer, and takes back what was tried there."""
 
+    BESIDE = frozenset((RADAR,))
+    OF_ROW = frozenset((TOLD,))
+
     @dataclass
     class Answered(Message):
         """What was tried has become the answer of the screen."""
 
         trace: Trace
+
+    @dataclass
+    class Corrected(Message):
+        """A wrong memory of the answer was replaced by the right one, in this version of the table."""
+
+        right: str
+        wrong: str
+        version: int
 
     def __init__(self) -> None:
         super().__init__()
@@ -109,14 +124,61 @@ class Explore(BoundPart[RecallState]):
         self.runner.cancel(TOLD)
         self.runner.cancel(RADAR)
 
-    def disagreement(self) -> None:
-        """Replace the recalled memory by the newer one that says otherwise: previewed, or staged from there."""
-        if not self.state.radar:
+    def correct(self) -> None:
+        """Replace a wrong memory of the answer by the right one: the newer that says otherwise, else a picked one."""
+        engine, trace, radar = self.session.engine, self.state.trace, self.state.radar
+        if engine is None or trace is None:
             return
-        found = self.state.radar[0]
-        self.screen.query_one(ChangeRequests).stage(
-            lambda engine: engine.curate.merge([found.newer, found.recalled], survivor=found.newer)
-        )
+        if radar:
+            self._correct(engine, trace, radar[0].recalled, radar[0].newer, explain.corrected_text(radar[0]))
+            return
+        wrong = self.state.selected
+
+        def taken(right: str | None) -> None:
+            if right == wrong:
+                self.flash("That is the memory itself. Take the one that should have come first.", "note")
+            elif right is not None:
+                self._correct(engine, trace, wrong, right, "")
+
+        if wrong:
+            self.app.push_screen(MemoryPick(engine, "What should have been read in its place?"), taken)
+
+    def _correct(self, engine: Engine, trace: Trace, wrong: str, right: str, text: str) -> None:
+        def work(cancel: CancelToken, report: Report) -> Correction:
+            verdict = explain.why_not_in(engine, trace, right, changes=False, cancel=cancel)
+            places = {id: place for place, id in enumerate(trace.returned, 1)}
+            told = engine.get(right).text
+            return Correction(
+                trace.query,
+                wrong,
+                places.get(wrong, 0),
+                engine.get(wrong).text,
+                right,
+                told,
+                places.get(right),
+                verdict.sentence,
+                text or told,
+            )
+
+        self.call(CORRECT, work, self._show_correction)
+
+    def _show_correction(self, found: Correction) -> None:
+        def taken(text: str | None) -> None:
+            if text is None:
+                return
+            new = None if text == " ".join(found.right_text.split()) else text
+
+            def written(outcome: Outcome) -> None:
+                self.post_message(self.Corrected(found.right, found.wrong, outcome.version_after))
+
+            self.screen.query_one(ChangeRequests).stage(
+                lambda engine: engine.curate.merge(
+                    [found.right, found.wrong], survivor=found.right, text=new
+                ),
+                then=written,
+            )
+
+        self.app.push_screen(CorrectAnswer(found), taken)
 
     # ------------------------------------------------------------------ what if
 

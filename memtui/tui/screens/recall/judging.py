@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from textual.message import Message
 
-from memtui.engine import CancelToken, CaseBook, explain
+from memtui.engine import CancelToken, CaseBook, counted, explain
 from memtui.paths import state_dir, store_state_dir
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_memory import MemoryPick
 from memtui.tui.host import host
-from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.state import RecallState
 from memtui.tui.widgets.dropped_list import DroppedList
@@ -39,6 +38,8 @@ KNOWN, JUDGED, KEPT = "case-known", "case-judged", "question-kept"
 
 class Marking(BoundPart[RecallState]):
     """Keeps the case of the question that is shown, and changes it."""
+
+    BESIDE = frozenset((KEPT,))
 
     @dataclass
     class Judged(Message):
@@ -146,6 +147,14 @@ class Marking(BoundPart[RecallState]):
 
             self.app.push_screen(MemoryPick(engine, "Which memory should come back?"), taken)
 
+    def corrected(self, right: str, wrong: str) -> None:
+        """The right memory is expected from now on, and the wrong one rejected."""
+
+        def change(case: Case) -> tuple[Case, str]:
+            return case.marked(right, "right").marked(wrong, "wrong"), "saved as a case; asked again"
+
+        self._change(change)
+
     def expect_nothing(self) -> None:
         """Nothing should come back for this question."""
 
@@ -160,7 +169,7 @@ class Marking(BoundPart[RecallState]):
             if now == ("rejected" if verdict == "wrong" else "expected"):
                 return case.without(id), "mark taken away"
             marked = case.marked(id, verdict)
-            counts = [plural(len(marked.expected), "memory", "memories") + " expected"]
+            counts = [counted(len(marked.expected), "memory", "memories") + " expected"]
             if marked.rejected:
                 counts.append(f"{len(marked.rejected)} wrong")
             return marked, f"marked {verdict}; the case has {', '.join(counts)}"

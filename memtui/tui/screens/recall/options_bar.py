@@ -133,7 +133,7 @@ class Choosers(BoundPart[RecallState]):
         except MemtuiError as error:  # the access lists cannot be read: scopes can still be named
             self.flash(str(error), "error")
             readers = []
-        self.app.push_screen(ScopePick(scopes, now, readers), taken)
+        self.app.push_screen(ScopePick(scopes, now, readers, options.unfiltered_words(self.recipe)), taken)
 
     def _readers(self, facets: Facets) -> list[Reader]:
         """The agents that may ask with this recipe, each with what it reads; none where the recipe is nobody's."""

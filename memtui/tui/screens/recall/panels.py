@@ -54,7 +54,9 @@ class QuestionPanel(BoundPanel[RecallState]):
         options = self.query_one(OptionsLine)
         recipes = recipes_of(session.engine)
         own_agent = session.engine.agents[0] if session.engine is not None else ""
-        options.chips = chips(state.form, recipe_named(recipes, state.form.recipe), own_agent)
+        asker = state.trace.asker if state.trace is not None and not state.edited else None
+        searched = asker.scopes or () if asker is not None and asker.how == "own-rules" else ()
+        options.chips = chips(state.form, recipe_named(recipes, state.form.recipe), own_agent, searched)
         said = Content()
         if state.phase == "running":
             said = Content.styled("asking", "$primary")
@@ -171,7 +173,10 @@ class ResultsPanel(ListPanel):
         at = str(ids.index(state.selected) + 1) if state.selected in ids else "-"
         where = f"{at} / {len(ids)}" if ids else ""
         empty = not ids or self.has_class("-state")
-        which: str | Content = "" if empty else "score  rank"
+        share = trace is not None and present.fused_by_ranks(trace)
+        which: str | Content = (
+            "" if empty else "tier  share of two first places  rank" if share else "score  rank"
+        )
         told = trace.confidence if trace is not None and not empty else None
         if told is not None:
             which = Content.assemble(present.confidence_words(told), ("   score  rank", "$dim"))
@@ -233,7 +238,7 @@ class WhyPanel(BoundPanel[RecallState]):
             who = f"By words alone {place}"
         if width >= NORMAL_WIDTH and memory is not None:
             room = max(8, (self.outer_size.width or width) - len(who) - mark.cell_length - 14)
-            who = f"{who}  {crop(one_line(memory.text[:400]), room, glyphs.ellipsis)}"
+            who = f"{who}  {crop(one_line(memory.text)[:400], room, glyphs.ellipsis)}"
         self.headline(what=who, which=mark, where="" if width < NORMAL_WIDTH else "enter every stage")
 
 

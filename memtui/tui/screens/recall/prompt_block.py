@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.content import Content
 
-from memtui.engine import MemtuiError, PromptBlockSettings, explain, one_line
+from memtui.engine import MemtuiError, PromptBlockSettings, counted, explain, one_line
 from memtui.engine.explain import (
     Mode,
     settings_of,
 )
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
-from memtui.tui.calls import CallsMixin
+from memtui.tui.calls import EngineCalls
 from memtui.tui.host import host
 from memtui.tui.messages import RunFailed, RunFinished
 from memtui.tui.paint.bars import progress as progress_bar
@@ -83,7 +83,7 @@ def headline(found: PromptBlock, glyphs: Glyphs) -> Content:
         budget = f"{found.chars:,} of {found.budget:,} characters"
         bar = progress_bar(found.chars / found.budget, 10, glyphs) + " "
     return Content.assemble(
-        (f"{shown} of {len(found.parts)} memories   ", "$foreground"),
+        (f"{shown} of {counted(len(found.parts), 'memory', 'memories')}   ", "$foreground"),
         (bar, "$primary"),
         (f"{budget}   about {found.tokens:,} tokens", "$dim"),
     )
@@ -104,14 +104,16 @@ class Injected(QuickModal[None]):
         super().__init__()
         self._engine, self._trace = engine, trace
         self.settings: PromptBlockSettings = settings_of(trace.auto_recall)
-        self._runner = CallsMixin(self)
+        self.runner = EngineCalls(self)
         self.found: PromptBlock | None = None
         self._error: MemtuiError | None = None
 
     @property
     def _tunable(self) -> bool:
         """Only the plugin's block has these settings; the others' are as their recipe makes them."""
-        return self._trace.recipe.startswith("pro/") or self._trace.recipe == "memtui"
+        from memtui.engine.recall import recipe_named
+
+        return recipe_named(self._trace.recipe).prompt in ("plugin", "as the plugin")
 
     def compose(self) -> ComposeResult:
         with Panel(title="What the agent would see"):
@@ -122,20 +124,20 @@ class Injected(QuickModal[None]):
         self.query_one(BuiltRows).focus()
 
     def on_unmount(self) -> None:
-        self._runner.cancel_all()
+        self.runner.cancel_all()
 
     def _look(self) -> None:
         """Neighbours of a memory may have to be read, so this is asked like everything else."""
         trace, settings = self._trace, self.settings
-        self._runner.start("injected", lambda cancel, report: explain.injected(trace, settings))
+        self.runner.start("injected", lambda cancel, report: explain.injected(trace, settings))
 
     def on_run_finished(self, message: RunFinished) -> None:
-        if self._runner.done(message):
+        if self.runner.done(message):
             self.found, self._error = message.value, None
             self._show()
 
     def on_run_failed(self, message: RunFailed) -> None:
-        if self._runner.done(message):
+        if self.runner.done(message):
             self.found, self._error = None, message.error
             self._show()
 
@@ -162,7 +164,7 @@ class Injected(QuickModal[None]):
             return [Row((line,)) for line in said.wrap(max(16, width - 2))]
         if self.found is None:
             return []
-        names = {id: memory.text[:400] for id, memory in self._trace.memories.items()}
+        names = {id: one_line(memory.text)[:400] for id, memory in self._trace.memories.items()}
         return injected_rows(self.found, names, width, host(self).glyphs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

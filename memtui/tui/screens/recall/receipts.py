@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.message import Message
 
-from memtui.engine import CancelToken, History, UsageError, explain, one_line
+from memtui.engine import CancelToken, History, UsageError, counted, explain, one_line
 from memtui.paths import state_dir
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
@@ -18,7 +18,7 @@ from memtui.tui.dialogs.find_list import FindItem, FindList
 from memtui.tui.dialogs.sheet import Section, Sheet, SheetLine
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
-from memtui.tui.paint.numbers import ago, date, plural
+from memtui.tui.paint.numbers import ago, date
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.recall import state as reduce
 from memtui.tui.screens.recall.state import RecallState
@@ -75,7 +75,7 @@ def replay_sheet(name: str, receipt: Receipt, found: Replay) -> Sheet:
     """What a replay found, as a sheet."""
     verdict = "It comes out as it did." if found.same else "It comes out differently."
     intro = [
-        f"{verdict} {plural(found.checked, 'step')} of the receipt recomputed from their own inputs.",
+        f"{verdict} {counted(found.checked, 'step')} of the receipt recomputed from their own inputs.",
         f"Saved {date(receipt.saved_ms)}, version {receipt.table_version} of the table, {receipt.recipe}"
         + (f", asked: {one_line(receipt.query)}" if receipt.query else ""),
     ]
@@ -225,7 +225,7 @@ class Receipts(BoundPart[RecallState]):
                 self.call(
                     AGAIN,
                     lambda cancel, report: self._forget(tuple(by_number.values())),
-                    lambda count: self.flash(f"{plural(count, 'question')} forgotten"),
+                    lambda count: self.flash(f"{counted(count, 'question')} forgotten"),
                 )
                 return
             question = by_number[value]

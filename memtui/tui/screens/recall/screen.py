@@ -103,6 +103,8 @@ class RecallScreen(BaseScreen):
         self._engine: Any = None
         self._wanted = False
         """A question came before the store was open: it runs when it is."""
+        self._corrected = 0
+        """The version of the table in which the answer was corrected; 0 when there is nothing to ask again."""
 
     def body(self) -> ComposeResult:
         bound = RecallScreen.state
@@ -157,6 +159,7 @@ class RecallScreen(BaseScreen):
         self.query_one(LayoutContainer).rearrange()
         if self._wanted and session.open:
             self._run()
+        self._ask_corrected()
 
     def receive(self, message: AskRecall | AskWhyNot | OpenBisect) -> None:
         """A question from another screen."""
@@ -168,6 +171,10 @@ class RecallScreen(BaseScreen):
             self.explore.why_not_of(message.id)
             return
         self.state = reduce.edit(self.state, query=message.query)
+        if message.agent is not None:
+            own = self.session.engine is not None and message.agent == self.session.engine.agents[0]
+            agent = "" if own else message.agent
+            self.state = reduce.edit(self.state, agent=agent, scopes=None, everyone=False)
         if message.run:
             self._run()
 
@@ -225,7 +232,7 @@ class RecallScreen(BaseScreen):
 
     def _have_answer(self, trace: Trace) -> None:
         self.state = reduce.finish(self.state, trace)
-        if isinstance(self.focused, QuestionLine):
+        if isinstance(self.focused, QuestionLine | StatePanel):
             self._focus_list()
         self.explore.answered(trace)
         self.marking.answered(trace)
@@ -257,6 +264,19 @@ class RecallScreen(BaseScreen):
     def _answered(self, message: Explore.Answered) -> None:
         self.explore.answered(message.trace)
 
+    @on(Explore.Corrected)
+    def _answer_corrected(self, message: Explore.Corrected) -> None:
+        self.marking.corrected(message.right, message.wrong)
+        self._corrected = message.version
+        self._ask_corrected()
+
+    def _ask_corrected(self) -> None:
+        """Ask the corrected question again, as soon as the session has the version in which it was corrected."""
+        info = self.session.info
+        if self._corrected and info is not None and info.version >= self._corrected:
+            self._corrected = 0
+            self._run()
+
     @on(Marking.Judged)
     def _judged(self, message: Marking.Judged) -> None:
         rows = self.query_one(ResultList)
@@ -279,6 +299,8 @@ class RecallScreen(BaseScreen):
     @on(Input.Submitted)
     def _submitted(self) -> None:
         self._run()
+        if self.runner.busy("recall"):
+            self._focus_list()  # what is typed from here on is about the answer
 
     @on(QuestionLine.Walked)
     def _walked(self, event: QuestionLine.Walked) -> None:
@@ -363,7 +385,7 @@ class RecallScreen(BaseScreen):
             if action in ("copy", "explain", "browse", "more_like"):
                 return True if self.state.selected else None
         if action == "replace":
-            return True if self.state.radar else None
+            return True if self.state.radar or (self.state.trace and self.state.selected) else None
         if action in ("recipe", "scope", "category", "source", "limit", "more", "fewer"):
             return True if self.session.engine is not None else None
         return True
@@ -382,7 +404,7 @@ class RecallScreen(BaseScreen):
         self.explore.why_not()
 
     def action_replace(self) -> None:
-        self.explore.disagreement()
+        self.explore.correct()
 
     def action_what_if(self) -> None:
         self.explore.what_if()

@@ -173,13 +173,6 @@ def limit_by(state: RecallState, by: int, default: int) -> RecallState:
     return edit(state, limit=max(low, min(high, now + by)))
 
 
-def toggle_scope(state: RecallState, scope: str) -> RecallState:
-    """Add a scope to the filter, or take it out; without any left the recipe decides."""
-    now = state.form.scopes or ()
-    after = tuple(s for s in now if s != scope) if scope in now else (*now, scope)
-    return edit(state, scopes=after or None, everyone=False)
-
-
 def can_ask(state: RecallState) -> bool:
     """Whether there is a question."""
     return bool(state.form.query.strip())

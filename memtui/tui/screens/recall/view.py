@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
-from memtui.engine import CancelToken, EmbeddingError, explain, one_line
+from memtui.engine import CancelToken, EmbeddingError, counted, explain, one_line
 from memtui.tui.calls import Report
 from memtui.tui.dialogs.sheet import Section, SheetLine
 from memtui.tui.host import Host
 from memtui.tui.layout import NORMAL_WIDTH, size_class
 from memtui.tui.layouts import RecallShape
 from memtui.tui.no_store import DEMO, OPEN
-from memtui.tui.paint.numbers import plural
 from memtui.tui.paint.timeline import StageTiming
 from memtui.tui.screens.recall.state import CandidateStory, RecallState
 from memtui.tui.session import Session
@@ -124,6 +123,8 @@ def _nothing_asked(session: Session, recipes: Sequence[RecipeInfo]) -> State:
 
 def nothing(trace: Trace, recipes: Sequence[str]) -> State:
     """Why nothing came back, and the ways out, most promising first."""
+    from memtui.engine.recall import recipe_named
+
     groups = stages.dropped(trace)
     facts: list[tuple[str, str]] = []
     choices: list[Choice] = []
@@ -131,9 +132,12 @@ def nothing(trace: Trace, recipes: Sequence[str]) -> State:
     if gated is not None:
         head = "The agent would not have asked this."
         facts.append(("gate", one_line(gated.note) or "skipped"))
-        facts.append(("found", f"{plural(len(gated.candidates), 'memory', 'memories')} would have come back"))
-        if "pro/tool" in recipes:
-            choices.append(Choice("recipe", "ask as the memory_recall tool", "pro/tool", "pro/tool"))
+        facts.append(
+            ("found", f"{counted(len(gated.candidates), 'memory', 'memories')} would have come back")
+        )
+        purpose = recipe_named(trace.recipe).on_purpose
+        if purpose in recipes:
+            choices.append(Choice("recipe", "ask as the memory_recall tool", purpose, purpose))
     elif trace.filters.get("scopes") == []:
         head = "Nothing came back: no scope may be searched."
     elif groups:
@@ -148,7 +152,9 @@ def nothing(trace: Trace, recipes: Sequence[str]) -> State:
         ]
     else:
         head = "No search found anything."
-    if trace.mode == "keyword":
+    if reason := results.not_embedded(trace):
+        facts.append(("embedding", f"failed: the words alone answered. {one_line(reason)}"))
+    elif trace.mode == "keyword":
         facts.append(("searched", "by keywords only"))
     if trace.mode == "tag":
         facts.append(("searched", "by tag only: the question holds a tag word"))
@@ -190,7 +196,7 @@ _GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
         "retrieval",
         {
             "rerank": "cross-encoder asks a service, lightweight blends the cosine, none",
-            "rerankProvider": "whose request format",
+            "rerankProvider": "whose form of request",
             "rerankModel": "which model",
             "rerankEndpoint": "where it answers",
             "rerankApiKey": "without one the cosine blend is used",
@@ -226,6 +232,7 @@ _GROUPS: tuple[tuple[str, str, dict[str, str]], ...] = (
             "signals": "of plain signals, each by its name",
             "vectorWeight": "of the cosine, stretched over the candidates",
             "lateWeight": "of how well each word of the question is met",
+            "tokenWeight": "of how well token vectors meet the question",
             "contextWeight": "of what the memory before meets, same session",
             "rarity": "how far a rare word of the question counts more",
             "bm25Weight": "of the keyword score, as a share of the best",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual.content import Content
 
-from memtui.engine import ListQuery, Memory, MemtuiError, one_line
+from memtui.engine import CancelToken, ListQuery, Memory, MemtuiError, counted, one_line, transfer
 from memtui.engine.transfer import (
     CHOOSABLE,
     EXPORT_FORMATS,
@@ -23,35 +23,25 @@ from memtui.engine.transfer import (
 from memtui.tui.dialogs.choose_one import Option
 from memtui.tui.layouts import Shape
 from memtui.tui.paint.cells import crop, fit, tilde
-from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import full, plural, size
+from memtui.tui.paint.numbers import full, size
 from memtui.tui.screens.transfer import import_source_view
 from memtui.tui.theme.tokens import scope_style
 from memtui.tui.widgets.row_list import Row
-from memtui.tui.wizard.task import STOPPED, Heading, TaskFlow
 from memtui.tui.wizard.view import (
     RunProgress,
-    Setting,
     blank,
     fact_row,
     ledger_rows,
     pace_rows,
-    setting_row,
     text_rows,
     warning_rows,
 )
+from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task, TaskRun
 
 if TYPE_CHECKING:
-    from memtui.engine.transfer import (
-        Exported,
-        GivenPath,
-    )
-    from memtui.tui.screens.transfer.screen import TransferScreen
+    from memtui.engine import Engine
+    from memtui.engine.transfer import Exported, GivenPath
 
-
-# What the export wizard shows: pure functions of its state.
-
-Step = Literal["what", "form", "place", "report"]
 
 SUFFIX = {"jsonl": ".jsonl", "json": ".json", "csv": ".csv", "parquet": ".parquet"}
 
@@ -62,7 +52,7 @@ SHOWN = 100
 class ExportState:
     """`counted` is for `filter` (or `ids`); `trial` for the form that is chosen."""
 
-    step: Step = "what"
+    step: Literal["what", "form", "place", "report"] = "what"
     filter: str = ""
     ids: tuple[str, ...] = ()
     """Marked in Browse; they go before the filter."""
@@ -86,11 +76,18 @@ class ExportState:
     done: Exported | None = None
 
 
-def what_rows(state: ExportState, panel: str, width: int, glyphs: Glyphs) -> list[Row]:
+Run = TaskRun[ExportState]
+
+
+# ------------------------------------------------------------------ what it shows
+
+
+def what_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     """Which memories: the ways to say it, and the first of them."""
+    state, glyphs = run.state, run.glyphs
     if panel == "a":
         narrowed = bool(state.filter) or state.scopes is not None
-        within = f", in {plural(len(state.scopes), 'scope')}" if state.scopes is not None else ""
+        within = f", in {counted(len(state.scopes), 'scope')}" if state.scopes is not None else ""
         ways = [
             ("all", "every memory", not narrowed and not state.ids),
             ("filter", f"those of the filter{within}", narrowed and not state.ids),
@@ -118,26 +115,11 @@ def what_rows(state: ExportState, panel: str, width: int, glyphs: Glyphs) -> lis
     return rows
 
 
-def settings(state: ExportState) -> list[Setting]:
-    """What can be decided about the form."""
-    found = [Setting("format", "form", state.format, EXPORT_TITLES[state.format])]
-    if state.format in CHOOSABLE:
-        found.append(
-            Setting("fields", "fields", state.fields or "all", "beside id and text", bool(state.fields))
-        )
-    if state.format in SUFFIX:
-        found.append(Setting("vectors", "vectors", meaning="float32, exact", on=state.vectors))
-    found += [
-        Setting("mask", "mask secrets", meaning="passwords and keys", on=state.mask),
-        Setting("redact", "without texts", meaning="shape and numbers alone", on=state.redact),
-    ]
-    return found
-
-
-def form_rows(state: ExportState, panel: str, width: int, glyphs: Glyphs) -> list[Row]:
+def form_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     """The form, and what it loses."""
+    state, glyphs = run.state, run.glyphs
     if panel == "a":
-        rows = [setting_row(each, width, glyphs, 14) for each in settings(state)]
+        rows = run.form_rows(width, 14)
         rows += [blank(), fact_row("memories", full(state.counted), width, glyphs)]
         rows.append(
             fact_row(
@@ -148,22 +130,21 @@ def form_rows(state: ExportState, panel: str, width: int, glyphs: Glyphs) -> lis
             )
         )
         if state.trial is not None:
-            rows.append(fact_row("masked", plural(state.trial.masked, "memory", "memories"), width, glyphs))
+            rows.append(fact_row("masked", counted(state.trial.masked, "memory", "memories"), width, glyphs))
         return rows
     if state.trial is None:
         return text_rows("counting what this form loses", width, "$dim")
     return ledger_rows(state.trial.loss, width, glyphs)
 
 
-def place_rows(
-    state: ExportState, panel: str, width: int, glyphs: Glyphs, *, path: Path, running: bool
-) -> list[Row]:
+def place_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     """Where to, and what will be written there."""
+    state, glyphs, path = run.state, run.glyphs, path_of(run.state)
     if panel == "a":
         begun = [import_source_view.place_row(each, width, glyphs) for each in state.places]
         return begun or text_rows("Nothing here begins so: a new name.", width, "$dim")
     if state.pace.phases:
-        return pace_rows(state.pace, width, glyphs, running=running)
+        return pace_rows(state.pace, width, glyphs, running=run.busy("run"))
     there = path.exists() and not (path.is_dir() and state.format in FOLDERS)
     rows = [
         fact_row("to", tilde(str(path)), width, glyphs),
@@ -183,9 +164,9 @@ def place_rows(
     return rows
 
 
-def report_rows(state: ExportState, panel: str, width: int, glyphs: Glyphs) -> list[Row]:
+def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
     """What was written."""
-    done = state.done
+    state, glyphs, done = run.state, run.glyphs, run.state.done
     if done is None:
         return []
     if panel == "b":
@@ -201,311 +182,373 @@ def report_rows(state: ExportState, panel: str, width: int, glyphs: Glyphs) -> l
         fact_row("to", tilde(str(done.path)), width, glyphs),
         fact_row("size", size(done.size_bytes), width, glyphs),
         *files,
-        fact_row("masked", plural(done.masked, "memory", "memories"), width, glyphs),
+        fact_row("masked", counted(done.masked, "memory", "memories"), width, glyphs),
         blank(),
         Row((Content(" copy the path"),), "way:copy"),
         Row((Content(" export something else"),), "way:again"),
     ]
 
 
+def what_heading(run: Run, panel: str) -> Heading:
+    """The words in the frames of the first step."""
+    found = run.state.counted
+    unknown = "not counted" if run.state.error is not None else "counting"
+    count = unknown if found is None else counted(found, "memory", "memories")
+    hint = "a filter, as in Browse: tier:core scope:agent:* age<30d"
+    names = {"line": Heading("Which memories", hint, count), "a": Heading("What")}
+    return names.get(panel, Heading("The first of them", count))
+
+
+def place_heading(run: Run, panel: str) -> Heading:
+    """The words in the frames of the third step."""
+    what = "a folder" if run.state.format in FOLDERS else "a file"
+    names = {"line": Heading("Write to", what, "{path.complete} completes"), "a": Heading("Folder")}
+    return names.get(panel, Heading("Export", "writing" if run.busy("run") else "not begun"))
+
+
+def missing(run: Run) -> str:
+    """Why the step cannot go on."""
+    return "" if run.state.error is None else str(run.state.error)
+
+
+# ------------------------------------------------------------------ what it asks of the engine
+
 NOWHERE = ".memtui-trial"
 """What a trial is written to: nothing is."""
 
 
-class Export(TaskFlow[ExportState]):
-    """Memories into a file or a folder; the store is only read."""
+def request_of(state: ExportState, path: Path | None = None) -> ExportRequest:
+    """The export that the state describes."""
+    return ExportRequest(
+        path or Path(NOWHERE),
+        state.format,
+        filter="" if state.ids else state.filter,
+        ids=state.ids,
+        scopes=None if state.ids else state.scopes,
+        vectors=state.vectors,
+        mask=state.mask,
+        redact=state.redact,
+        fields=parse_fields(state.fields),
+        overwrite=state.overwrite,
+    )
 
-    name, title = "export", "Export"
-    steps = ("what", "form", "place", "report")
-    PACED = ("run",)
 
-    def __init__(
-        self,
-        screen: TransferScreen,
-        ids: tuple[str, ...] = (),
-        filter: str = "",
-        scopes: tuple[str | None, ...] | None = None,
-        format: str = "",
-    ) -> None:
-        super().__init__(screen, ExportState(ids=ids, filter=filter, scopes=scopes))
-        if format:
-            self.state = replace(self.state, format=format, step="form")
+def path_of(state: ExportState) -> Path:
+    """The file or folder that the line names."""
+    from memtui.engine.transfer import given_paths
 
-    def renewed(self) -> None:
-        if self.state.counted is None or self.state.step == "what":
-            self._count()
-        if self.state.step in ("form", "place"):
-            self._try()
+    found = given_paths(state.place, Path.cwd())
+    return found[0] if found else Path.cwd()
 
-    def _request(self, path: Path | None = None) -> ExportRequest:
-        state = self.state
-        return ExportRequest(
-            path or Path(NOWHERE),
-            state.format,
-            filter="" if state.ids else state.filter,
-            ids=state.ids,
-            scopes=None if state.ids else state.scopes,
-            vectors=state.vectors,
-            mask=state.mask,
-            redact=state.redact,
-            fields=parse_fields(state.fields),
-            overwrite=state.overwrite,
-        )
 
-    # ------------------------------------------------------------------ what it shows
+def count(run: Run) -> None:
+    """How many memories are meant, and the first of them."""
+    run.keep(counted=None)
+    engine, state = run.engine, run.state
 
-    def about(self) -> str:
-        counted = self.state.counted
-        return "" if counted is None else plural(counted, "memory", "memories")
-
-    def shape(self) -> Shape:
-        if self.state.step in ("what", "place"):
-            return Shape("two", line=True, side_rows=5)
-        return Shape("two", side_rows=9)
-
-    def heading(self, panel: str) -> Heading:
-        state = self.state
-        if state.step == "what":
-            counted = state.counted
-            unknown = "not counted" if state.error is not None else "counting"
-            count = unknown if counted is None else plural(counted, "memory", "memories")
-            return {
-                "line": Heading(
-                    "Which memories", "a filter, as in Browse: tier:core scope:agent:* age<30d", count
-                ),
-                "a": Heading("What"),
-            }.get(panel, Heading("The first of them", count))
-        if state.step == "form":
-            return Heading("Form", where="{wizard.open} changes") if panel == "a" else Heading("What is lost")
-        if state.step == "place":
-            what = "a folder" if state.format in FOLDERS else "a file"
-            names = {"line": Heading("Write to", what, "{path.complete} completes"), "a": Heading("Folder")}
-            return names.get(panel, Heading("Export", "writing" if self.busy("run") else "not begun"))
-        return Heading("Done") if panel == "a" else Heading("What is other than in the store")
-
-    def line_text(self) -> str:
-        return self.state.filter if self.state.step == "what" else self.state.place
-
-    def advice(self) -> str:
-        return {
-            "what": "The store is only read. An empty filter is every memory.",
-            "form": "{transfer.next} goes on to where it is written.",
-            "place": "{path.take} takes the path, then {transfer.write} writes it: whole or not at all.",
-        }.get(self.state.step, "")
-
-    def missing(self) -> str:
-        return "" if self.state.error is None else str(self.state.error)
-
-    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
-        state, glyphs = self.state, self.glyphs
-        if state.step == "what":
-            return what_rows(state, panel, width, glyphs)
-        if state.step == "form":
-            return form_rows(state, panel, width, glyphs)
-        if state.step == "place":
-            running = self.busy("run")
-            return place_rows(state, panel, width, glyphs, path=self._path(), running=running)
-        return report_rows(state, panel, width, glyphs)
-
-    # ------------------------------------------------------------------ engine calls
-
-    def _count(self) -> None:
-        engine, state = self.engine, self.state
-        self.state = replace(state, counted=None)
+    def call(_: object, stop: CancelToken) -> tuple[int, tuple[Memory, ...]]:
         if state.ids:
-            self.work(
-                "count", lambda _, stop: (len(state.ids), tuple(engine.memories(state.ids[:SHOWN]).values()))
-            )
-            return
-        query = ListQuery(filter=state.filter, scopes=state.scopes)
+            return len(state.ids), tuple(engine.memories(state.ids[:SHOWN]).values())
+        view = engine.view(ListQuery(filter=state.filter, scopes=state.scopes), stop)
+        return view.total, tuple(engine.page(view, 0, min(SHOWN, view.total)))
 
-        def count(_: object, stop: Any) -> tuple[int, tuple[Memory, ...]]:
-            view = engine.view(query, stop)
-            return view.total, tuple(engine.page(view, 0, min(SHOWN, view.total)))
+    def failed(error: MemtuiError) -> None:
+        run.set(error=error, pace=RunProgress(), counted=None, first=())
 
-        self.work("count", count)
+    run.work(
+        "count",
+        call,
+        lambda found: run.set(counted=found[0], first=found[1], error=None),
+        failed=failed,
+        paced=False,
+    )
 
-    def _try(self) -> None:
-        """What the form loses, and how large it is."""
-        engine, request = self.engine, self._request()
-        self.state = replace(self.state, trial=None, bytes=None, error=None)
-        self.work("trial", lambda _, stop: engine.transfer.export(request, dry_run=True, cancel=stop))
-        self.work("size", lambda _, stop: engine.transfer.export_size(request))
-        self.paint()
 
-    def _write(self) -> None:
-        engine, request = self.engine, self._request(self._path())
-        self.state = replace(self.state, error=None, pace=RunProgress())
-        self.work(
-            "run", lambda report, stop: engine.transfer.export(request, on_progress=report, cancel=stop)
+def attempt(run: Run, **changes: Any) -> None:
+    """What the form loses, and how large it is."""
+    run.keep(**changes, trial=None, bytes=None, error=None)
+    engine, request = run.engine, request_of(run.state)
+    run.work(
+        "trial",
+        lambda _, stop: transfer.export_memories(engine, request, dry_run=True, cancel=stop),
+        lambda trial: run.set(trial=trial),
+        paced=False,
+    )
+    run.work(
+        "size",
+        lambda _, stop: transfer.estimate_export(engine, request),
+        lambda bytes: run.set(bytes=bytes),
+        paced=False,
+    )
+    run.paint()
+
+
+def renew(run: Run) -> None:
+    """Count and try anew; for the later steps only what is not known."""
+    if run.state.counted is None:
+        count(run)
+    attempt(run)
+
+
+def write(run: Run) -> None:
+    """Write the file or the folder: whole, or not at all."""
+
+    def done(made: Exported) -> None:
+        run.set(step="report", done=made, pace=RunProgress())
+        rows, path = counted(made.rows, "memory", "memories"), tilde(str(made.path))
+        run.frame.flash(f"{rows} written to {path}")
+
+    engine, request = run.engine, request_of(run.state, path_of(run.state))
+    run.keep(error=None, pace=RunProgress())
+    run.work(
+        "run",
+        lambda report, stop: transfer.export_memories(engine, request, on_progress=report, cancel=stop),
+        done,
+        stopped=lambda: run.fail(MemtuiError("It was stopped; nothing was kept.")),
+    )
+    run.paint()
+
+
+# ------------------------------------------------------------------ its form
+
+
+def form(run: Run) -> tuple[Field[ExportState], ...]:
+    """What can be decided about the form."""
+    format = run.state.format
+    fields: list[Field[ExportState]] = [
+        Field(
+            "format",
+            "form",
+            EXPORT_TITLES[format],
+            kind="choice",
+            default=format,
+            title="Form",
+            options=[Option(name, name, EXPORT_TITLES[name]) for name in EXPORT_FORMATS],
+            take=lambda run, name: attempt(run, format=name, place="", fields=""),
         )
-        self.paint()
-
-    def _path(self) -> Path:
-        from memtui.engine.transfer import (
-            given_paths,
-        )
-
-        found = given_paths(self.state.place, Path.cwd())
-        return found[0] if found else Path.cwd()
-
-    def finished(self, slot: str, value: Any) -> None:
-        if slot == "count":
-            self.set(counted=value[0], first=value[1], error=None)
-        elif slot == "trial":
-            if value is not STOPPED:
-                self.set(trial=value)
-        elif slot == "size":
-            self.set(bytes=value)
-        elif slot == "places":
-            self.set(places=value)
-        elif value is STOPPED:
-            self.set(pace=RunProgress(), error=MemtuiError("It was stopped; nothing was kept."))
-        else:
-            self.set(step="report", done=value, pace=RunProgress())
-            self.screen.flash(
-                f"{plural(value.rows, 'memory', 'memories')} written to {tilde(str(value.path))}"
+    ]
+    if format in CHOOSABLE:
+        fields.append(
+            Field(
+                "fields",
+                "fields",
+                "beside id and text",
+                none="all",
+                title="Fields",
+                hint=f"With commas, from {', '.join(fields_of(run.engine.store, format))}. - is all.",
+                take=take_fields,
             )
-
-    def failed(self, slot: str, error: MemtuiError) -> None:
-        counted = None if slot == "count" else self.state.counted
-        self.set(
-            error=error,
-            pace=RunProgress(),
-            counted=counted,
-            first=() if slot == "count" else self.state.first,
         )
+    if format in SUFFIX:
+        fields.append(switch("vectors", "vectors", "float32, exact"))
+    fields.append(switch("mask", "mask secrets", "passwords and keys"))
+    fields.append(switch("redact", "without texts", "shape and numbers alone"))
+    return tuple(fields)
 
-    # ------------------------------------------------------------------ keys
 
-    def able(self, act: str, panel: str, key: str) -> bool:
-        if act == "switch":
-            return any(each.key == key and each.on is not None for each in settings(self.state))
-        return (
-            act == "write"
-            and self.state.step == "place"
-            and not self.busy("run")
-            and bool(self.state.counted)
-        )
+def switch(name: str, label: str, meaning: str) -> Field[ExportState]:
+    """A switch that changes what is written."""
+    return Field(name, label, meaning, kind="switch", take=lambda run, on: attempt(run, **{name: on}))
 
-    def goes_on(self) -> bool:
-        return self.state.step != "place"
 
-    def typed(self, text: str) -> None:
-        if self.state.step == "what" and text != self.state.filter:
-            self.state = replace(self.state, filter=text, ids=())
-            self._count()
-        elif self.state.step == "place":
-            from memtui.engine.transfer import (
-                completions,
-            )
+def take_fields(run: Run, text: str) -> None:
+    """Take a list of fields, if the form has them."""
+    try:
+        left_out(run.engine.store, run.state.format, parse_fields(text))
+    except MemtuiError as error:
+        run.frame.flash(str(error), "error")
+    else:
+        attempt(run, fields=", ".join(parse_fields(text)))
 
-            self.state = replace(self.state, place=text, overwrite=False, error=None)
-            self.work("places", lambda _, stop: completions(text, Path.cwd()))
-        self.paint()
 
-    def took(self, text: str) -> None:
-        if self.state.step == "what":
-            self.next()
-        else:
-            self.screen.focus_list("b")
+# ------------------------------------------------------------------ its keys
 
-    def pasted(self, text: str) -> None:
-        self.screen.put_line(" ".join(text.split()))
 
-    def completed(self) -> None:
-        if self.state.step == "place" and self.state.places:
-            self.screen.put_line(
-                self.state.places[0].path
-                if len(self.state.places) == 1
-                else import_source_view.longest(self.state.places, self.state.place)
-            )
-        else:
-            self.screen.focus_list("a")
+def filter_typed(run: Run, text: str) -> None:
+    """Another filter: count again."""
+    if text != run.state.filter:
+        run.keep(filter=text, ids=())
+        count(run)
+    run.paint()
 
-    def opened(self, panel: str, key: str) -> None:
-        state = self.state
-        kind, _, rest = key.partition(":")
-        if state.step == "what" and panel == "a":
-            if key != "marks":
-                self.state = replace(state, ids=(), scopes=None if key == "all" else state.scopes)
-                self.screen.put_line("" if key == "all" else state.filter)
-                self._count()
-        elif state.step == "form" and panel == "a":
-            self._change(key)
-        elif state.step == "place" and kind == "place":
-            self.screen.put_line(rest)
-        elif key == "way:copy" and state.done is not None:
-            from memtui.tui.host import host
 
-            host(self.screen).copy(str(state.done.path), "path")
-        elif key == "way:again":
-            self.screen.go(Export(self.screen))
-        elif state.step != "place":
-            self.next()
+def what_opened(run: Run, panel: str, key: str) -> None:
+    """Every memory, those of the filter, or the marked ones."""
+    if panel != "a":
+        to_form(run)
+    elif key != "marks":
+        run.keep(ids=(), scopes=None if key == "all" else run.state.scopes)
+        run.frame.put_line("" if key == "all" else run.state.filter)
+        count(run)
 
-    def _change(self, key: str) -> None:
-        if key == "format":
-            options = [Option(name, name, EXPORT_TITLES[name]) for name in EXPORT_FORMATS]
 
-            def took(name: str) -> None:
-                self.state = replace(self.state, format=name, place="", fields="")
-                self._try()
+def paste(run: Run, text: str) -> None:
+    """A pasted text is one line here."""
+    run.frame.put_line(" ".join(text.split()))
 
-            self.pick("Form", options, self.state.format, took)
-        elif key == "fields":
-            there = ", ".join(fields_of(self.engine.store, self.state.format))
-            self.ask("Fields", f"With commas, from {there}. - is all.", self.state.fields, self._take_fields)
-        else:
-            switched: dict[str, Any] = {key: not getattr(self.state, key)}
-            self.state = replace(self.state, **switched)
-            self._try()
 
-    def _take_fields(self, text: str) -> None:
-        try:
-            left_out(self.engine.store, self.state.format, parse_fields(text))
-        except MemtuiError as error:
-            self.screen.flash(str(error), "error")
-            return
-        self.state = replace(self.state, fields=", ".join(parse_fields(text)))
-        self._try()
+def place_typed(run: Run, text: str) -> None:
+    """Another path: what begins like it."""
+    from memtui.engine.transfer import completions
 
-    def acted(self, act: str, panel: str, key: str) -> None:
-        if act == "switch":
-            self._change(key)
-            return
-        path = self._path()
-        there = path.is_file()
+    run.keep(place=text, overwrite=False, error=None)
+    run.work(
+        "places",
+        lambda _, stop: completions(text, Path.cwd()),
+        lambda places: run.set(places=places),
+        paced=False,
+    )
+    run.paint()
 
-        def replace_it(answer: str) -> None:
-            if answer == "yes":
-                self.state = replace(self.state, overwrite=True)
-                self._write()
 
-        if there and not self.state.overwrite:
-            options = [Option("no", "leave it", "nothing is written"), Option("yes", "replace it", str(path))]
-            self.pick(f"{one_line(path.name)} is there already", options, "no", replace_it)
-        else:
-            self._write()
+def complete(run: Run) -> None:
+    """As much of the path as all places share."""
+    places = run.state.places
+    if not places:
+        run.frame.focus_list("a")
+    else:
+        longest = import_source_view.longest(places, run.state.place)
+        run.frame.put_line(places[0].path if len(places) == 1 else longest)
 
-    def next(self) -> None:
-        state = self.state
-        if state.step == "what":
-            if state.counted and state.error is None:
-                self.state = replace(state, step="form")
-                self._try()
-        elif state.step == "form":
-            name = f"memories{SUFFIX.get(state.format, '')}"
-            self.state = replace(state, step="place", place=state.place or name, error=None)
-            self.typed(self.state.place)
-        elif state.step == "report":
-            self.screen.home()
 
-    def back(self) -> bool:
-        before = {"form": "what", "place": "form"}.get(self.state.step)
-        if before is None or self.busy("run"):
-            return self.busy("run")
-        self.stop()
-        self.set(step=before, error=None)
-        self.renewed()
+def place_opened(run: Run, panel: str, key: str) -> None:
+    """Enter on a place puts it into the line."""
+    kind, _, rest = key.partition(":")
+    if kind == "place":
+        run.frame.put_line(rest)
+
+
+def agree(run: Run, panel: str, key: str) -> None:
+    """Write; where there is a file already, ask first."""
+    path = path_of(run.state)
+
+    def answered(answer: str) -> None:
+        if answer == "yes":
+            run.keep(overwrite=True)
+            write(run)
+
+    if path.is_file() and not run.state.overwrite:
+        options = [Option("no", "leave it", "nothing is written"), Option("yes", "replace it", str(path))]
+        run.pick(f"{one_line(path.name)} is there already", options, "no", answered)
+    else:
+        write(run)
+
+
+def report_opened(run: Run, panel: str, key: str) -> None:
+    """The path, another export, or the start page."""
+    if key == "way:copy" and run.state.done is not None:
+        run.frame.host.copy(str(run.state.done.path), "path")
+    else:
+        run.frame.begin("export" if key == "way:again" else "")
+
+
+# ------------------------------------------------------------------ its steps
+
+
+def to_form(run: Run) -> None:
+    """Go on, if there is something to write."""
+    if run.state.counted and run.state.error is None:
+        attempt(run, step="form")
+
+
+def to_place(run: Run) -> None:
+    """Go on to where it is written."""
+    name = f"memories{SUFFIX.get(run.state.format, '')}"
+    run.keep(step="place", place=run.state.place or name, error=None)
+    place_typed(run, run.state.place)
+
+
+def back_to(step: str) -> Callable[[Run], bool]:
+    """Go back to a step, unless it is being written."""
+
+    def back(run: Run) -> bool:
+        if not run.busy("run"):
+            run.stop()
+            run.set(step=step, error=None)
+            run.renewed()
         return True
+
+    return back
+
+
+def start(
+    engine: Engine,
+    ids: tuple[str, ...] = (),
+    filter: str = "",
+    scopes: tuple[str | None, ...] | None = None,
+    format: str = "",
+) -> ExportState:
+    """Of every memory, or of what is marked or listed in Browse; with a form, from the second step on."""
+    state = ExportState(ids=ids, filter=filter, scopes=scopes)
+    return replace(state, format=format, step="form") if format else state
+
+
+TASK = Task[ExportState](
+    "export",
+    "Export",
+    start=start,
+    about=lambda run: "" if run.state.counted is None else counted(run.state.counted, "memory", "memories"),
+    steps=(
+        Step(
+            "what",
+            what_rows,
+            what_heading,
+            shape=Shape("two", line=True, side_rows=5),
+            begin=count,
+            advice="The store is only read. An empty filter is every memory.",
+            missing=missing,
+            line=lambda state: state.filter,
+            typed=filter_typed,
+            took=lambda run, text: to_form(run),
+            pasted=paste,
+            completed=lambda run: run.frame.focus_list("a"),
+            opened=what_opened,
+            next=to_form,
+        ),
+        Step(
+            "form",
+            form_rows,
+            lambda run, panel: (
+                Heading("Form", where="{wizard.open} changes") if panel == "a" else Heading("What is lost")
+            ),
+            shape=Shape("two", side_rows=9),
+            form=form,
+            begin=renew,
+            advice="{transfer.next} goes on to where it is written.",
+            missing=missing,
+            line=lambda state: state.place,
+            next=to_place,
+            back=back_to("what"),
+        ),
+        Step(
+            "place",
+            place_rows,
+            place_heading,
+            shape=Shape("two", line=True, side_rows=5),
+            begin=renew,
+            advice="{path.take} takes the path, then {transfer.write} writes it: whole or not at all.",
+            missing=missing,
+            line=lambda state: state.place,
+            goes_on=False,
+            keys={
+                "write": Key(agree, lambda run, panel, key: not run.busy("run") and bool(run.state.counted))
+            },
+            typed=place_typed,
+            took=lambda run, text: run.frame.focus_list("b"),
+            pasted=paste,
+            completed=complete,
+            opened=place_opened,
+            back=back_to("form"),
+        ),
+        Step(
+            "report",
+            report_rows,
+            lambda run, panel: Heading("Done" if panel == "a" else "What is other than in the store"),
+            shape=Shape("two", side_rows=9),
+            missing=missing,
+            opened=report_opened,
+            next=lambda run: run.frame.begin(""),
+            back=lambda run: run.busy("run"),
+        ),
+    ),
+)

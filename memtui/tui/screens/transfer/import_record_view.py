@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import Memory, clean, one_line, word_diff
+from memtui.engine import Memory, clean, counted, mask, one_line
 from memtui.tui.paint.bars import bar
 from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.difference import difference
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import date, plural, score
+from memtui.tui.paint.numbers import date, score
 from memtui.tui.theme.tokens import scope_style, tier_style
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.wizard.view import blank, fact_row, heading_row, text_rows
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 
 LABEL = 12
-
-_STYLES = {"same": "$foreground", "gone": "$diff-del on $diff-del-bg", "new": "$diff-add on $diff-add-bg"}
 
 
 def record_rows(
@@ -59,19 +58,15 @@ def record_rows(
         rows.append(
             Row((Content.styled(f" {glyphs.rule * 2} differs {glyphs.rule * max(0, width - 14)}", "$frame"),))
         )
-        rows += [Row((line,)) for line in diff_lines(match.text, item.text, width)]
+        rows += [Row((line,)) for line in diff_lines(match.text, item.text, width, glyphs)]
     words = choice_words(item, memory, versioned=versioned)
     return [*rows, *(text_rows(words, width, "$match") if words else [])]
 
 
-def diff_lines(before: str, after: str, width: int) -> list[Content]:
+def diff_lines(before: str, after: str, width: int, glyphs: Glyphs) -> list[Content]:
     """Both texts in one, what is gone and what is new marked by more than colour."""
-    marks = {"same": ("", ""), "gone": ("[-", "-]"), "new": ("{+", "+}")}
-    parts = []
-    for kind, text in word_diff(one_line(before), one_line(after)):
-        a, b = marks[kind] if text.strip() else ("", "")
-        parts.append((f"{a}{text}{b}", _STYLES[kind]))
-    return [Content.assemble(" ", line) for line in Content.assemble(*parts).wrap(max(10, width - 2))]
+    told = difference(one_line(before), one_line(after), glyphs)
+    return [Content.assemble(" ", line) for line in told.wrap(max(10, width - 2))]
 
 
 def _alone(item: PlannedRecord, width: int, glyphs: Glyphs) -> list[Row]:
@@ -114,7 +109,7 @@ def _here(item: PlannedRecord, memory: Memory | None, width: int, glyphs: Glyphs
     if memory is not None:
         head = Content.assemble(
             head, "   ", (f"{glyphs.tier(memory.tier)} {one_line(memory.tier or '')}", tier_style(memory.tier)),
-            (f"   used {plural(memory.access_count or 0, 'time')}", "$dim"),
+            (f"   used {counted(memory.access_count or 0, 'time')}", "$dim"),
         )  # fmt: skip
     lines = [head.truncate(width), *_text(match.text, width), Content()]
     if memory is None:
@@ -184,7 +179,7 @@ def _stacked(
     if words := choice_words(item, memory, versioned=versioned):
         rows += text_rows(words, width, "$match")
     tier = (
-        f"{glyphs.tier(memory.tier)} {memory.tier}, used {plural(memory.access_count or 0, 'time')}, "
+        f"{glyphs.tier(memory.tier)} {memory.tier}, used {counted(memory.access_count or 0, 'time')}, "
         if memory
         else ""
     )
@@ -210,7 +205,7 @@ def choice_words(item: PlannedRecord, memory: Memory | None, *, versioned: bool)
         return "both: theirs is added beside ours, with an id of its own; recall may then find two answers."
     if memory is None:
         return "theirs: this record is taken in place of the earlier one of the source."
-    uses = f"its {plural(memory.access_count or 0, 'use')} and {one_line(memory.tier or 'its')} tier"
+    uses = f"its {counted(memory.access_count or 0, 'use')} and {one_line(memory.tier or 'its')} tier"
     if versioned and memory.memory_category in ("preferences", "entities"):
         return f"theirs: {memory.id[:8]} is superseded and keeps {uses}; theirs becomes the current version."
     return (
@@ -250,10 +245,10 @@ def _lines(
 
 def _lit(line: str, item: PlannedRecord) -> Content:
     """A line of the source, harmless, with the values that were read from it lit."""
-    plain = clean(line).expandtabs(4)
+    plain = clean(mask(line)[0]).expandtabs(4)
     content = Content.styled(plain, "$dim")
     for value, style in (
-        (item.text, "$match"),
+        (mask(item.text)[0], "$match"),
         *((each, "$foreground") for each in (item.id, item.scope, item.category)),
     ):
         if not value:
@@ -270,7 +265,7 @@ def _stored(item: PlannedRecord, width: int, glyphs: Glyphs) -> list[Row]:
     rows = [fact_row("id", item.id, width, glyphs, LABEL)]
     try:
         values = json.loads(item.metadata or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         values = {"metadata": item.metadata}
     if isinstance(values, dict) and values:
         rows.append(Row((Content.styled(" metadata", "bold $heading"),)))

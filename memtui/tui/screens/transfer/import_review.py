@@ -3,336 +3,319 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from memtui.engine import MemtuiError, Progress, one_line
-from memtui.engine.transfer import (
-    SWITCHABLE,
-)
+from memtui.engine import counted, one_line
+from memtui.engine.transfer import SWITCHABLE
 from memtui.tui.layouts import Shape
-from memtui.tui.paint.numbers import full, plural, score
+from memtui.tui.paint.numbers import full, score
 from memtui.tui.screens.transfer import import_record_view, import_review_view
 from memtui.tui.screens.transfer import import_state as reduce
+from memtui.tui.screens.transfer.import_calls import (
+    Run,
+    decide,
+    look_closely,
+    look_into_source,
+    make_plan,
+    measure,
+    read_page,
+    show,
+    take,
+)
 from memtui.tui.screens.transfer.import_source import ask_scope
-from memtui.tui.screens.transfer.import_state import PAGE, PlanPage
+from memtui.tui.screens.transfer.import_state import PAGE, ImportState
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.widgets.state_panel import Choice, State, failed
-from memtui.tui.wizard.task import STOPPED, Heading, ImportPart
-from memtui.tui.wizard.view import RunProgress, heard
+from memtui.tui.wizard.view import RunProgress
+from memtui.tui.wizard.wizard import Heading, Key, Step
 
 if TYPE_CHECKING:
-    from memtui.engine.transfer import (
-        Resolution,
-    )
-    from memtui.tui.screens.transfer.import_state import ImportState, Planned
-
-
-def _sums(value: Planned) -> dict[str, Any]:
-    return {name: getattr(value, name) for name in ("losses", "taken", "bare", "replaced", "kept")}
+    from memtui.engine.transfer import PlannedRecord, Resolution
 
 
 _ALL = "{wizard.all-ours} {wizard.all-theirs} {wizard.all-both}"
 
 _DECIDE = f"{{wizard.ours}} ours  {{wizard.theirs}} theirs  {{wizard.both}} both  {_ALL} all"
 
-_CHOICES: dict[str, Resolution] = {"ours": "keep", "theirs": "take", "both": "both"}
+
+# ------------------------------------------------------------------ what it shows
 
 
-class ReviewPart(ImportPart):
+def shape(run: Run) -> Shape:
     """Groups on the left, what is in one on the right, the record under the cursor below."""
+    if run.state.plan is None:
+        return Shape("one", said=True)
+    return Shape("review", record=import_review_view.is_group(run.state.view))
 
-    slots = ("plan", "page", "measure", "sums", "source")
 
-    # ------------------------------------------------------------------ what it shows
+def said(run: Run) -> State | None:
+    """Words while there is no plan."""
+    state = run.state
+    if state.plan is not None:
+        return None
+    if state.error is not None:
+        ways = (Choice("back", "step back"), Choice("again", "try again"))
+        return failed("there is no plan", state.error, *ways)
+    progress = state.pace.phases[-1][0] if state.pace.phases else None
+    return State("loading", one_line(progress.what) if progress else "planning", progress=progress)
 
-    def shape(self) -> Shape:
-        return (
-            Shape("one", said=True)
-            if self.state.plan is None
-            else Shape("review", record=import_review_view.is_group(self.state.view))
-        )
 
-    def said(self) -> State | None:
-        state = self.state
-        if state.plan is not None:
-            return None
-        if state.error is not None:
-            return failed(
-                "there is no plan", state.error, Choice("back", "step back"), Choice("again", "try again")
-            )
-        progress = state.pace.phases[-1][0] if state.pace.phases else None
-        return State("loading", one_line(progress.what) if progress else "planning", progress=progress)
+def current(run: Run) -> PlannedRecord | None:
+    """The record under the cursor."""
+    return reduce.current(run.state) if import_review_view.is_group(run.state.view) else None
 
-    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
-        state, glyphs = self.state, self.glyphs
-        if panel == "a":
-            return import_review_view.group_rows(state, width, glyphs)
-        if panel == "b":
-            return import_review_view.main_rows(state, width, glyphs)
-        item = reduce.current(state) if import_review_view.is_group(state.view) else None
-        if panel == "d":
-            return import_record_view.source_rows(item, state.source, width, glyphs)
-        here = state.page.here if state.page is not None else {}
-        versioned = self.engine.store.dialect.can.versioned_text
-        return import_record_view.record_rows(item, here, width, height, glyphs, versioned=versioned)
 
-    def heading(self, panel: str) -> Heading:
-        state, plan = self.state, self.state.plan
-        if plan is None:
-            return Heading("Plan")
-        if panel == "a":
-            busy = self.busy("plan")
-            return Heading(
-                "Plan",
-                "planning again" if busy else f"{full(state.taken)} to write",
-                "dry run, nothing is written",
-            )
-        item = reduce.current(state) if import_review_view.is_group(state.view) else None
-        if panel == "b":
-            if not import_review_view.is_group(state.view):
-                return Heading(import_review_view.NAMES[state.view].capitalize())
-            total = reduce.listed(state, import_review_view.group_of(state.view))
-            what = import_review_view.NAMES[state.view].capitalize()
-            keys = {
-                "conflict": _DECIDE,
-                "new": "{wizard.switch} leaves one out, or takes it back",
-            }.get(state.view, "")
-            keys = "{wizard.switch} switches the rule" if state.view in SWITCHABLE else keys
-            wanted = reduce.counts(state).get(import_review_view.group_of(state.view), 0)
-            some = f"{full(wanted)} of " if wanted != total else ""
-            which = f"{import_review_view.meaning(state.view)}   {some}{import_review_view.places(state.page, total)}"
-            return Heading(what, which, keys)
-        if panel == "d":
-            return Heading("In the source, and as it will be stored")
-        if item is None:
-            return Heading("Record")
-        cosine = (
-            f"   cosine {score(item.match.cosine)}" if item.match is not None and item.match.cosine else ""
-        )
-        which = f"{import_review_view.NAMES[item.group]}{cosine}"
-        return Heading(f"Record {full(item.number + 1)} of {full(plan.total)}", which)
+def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
+    """The rows of one of the four panels."""
+    state, glyphs = run.state, run.glyphs
+    if panel == "a":
+        return import_review_view.group_rows(state, width, glyphs)
+    if panel == "b":
+        return import_review_view.main_rows(state, width, glyphs)
+    if panel == "d":
+        return import_record_view.source_rows(current(run), state.source, width, glyphs)
+    here = state.page.here if state.page is not None else {}
+    versioned = run.engine.store.dialect.can.versioned_text
+    return import_record_view.record_rows(current(run), here, width, height, glyphs, versioned=versioned)
 
-    def advice(self) -> str:
-        if self.state.plan is None:
-            return "{transfer.stop} stops it"
-        if self.busy("plan"):
-            phases = self.state.pace.phases
-            doing = one_line(phases[-1][0].what) if phases else "planning again"
-            return f"{doing}; the plan before is shown"
-        warnings = import_review_view.notes(self.state)
-        more = f"; {plural(len(warnings), 'thing')} to know" if warnings else ""
-        cost = import_review_view.cost_words(self.state)
-        return f"embedding {cost}; one step in the journal, undone as a whole{more}"
 
-    def missing(self) -> str:
-        state = self.state
-        if state.plan is None:
-            return ""
-        if state.error is not None:
-            return f"{state.error} This is the plan before."
-        if left := reduce.open_conflicts(state):
-            done = len(state.request.choices)
-            one = "{wizard.ours} {wizard.theirs} {wizard.both} decide one"
-            return f"{full(done)} conflicts decided, {full(left)} open: {one}, {_ALL} all."
+def heading(run: Run, panel: str) -> Heading:
+    """The words in the frames."""
+    state, plan = run.state, run.state.plan
+    if plan is None:
+        return Heading("Plan")
+    if panel == "a":
+        doing = "planning again" if run.busy("plan") else f"{full(state.taken)} to write"
+        return Heading("Plan", doing, "dry run, nothing is written")
+    if panel == "b":
+        return list_heading(state)
+    if panel == "d":
+        return Heading("In the source, and as it will be stored")
+    item = current(run)
+    if item is None:
+        return Heading("Record")
+    cosine = f"   cosine {score(item.match.cosine)}" if item.match is not None and item.match.cosine else ""
+    which = f"{import_review_view.NAMES[item.group]}{cosine}"
+    return Heading(f"Record {full(item.number + 1)} of {full(plan.total)}", which)
+
+
+def list_heading(state: ImportState) -> Heading:
+    """The words over the records of a group, or over a sheet."""
+    what = import_review_view.NAMES[state.view].capitalize()
+    if not import_review_view.is_group(state.view):
+        return Heading(what)
+    total = reduce.listed(state, import_review_view.group_of(state.view))
+    keys = {
+        "conflict": _DECIDE,
+        "new": "{wizard.switch} leaves one out, or takes it back",
+    }.get(state.view, "")
+    keys = "{wizard.switch} switches the rule" if state.view in SWITCHABLE else keys
+    wanted = reduce.counts(state).get(import_review_view.group_of(state.view), 0)
+    some = f"{full(wanted)} of " if wanted != total else ""
+    places = import_review_view.places(state.page, total)
+    return Heading(what, f"{import_review_view.meaning(state.view)}   {some}{places}", keys)
+
+
+def advice(run: Run) -> str:
+    """What the plan costs, and what there is to know."""
+    if run.state.plan is None:
+        return "{transfer.stop} stops it"
+    if run.busy("plan"):
+        phases = run.state.pace.phases
+        doing = one_line(phases[-1][0].what) if phases else "planning again"
+        return f"{doing}; the plan before is shown"
+    warnings = import_review_view.notes(run.state)
+    more = f"; {counted(len(warnings), 'thing')} to know" if warnings else ""
+    cost = import_review_view.cost_words(run.state)
+    return f"embedding {cost}; one step in the journal, undone as a whole{more}"
+
+
+def missing(run: Run) -> str:
+    """What is not decided yet."""
+    state = run.state
+    if state.plan is None:
         return ""
+    if state.error is not None:
+        return f"{state.error} This is the plan before."
+    if left := reduce.open_conflicts(state):
+        done = len(state.request.choices)
+        one = "{wizard.ours} {wizard.theirs} {wizard.both} decide one"
+        return f"{full(done)} conflicts decided, {full(left)} open: {one}, {_ALL} all."
+    return ""
 
-    # ------------------------------------------------------------------ answers
 
-    def finished(self, slot: str, value: Any) -> None:
-        if slot == "plan":
-            self._planned(value)
-        elif slot == "measure":
-            self.set(cost=value)
-        elif slot == "sums":
-            if value is not STOPPED:
-                self.set(**_sums(value))
-        elif slot == "source":
-            if value is not STOPPED:
-                self.set(source=value)
-        elif (
-            isinstance(value, PlanPage)
-            and value.group == self.state.view
-            and value.offset == self.state.offset
-        ):
-            there = any(each.number == self.state.item for each in value.items)
-            self.set(page=value, item=self.state.item if there else -1)
-            self._look_into_source()
+# ------------------------------------------------------------------ its keys
 
-    def _planned(self, value: Any) -> None:
-        state = self.state
-        if value is STOPPED:
-            if state.plan is None:
-                self.set(step="map", pace=RunProgress())
-            else:
-                self.set(request=state.planned, pace=RunProgress())
-            return
-        plan = value.plan
-        self.keep(
-            plan=plan,
-            request=plan.request,
-            planned=plan.request,
-            cost=plan.cost,
-            page=None,
-            source=None,
-            error=None,
-            **_sums(value),
-        )
-        if state.plan is not None:
-            state.plan.close()
-        first = state.plan is None
-        self.keep(view=reduce.best_view(self.state) if first else state.view, offset=0, item=-1)
-        self._read_page()
-        self.flow.paint()
-        if first:
-            view = self.state.view
-            self.screen.call_after_refresh(self._rest_on, view)
 
-    def _rest_on(self, view: str) -> None:
-        self.screen.rows("a").repaint(view)
-        self.screen.focus_list("b" if view == "conflict" or not self.screen.shows("a") else "a")
+def planned(run: Run, panel: str, key: str) -> bool:
+    """Whether there is a plan."""
+    return run.state.plan is not None
 
-    def failed(self, slot: str, error: MemtuiError) -> None:
-        if slot == "plan":
-            self.set(error=error, request=self.state.planned or self.state.request)
-        else:
-            self.screen.flash(str(error), "error")
 
-    def advanced(self, slot: str, progress: Progress) -> None:
-        if slot == "plan":
-            self.set(pace=heard(self.state.pace, progress, self.now_ms))
+def measurable(run: Run, panel: str, key: str) -> bool:
+    """Whether there is something to embed whose cost can be measured."""
+    plan, cost = run.state.plan, run.state.cost
+    if plan is None or cost is None:
+        return False
+    return bool(cost.rows) and not cost.problem and plan.vectors is None
 
-    # ------------------------------------------------------------------ keys
 
-    def show(self, view: str) -> None:
-        """List another group, or another sheet."""
-        page = self.state.page
-        if view != self.state.view or page is None or page.group != view:
-            self.keep(view=view, offset=0, item=-1)
-            self._read_page()
-            self.flow.paint()
+def _meant(run: Run, panel: str, key: str) -> str:
+    """What a switch is about: on the group of the new ones, the record under the cursor of their list, or the first."""
+    page = run.state.page
+    if panel != "a" or key != "new" or page is None or page.group != "new" or not page.items:
+        return key
+    return run.frame.at("b") or f"item:{page.items[0].number}"
 
-    def _read_page(self) -> None:
-        plan, engine = self.state.plan, self.engine
-        if plan is None or not import_review_view.is_group(self.state.view):
-            return
-        group, offset = import_review_view.group_of(self.state.view), self.state.offset
 
-        def read(_: object, stop: object) -> PlanPage:
-            items = tuple(plan.page(group, offset, PAGE))
-            ids = [each.match.id for each in items if each.match is not None and not each.match.where]
-            return PlanPage(group, offset, items, engine.memories(ids) if ids else {})
+def switchable(run: Run, panel: str, key: str) -> bool:
+    """Whether a rule, or a single new record, can be left out."""
+    view, key = run.state.view, _meant(run, panel, key)
+    single = view == "new" and key.startswith("item:")
+    return run.state.plan is not None and (single or (key if panel == "a" else view) in SWITCHABLE)
 
-        self.work("page", read)
 
-    def _look_into_source(self) -> None:
-        """The lines of the record under the cursor, where there is room to show them."""
-        from memtui.engine.transfer import (
-            source_lines,
-        )
+def switch(run: Run, panel: str, key: str) -> None:
+    """Leave a record out, or switch a rule."""
+    state, key = run.state, _meant(run, panel, key)
+    if key.startswith("item:") and state.view == "new":
+        decide(run, reduce.left_out(state, int(key.removeprefix("item:"))))
+        if panel == "a":  # the keyboard goes along: the next one is a key away
+            run.frame.move_to("b", key)
+            run.frame.focus_list("b")
+        run.frame.move_to("b")
+    else:
+        take(run, reduce.switched(state, key if panel == "a" else state.view))
 
-        state, plan = self.state, self.state.plan
-        item = reduce.current(state) if import_review_view.is_group(state.view) else None
-        seen = state.source is not None and item is not None and state.source[0] == item.number
-        if plan is None or item is None or seen or not self.screen.shows("d"):
-            return
-        number, where, encoding = item.number, item.where, plan.request.encoding
-        sources = plan.sources
-        self.work("source", lambda _, stop: (number, source_lines(sources, where, encoding, stop)))
 
-    def _decide(self, state: ImportState) -> None:
-        """Show a decision at once, and add up what it changes."""
-        self.flow.state = state
-        plan = state.plan
-        assert plan is not None
-        self.work("sums", lambda _, stop: reduce.added_up(plan))
-        self.flow.paint()
+def page_key(by: int) -> Key[ImportState]:
+    """The records after or before those that are listed."""
 
-    def able(self, act: str, panel: str, key: str) -> bool:
-        state, plan = self.state, self.state.plan
-        if plan is None:
+    def able(run: Run, panel: str, key: str) -> bool:
+        if run.state.plan is None or panel != "b":
             return False
-        if act in ("view_before", "view_after", "ledger"):
-            return True
-        if act == "measure":
-            cost = state.cost
-            return cost is not None and bool(cost.rows) and not cost.problem and plan.vectors is None
-        if act == "switch":
-            single = panel == "b" and state.view == "new" and key.startswith("item:")
-            return single or (key if panel == "a" else state.view) in SWITCHABLE
-        if act in ("later", "earlier"):
-            total = reduce.listed(state, import_review_view.group_of(state.view))
-            return panel == "b" and (state.offset + PAGE < total if act == "later" else state.offset > 0)
-        if panel != "b" or state.view != "conflict":
-            return False
-        return act.removeprefix("all_") in _CHOICES and (act.startswith("all_") or key.startswith("item:"))
+        total = reduce.listed(run.state, import_review_view.group_of(run.state.view))
+        return run.state.offset + PAGE < total if by > 0 else run.state.offset > 0
 
-    def moved(self, panel: str, key: str) -> None:
-        if panel == "a":
-            self.show(key)
-        elif panel == "b" and key.startswith("item:"):
-            self.set(item=int(key.removeprefix("item:")))
-            self._look_into_source()
+    def turn(run: Run, panel: str, key: str) -> None:
+        run.keep(offset=max(0, run.state.offset + by), item=-1)
+        read_page(run)
 
-    def opened(self, panel: str, key: str) -> None:
-        if panel == "a":
-            self.screen.focus_list("b")
-        elif key.startswith("scope:"):
-            ask_scope(self.flow, key.removeprefix("scope:"))
+    return Key(turn, able)
+
+
+def conflict_key(choice: Resolution, *, every: bool = False) -> Key[ImportState]:
+    """Decide the conflict under the cursor, or every one."""
+
+    def able(run: Run, panel: str, key: str) -> bool:
+        there = run.state.plan is not None and panel == "b" and run.state.view == "conflict"
+        return there and (every or key.startswith("item:"))
+
+    def settle(run: Run, panel: str, key: str) -> None:
+        if every:
+            decide(run, reduce.decided_all(run.state, choice))
         else:
-            self.next()
+            decide(run, reduce.decided(run.state, int(key.removeprefix("item:")), choice))
+            run.frame.move_to("b")
 
-    def acted(self, act: str, panel: str, key: str) -> None:
-        state = self.state
-        if act == "switch" and key.startswith("item:") and state.view == "new":
-            self._decide(reduce.left_out(state, int(key.removeprefix("item:"))))
-            self.screen.rows("b").action_down()
-        elif act == "switch":
-            self.flow.take(reduce.switched(state, key if panel == "a" else state.view))
-        elif act in _CHOICES:
-            self._decide(reduce.decided(state, int(key.removeprefix("item:")), _CHOICES[act]))
-            self.screen.rows("b").action_down()
-        elif act.removeprefix("all_") in _CHOICES:
-            self._decide(reduce.decided_all(state, _CHOICES[act.removeprefix("all_")]))
-        elif act in ("later", "earlier"):
-            self.keep(offset=max(0, state.offset + (PAGE if act == "later" else -PAGE)), item=-1)
-            self._read_page()
-        elif act == "measure":
-            engine, plan = self.engine, state.plan
-            assert plan is not None
-            self.work("measure", lambda _, stop: engine.transfer.measure(plan))
-        else:
-            self._turn(act)
+    return Key(settle, able)
 
-    def _turn(self, act: str) -> None:
-        names = reduce.views(self.state)
-        at = names.index(self.state.view) if self.state.view in names else 0
-        to = "ledger" if act == "ledger" else names[(at + (1 if act == "view_after" else -1)) % len(names)]
-        self.show(to)
-        self.screen.rows("a").repaint(to)
 
-    def chosen(self, name: str) -> None:
-        if name == "again":
-            self.flow.make_plan()
-        else:
-            self.back()
+def turn_to(run: Run, view: str) -> None:
+    """Show another group or sheet, the cursor on it."""
+    show(run, view)
+    run.frame.move_to("a", view)
 
-    def next(self) -> None:
-        if self.state.plan is None or self.busy("plan"):
-            return
-        if reduce.open_conflicts(self.state):
-            self.show("conflict")
-            self.screen.rows("a").repaint("conflict")
-            self.screen.focus_list("b")
-        else:
-            self.set(step="run", error=None, pace=RunProgress())
 
-    def back(self) -> bool:
-        self.stop()
-        plan = self.state.plan
-        self.keep(step="map", plan=None, planned=None, page=None, error=None, pace=RunProgress())
-        if plan is not None:
-            plan.close()
-        if self.state.preview is None:
-            self.flow.look_closely()
-        self.flow.paint()
-        return True
+def turn_by(run: Run, by: int) -> None:
+    """Show the next group or sheet, or the one before."""
+    names = reduce.views(run.state)
+    at = names.index(run.state.view) if run.state.view in names else 0
+    turn_to(run, names[(at + by) % len(names)])
+
+
+def moved(run: Run, panel: str, key: str) -> None:
+    """The cursor came to a group or a record."""
+    if panel == "a":
+        show(run, key)
+    elif panel == "b" and key.startswith("item:"):
+        run.set(item=int(key.removeprefix("item:")))
+        look_into_source(run)
+
+
+def opened(run: Run, panel: str, key: str) -> None:
+    """Enter goes into a group, asks for a scope, or goes on."""
+    if panel == "a":
+        run.frame.focus_list("b")
+    elif key.startswith("scope:"):
+        ask_scope(run, key.removeprefix("scope:"))
+    else:
+        to_run(run)
+
+
+def chosen(run: Run, name: str) -> None:
+    """A way out where there is no plan."""
+    if name == "again":
+        make_plan(run)
+    else:
+        to_map(run)
+
+
+# ------------------------------------------------------------------ the step
+
+
+def to_run(run: Run) -> None:
+    """Go on, once every conflict is decided."""
+    if run.state.plan is None or run.busy("plan"):
+        return
+    if reduce.open_conflicts(run.state):
+        turn_to(run, "conflict")
+        run.frame.focus_list("b")
+    else:
+        run.set(step="run", error=None, pace=RunProgress())
+
+
+def to_map(run: Run) -> bool:
+    """Go back: the plan is dropped."""
+    run.stop()
+    plan = run.state.plan
+    run.keep(step="map", plan=None, planned=None, page=None, error=None, pace=RunProgress())
+    if plan is not None:
+        plan.close()
+    if run.state.preview is None:
+        look_closely(run)
+    run.paint()
+    return True
+
+
+REVIEW = Step[ImportState](
+    "review",
+    rows,
+    heading,
+    shape=shape,
+    said=said,
+    begin=make_plan,  # on the rows that are there now
+    advice=advice,
+    missing=missing,
+    line=lambda state: state.typed,
+    keys={
+        "view_before": Key(lambda run, panel, key: turn_by(run, -1), planned),
+        "view_after": Key(lambda run, panel, key: turn_by(run, 1), planned),
+        "ledger": Key(lambda run, panel, key: turn_to(run, "ledger"), planned),
+        "measure": Key(lambda run, panel, key: measure(run), measurable),
+        "switch": Key(switch, switchable),
+        "later": page_key(PAGE),
+        "earlier": page_key(-PAGE),
+        "ours": conflict_key("keep"),
+        "theirs": conflict_key("take"),
+        "both": conflict_key("both"),
+        "all_ours": conflict_key("keep", every=True),
+        "all_theirs": conflict_key("take", every=True),
+        "all_both": conflict_key("both", every=True),
+    },
+    moved=moved,
+    opened=opened,
+    chosen=chosen,
+    next=to_run,
+    back=to_map,
+)

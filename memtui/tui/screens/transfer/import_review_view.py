@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.content import Content
 from textual.style import Style
 
-from memtui.engine import one_line, word_diff
+from memtui.engine import counted, one_line, word_diff
 from memtui.engine.transfer import (
     MEANINGS,
     SWITCHABLE,
@@ -14,7 +14,7 @@ from memtui.engine.transfer import (
 from memtui.tui.paint.bars import bar
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import full, plural, score
+from memtui.tui.paint.numbers import full, score
 from memtui.tui.screens.transfer.import_state import (
     SHEETS,
     ImportState,
@@ -88,14 +88,14 @@ def _said(state: ImportState, name: str) -> str:
     if plan is None:
         return ""
     if name == "ledger":
-        return plural(len(state.losses), "line") if state.losses else "nothing"
+        return counted(len(state.losses), "line") if state.losses else "nothing"
     if name == "left":
-        return plural(sum(plan.draft.reasons.values()), "part")
+        return counted(sum(plan.draft.reasons.values()), "part")
     if name == "scopes":
-        return plural(len(plan.scopes), "scope")
+        return counted(len(plan.scopes), "scope")
     if name == "cost":
         return cost_words(state)
-    return plural(len(notes(state)), "note")
+    return counted(len(notes(state)), "note")
 
 
 def cost_words(state: ImportState) -> str:
@@ -175,7 +175,7 @@ def main_rows(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
 
 def _invalid(state: ImportState) -> str:
     parts = sum(state.plan.draft.reasons.values()) if state.plan is not None else 0
-    return f"{plural(parts, 'part')} of the source became no record: “left out” has them with their reasons."
+    return f"{counted(parts, 'part')} of the source became no record: “left out” has them with their reasons."
 
 
 def _items(page: PlanPage, view: str, width: int, glyphs: Glyphs) -> list[Row]:
@@ -288,7 +288,7 @@ def _scopes(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
             " ",
             (fit(one_line(theirs or "(none)"), name, glyphs.ellipsis), "$dim"),
             f"{glyphs.forth} ",
-            (fit(one_line(ours), name, glyphs.ellipsis), scope_style(ours)),
+            (fit(one_line(ours or "(none)"), name, glyphs.ellipsis), scope_style(ours or "")),
             (right(full(count), 8), "$foreground"),
             ("  changed" if theirs != ours and width >= 2 * name + 24 else "", "$stale"),
         )
@@ -311,7 +311,7 @@ def _cost(state: ImportState, width: int, glyphs: Glyphs) -> list[Row]:
     if cost.seconds is not None and plan.vectors is None:
         seconds = f"about {span(cost.seconds)}, measured on a sample"
     found = [
-        fact_row("to embed", plural(rows, "text"), width, glyphs),
+        fact_row("to embed", counted(rows, "text"), width, glyphs),
         fact_row("characters", full(cost.chars), width, glyphs),
         fact_row("tokens", f"about {full(cost.tokens)}", width, glyphs),
         fact_row("model", cost.model or "none", width, glyphs),

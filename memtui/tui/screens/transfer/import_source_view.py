@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import date, plural, score, size
+from memtui.tui.paint.numbers import date, score, size
 from memtui.tui.screens.transfer.import_state import DetectedSources, ImportState
 from memtui.tui.theme.tokens import scope_style
 from memtui.tui.widgets.row_list import Row
@@ -91,7 +91,7 @@ def found_rows(found: DetectedSources | None, width: int, glyphs: Glyphs) -> lis
             rows.append(fact_row(name, what, width, glyphs, 15))
         rows += [
             blank(),
-            *text_rows("The format is told by what is in a file, never by its name alone.", width, "$dim"),
+            *text_rows("The form is told by what is in a file, never by its name alone.", width, "$dim"),
         ]
         return rows
     if found.error is not None:
@@ -166,17 +166,19 @@ def settings(state: ImportState) -> list[Setting]:
         Setting("scopes", "other scopes", _scopes(request.scopes) or "as they are", "", bool(request.scopes)),
         Setting("agent", "agent", request.agent or "-", "whose memories they are", request.agent is not None),
         Setting("vectors", "vectors", _VECTORS[request.vectors], "", request.vectors != "auto"),
-        Setting("without_embedding", "no embedding", meaning="zeros, made later", on=request.without_embedding),
+        Setting("without_embedding", "embed later", meaning="no vector until then", on=request.without_embedding),
         Setting("near", "near copies", f"cosine {request.near:g}", "and above", request.near != _near()),
-        Setting("find_near", "look for them", _FIND[request.find_near], "", request.find_near is not None),
+        Setting("find_near", "looked for", _FIND[request.find_near], "", request.find_near is not None),
         Setting("mask_secrets", "mask secrets", meaning="take them, masked", on=request.mask_secrets),
     ]  # fmt: skip
-    name = preview.format if preview is not None else ""
-    if name in ("markdown", "mirror", "obsidian", "basic-memory"):
+    from memtui.engine.transfer import FORMATS
+
+    asks = next((each.asks for each in FORMATS if preview is not None and each.name == preview.format), ())
+    if "prose" in asks:
         found.append(Setting("prose", "prose", meaning="paragraphs too, not only lists", on=request.prose))
-    if name == "memory-core":
+    if "sessions" in asks:
         found.append(Setting("sessions", "sessions", meaning="conversations too", on=request.sessions))
-    if name in ("csv", "markdown", "pasted", "obsidian", "basic-memory", "mirror"):
+    if "encoding" in asks:
         found.append(
             Setting("encoding", "encoding", request.encoding or "found out", "", bool(request.encoding))
         )
@@ -185,7 +187,7 @@ def settings(state: ImportState) -> list[Setting]:
 
 _VECTORS = {"auto": "kept if of our model", "keep": "all kept: you vouch", "new": "all made anew"}
 
-_FIND = {None: "when it costs nothing", True: "at any cost", False: "no"}
+_FIND = {None: "yes, if free", True: "yes", False: "no"}
 
 
 def _near() -> float:
@@ -256,7 +258,7 @@ def _table(preview: ImportPreview, width: int, most: int, glyphs: Glyphs) -> lis
         Content.styled(fit(roles.get(preview.columns[i], ""), cells[i]), "$match") for i in shown
     )
     rows = [
-        heading_row(f"IN THE SOURCE{', ' + plural(more, 'more column') if more else ''}"),
+        heading_row(f"IN THE SOURCE{', ' + counted(more, 'more column') if more else ''}"),
         Row((Content.assemble(" ", above),)),
         Row((Content.assemble(" ", names),)),
     ]

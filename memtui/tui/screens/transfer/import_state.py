@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     )
 
 
-Step = Literal["source", "map", "review", "run", "report"]
-
-STEPS: tuple[Step, ...] = ("source", "map", "review", "run", "report")
-
 SHEETS = ("ledger", "left", "scopes", "cost", "notes")
 """Views of the review that list something else than records."""
 
@@ -100,7 +96,9 @@ class ImportState:
     `losses` to `kept` are added up from the plan in a thread (`added_up`), after every decision.
     """
 
-    step: Step = "source"
+    step: Literal["source", "map", "review", "run", "report"] = "source"
+    again: bool = False
+    """It was begun before: what was asked for then is planned at once."""
     typed: str = ""
     places: tuple[GivenPath, ...] = ()
     listed: str | None = None

@@ -4,55 +4,40 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual.content import Content
 
-from memtui.engine import MemtuiError, one_line
-from memtui.engine.transfer import (
-    FORM_TITLES,
-    FORMS,
-    Form,
-)
+from memtui.engine import MemtuiError, counted, one_line, transfer
+from memtui.engine.transfer import FORM_TITLES, FORMS, Form
 from memtui.tui.dialogs.choose_one import Option
-from memtui.tui.host import host
-from memtui.tui.layouts import Shape
 from memtui.tui.paint.cells import tilde
-from memtui.tui.paint.numbers import full, plural
+from memtui.tui.paint.numbers import full
 from memtui.tui.widgets.row_list import Row
-from memtui.tui.wizard.task import STOPPED, Heading, TaskFlow
 from memtui.tui.wizard.view import (
     RunProgress,
-    Setting,
     blank,
     fact_row,
     ledger_rows,
     pace_rows,
-    setting_row,
     text_rows,
     warning_rows,
 )
+from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task, TaskRun
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.transfer import (
-        Migration,
-        Migrator,
-    )
-    from memtui.tui.screens.transfer.screen import TransferScreen
-
-
-Step = Literal["check", "run", "report"]
+    from memtui.engine.transfer import Migration, Migrator
 
 
 @dataclass(frozen=True, slots=True)
 class MigrateState:
     """`checked` says what a run with these settings would do."""
 
-    step: Step = "check"
+    step: Literal["check", "run", "report"] = "check"
     form: Form = "pro"
     source: str = ""
     """Folder of the store to read; empty: the open one."""
@@ -64,7 +49,139 @@ class MigrateState:
     done: Migration | None = None
 
 
-def _known(engine: Engine) -> list[tuple[str, str]]:
+Run = TaskRun[MigrateState]
+
+
+# ------------------------------------------------------------------ what it shows
+
+
+def about(run: Run) -> str:
+    """The store that is read."""
+    source = run.state.source
+    return one_line(Path(source).name if source else run.engine.info.dialect_title)
+
+
+def new_store(run: Run, width: int) -> list[Row]:
+    """What is read and written and, afterwards, where it is."""
+    state, glyphs = run.state, run.glyphs
+    rows = [*run.form_rows(width), blank()] if state.step == "check" else []
+    found = state.done or state.checked
+    if found is None:
+        return rows
+    rows.append(fact_row("to read", counted(found.rows, "row"), width, glyphs))
+    rows.append(fact_row("to write", counted(found.written, "row"), width, glyphs))
+    if state.done is not None:
+        rows.append(fact_row("verified", counted(found.verified, "row"), width, glyphs))
+        rows += [fact_row("in", tilde(str(found.destination)), width, glyphs), blank()]
+        rows += [
+            Row((Content(" open the new store"),), "way:open"),
+            Row((Content(" back to the start"),), "way:start"),
+        ]
+    return rows
+
+
+def differences(run: Run, width: int) -> Sequence[Row]:
+    """What the new store has that the source has not, and what it lacks."""
+    state, glyphs = run.state, run.glyphs
+    found = state.done or state.checked
+    if state.error is not None:
+        return warning_rows(str(state.error), width, glyphs)
+    if found is None:
+        return text_rows("checking every row", width, "$dim")
+    rows = ledger_rows(found.loss, width, glyphs)
+    rows += [blank()] if found.left_out or found.warnings else []
+    rows += [fact_row("left out", f"{full(count)}: {why}", width, glyphs) for why, count in found.left_out]
+    for each in (*found.warnings, *found.problems):
+        rows += warning_rows(each, width, glyphs)
+    return rows
+
+
+def rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
+    """Before and after the run."""
+    return new_store(run, width) if panel == "a" else differences(run, width)
+
+
+def run_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
+    """What the run will do, and how far it is."""
+    if panel == "a":
+        return new_store(run, width)
+    if run.state.pace.phases:
+        return pace_rows(run.state.pace, width, run.glyphs, running=run.busy("run"))
+    what = "A new store is made, and every row of it compared with its source."
+    how = "The source is only read. The folder appears whole, after the comparison, or not at all."
+    return [*text_rows(what, width, "bold $foreground"), blank(), *text_rows(how, width, "$dim")]
+
+
+def heading(run: Run, panel: str) -> Heading:
+    """The words in the frames before and after the run."""
+    if panel == "a":
+        return Heading("New store", where="{wizard.open} changes" if run.state.step == "check" else "")
+    return Heading("What is other than in the store that is read")
+
+
+def run_heading(run: Run, panel: str) -> Heading:
+    """The words in the frames of the run."""
+    return (
+        Heading("New store")
+        if panel == "a"
+        else Heading("Run", "writing" if run.busy("run") else "not begun")
+    )
+
+
+# ------------------------------------------------------------------ what it asks
+
+
+def new_folder(run: Run) -> Path:
+    """The folder that was typed, else the first free name beside the source."""
+    state = run.state
+    if state.place:
+        return Path(state.place).expanduser().absolute()
+    folder = Path(state.source) if state.source else run.engine.store.folder
+    base = (folder or Path("memories").absolute()).with_suffix("")
+    names = (f"{base.name}-{state.form}{f'-{n}' if n > 1 else ''}" for n in count(1))
+    return next(each for name in names if not (each := base.with_name(name)).exists())
+
+
+def migrator(engine: Engine, state: MigrateState) -> Migrator:
+    """The migration that the form describes."""
+    source = Path(state.source) if state.source else None
+    return transfer.make_migrator(engine, state.form, scope=state.scope or None, source=source)
+
+
+def check(run: Run, **changes: Any) -> None:
+    """Read every row of the source, and say what a run with these settings would do."""
+    run.keep(**changes, checked=None, error=None)
+    engine, state = run.engine, run.state
+    run.work(
+        "check",
+        lambda report, stop: migrator(engine, state).check(report, stop),
+        lambda found: run.set(checked=found),
+        stopped=lambda: run.set(pace=RunProgress(), error=None),
+        paced=False,
+    )
+    run.paint()
+
+
+def write(run: Run, panel: str, key: str) -> None:
+    """Make the new store and compare every row of it with its source."""
+
+    def done(made: Migration) -> None:
+        run.set(step="report", done=made, pace=RunProgress())
+        run.frame.flash(f"{counted(made.verified, 'row')} made and verified")
+
+    engine, place = run.engine, new_folder(run)
+    run.keep(error=None, pace=RunProgress())
+    state = run.state
+    run.work(
+        "run",
+        lambda report, stop: migrator(engine, state).run(place, report, stop),
+        done,
+        stopped=lambda: run.fail(MemtuiError("It was stopped; nothing was kept.")),
+    )
+    run.paint()
+
+
+def known_stores(engine: Engine) -> list[tuple[str, str]]:
     """Name and folder of every store on this machine that discovery knows, but for the open one; in a thread."""
     from memtui.engine.discovery import discover
 
@@ -76,221 +193,117 @@ def _known(engine: Engine) -> list[tuple[str, str]]:
     ]
 
 
-class Migrate(TaskFlow[MigrateState]):
-    """Check, run, and the verification of every row."""
+def ask_source(run: Run) -> None:
+    """Look which stores there are, to choose one of them or a folder that is typed."""
 
-    name, title, steps = "migrate", "Migrate", ("check", "run", "report")
-    PACED = ("run",)
+    def typed(text: str) -> None:
+        check(run, source=str(Path(text).expanduser().absolute()) if text else "", place="")
 
-    def __init__(self, screen: TransferScreen) -> None:
-        super().__init__(screen, MigrateState())
-
-    def renewed(self) -> None:
-        if self.state.step == "check":
-            self._check()
-
-    def about(self) -> str:
-        source = self.state.source
-        return one_line(Path(source).name if source else self.engine.info.dialect_title)
-
-    def shape(self) -> Shape:
-        return Shape("two", side_rows=8)
-
-    def heading(self, panel: str) -> Heading:
-        state = self.state
-        if panel == "a":
-            return Heading("New store", where="{wizard.open} changes" if state.step == "check" else "")
-        if state.step == "run":
-            return Heading("Run", "writing" if self.busy("run") else "not begun")
-        return Heading("What is other than in the store that is read")
-
-    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
-        state, glyphs = self.state, self.glyphs
-        if panel == "a":
-            return self._settings(width) if state.step == "check" else self._facts(width)
-        if state.step == "run":
-            if state.pace.phases:
-                return pace_rows(state.pace, width, glyphs, running=self.busy("run"))
-            rows = text_rows(
-                "A new store is made, and every row of it compared with its source.",
-                width,
-                "bold $foreground",
-            )
-            return [
-                *rows,
-                blank(),
-                *text_rows(
-                    "The source is only read. The folder appears whole, after the comparison, or not at all.",
-                    width,
-                    "$dim",
-                ),
-            ]
-        found = state.done or state.checked
-        if state.error is not None:
-            return warning_rows(str(state.error), width, glyphs)
-        if found is None:
-            return text_rows("checking every row", width, "$dim")
-        rows = ledger_rows(found.loss, width, glyphs)
-        rows += [blank()] if found.left_out or found.warnings else []
-        rows += [
-            fact_row("left out", f"{full(count)}: {why}", width, glyphs) for why, count in found.left_out
-        ]
-        for each in (*found.warnings, *found.problems):
-            rows += warning_rows(each, width, glyphs)
-        return rows
-
-    def _settings(self, width: int) -> list[Row]:
-        state, glyphs = self.state, self.glyphs
-        settings = [
-            Setting("source", "from", tilde(state.source) or "this store", "", bool(state.source), path=True),
-            Setting("form", "form", FORM_TITLES[state.form], "", state.form != "pro"),
-            Setting("scope", "into scope", state.scope or "global", "what has none", bool(state.scope)),
-            Setting("place", "folder", tilde(str(self._place())), "", bool(state.place), path=True),
-        ]
-        return [*(setting_row(each, width, glyphs) for each in settings), blank(), *self._facts(width)]
-
-    def _facts(self, width: int) -> list[Row]:
-        state, glyphs = self.state, self.glyphs
-        found = state.done or state.checked
-        if found is None:
-            return []
-        rows = [
-            fact_row("to read", plural(found.rows, "row"), width, glyphs),
-            fact_row("to write", plural(found.written, "row"), width, glyphs),
-        ]
-        if state.done is not None:
-            rows.append(fact_row("verified", plural(found.verified, "row"), width, glyphs))
-            rows += [fact_row("in", tilde(str(found.destination)), width, glyphs), blank()]
-            rows += [
-                Row((Content(" open the new store"),), "way:open"),
-                Row((Content(" back to the start"),), "way:start"),
-            ]
-        return rows
-
-    def _place(self) -> Path:
-        if self.state.place:
-            return Path(self.state.place).expanduser().absolute()
-        folder = Path(self.state.source) if self.state.source else self.engine.store.folder
-        base = (folder or Path("memories").absolute()).with_suffix("")
-        names = (f"{base.name}-{self.state.form}{f'-{n}' if n > 1 else ''}" for n in count(1))
-        return next(each for name in names if not (each := base.with_name(name)).exists())
-
-    def advice(self) -> str:
-        if self.state.step == "check":
-            return "{transfer.next} goes on. This store is only read; the new one is a folder of its own."
-        return (
-            "" if self.state.step == "report" or self.busy("run") else "{transfer.write} makes the new store."
-        )
-
-    def missing(self) -> str:
-        return str(self.state.error) if self.state.error is not None and self.state.step == "run" else ""
-
-    # ------------------------------------------------------------------ calls
-
-    def _check(self) -> None:
-        engine, state = self.engine, self.state
-        self.state = replace(state, checked=None, error=None)
-        self.work("check", lambda report, stop: self._migrator(engine, state).check(report, stop))
-        self.paint()
-
-    @staticmethod
-    def _migrator(engine: Engine, state: MigrateState) -> Migrator:
-        source = Path(state.source) if state.source else None
-        return engine.transfer.migration(state.form, scope=state.scope or None, source=source)
-
-    def _run(self) -> None:
-        engine, state, place = self.engine, self.state, self._place()
-        self.state = replace(state, error=None, pace=RunProgress())
-        self.work("run", lambda report, stop: self._migrator(engine, state).run(place, report, stop))
-        self.paint()
-
-    def finished(self, slot: str, value: Any) -> None:
-        if value is STOPPED:
-            self.set(
-                pace=RunProgress(),
-                error=MemtuiError("It was stopped; nothing was kept.") if slot == "run" else None,
-            )
-        elif slot == "check":
-            self.set(checked=value)
-        elif slot == "stores":
-            self._choose_source(value)
+    def took(value: str) -> None:
+        if value == "?":
+            run.ask("Store", "Folder of the store to read. - is this store.", run.state.source, typed)
         else:
-            self.set(step="report", done=value, pace=RunProgress())
-            self.screen.flash(f"{plural(value.verified, 'row')} made and verified")
+            check(run, source=value, place="")
 
-    # ------------------------------------------------------------------ keys
-
-    def able(self, act: str, panel: str, key: str) -> bool:
-        return act == "write" and self.state.step == "run" and not self.busy("run")
-
-    def goes_on(self) -> bool:
-        return self.state.step != "run"
-
-    def opened(self, panel: str, key: str) -> None:
-        if key == "way:open" and self.state.done is not None:
-            host(self.screen).take("store", str(self.state.done.destination))
-        elif key == "way:start":
-            self.screen.home()
-        elif self.state.step != "check" or panel == "b":
-            self.next()
-        elif key == "source":
-            self.work("stores", lambda _, stop: _known(self.engine))
-        elif key == "form":
-            options = [Option(form, FORM_TITLES[form]) for form in FORMS]
-            self.pick(
-                "Form of the new store", options, self.state.form, lambda form: self._ask_for(form=form)
-            )
-        elif key == "scope":
-            self.ask(
-                "Scope",
-                "Where memories go that have none.",
-                self.state.scope,
-                lambda text: self._ask_for(scope=text),
-            )
-        elif key == "place":
-            self.ask(
-                "Folder",
-                "Of the new store; there must be nothing in it.",
-                str(self._place()),
-                lambda text: self.set(place=text),
-            )
-
-    def _choose_source(self, stores: Sequence[tuple[str, str]]) -> None:
-        """One of the discovered stores, or a folder that is typed."""
+    def offer(stores: Sequence[tuple[str, str]]) -> None:
         options = [
-            Option("", "this store", tilde(str(self.engine.store.folder or ""))),
+            Option("", "this store", tilde(str(run.engine.store.folder or ""))),
             *(Option(path, name, tilde(path)) for name, path in stores),
             Option("?", "another folder", "with a LanceDB table"),
         ]
+        run.pick("Store to read", options, run.state.source, took)
 
-        def typed(text: str) -> None:
-            self._ask_for(source=str(Path(text).expanduser().absolute()) if text else "", place="")
+    run.work("stores", lambda _, stop: known_stores(run.engine), offer, paced=False)
 
-        def took(value: str) -> None:
-            if value == "?":
-                self.ask("Store", "Folder of the store to read. - is this store.", self.state.source, typed)
-            else:
-                self._ask_for(source=value, place="")
 
-        self.pick("Store to read", options, self.state.source, took)
+FORM = (
+    Field[MigrateState](
+        "source",
+        "from",
+        path=True,
+        shown=lambda run: tilde(run.state.source) or "this store",
+        ask=ask_source,
+    ),
+    Field[MigrateState](
+        "form",
+        "form",
+        kind="choice",
+        default="pro",
+        title="Form of the new store",
+        options=[Option(form, FORM_TITLES[form]) for form in FORMS],
+        shown=lambda run: FORM_TITLES[run.state.form],
+        take=lambda run, form: check(run, form=form),
+    ),
+    Field[MigrateState](
+        "scope",
+        "into scope",
+        "what has none",
+        none="global",
+        title="Scope",
+        hint="Where memories go that have none.",
+        take=lambda run, text: check(run, scope=text),
+    ),
+    Field[MigrateState](
+        "place",
+        "folder",
+        path=True,
+        title="Folder",
+        hint="Of the new store; there must be nothing in it.",
+        shown=lambda run: tilde(str(new_folder(run))),
+        typed=lambda run: str(new_folder(run)),
+    ),
+)
 
-    def _ask_for(self, **changes: Any) -> None:
-        self.state = replace(self.state, **changes)
-        self._check()
 
-    def acted(self, act: str, panel: str, key: str) -> None:
-        self._run()
+# ------------------------------------------------------------------ its steps
 
-    def next(self) -> None:
-        if self.state.step == "check" and self.state.checked is not None:
-            self.set(step="run", error=None)
-        elif self.state.step == "report":
-            self.screen.home()
 
-    def back(self) -> bool:
-        if self.busy("run"):
-            return True
-        if self.state.step != "run":
-            return False
-        self.set(step="check", error=None, pace=RunProgress())
-        return True
+def to_run(run: Run) -> None:
+    """Go on to the run, once it is known what it would do."""
+    if run.state.checked is not None:
+        run.set(step="run", error=None)
+
+
+def to_check(run: Run) -> bool:
+    """Go back to the form, unless the store is being made."""
+    if not run.busy("run"):
+        run.set(step="check", error=None, pace=RunProgress())
+    return True
+
+
+def leave(run: Run, panel: str, key: str) -> None:
+    """Enter in the report: the new store, or the start page."""
+    if key == "way:open" and run.state.done is not None:
+        run.frame.host.take("store", str(run.state.done.destination))
+    else:
+        run.frame.begin("")
+
+
+TASK = Task[MigrateState](
+    "migrate",
+    "Migrate",
+    start=lambda engine: MigrateState(),
+    about=about,
+    steps=(
+        Step(
+            "check",
+            rows,
+            heading,
+            form=FORM,
+            begin=check,
+            advice="{transfer.next} goes on. This store is only read; the new one is a folder of its own.",
+            next=to_run,
+        ),
+        Step(
+            "run",
+            run_rows,
+            run_heading,
+            advice=lambda run: "" if run.busy("run") else "{transfer.write} makes the new store.",
+            missing=lambda run: str(run.state.error or ""),
+            goes_on=False,
+            keys={"write": Key(write, lambda run, panel, key: not run.busy("run"))},
+            back=to_check,
+        ),
+        Step("report", rows, heading, opened=leave, next=lambda run: run.frame.begin("")),
+    ),
+)

@@ -4,364 +4,477 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import (
-    CancelToken,
-    CaseBook,
-    MemtuiError,
-    OnProgress,
-    UsageError,
-)
+from memtui.engine import CancelToken, CaseBook, MemtuiError, OnProgress, UsageError, counted, transfer
 from memtui.paths import store_state_dir
 from memtui.tui.dialogs.choose_one import Option
-from memtui.tui.host import host
 from memtui.tui.layouts import Shape
 from memtui.tui.paint.cells import tilde
-from memtui.tui.paint.numbers import ago, full, plural
+from memtui.tui.paint.numbers import ago, full
 from memtui.tui.screens.transfer import reembed_view
-from memtui.tui.screens.transfer.reembed_view import BUNDLED, STEPS, ReembedState
+from memtui.tui.screens.transfer.reembed_view import BUNDLED, ReembedState
 from memtui.tui.widgets.row_list import Row
-from memtui.tui.wizard.task import STOPPED, Flow, Heading, TaskFlow
 from memtui.tui.wizard.view import RunProgress, blank, fact_row, text_rows, warning_rows
+from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task, TaskRun
 
 if TYPE_CHECKING:
-    from memtui.engine.transfer import (
-        Embedder,
-        Unfinished,
-    )
-    from memtui.tui.screens.transfer.screen import TransferScreen
+    from memtui.engine import Engine
+    from memtui.engine.cases import Case
+    from memtui.engine.transfer import Embedder, Reembedded, Switched, Unfinished
 
 
-_ASKS = {
-    "model": (
-        "Model",
-        "Its name, as its service has it; static-minilm-256 is the bundled one, without a service.",
-    ),
-    "base_url": ("Service", "Root of an OpenAI-compatible service, with its /v1. - is OpenAI's own."),
-    "key_env": (
-        "Keys",
-        "Names of environment variables that hold keys, with commas; never the keys themselves.",
-    ),
-    "dimensions": (
-        "Vector length",
-        "Numbers to ask for, where the model offers several. - leaves it to the model.",
-    ),
-    "task": ("Task hint", "For stored texts, such as retrieval.passage. - gives none."),
-    "place": ("Folder", "Of the second table, on the disk of the store; there must be nothing in it."),
-}
+Run = TaskRun[ReembedState]
 
 _ASKED = ("model", "base_url", "key_env", "dimensions", "task")
 """What a run is asked for; never a key."""
 
 
-class Reembed(TaskFlow[ReembedState]):
-    """Four steps; the store is only read before the last one."""
+# ------------------------------------------------------------------ what it works with
 
-    name, title, steps = "reembed", "Re-embed", STEPS
 
-    def __init__(self, screen: TransferScreen, run: Unfinished | None = None) -> None:
-        what = dict(run.what) if run is not None else {}
-        given: dict[str, Any] = {key: str(what.get(key) or "") for key in _ASKED}
-        super().__init__(screen, ReembedState(**given, place=str(what.get("destination") or "")))
-        if run is not None:
-            self.state = replace(self.state, step="make")
-        elif not self.state.model:
-            self.state = replace(self.state, model=BUNDLED)
-        self._model_now = self.engine.transfer.workshop.model_name
+def offline(state: ReembedState) -> bool:
+    """Whether the model needs no service."""
+    return state.model == BUNDLED
 
-    def renewed(self) -> None:
-        if self.state.step == "model":
-            self._estimate(ask=self._offline)
 
-    # ------------------------------------------------------------------ what it shows
+def embedder_of(state: ReembedState) -> Embedder:
+    """The model that the form names."""
+    from memtui.engine.transfer import embedder_named
 
-    def about(self) -> str:
-        return f"{self.engine.info.name}, {plural(self.engine.info.rows, 'memory', 'memories')}"
+    if state.dimensions and not state.dimensions.isdigit():
+        raise UsageError(f"{state.dimensions} is no vector length.", fix="Give a number such as 512.")
+    return embedder_named(
+        state.model,
+        os.environ,
+        base_url=state.base_url,
+        key_variables=state.key_env,
+        dimensions=int(state.dimensions) if state.dimensions else None,
+        task=state.task or None,
+    )
 
-    def shape(self) -> Shape:
-        return Shape("two", side_rows=8)
 
-    def heading(self, panel: str) -> Heading:
-        running = "{transfer.stop} stops it" if self.busy("run") or self.busy("rehearse") else ""
-        titles = {
-            "model": ("The new model", "What it takes"),
-            "rehearse": ("Rehearsal", "The saved questions, old model against new"),
-            "make": ("The second table", "Run"),
-            "switch": ("Verified", "Switch"),
-        }[self.state.step]
-        changes = "{wizard.open} changes" if self.state.step == "model" else ""
-        return Heading(titles[0] if panel == "a" else titles[1], where=running if panel == "b" else changes)
+def destination(run: Run) -> Path:
+    """The folder of the second table."""
+    if run.state.place:
+        return Path(run.state.place).expanduser().absolute()
+    return transfer.reembed_job(run.engine).destination(run.state.model)
 
-    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
-        state, glyphs = self.state, self.glyphs
-        if state.step == "model":
-            place, now = self._destination(), self._model_now
-            return reembed_view.model_rows(state, panel, width, glyphs, place=place, now=now)
-        if state.step == "rehearse":
-            cases, busy = len(self._cases()), self.busy("rehearse")
-            return reembed_view.rehearse_rows(state, panel, width, glyphs, cases=cases, busy=busy)
-        if state.step == "make":
-            place, busy = self._destination(), self.busy("run")
-            return reembed_view.make_rows(
-                state, panel, width, glyphs, place=place, busy=busy, there=place.exists()
-            )
-        return reembed_view.switch_rows(state, panel, width, glyphs, forbidden=self.forbidden)
 
-    def advice(self) -> str:
-        if self.busy("run") or self.busy("rehearse") or self.busy("switch"):
-            return ""
-        measure = "" if self._offline else " {transfer.measure} measures the time: a few texts are sent out."
-        rehearse = "{transfer.write} rehearses on a sample; " if self._cases() else ""
-        return {
-            "model": "{transfer.next} goes on to the rehearsal." + measure,
-            "rehearse": rehearse + "{transfer.next} goes on to making the table.",
-            "make": "{transfer.write} makes the second table beside the store, which is only read.",
-            "switch": "{transfer.stopped} switches, once the agent and other programs are stopped."
-            " The old table is kept.",
-        }[self.state.step]
+def saved_cases(engine: Engine) -> tuple[Case, ...]:
+    """The saved questions of the store."""
+    return tuple(CaseBook(store_state_dir(engine.info.uri) / "cases.json").cases())
 
-    def missing(self) -> str:
-        state = self.state
-        if state.error is not None:
-            return state.error.message  # the panel has what to do
-        return self.forbidden if state.step == "switch" else ""
 
-    # ------------------------------------------------------------------ calls
+# ------------------------------------------------------------------ its form
 
-    @property
-    def _offline(self) -> bool:
-        return self.state.model == BUNDLED
 
-    def _embedder(self) -> Embedder:
-        from memtui.engine.transfer import (
-            embedder_named,
-        )
+def choose_model(run: Run) -> None:
+    """The bundled model, a known one, or another by its name."""
+    from memtui.engine.transfer import KNOWN_DIMENSIONS
 
-        state = self.state
-        if state.dimensions and not state.dimensions.isdigit():
-            raise UsageError(f"{state.dimensions} is no vector length.", fix="Give a number such as 512.")
-        return embedder_named(
-            state.model,
-            os.environ,
-            base_url=state.base_url,
-            key_variables=state.key_env,
-            dimensions=int(state.dimensions) if state.dimensions else None,
-            task=state.task or None,
-        )
+    options = [Option(BUNDLED, BUNDLED, "built in"), Option("?", "another one", "by its name")]
+    options += [Option(name, name, f"{dims} numbers") for name, dims in KNOWN_DIMENSIONS.items()]
 
-    def _destination(self) -> Path:
-        if self.state.place:
-            return Path(self.state.place).expanduser().absolute()
-        return self.engine.transfer.another_model.destination(self.state.model)
-
-    def _cases(self) -> tuple[Any, ...]:
-        return tuple(CaseBook(store_state_dir(self.engine.info.uri) / "cases.json").cases())
-
-    def _estimate(self, *, ask: bool) -> None:
-        engine = self.engine
-        self.state = replace(self.state, estimate=None, error=None)
-        self.work(
-            "estimate",
-            lambda _, stop: engine.transfer.another_model.estimate(self._embedder(), ask=ask, cancel=stop),
-        )
-        self.paint()
-
-    def _rehearse(self) -> None:
-        engine, cases = self.engine, self._cases()
-
-        def rehearse(report: OnProgress, stop: CancelToken) -> Any:
-            return engine.transfer.another_model.rehearse(
-                self._embedder(),
-                cases,
-                recipe=engine.default_recipe,
-                bench=engine.bench(),
-                on_progress=report,
-                cancel=stop,
-            )
-
-        self.state = replace(self.state, error=None, rehearsal=None, pace=RunProgress())
-        self.work("rehearse", rehearse)
-        self.paint()
-
-    def _make(self) -> None:
-        engine, place, state = self.engine, self._destination(), self.state
-        what = {key: getattr(state, key) for key in _ASKED}
-
-        def make(report: OnProgress, stop: CancelToken) -> Any:
-            new = self._embedder()
-            with engine.transfer.runs.running("reembed", {**what, "destination": str(place)}):
-                return engine.transfer.another_model.make(new, place, report, stop)
-
-        self.state = replace(state, error=None, pace=RunProgress())
-        self.work("run", make)
-        self.paint()
-
-    def _switch(self) -> None:
-        engine, place = self.engine, self._destination()
-        self.set(error=None)
-        self.work("switch", lambda _, stop: engine.transfer.another_model.switch(place, confirmed=True))
-
-    def finished(self, slot: str, value: Any) -> None:
-        if value is STOPPED:
-            how = self.words("{transfer.write} goes on where it stopped: what was made is kept.")
-            error = MemtuiError("It was stopped.", fix=how)
-            self.set(pace=RunProgress(), error=error if slot == "run" else None)
-        elif slot == "estimate":
-            self.set(estimate=value)
-        elif slot == "rehearse":
-            self.set(rehearsal=value, pace=RunProgress())
-        elif slot == "run":
-            self.set(step="switch", made=value, pace=RunProgress())
-            self.screen.flash(f"{plural(value.rows, 'memory', 'memories')} embedded and verified")
+    def took(name: str) -> None:
+        if name == "?":
+            hint = "Its name, as its service has it; static-minilm-256 is the bundled one, without a service."
+            run.ask("Model", hint, "", lambda text: change(run, model=text))
         else:
-            self.screen.flash(f"{value.model} is the store's model now; the way back is listed here")
-            host(self.screen).take("store", value.store)
+            change(run, model=name)
 
-    # ------------------------------------------------------------------ keys
+    run.pick("The new model", options, run.state.model, took)
 
-    def able(self, act: str, panel: str, key: str) -> bool:
-        step, busy = self.state.step, self.busy("run") or self.busy("rehearse") or self.busy("switch")
-        if act == "measure":
-            return step == "model" and not self._offline
-        if act == "write":
-            return not busy and (step == "make" or (step == "rehearse" and bool(self._cases())))
-        return act == "stopped" and step == "switch" and not busy and not self.forbidden
 
-    def goes_on(self) -> bool:
-        return self.state.step in ("model", "rehearse")
+def change(run: Run, **changes: Any) -> None:
+    """Another setting of the model: what was found out with the one before counts no more."""
+    run.keep(**changes, rehearsal=None, made=None)
+    estimate(run)
 
-    def opened(self, panel: str, key: str) -> None:
-        if self.state.step != "model" or panel == "b":
-            self.next()
-        elif key == "model":
-            self._choose_model()
-        elif key in _ASKS:
-            self._ask(key)
 
-    def _choose_model(self) -> None:
-        from memtui.engine.transfer import (
-            KNOWN_DIMENSIONS,
+def text_field(name: str, label: str, none: str, title: str, hint: str) -> Field[ReembedState]:
+    """A setting of a model's service."""
+
+    def take(run: Run, text: str) -> None:
+        change(run, **{name: text})
+
+    return Field(name, label, none=none, title=title, hint=hint, take=take)
+
+
+SERVICE = (
+    text_field(
+        "base_url",
+        "service",
+        "OpenAI's own",
+        "Service",
+        "Root of an OpenAI-compatible service, with its /v1. - is OpenAI's own.",
+    ),
+    text_field(
+        "key_env",
+        "keys in",
+        "no variable",
+        "Keys",
+        "Names of environment variables that hold keys, with commas; never the keys themselves.",
+    ),
+    text_field(
+        "dimensions",
+        "length",
+        "the model's",
+        "Vector length",
+        "Numbers to ask for, where the model offers several. - leaves it to the model.",
+    ),
+    text_field(
+        "task",
+        "task hint",
+        "none",
+        "Task hint",
+        "For stored texts, such as retrieval.passage. - gives none.",
+    ),
+)
+PLACE = Field[ReembedState](
+    "place",
+    "folder",
+    path=True,
+    title="Folder",
+    hint="Of the second table, on the disk of the store; there must be nothing in it.",
+    shown=lambda run: tilde(str(destination(run))),
+    typed=lambda run: run.state.place or str(destination(run)),
+    take=lambda run, text: run.set(place=text, rehearsal=None, made=None),
+)
+
+
+def form(run: Run) -> tuple[Field[ReembedState], ...]:
+    """The model, its service where it needs one, and the place of the second table."""
+    model = Field[ReembedState]("model", "model", none="", default=run.state.model, ask=choose_model)
+    return (model, *(() if offline(run.state) else SERVICE), PLACE)
+
+
+# ------------------------------------------------------------------ what it shows
+
+
+def heading(run: Run, panel: str) -> Heading:
+    """The words in the frames."""
+    running = "{transfer.stop} stops it" if run.busy("run", "rehearse") else ""
+    titles = {
+        "model": ("The new model", "What it takes"),
+        "rehearse": ("Rehearsal", "The saved questions, old model against new"),
+        "make": ("The second table", "Run"),
+        "switch": ("Verified", "Switch"),
+    }[run.state.step]
+    changes = "{wizard.open} changes" if run.state.step == "model" else ""
+    return Heading(titles[0] if panel == "a" else titles[1], where=running if panel == "b" else changes)
+
+
+def model_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
+    """The model and its service; what embedding everything with it takes."""
+    return run.form_rows(width) if panel == "a" else reembed_view.estimate_rows(run.state, width, run.glyphs)
+
+
+def rehearse_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
+    """The saved questions, and what the two models make of them."""
+    cases, busy = len(saved_cases(run.engine)), run.busy("rehearse")
+    return reembed_view.rehearse_rows(run.state, panel, width, run.glyphs, cases=cases, busy=busy)
+
+
+def make_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
+    """The second table, and how far it is."""
+    place, busy = destination(run), run.busy("run")
+    there = place.exists()
+    return reembed_view.make_rows(run.state, panel, width, run.glyphs, place=place, busy=busy, there=there)
+
+
+def switch_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
+    """The verified table, and what switching to it means."""
+    return reembed_view.switch_rows(run.state, panel, width, run.glyphs, forbidden=run.forbidden)
+
+
+def working(run: Run) -> bool:
+    """Whether something runs that the person waits for."""
+    return run.busy("run", "rehearse", "switch")
+
+
+def model_advice(run: Run) -> str:
+    """The way on, and what a measurement sends out."""
+    measure = " {transfer.measure} measures the time: a few texts are sent out."
+    on = "{transfer.next} goes on to the rehearsal."
+    return "" if working(run) else on if offline(run.state) else on + measure
+
+
+def rehearse_advice(run: Run) -> str:
+    """The way on, and a rehearsal where there are questions."""
+    rehearse = "{transfer.write} rehearses on a sample; " if saved_cases(run.engine) else ""
+    return "" if working(run) else rehearse + "{transfer.next} goes on to making the table."
+
+
+def missing(run: Run) -> str:
+    """What went wrong; the panel has what to do."""
+    return "" if run.state.error is None else run.state.error.message
+
+
+# ------------------------------------------------------------------ what it asks of the engine
+
+
+def estimate(run: Run, *, ask: bool | None = None) -> None:
+    """What embedding everything takes; `ask` sends a few texts out to measure the time."""
+    run.keep(estimate=None, error=None)
+    engine, state = run.engine, run.state
+    asked = offline(state) if ask is None else ask
+    run.work(
+        "estimate",
+        lambda _, stop: transfer.reembed_job(engine).estimate(embedder_of(state), ask=asked, cancel=stop),
+        lambda found: run.set(estimate=found),
+        stopped=lambda: run.set(pace=RunProgress(), error=None),
+    )
+    run.paint()
+
+
+def rehearse(run: Run, panel: str, key: str) -> None:
+    """Answer the saved questions over a sample with each of the two models."""
+    engine, state, cases = run.engine, run.state, saved_cases(run.engine)
+
+    def call(report: OnProgress, stop: CancelToken) -> Any:
+        return transfer.reembed_job(engine).rehearse(
+            embedder_of(state),
+            cases,
+            recipe=engine.default_recipe,
+            bench=engine.bench(),
+            on_progress=report,
+            cancel=stop,
         )
 
-        options = [
-            Option(BUNDLED, BUNDLED, "built in"),
-            Option("?", "another one", "by its name"),
-        ]
-        options += [Option(name, name, f"{dims} numbers") for name, dims in KNOWN_DIMENSIONS.items()]
+    run.keep(error=None, rehearsal=None, pace=RunProgress())
+    run.work(
+        "rehearse",
+        call,
+        lambda found: run.set(rehearsal=found, pace=RunProgress()),
+        stopped=lambda: run.set(pace=RunProgress(), error=None),
+    )
+    run.paint()
 
-        def took(name: str) -> None:
-            if name == "?":
-                self._ask("model", "")
-            else:
-                self._take("model", name)
 
-        self.pick("The new model", options, self.state.model, took)
+def make(run: Run, panel: str, key: str) -> None:
+    """Make the second table and verify it; the store is only read."""
+    engine, place, state = run.engine, destination(run), run.state
+    what = {name: getattr(state, name) for name in _ASKED}
 
-    def _ask(self, key: str, now: str | None = None) -> None:
-        title, hint = _ASKS[key]
-        if now is None:
-            now = getattr(self.state, key) or (str(self._destination()) if key == "place" else "")
-        self.ask(title, hint, now, lambda text: self._take(key, text))
+    def call(report: OnProgress, stop: CancelToken) -> Reembedded:
+        new = embedder_of(state)
+        with transfer.unfinished_runs(engine).running("reembed", {**what, "destination": str(place)}):
+            return transfer.reembed_job(engine).make(new, place, report, stop)
 
-    def _take(self, key: str, text: str) -> None:
-        changes: dict[str, Any] = {key: text}
-        self.state = replace(self.state, **changes, rehearsal=None, made=None)
-        if key == "place":
-            self.paint()
-        else:
-            self._estimate(ask=self._offline)
+    def done(made: Reembedded) -> None:
+        run.set(step="switch", made=made, pace=RunProgress())
+        run.frame.flash(f"{counted(made.rows, 'memory', 'memories')} embedded and verified")
 
-    def acted(self, act: str, panel: str, key: str) -> None:
-        if act == "measure":
-            self._estimate(ask=True)
-        elif act == "stopped":
-            self._switch()
-        elif self.state.step == "rehearse":
-            self._rehearse()
-        else:
-            self._make()
+    def halted() -> None:
+        how = run.words("{transfer.write} goes on where it stopped: what was made is kept.")
+        run.fail(MemtuiError("It was stopped.", fix=how))
 
-    def next(self) -> None:
-        if self.state.step == "model" and self.state.error is None:
-            self.set(step="rehearse", pace=RunProgress())
-        elif self.state.step == "rehearse" and not self.busy("rehearse"):
-            self.set(step="make", error=None, pace=RunProgress())
+    run.keep(error=None, pace=RunProgress())
+    run.work("run", call, done, stopped=halted)
+    run.paint()
 
-    def back(self) -> bool:
-        if self.busy("run") or self.busy("switch"):
-            return True
-        before = {"rehearse": "model", "make": "rehearse"}.get(self.state.step)
-        if before is None:
-            return False
-        self.stop()
-        self.set(step=before, error=None, pace=RunProgress())
-        if before == "model":
-            self.renewed()
+
+def switch(run: Run, panel: str, key: str) -> None:
+    """Put the second table in the place of the store's own."""
+    engine, place = run.engine, destination(run)
+
+    def done(made: Switched) -> None:
+        run.frame.flash(f"{made.model} is the store's model now; the way back is listed here")
+        run.frame.host.take("store", made.store)
+
+    run.set(error=None)
+    run.work(
+        "switch",
+        lambda _, stop: transfer.reembed_job(engine).switch(place, confirmed=True),
+        done,
+        stopped=lambda: run.set(pace=RunProgress(), error=None),
+    )
+
+
+# ------------------------------------------------------------------ its steps
+
+
+def to_rehearsal(run: Run) -> None:
+    """Go on, if the model can be used."""
+    if run.state.error is None:
+        run.set(step="rehearse", pace=RunProgress())
+
+
+def to_making(run: Run) -> None:
+    """Go on, with or without a rehearsal."""
+    if not run.busy("rehearse"):
+        run.set(step="make", error=None, pace=RunProgress())
+
+
+def back(run: Run) -> bool:
+    """Go a step back, unless something is being written."""
+    if run.busy("run", "switch"):
         return True
+    before = {"rehearse": "model", "make": "rehearse"}.get(run.state.step)
+    if before is None:
+        return False
+    run.stop()
+    run.set(step=before, error=None, pace=RunProgress())
+    run.renewed()
+    return True
+
+
+def start(engine: Engine, run: Unfinished | None = None) -> ReembedState:
+    """With the bundled model, or as a run that was begun and not finished."""
+    now = transfer.import_planner(engine).model_name
+    if run is None:
+        return ReembedState(model_now=now)
+    given: dict[str, Any] = {key: str(run.what.get(key) or "") for key in _ASKED}
+    place = str(run.what.get("destination") or "")
+    return ReembedState("make", **given, place=place, model_now=now)
+
+
+TASK = Task[ReembedState](
+    "reembed",
+    "Re-embed",
+    start=start,
+    about=lambda run: f"{run.engine.info.name}, {counted(run.engine.info.rows, 'memory', 'memories')}",
+    steps=(
+        Step(
+            "model",
+            model_rows,
+            heading,
+            form=form,
+            begin=estimate,
+            advice=model_advice,
+            missing=missing,
+            keys={
+                "measure": Key(
+                    lambda run, panel, key: estimate(run, ask=True),
+                    lambda run, panel, key: not offline(run.state),
+                )
+            },
+            next=to_rehearsal,
+            back=back,
+        ),
+        Step(
+            "rehearse",
+            rehearse_rows,
+            heading,
+            advice=rehearse_advice,
+            missing=missing,
+            keys={
+                "write": Key(
+                    rehearse,
+                    lambda run, panel, key: not working(run) and bool(saved_cases(run.engine)),
+                )
+            },
+            next=to_making,
+            back=back,
+        ),
+        Step(
+            "make",
+            make_rows,
+            heading,
+            advice=lambda run: (
+                ""
+                if working(run)
+                else "{transfer.write} makes the second table beside the store, which is only read."
+            ),
+            missing=missing,
+            goes_on=False,
+            keys={"write": Key(make, lambda run, panel, key: not working(run))},
+            back=back,
+        ),
+        Step(
+            "switch",
+            switch_rows,
+            heading,
+            advice=lambda run: (
+                ""
+                if working(run)
+                else "{transfer.stopped} switches, once the agent and other programs are stopped."
+                " The old table is kept."
+            ),
+            missing=lambda run: missing(run) or run.forbidden,
+            goes_on=False,
+            keys={
+                "stopped": Key(
+                    switch, lambda run, panel, key: not working(run) and not run.forbidden, unlocks=True
+                )
+            },
+            back=back,
+        ),
+    ),
+)
 
 
 # The way back from another model: the table of before is the store's again.
 
 
-class SwitchBack(Flow):
-    """One page: what was switched, and what taking it back means."""
+@dataclass(frozen=True, slots=True)
+class BackState:
+    """The switch that can be taken back."""
 
-    name, title, steps = "back", "The way back", ("switch",)
+    switched: Switched | None
+    step: str = "switch"
+    error: MemtuiError | None = None
+    pace: RunProgress = field(default_factory=RunProgress)
 
-    def __init__(self, screen: TransferScreen) -> None:
-        super().__init__(screen)
-        self.error: MemtuiError | None = None
-        self.switch = self.engine.transfer.last_switch
 
-    def shape(self) -> Shape:
-        return Shape("two", side_rows=6)
-
-    def heading(self, panel: str) -> Heading:
-        return Heading("The last switch" if panel == "a" else "Taking it back")
-
-    def rows(self, panel: str, width: int, height: int) -> Sequence[Row]:
-        glyphs, switch = self.glyphs, self.switch
-        if switch is None:
-            return text_rows("No switch is known for this store.", width, "$dim")
-        if panel == "a":
-            return [
-                fact_row("model", switch.model, width, glyphs),
-                fact_row("numbers", full(switch.dims), width, glyphs),
-                fact_row("made", ago(switch.time_ms, self.now_ms), width, glyphs),
-                fact_row("kept in", tilde(switch.kept), width, glyphs),
-            ]
-        rows = [
-            *text_rows("The table of before is put back in its place.", width, "bold $foreground"),
-            blank(),
+def back_rows(run: TaskRun[BackState], panel: str, width: int, height: int) -> Sequence[Row]:
+    """What was switched, and what taking it back means."""
+    glyphs, switched, error = run.glyphs, run.state.switched, run.state.error
+    if switched is None:
+        return text_rows("No switch is known for this store.", width, "$dim")
+    if panel == "a":
+        return [
+            fact_row("model", switched.model, width, glyphs),
+            fact_row("numbers", full(switched.dims), width, glyphs),
+            fact_row("made", ago(switched.time_ms, run.now_ms), width, glyphs),
+            fact_row("kept in", tilde(switched.kept), width, glyphs),
         ]
-        rows += warning_rows(
-            "Stop the agent first; what was written since the switch is in the new table only.", width, glyphs
-        )
-        rows += warning_rows("Configure the old model for the agent again.", width, glyphs)
-        return [*rows, *(warning_rows(str(self.error), width, glyphs) if self.error else [])]
+    agent = "Stop the agent first; what was written since the switch is in the new table only."
+    return [
+        *text_rows("The table of before is put back in its place.", width, "bold $foreground"),
+        blank(),
+        *warning_rows(agent, width, glyphs),
+        *warning_rows("Configure the old model for the agent again.", width, glyphs),
+        *(warning_rows(str(error), width, glyphs) if error else []),
+    ]
 
-    def missing(self) -> str:
-        return self.forbidden
 
-    def able(self, act: str, panel: str, key: str) -> bool:
-        return act == "stopped" and self.switch is not None and not self.forbidden and not self.busy("back")
+def switch_back(run: TaskRun[BackState], panel: str, key: str) -> None:
+    """Put the table of before in its place again."""
+    engine = run.engine
 
-    def goes_on(self) -> bool:
-        return False
+    def done(made: Any) -> None:
+        other = tilde(str(made.after.parent))
+        run.frame.flash(f"the table of before is the store's again; the other one is in {other}")
+        run.frame.host.take("store", made.store)
 
-    def acted(self, act: str, panel: str, key: str) -> None:
-        engine = self.engine
-        self.work("back", lambda _, stop: engine.transfer.another_model.back(confirmed=True))
+    run.work("back", lambda _, stop: transfer.reembed_job(engine).back(confirmed=True), done)
 
-    def finished(self, slot: str, value: Any) -> None:
-        self.screen.flash(
-            f"the table of before is the store's again; the other one is in {tilde(str(value.after.parent))}"
-        )
-        host(self.screen).take("store", value.store)
 
-    def failed(self, slot: str, error: MemtuiError) -> None:
-        self.error = error
-        self.paint()
+BACK = Task[BackState](
+    "back",
+    "The way back",
+    start=lambda engine: BackState(transfer.switch_to_take_back(engine)),
+    steps=(
+        Step(
+            "switch",
+            back_rows,
+            lambda run, panel: Heading("The last switch" if panel == "a" else "Taking it back"),
+            shape=Shape("two", side_rows=6),
+            missing=lambda run: run.forbidden,
+            goes_on=False,
+            keys={
+                "stopped": Key(
+                    switch_back,
+                    lambda run, panel, key: (
+                        run.state.switched is not None and not run.forbidden and not run.busy("back")
+                    ),
+                    unlocks=True,
+                )
+            },
+        ),
+    ),
+)

@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Literal
 
 from textual.content import Content
 
-from memtui.engine import MemtuiError, one_line
+from memtui.engine import MemtuiError, counted, one_line
 from memtui.tui.paint.cells import crop, fit, right, tilde
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import full, plural, score, size
+from memtui.tui.paint.numbers import full, score, size
 from memtui.tui.widgets.row_list import Row
 from memtui.tui.wizard.view import (
     RunProgress,
-    Setting,
     blank,
     fact_row,
     heading_row,
     pace_rows,
-    setting_row,
     span,
     text_rows,
     warning_rows,
@@ -34,10 +32,6 @@ if TYPE_CHECKING:
     )
 
 
-Step = Literal["model", "rehearse", "make", "switch"]
-
-STEPS: tuple[Step, ...] = ("model", "rehearse", "make", "switch")
-
 BUNDLED = "static-minilm-256"
 
 MEASURES = {
@@ -50,13 +44,15 @@ MEASURES = {
 class ReembedState:
     """`estimate` and `rehearsal` are of the model that is named; `made` is the verified second table."""
 
-    step: Step = "model"
-    model: str = ""
+    step: Literal["model", "rehearse", "make", "switch"] = "model"
+    model: str = BUNDLED
     base_url: str = ""
     key_env: str = ""
     dimensions: str = ""
     task: str = ""
     place: str = ""
+    model_now: str | None = None
+    """The store's own model."""
     estimate: Estimate | None = None
     rehearsal: Rehearsal | None = None
     made: Reembedded | None = None
@@ -64,24 +60,9 @@ class ReembedState:
     pace: RunProgress = field(default_factory=RunProgress)
 
 
-def model_rows(
-    state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, place: Path, now: str | None
-) -> list[Row]:
-    """The model and its service; what embedding everything with it takes. `now` is the store's own model."""
-    if panel == "a":
-        settings = [Setting("model", "model", state.model)]
-        if state.model != BUNDLED:
-            settings += [
-                Setting("base_url", "service", state.base_url or "OpenAI's own", "", bool(state.base_url)),
-                Setting("key_env", "keys in", state.key_env or "no variable", "", bool(state.key_env)),
-                Setting(
-                    "dimensions", "length", state.dimensions or "the model's", "", bool(state.dimensions)
-                ),
-                Setting("task", "task hint", state.task or "none", "", bool(state.task)),
-            ]
-        settings.append(Setting("place", "folder", tilde(str(place)), "", bool(state.place), path=True))
-        return [setting_row(each, width, glyphs) for each in settings]
-    found = state.estimate
+def estimate_rows(state: ReembedState, width: int, glyphs: Glyphs) -> list[Row]:
+    """What embedding everything with the new model takes."""
+    now, found = state.model_now, state.estimate
     if state.error is not None:
         return warning_rows(str(state.error), width, glyphs)
     if found is None:
@@ -244,7 +225,7 @@ def switch_rows(state: ReembedState, panel: str, width: int, glyphs: Glyphs, *, 
             fact_row("memories", full(made.rows), width, glyphs),
             fact_row("model", made.model, width, glyphs),
             fact_row("numbers", full(made.dims), width, glyphs),
-            fact_row("sampled", plural(made.sampled, "vector"), width, glyphs),
+            fact_row("sampled", counted(made.sampled, "vector"), width, glyphs),
             fact_row("made anew", f"cosine {made.similarity:.4f} at least", width, glyphs),
             fact_row("found itself", f"{full(made.found_itself)} of {full(made.sampled)}", width, glyphs),
             fact_row("folder", tilde(str(made.folder)), width, glyphs),

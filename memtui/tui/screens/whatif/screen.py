@@ -11,7 +11,7 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.reactive import reactive
 
-from memtui.engine import Bounds, CancelToken, MemtuiError, ValueStrip, explain
+from memtui.engine import Bounds, CancelToken, MemtuiError, ValueStrip, counted, explain
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -19,7 +19,6 @@ from memtui.tui.bound_panel import Bound
 from memtui.tui.calls import Report
 from memtui.tui.host import host
 from memtui.tui.layout import NORMAL_WIDTH, Arrangement
-from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif import view
 from memtui.tui.screens.whatif.state import WhatIfState
@@ -72,6 +71,8 @@ class WhatIfScreen(BaseScreen):
     """The answer to `request` (`trace` where it is known) with `tried` in place of its own settings."""
 
     MODE = "recall"
+    BESIDE = frozenset((FLIPS,))
+    OF_ROW = frozenset((LIST,))
     CSS_PATH = "whatif.tcss"
     BINDINGS = bindings("whatif")
     state: reactive[WhatIfState] = reactive(WhatIfState(), init=False, repaint=False)
@@ -250,7 +251,7 @@ class WhatIfScreen(BaseScreen):
         """Headlines, the setting under the cursor, the account of the selected memory."""
         state, glyphs = self.state, host(self).glyphs
         narrow = self.app.size.width < NORMAL_WIDTH
-        count = f"{plural(len(state.tried), 'setting')} tried" if state.tried else "nothing tried yet"
+        count = f"{counted(len(state.tried), 'setting')} tried" if state.tried else "nothing tried yet"
         self.query_one("#sliders", Panel).headline(
             which=count,
             where="" if narrow else _TURN,

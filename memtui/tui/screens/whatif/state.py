@@ -18,12 +18,7 @@ QUESTION = (CLOCK, VERSION, SCOPES, CATEGORY, VECTOR)
 OWNER = "agent"
 """Whose rows are searched, in stores whose rows belong to agents."""
 
-READS_OWNER = "memory-lancedb"
-"""The recipe that asks whose a row is."""
-
 DAY_MS = 86_400_000
-
-DAYS_A_NOTCH = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,9 @@ class WhatIfState:
 def questions(state: WhatIfState) -> tuple[str, ...]:
     """The fields of the request that can be tried here."""
     base, bounds = state.base, state.bounds
-    if base is None or bounds is None or not bounds.owners or base.recipe != READS_OWNER:
+    from memtui.engine.recall import recipe_named
+
+    if base is None or bounds is None or not bounds.owners or not recipe_named(base.recipe).own_rows:
         return QUESTION
     return (*QUESTION, OWNER)
 

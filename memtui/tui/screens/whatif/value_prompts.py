@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine import CancelToken, History, PastQuestion, RecallRequest, explain, one_line
+from memtui.engine import CancelToken, History, PastQuestion, RecallRequest, counted, explain, one_line
 from memtui.paths import questions_file
 from memtui.tui.bound_panel import BoundPart
 from memtui.tui.calls import Report
@@ -16,10 +16,11 @@ from memtui.tui.dialogs.choose_memory import MemoryPick
 from memtui.tui.dialogs.choose_one import ChooseOne, Option, ScopePick, Searched
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
-from memtui.tui.paint.numbers import age, date, plural
+from memtui.tui.paint.numbers import age, date
 from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, OWNER, SCOPES, VECTOR, VERSION, WhatIfState
 from memtui.tui.screens.whatif.view import name_of, shown
+from memtui.tui.trace.options import recipe_named, recipes_of, unfiltered_words
 from memtui.tui.trace.rule_text import figure
 
 if TYPE_CHECKING:
@@ -242,8 +243,10 @@ class Setting(BoundPart[WhatIfState]):
                 if chosen is not None:
                     self._try(SCOPES, list(chosen.scopes) if chosen.scopes is not None else None)
 
-            counted = [(scope, count) for scope, count in facets.scopes if scope is not None]
-            self.app.push_screen(ScopePick(counted, Searched(reduce.value(state, SCOPES))), taken)
+            choices = [(scope, count) for scope, count in facets.scopes if scope is not None]
+            recipe = recipe_named(recipes_of(self.session.engine), state.base.recipe if state.base else "")
+            now = Searched(reduce.value(state, SCOPES))
+            self.app.push_screen(ScopePick(choices, now, unfiltered=unfiltered_words(recipe)), taken)
             return
         options = [Option(OWN, "any kind")]
         options += [Option(name, one_line(name), f"{count:,}") for name, count in facets.categories if name]
@@ -273,4 +276,4 @@ class Setting(BoundPart[WhatIfState]):
             self.flash("Nothing of what is tried stands in a configuration.", "note")
             return
         text = json.dumps(blocks, ensure_ascii=False, indent=2)
-        host(self).copy(text, plural(len(self.state.tried), "setting"))
+        host(self).copy(text, counted(len(self.state.tried), "setting"))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.bars import marks, padded_bar, slider
 from memtui.tui.paint.cells import crop, fit, right, shorten
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import date, plural, score
+from memtui.tui.paint.numbers import date
 from memtui.tui.paint.waterfall import number
 from memtui.tui.screens.whatif import state as reduce
 from memtui.tui.screens.whatif.state import CATEGORY, CLOCK, OWNER, SCOPES, VECTOR, VERSION, WhatIfState
@@ -59,7 +59,7 @@ def fresh(trace: Trace, base: Trace) -> bool:
 
 def _name(memory: Memory | None, id: str, cells: int, glyphs: Glyphs) -> Content:
     room = max(6, cells - 7)
-    text = crop(one_line(memory.text[:400]), room, glyphs.ellipsis) if memory else one_line(id)
+    text = crop(one_line(memory.text)[:400], room, glyphs.ellipsis) if memory else one_line(id)
     tier, category = (memory.tier, memory.category) if memory else (None, None)
     return Content.assemble(
         (glyphs.tier(tier), tier_style(tier)),
@@ -75,7 +75,8 @@ def _result(trace: Trace, base: Trace, id: str, width: int, glyphs: Glyphs) -> R
     candidate = next(each for each in trace.results if each.id == id)
     moved, style = _moved(base, id, rank, glyphs)
     bar = BAR if width >= 56 else 0
-    full = max(1.0, max((each.score or 0.0 for each in trace.results), default=0.0))
+    best = max((each.score or 0.0 for each in trace.results), default=0.0)
+    full = stages.BEST_RANKS if stages.of_ranks(candidate) is not None else max(1.0, best)
     share = (candidate.score or 0.0) / full
     line = Content.assemble(
         (right(str(rank), 3), "bold $foreground"),
@@ -83,7 +84,7 @@ def _result(trace: Trace, base: Trace, id: str, width: int, glyphs: Glyphs) -> R
         _name(known(trace, base, id), id, width - 4 - bar - SCORE - MOVED - 2, glyphs),
         " ",
         (padded_bar(share, bar, glyphs), "$score-high"),
-        (right(score(candidate.score), SCORE), "bold $foreground"),
+        (right(stages.score_words(candidate), SCORE), "bold $foreground"),
         (right(moved, MOVED), style),
         " ",
     )
@@ -145,7 +146,7 @@ def asked(state: WhatIfState) -> str:
     ms = f"{trace.total_ms:,.0f} ms" if trace.total_ms >= 1 else "<1 ms"
     if state.found.asked:
         return f"searched again, {ms}"
-    return f"from {plural(trace.pool.n, 'candidate')} at hand, {ms}"
+    return f"from {counted(trace.pool.n, 'candidate')} at hand, {ms}"
 
 
 # The settings as sliders: name, value, track, and under each the points where the list turns over.
@@ -170,6 +171,7 @@ _HEADINGS = {
     "decay": "LIFECYCLE DECAY",
     "memtui": "WEIGHTS",
     "memEngine": "MEM-ENGINE",
+    "memoryCore": "MEMORY-CORE",
 }
 
 
@@ -217,7 +219,7 @@ def shown(state: WhatIfState, path: str, value: Any) -> str:
     if path == VERSION:
         return f"v{value}"
     if path == SCOPES:
-        return ", ".join(map(one_line, value)) if value else "all" if value is None else "none"
+        return ", ".join(map(one_line, value)) if value else own_scopes(state) if value is None else "none"
     if path == CATEGORY:
         return one_line(value) if value else "any kind"
     if path == OWNER:
@@ -366,6 +368,16 @@ def about(state: WhatIfState, width: int, glyphs: Glyphs, keys: Keymap) -> list[
     if strip is not None and strip.flips:
         told.append(Content.assemble(" ", _next_words(state, path, keys)).truncate(width, ellipsis=True))
     return told
+
+
+def own_scopes(state: WhatIfState) -> str:
+    """What is searched where no scope is named: what the recipe's own rules made of the question, or all."""
+    asker = state.base.asker if state.base is not None else None
+    if asker is None or asker.how != "own-rules":
+        return "all"
+    if asker.scopes is None:
+        return "its own rules"
+    return f"{', '.join(map(one_line, asker.scopes))}, its policy's"
 
 
 _QUESTION_WORDS = {

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from memtui.engine import one_line
+from memtui.engine import counted, one_line
 from memtui.tui.paint.bars import padded_bar, progress
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import plural
 from memtui.tui.screens.whynot.state import WhyNotState
 from memtui.tui.widgets.row_list import Row
 
@@ -62,8 +61,8 @@ def _remedy(remedy: MemoryRemedy, width: int, glyphs: Glyphs) -> tuple[Content, 
     kept = remedy.effect.cases
     cases = "no saved cases"
     if kept.cases:
-        cases = f"{kept.right_after} of {plural(kept.cases, 'case')} right, {kept.right_before} before"
-    worse = (f"   worsens {plural(remedy.worse, 'case')}", "$danger") if remedy.worse else ""
+        cases = f"{kept.right_after} of {counted(kept.cases, 'case')} right, {kept.right_before} before"
+    worse = (f"   worsens {counted(remedy.worse, 'case')}", "$danger") if remedy.worse else ""
     harm = Content.assemble(
         "     ",
         (padded_bar(remedy.harm / MOST_HARM, BAR_CELLS, glyphs), "$primary"),

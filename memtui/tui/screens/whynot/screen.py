@@ -73,6 +73,7 @@ class WhyNotScreen(BaseScreen):
     """The verdict on one memory for the recall that made `trace`; `try_it` takes a change of the question."""
 
     MODE = "recall"
+    OF_ROW = frozenset((REMEDIES,))
     BINDINGS = bindings("whynot")
     state: reactive[WhyNotState] = reactive(cast(WhyNotState, None), init=False, repaint=False)
     """Given when the screen is made."""

@@ -9,14 +9,14 @@ from typing import Any
 from rich.cells import cell_len
 from textual.content import Content
 
-from memtui.engine import GateResult, IdleKnob, SmallestChange, Verdict, one_line
+from memtui.engine import GateResult, IdleKnob, SmallestChange, Verdict, counted, one_line
 from memtui.engine.explain import (
     TIMES,
 )
 from memtui.tui.paint.bars import padded_bar, progress
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.paint.numbers import date, plural, score
+from memtui.tui.paint.numbers import date, score
 from memtui.tui.screens.whynot.state import WhyNotState
 from memtui.tui.theme.tokens import category_style, scope_style, tier_style
 from memtui.tui.trace.rule_text import figure
@@ -247,7 +247,7 @@ def _folded(verdict: Verdict, width: int, glyphs: Glyphs) -> Iterator[Row]:
         what = "not asked" if not rungs[0].applies else "passed" if rungs[0].passed else "not known"
         names = ", ".join(gate_name(rung.gate) for rung in rungs)
         line = Content.assemble(
-            " ", (mark, style), " ", (f"{plural(len(rungs), 'gate')} {what}: ", "$dim"), (names, "$dim")
+            " ", (mark, style), " ", (f"{counted(len(rungs), 'gate')} {what}: ", "$dim"), (names, "$dim")
         )
         yield Row((line.truncate(max(8, width - 1), ellipsis=True),), f"gate:{rungs[0].gate}")
 
@@ -351,7 +351,7 @@ def _memory(state: WhyNotState, width: int, glyphs: Glyphs) -> Content:
         " ",
         (one_line(memory.category or "")[:4], category_style(memory.category)),
         " ",
-        (crop(one_line(memory.text[:600]), room, glyphs.ellipsis), "bold $foreground"),
+        (crop(one_line(memory.text)[:600], room, glyphs.ellipsis), "bold $foreground"),
         "  ",
         (scope, scope_style(memory.scope)),
     ).truncate(max(8, width))
@@ -384,6 +384,6 @@ def failed_gates(state: WhyNotState) -> str:
         return ""
     failed = [rung for rung in state.verdict.ladder if rung.passed is False]
     if not failed or state.verdict.returned:
-        return f"{plural(len(state.verdict.ladder), 'gate')}, all passed" if state.verdict.returned else ""
+        return f"{counted(len(state.verdict.ladder), 'gate')}, all passed" if state.verdict.returned else ""
     more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
     return f"failed {gate_name(failed[0].gate)}{more}"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memtui.engine.capture.draft import Draft, Hit, StoredRow
+from memtui.engine.capture.draft import Draft, Hit, StoredRow, Write
 from memtui.engine.capture.recipes.memtui.likeness import Postings, key_of, same, says, share, slot
 from memtui.engine.capture.recipes.memtui.rows import new_row, supersede
 from memtui.engine.capture.recipes.memtui.texts import Statement
@@ -88,25 +88,15 @@ class Decider:
     ) -> Candidate:
         """What becomes of one statement."""
         hits = near.hits[number]
-        base = Candidate(
-            statement.category,
-            statement.text,
-            content=statement.text,
-            texts=(statement.place,),
-            reason=statement.reason,
-            neighbours=tuple(
-                Neighbour(hit.row.id, hit.score, hit.row.text) for hit in hits[:SHOWN] if hit.score >= NEAR
-            )
-            if hits
-            else (),
+        near_by = tuple(
+            Neighbour(hit.row.id, hit.score, hit.row.text) for hit in hits[:SHOWN] if hit.score >= NEAR
         )
         if not statement.sure:
-            return replace(
-                base, decision="reject", gate="unsure", reason="said with a maybe: a person decides"
+            return _candidate(
+                statement, near_by, "reject", "said with a maybe: a person decides", gate="unsure"
             )
         if (known := self._known(statement, near, number, postings, vector)) is not None:
-            match, why = known
-            return replace(base, decision="skip", gate="duplicate", match=match, reason=why)
+            return _candidate(statement, near_by, "skip", known[1], gate="duplicate", match=known[0])
         row = new_row(
             self.new_id(),
             statement.text,
@@ -131,7 +121,7 @@ class Decider:
             )
             writes = (self.draft.add(row, statement.kind),)
         self._note(statement, row, postings)
-        return replace(base, decision=decision, match=replaced, reason=why, writes=writes)
+        return _candidate(statement, near_by, decision, why, match=replaced, writes=writes)
 
     # ------------------------------------------------------------------ what there is already
 
@@ -204,6 +194,30 @@ class Decider:
         postings.add(at, statement.text)
 
 
+def _candidate(
+    statement: Statement,
+    neighbours: tuple[Neighbour, ...],
+    decision: Verdict,
+    reason: str,
+    *,
+    gate: str = "",
+    match: str | None = None,
+    writes: tuple[Write, ...] = (),
+) -> Candidate:
+    return Candidate(
+        statement.category,
+        statement.text,
+        content=statement.text,
+        texts=(statement.place,),
+        decision=decision,
+        gate=gate,
+        match=match,
+        reason=reason,
+        neighbours=neighbours,
+        writes=writes,
+    )
+
+
 def _about(statement: Statement, row: StoredRow, value: str) -> bool:
     """Whether two texts share more than the value that is corrected."""
     rest = row.text.replace(value, " ")
@@ -250,10 +264,7 @@ def _exact(draft: Draft, statements: Sequence[Statement], keys: set[str], scope:
         for batch in draft.store.scan([columns.id, columns.text], where=condition):
             ids, texts = (batch.column(name).to_pylist() for name in (columns.id, columns.text))
             hits = [row_id for row_id, text in zip(ids, texts, strict=True) if text and key_of(text) in keys]
-            for row_id in hits:
-                row = draft.get(str(row_id))
-                if row is None:
-                    continue
+            for row in draft.many([str(row_id) for row_id in hits], vectors=False):
                 key = key_of(row.text)
                 if key not in found or row.timestamp > found[key].timestamp:
                     found[key] = row
@@ -291,7 +302,7 @@ def _compared(draft: Draft, vectors: NDArray[np.float32], scope: str) -> list[li
             ids[low : low + _BLOCK] = np.take_along_axis(merged_ids, order, axis=1)
     scores = 1.0 / (2.0 - np.minimum(best, 1.0))
     wanted = sorted({rows[at] for at in ids[(scores >= LOOKED) & (ids >= 0)].tolist()})
-    there = {row.id: row for row in _rows(draft, wanted)}
+    there = {row.id: row for row in draft.many(wanted)}
     return [
         [
             Hit(there[rows[at]], float(score))
@@ -300,11 +311,6 @@ def _compared(draft: Draft, vectors: NDArray[np.float32], scope: str) -> list[li
         ]
         for line, marks in zip(ids.tolist(), scores.tolist(), strict=True)
     ]
-
-
-def _rows(draft: Draft, ids: Sequence[str]) -> list[StoredRow]:
-    found = (draft.get(each) for each in ids)
-    return [row for row in found if row is not None]
 
 
 def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -199,6 +199,11 @@ _COPULA = re.compile(
     re.IGNORECASE,
 )
 
+_COPULAS = frozenset(
+    ("is", "are", "was", "were", "ist", "sind", "lautet", "es", "son", "est", "sont", "lives")
+)
+"""One of these is in every match in ASCII that has no sign between."""
+
 _UNIQUE = re.compile(
     r"\b(?:name|surname|address|number|port|e-?mail|phone|birthday|favou?rite|host|url|version|deadline|id|iban|server|limit|password|bucket|branch|ticket|editor|time ?zone"
     r"|name|adresse|nummer|geburtstag|lieblings\w*|frist|grenze|telefon|correo|dirección|número|cumpleaños|adresse|numéro|anniversaire)\b"
@@ -283,6 +288,9 @@ def share(left: str, right: str) -> float:
 @lru_cache(maxsize=65_536)
 def slot(text: str) -> str | None:
     """What a statement of one value is about ("staging port"), None where several values may hold at once."""
+    plain = text.isascii() and ":" not in text and "=" not in text
+    if plain and _COPULAS.isdisjoint(text.lower().split()):
+        return None
     match = _COPULA.match(text)
     if match is None or _UNIQUE.search(match["what"]) is None:
         return None

@@ -135,4 +135,14 @@ RECIPE = CaptureRecipe(
     "our own: statements by rules in six languages or by a model; one row for one statement, in its scope only",
     run,
     defaults=DEFAULTS,
+    steps=(
+        ("who said it", ("assistant text", "tool output", "system text", "role")),
+        ("command", ("command", "injected block", "empty")),
+        ("order", ("order",)),
+        ("secret", ("secret",)),
+        ("statement", ("",)),
+        ("sure", ("unsure",)),
+        ("not stored yet", ("duplicate",)),
+    ),
+    openings=("Remember",),
 )

@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memtui.engine.capture.recipes.memtui import wording
 from memtui.engine.capture.recipes.memtui.statements import (
     LONGEST,
     SHORTEST,
     Found,
     find,
-    names_something,
     sentences,
 )
 from memtui.engine.capture.stages.cleaning import normalize_capture_text, strip_envelope
@@ -140,20 +138,23 @@ def _is_card(text: str) -> bool:
 def _read(message: Message, number: int, assistant: bool) -> tuple[Text, list[Found]]:
     raw = content_text(message.content)
     shown, secrets = without_secrets(clean(raw))
-    text = Text(shown.strip(), message.role, "dropped", message=number)
+
+    def stopped_by(gate: str, value: float | str | None = None, limit: float | None = None) -> Text:
+        return Text(shown.strip(), message.role, "dropped", gate, value, limit, _REASONS[gate], number)
+
     if gate := _by_role(message.role, assistant):
-        return replace(text, gate=gate, reason=_REASONS[gate]), []
+        return stopped_by(gate), []
     if not raw.strip():
-        return replace(text, gate="empty", reason=_REASONS["empty"]), []
+        return stopped_by("empty"), []
     said = normalize_capture_text(message.role, raw)
     if said is None:
         gate = "command" if raw.lstrip().startswith("/") else "injected block"
-        return replace(text, gate=gate, reason=_REASONS[gate]), []
+        return stopped_by(gate), []
     said = strip_envelope(said)
     if secrets:
         said = without_secrets(said)[0]
     if order := instruction_like(said):
-        return replace(text, gate="order", value=order, reason=_REASONS["order"]), []
+        return stopped_by("order", order), []
     kept: list[Found] = []
     stopped: list[Found] = []
     for sentence in sentences(said):
@@ -163,12 +164,12 @@ def _read(message: Message, number: int, assistant: bool) -> tuple[Text, list[Fo
         found = find(sentence)
         (kept if found.kind is not None else stopped).append(found)
     if kept:
-        return replace(text, fate="used"), kept
+        return Text(shown.strip(), message.role, "used", message=number), kept
     first = _worst(stopped)
     if secrets and first.gate != "secret":
         first = Found(said, None, "secret")
     value, limit = _measured(first)
-    return replace(text, gate=first.gate, value=value, limit=limit, reason=_REASONS[first.gate]), []
+    return stopped_by(first.gate, value, limit), []
 
 
 def content_text(content: Any) -> str:
@@ -238,16 +239,6 @@ _REASONS = {
 def reason_of(gate: str) -> str:
     """A gate in words."""
     return _REASONS.get(gate, gate)
-
-
-def has_identifier(text: str) -> bool:
-    """Whether a text names an address, a number, a path or the like."""
-    return names_something(text)
-
-
-def is_hedged(text: str) -> bool:
-    """Whether it is said with a maybe."""
-    return wording.HEDGED.search(text)
 
 
 def fate_of(text: Text, candidates: Sequence[Candidate]) -> Text:

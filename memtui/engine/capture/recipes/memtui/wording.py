@@ -7,6 +7,7 @@ pattern. Patterns of Latin scripts are matched ignoring case, {w} stands for one
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -24,12 +25,24 @@ class Rule:
     durable: bool = False
 
 
-_RUNS = re.compile(r"\w+")
+_WORDS = re.compile(r"[^\W_]+(?:['’][^\W\d_]+)?")
 
 
-def words_in(sentence: str) -> frozenset[str] | None:
-    """The words of a sentence of ASCII, in lower case; None for any other, whose words are not looked up."""
-    return frozenset(_RUNS.findall(sentence.lower())) if sentence.isascii() else None
+def spoken_in(sentence: str) -> list[str]:
+    """The words of a sentence in lower case, in order."""
+    return _WORDS.findall(sentence.lower())
+
+
+def words_in(sentence: str, spoken: Sequence[str]) -> frozenset[str] | None:
+    """The words of a sentence of ASCII; None for any other, whose words are not looked up.
+
+    `spoken` is `spoken_in` it; what stands before and behind an apostrophe counts, too.
+    """
+    if not sentence.isascii():
+        return None
+    if "'" not in sentence:
+        return frozenset(spoken)
+    return frozenset(part for word in spoken for part in word.split("'"))
 
 
 class Worded:
@@ -72,7 +85,7 @@ _ENGLISH: tuple[tuple[Kind, str, str, bool], ...] = (
     # correction
     ("correction", "no nope sorry actually wait wrong oops", r"^(?:no+|nope|sorry|actually|wait|wrong|oops)\b[,:;.]?\s.*\b(?:is|are|it's|he's|she's|was|not|meant|should be|called|goes by|has|have)\b", False),
     ("correction", "wrong incorrect mistaken right", r"^(?:that|this|it)(?:'s| is| was) (?:wrong|incorrect|mistaken|not (?:right|correct|true))\b[,:;. ]+\S+ \S+ \S+", False),
-    ("correction", "correction scratch corrected correcting", r"^(?:small |one )?(?:correction|scratch that|let me correct)\b.{8,}", False),
+    ("correction", "correction scratch corrected correcting fix erratum amendment", r"^(?:(?:small|one|minor|quick|another) )?(?:correction|scratch that|let me correct|(?:fix|erratum|amendment)(?=\s*:))\b.{8,}", False),
     ("correction", "backwards mixed wrong", r"\b(?:you|i|we)(?:'ve|'d| have| had| got)? (?:have |had |got |gotten |mixed )?(?:it|that|this|those|them)(?: the)? (?:backwards|wrong|up|mixed up|wrong way)\b.{6,}", False),
     ("correction", "told said wrote", r"\b(?:i|we) (?:told you|said|wrote)\b.{3,60}\b(?:but|it (?:has to|should|must) be|make that|i meant)\b", False),
     ("correction", "spelled spelt written pronounced", r"\b(?:spelled|spelt|written|pronounced)\b.{2,40}\b(?:not|without|with an?)\b", False),
@@ -82,13 +95,13 @@ _ENGLISH: tuple[tuple[Kind, str, str, bool], ...] = (
     ("correction", "not", r"\b(?:is|are|was|'s)(?: not|n't) .{1,40}(?:,|;)? (?:but|it's|it is) ", False),
     ("correction", "instead", r"\b(?:it|that|this|the {w}) should (?:be|read|say) .{1,60}\binstead\b", False),
     # decision
-    ("decision", "decided agreed chosen chose settled picked opted voted resolved concluded approved committed", r"\b(?:i|we|they|he|she|team|board|everyone|everybody|council|group|family|{n})(?:'ve| have| has|'s)?(?: all| both| finally| now| just| also| already| jointly| unanimously)* (?:decided|agreed|chosen|chose|settled|picked|opted|voted|resolved|concluded|committed|approved)\b(?! with you)", False),
+    ("decision", "decided agreed chosen chose settled picked opted voted resolved concluded approved committed", r"\b(?:i|we|they|he|she|team|board|everyone|everybody|council|group|family|of (?:us|them)|{n})(?:'ve| have| has|'s)?(?: all| both| finally| now| just| also| already| jointly| unanimously)* (?:decided|agreed|chosen|chose|settled|picked|opted|voted|resolved|concluded|committed|approved)\b(?! with you)", False),
     ("decision", "mind", r"\bmade up (?:my|our) mind", False),
     ("decision", "lets let's", r"^(?:ok(?:ay)?,? |so,? |then,? )?let'?s (?:go with|use|stick (?:with|to)|switch|move|drop|adopt|keep|make it|settle on|standardi[sz]e|migrate|ban|stop)\b", True),
     ("decision", "will we'll i'll going", r"\b(?:i|we)(?:'ll| will|'re going to| are going to|'m going to| am going to) (?:(?:only|always|all|never|now|just) )?(?:use|switch|move|adopt|keep|drop|migrate|stop|start using|stick|go with|host|ship|replace|retire|support|run|rename|require|charge|pay|publish|sell|rent|hire|standardi[sz]e|deprecate|store|split)\b", False),
     ("decision", "sticking staying moving switching dropping migrating adopting replacing keeping retiring going sunsetting renaming deprecating closing standardizing standardising", r"\b(?:i|we|they|the team|the company)(?:'re| are|'m| am| is)(?: now| also| all)? (?:moving|switching|dropping|migrating|adopting|replacing|keeping|retiring|sticking with|sticking to|staying with|going with|going to go with|sunsetting|renaming|deprecating|closing|standardi[sz]ing)\b(?! (?:on|ahead)\b)", False),
     ("decision", "forward now henceforth effective starting", r"\b(?:from now on|going forward|moving forward|henceforth|from here on|effective (?:immediately|from|{w}day|today)|as of (?:now|today|tomorrow|next|{w}day|january|february|march|april|may|june|july|august|september|october|november|december)|starting (?:today|tomorrow|next|on|in|this|{w}day|january|february|march|april|may|june|july|august|september|october|november|december))\b", True),
-    ("decision", "decided settled agreed final decision verdict", r"\b(?:it|that|this)(?:'s| is| was| has been)(?: now| finally)? (?:decided|settled|agreed|final)\b|\b(?:is|are) (?:now |hereby )?(?:final|decided|settled|official)\b[:,.;]?|\bthe (?:final )?(?:decision|verdict) (?:is|was)\b", False),
+    ("decision", "decided settled agreed final decision verdict official", r"\bit(?:'s| is)(?: now)? official\b.{6,}|\b(?:it|that|this)(?:'s| is| was| has been)(?: now| finally)? (?:decided|settled|agreed|final)\b|\b(?:is|are) (?:now |hereby )?(?:final|decided|settled|official)\b[:,.;]?|\bthe (?:final )?(?:decision|verdict) (?:is|was)\b", False),
     # preference
     ("preference", "prefer prefers like likes love loves hate hates dislike dislikes enjoy enjoys adore detest loathe favor favour appreciate likewise", r"\b(?:i|we|he|she|they|{n}|my {w})(?: and i| and my {w})?(?: really| also| usually| always| generally| strongly| much| absolutely| still| just| honestly| personally| only| never| do| both| all| mostly| quite| truly| deeply| secretly|'ve always| have always)* (?:prefers?|likes?|loves?|hates?|dislikes?|enjoys?|adores?|detests?|loathes?|favou?rs?|appreciates?)\b(?! (?:it|this|that|these|those|the (?:idea|result|output|answer)|how)\b(?: \w+){0,2}[.!]*$)(?! to (?:see|know|have) (?:the|a|some|what|how)\b)", False),
     ("preference", "like want enjoy need care dont don't not", r"\b(?:i|we)(?: really| just)? (?:don'?t|do not)(?: really| ever| particularly)? (?:like|want|enjoy|need|care for|care about|trust|appreciate)\b(?! (?:it|this|that)\b(?: \w+)?[.!]*$)", False),
@@ -100,6 +113,7 @@ _ENGLISH: tuple[tuple[Kind, str, str, bool], ...] = (
     ("preference", "avoid", r"\b(?:i|we)(?: always| usually| try to| generally)? avoid\b", False),
     ("preference", "work works best suits", r"\b(?:works?|suits?|fits?) (?:me |us )?(?:best|better)\b", False),
     ("preference", "give send tell start put list show", r"^(?:please )?(?:give|send|tell|start|put|list|show)\b.{4,80}\b(?:whenever|every time|each time|in every|for every|by default|when you (?:report|write|answer|reply|summari[sz]e))\b", True),
+    ("preference", "over beats", r"\b{w} (?:over|beats) {w}\b.{0,24}\b(?:any (?:day|time)|every time|hands down|always)\b", False),
     ("preference", "fan", r"\b(?:not|no|never|huge|big|great)(?: been)?(?: a| an)?(?: big| huge| great)? fan of\b|\bi(?:'m| am) a (?:{w} )?fan of\b", False),
     ("preference", "fond keen partial into", r"\bi(?:'m| am) (?:(?:very|really|quite|not|so) )?(?:fond of|keen on|partial to|into|more of an?|used to)\b", False),
     ("preference", "want", r"\bi(?:'d)? (?:only |always )?want (?:you to|all|every|my|the (?:answers?|reports?|code|replies)|answers?|replies|no|short|long)\b", True),
@@ -128,14 +142,14 @@ _GERMAN: tuple[tuple[Kind, str, str, bool], ...] = (
     ("correction", "verdreht verwechselt missverstanden hoppla", r"\b(?:verdreht|verwechselt|missverstanden|falsch verstanden)\b.{5,}|^hoppla\b.{8,}", False),
     ("correction", "sagte schrieb", r"\bich (?:sagte|schrieb)\b.{3,60}\b(?:aber|muss|müssen|ist|sind|meinte)\b", False),
     ("correction", "schreibt", r"\bschreibt (?:sich|man)\b.{2,40}\b(?:nicht|ohne|mit)\b", False),
-    ("correction", "stimmt", r"^(?:das|dies) stimmt (?:so )?nicht\b.{8,}", False),
+    ("correction", "stimmt", r"^(?:(?:das|dies) )?stimmt (?:so |ja )?(?:nicht|nimmer)\b.{8,}", False),
     ("correction", "korrektur berichtigung richtigstellung", r"^(?:kleine )?(?:korrektur|berichtigung|richtigstellung)\b.{6,}", False),
     ("correction", "meinte gemeint meinten vertan versprochen verwechselt", r"\b(?:ich|wir) (?:meinten?|habe? mich (?:vertan|verschrieben|versprochen|geirrt)|haben? .{1,30} verwechselt)\b|\bgemeint (?:war|ist|habe)", False),
     ("correction", "mehr", r"\b(?:ist|sind|heißt|gilt|wohne|wohnt|arbeite|arbeitet|habe|hat|läuft|nutzen|verwenden)\b.{0,40}\bnicht mehr\b|\b(?:ist|sind|habe|hat)\b.{0,30}\bkeine?[rnm]? .{1,25}mehr\b", False),
     ("correction", "sondern", r"\b(?:nicht|kein(?:e[nmrs]?)?)\b.{1,60}\bsondern\b(?! auch)", False),
     ("correction", "nicht", r"\b(?:ist|sind|heißt|war|findet|liegt|beginnt|kommt|am|um|in|im|auf)\b.{2,60}(?:,|\bund) nicht (?!sicher|mehr|nur|so|ganz|schlecht|wahr)\S+(?: \S+){0,3}[.!]?$", False),
     ("decision", "beschlossen entschieden geeinigt einig ausgewählt festgelegt vereinbart abgemacht beschloss gewählt abgestimmt", r"\b(?:habe?n?|hat|sind|ist|wurde|wird|haben)\b.{0,80}\b(?:beschlossen|entschieden|geeinigt|einig|ausgewählt|festgelegt|vereinbart|abgemacht|gewählt|abgestimmt)\b|\bbeschlossen ist\b", False),
-    ("decision", "sofort jetzt künftig zukünftig zukunft fortan nun", r"\b(?:ab sofort|ab jetzt|von jetzt an|ab heute|ab morgen|ab (?:montag|dienstag|mittwoch|donnerstag|freitag|januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)|künftig|zukünftig|in zukunft|fortan|von nun an)\b", True),
+    ("decision", "ab sofort jetzt künftig zukünftig zukunft fortan nun", r"\b(?:ab (?:anfang |mitte |ende )?(?:{w}er woche|{w}em (?:monat|jahr|quartal)|sommer|herbst|winter|frühjahr|dienstags)|ab sofort|ab jetzt|von jetzt an|ab heute|ab morgen|ab (?:montag|dienstag|mittwoch|donnerstag|freitag|januar|februar|märz|april|mai|juni|juli|august|september|oktober|november|dezember)|künftig|zukünftig|in zukunft|fortan|von nun an)\b", True),
     ("decision", "nehmen verzichten setzen wechseln steigen stellen ziehen bleiben streichen kündigen behalten ersetzen schaffen verwenden nutzen lassen verlegen mieten", r"^(?:also |gut, |ok(?:ay)?, |dann )?wir (?:nehmen|verzichten auf|setzen auf|wechseln|steigen .{1,40} um|stellen .{1,40} (?:um|ein)|ziehen .{0,40}\bum\b|bleiben (?:bei|dabei)|streichen|kündigen|behalten|ersetzen|schaffen .{1,40} ab|verwenden (?:nur|statt|künftig)|verlegen|mieten)\b(?!.{0,10}\bmal\b)", False),
     ("decision", "fest endgültig beschlossene", r"\b(?:steht|stehen)\b.{0,20}\bfest\b|\b(?:ist|sind) (?:jetzt |nun )?endgültig\b", False),
     ("decision", "hören höre", r"\b(?:wir hören|ich höre) auf\b", False),
@@ -220,9 +234,9 @@ _CHINESE: tuple[tuple[Kind, str, str, bool], ...] = (
     ("decision", "同意 商量好 说好 达成一致 约好 一致", r"(?:一致同意|大家同意|都同意|商量好|说好|达成一致|约好了)", False),
     ("preference", "喜欢 喜歡 讨厌 討厭 最爱 最愛 偏好 更愿意 宁愿 寧願 宁可 受不了 偏爱 不爱 爱吃 爱喝 爱用 倾向", r"(?:喜欢|喜歡|讨厌|討厭|最爱|最愛|偏好|更愿意|宁愿|寧願|宁可|受不了|偏爱|不爱|爱[吃喝用看听]|倾向(?:于)?)(?!你的?(?:回答|主意)|这个$|这样$)", False),
     ("preference", "对我来说 合适 爱 尽量 千万 一直用 舒服 先", r"对我来说.{0,12}(?:合适|方便|好|舒服|重要)|最合适|(?:我|我们|都|爱人|家人).{0,8}(?:爱(?!人).{2,}|更爱)|我.{0,6}尽量.{2,}|.{2,}我尽量.{1,}|千万(?:别|不要|要).{3,}|我.{0,4}一直(?:用|喝|吃|穿|坐|买).{1,}|(?:汇报|回答|写|回复|总结).{0,6}(?:时候|时|的话)?.{0,6}(?:先|要).{2,}", True),
-    ("preference", "习惯 習慣", r"我.{0,6}(?:习惯|習慣).{3,}|(?:习惯|習慣)(?:用|于|早)", False),
+    ("preference", "习惯 習慣", r"我.{0,6}(?:习惯|習慣).{3,}|(?:习惯|習慣)(?:用|于|早)", True),
     ("preference", "叫我 称呼我 稱呼我 喊我", r"(?:请|可以|以后|就|都)?(?:叫|称呼|稱呼|喊)我.{1,}", True),
-    ("preference", "请一直 请总是 请始终 以后请 以后不要 以后别 每次都 永远不要 总是用 一律用 请不要 请别 不要用 别用 不要再 别再 请用 请尽量", r"(?:请(?:你)?(?:一直|总是|始终|尽量)|以后(?:请|不要|别|要)|每次都|永远(?:不要|别)|总是用|一律用|(?:请)?(?:不要|别)(?:再|用|给我|在).{2,}|请用.{1,10}(?:回答|回复|写|说))", True),
+    ("preference", "请一直 请总是 请始终 以后请 以后不要 以后别 每次都 永远不要 总是用 一律用 请不要 请别 不要用 别用 不要再 别再 请用 请尽量", r"(?:请(?:你)?(?:一直|总是|始终|尽量)|以后(?:请|不要|别|要)|每次都|永远(?:不要|别)|总是用|一律用|(?:请)?(?:不要|别)(?:再|用|给我|在).{2,}|请用.{1,10}(?:回答|回复|写|说)|(?:回答|回复|写|说|说话|总结|汇报)(?:的)?(?:时候?|的话)?.{0,4}请?用.{2,})", True),
     ("fact", "我", r"(?:我|我们|咱们|咱)(?!.{0,4}(?:觉得|想|看看|再|先|刚|马上|去|要|不知道|不确定|试试)).{0,6}(?:是(?!不是).{2,}|住在?|来自|出生|毕业|当.{2,}|做.{2,}(?:工作|生意)|有(?:一|两|二|三|四|五|六|七|八|九|十|\d|个|只).{1,}|养了?|姓|名叫|叫(?!我).{1,}|过敏|吃素|不吃|不喝|不会(?:开车|游泳)|会说|在.{2,}(?:工作|上班|上学|读书|教|当)|戴|患有|结婚|怀孕|今年\d+岁|从事|属)", False),
     ("fact", "我女儿 我儿子 我妈 我爸 我妻子 我老婆 我丈夫 我老公 我家 我哥 我姐 我弟 我妹 我的 我们的 我们家 我孩子 我奶奶 我爷爷 我公司 我们公司 我们团队 我同事", r"我(?:女儿|儿子|妈妈?|爸爸?|妻子|老婆|丈夫|老公|家|哥哥?|姐姐?|弟弟?|妹妹?|孩子|奶奶|爷爷|同事|(?:们)?(?:的|家|公司|团队)).{1,}(?:是|在|有|叫|对|只|会|不|住|来|养|做|当|喜|爱|每|今|从|已|用|到|要|过|分|占|开|关)", False),
     ("fact", "负责 負責 管理 带领 担任 主管", r"^[^我你他她它这那谁]{2,12}(?:负责|負責|管理|带领|担任|主管).{2,}", False),
@@ -364,7 +378,7 @@ UNREAL = Opening(
 PASSING = Worded(
     r"\b(?:right now|at the moment|just now|in a (?:minute|moment|second|sec|bit)|be right back|brb|so tired|today i|i am so|i'm so|i'm just|i am just|this morning|tonight|a second ago"
     r"|gerade|gleich|kurz|heute|im moment|momentan|eben|ahora mismo|hoy|en este momento|tout de suite|en ce moment|aujourd'hui)\b"
-    r"|今天|今晚|刚刚|刚才|马上|这会儿|待会|一会儿|今日は|今夜|ちょっと|さっき|今から.{0,6}(?:行|出)",
+    r"|今天|今晚|刚刚|刚才|马上|这会儿|待会|一会儿|等一下|等一等|稍等|等我|我再(?:试|看|查|想|问|找)|今日は|今夜|ちょっと|さっき|今から.{0,6}(?:行|出)",
     "now moment minute second sec bit back brb tired today so just morning tonight ago gerade gleich kurz heute "
     "momentan eben ahora hoy momento suite aujourd",
 )

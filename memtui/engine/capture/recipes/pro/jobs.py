@@ -93,7 +93,7 @@ def compact(
 def _due(world: World, path: str, settings: CompactionSettings) -> bool:
     try:
         last = json.loads(world.files.read(path) or "{}").get("lastRunAt")
-    except (ValueError, AttributeError):
+    except (ValueError, AttributeError, RecursionError):
         return True
     usable = isinstance(last, int | float) and not isinstance(last, bool)
     return not usable or world.now_ms - last >= settings.cooldown_hours * HOUR_MS

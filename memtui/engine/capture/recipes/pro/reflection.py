@@ -196,8 +196,13 @@ def session_command(world: World, state: Reflected, event: Mapping[str, Any]) ->
     if key in state.finished and world.now_ms - state.finished[key] < settings.cooldown_ms:
         return
     workspace = str(context.get("workspaceDir") or world.workspace(agent) or "<root>/ws")
-    file = _session_file(world, str(session.get("sessionFile") or ""), session_id, agent, workspace, context)
-    conversation = _conversation(world, file)
+    messages = event.get("messages")
+    if isinstance(messages, list):  # a host that hands over what was said, not the file of its session
+        said = summarize_messages(messages, settings.message_count)
+        conversation = None if said is None else utf16_tail(said, settings.max_chars)
+    else:
+        file = str(session.get("sessionFile") or "")
+        conversation = _conversation(world, _session_file(world, file, session_id, agent, workspace, context))
     if conversation is None:
         state.empty[empty_mark] = world.now_ms
         return

@@ -11,8 +11,10 @@ from typing import Any
 from memtui.engine.access import ScopePolicy
 from memtui.engine.capture.chat import Call, RecordingChat
 from memtui.engine.capture.draft import Write
+from memtui.engine.capture.prompts import PRO
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
 from memtui.engine.capture.recipes.memtui.texts import without_secrets
+from memtui.engine.capture.recipes.pro.gates import FAULTS, STEPS, settings_for
 from memtui.engine.capture.recipes.pro.plugin import Plugin
 from memtui.engine.capture.recipes.pro.settings import plugin_config
 from memtui.engine.capture.recipes.pro.world import Files, World
@@ -307,4 +309,11 @@ RECIPE = CaptureRecipe(
     "the plugin's own capture: a language model extracts, judges and merges; without one its trigger words",
     run,
     defaults={**plugin_config({}, {}).as_json(), SESSION_END: True},
+    steps=STEPS,
+    settings_for=settings_for,
+    faults=FAULTS,
+    prompts=PRO,
+    model_setting="smartExtraction",
+    recorded=("extractMinMessages", "smartExtraction"),
+    by_steps=True,
 )

@@ -47,7 +47,7 @@ class Files:
         """The path that a name means."""
         if name == "<root>" or name.startswith("<root>/"):
             return self.root / name[len("<root>/") :]
-        return Path(name)
+        return Path(name).expanduser()
 
     def read(self, name: str) -> str | None:
         """The text of a file, None where there is none."""

@@ -18,7 +18,7 @@ from memtui.engine.recall.recipes.mem_engine import prompt_block, receipt, scope
 from memtui.engine.recall.recipes.mem_engine.knobs import KNOBS, idle
 from memtui.engine.recall.recipes.mem_engine.prompt_block import BlockItem, PackedBlock, pack
 from memtui.engine.recall.recipes.mem_engine.scope_rules import Scope
-from memtui.engine.recall.recipes.mem_engine.searches import TierLanes, TierRow, tier_lanes
+from memtui.engine.recall.recipes.mem_engine.searches import TierLanes, TierRow, clamped, tier_lanes
 from memtui.engine.recall.recipes.mem_engine.selection import Selection
 from memtui.engine.recall.recipes.mem_engine.settings import (
     BLOCK,
@@ -370,7 +370,12 @@ class _Engine:
         if self.request.lanes is not None:
             self.provider_down = "vector" not in self.request.lanes
             return None
-        answer = question_vector(self.request, self.outside, needed=False)
+        asked = replace(self.request, query=clamped(self.request.query))
+        if asked.query != self.request.query:
+            self.warnings.append(
+                f"only the first and last of the question are embedded: {len(asked.query):,} characters"
+            )
+        answer = question_vector(asked, self.outside, needed=False)
         self.warnings += answer.warnings
         if answer.operation is not None:
             self.operations.append(answer.operation)
@@ -484,5 +489,11 @@ RECIPES = (
         idle=idle,
         block=BLOCK,
         own_scale=True,
+        hook="auto-recall",
+        family=NAME,
+        scope_by_scope=True,
+        unfiltered="its policy's: the question's tag or default",
+        prompt="its own",
+        prompt_gates=("prompt_chars",),
     ),
 )

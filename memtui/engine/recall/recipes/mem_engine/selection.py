@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -104,6 +104,83 @@ class Selection:
     wildcards: int = 0
 
 
+class _Walk:
+    """What is taken on the way through the scopes, and the account of it: the first scope, then fallback scopes.
+
+    `by_tier` takes an id that two tiers of a scope hold from both, as the program does where it goes by quota.
+    """
+
+    def __init__(self, scopes: Sequence[str], limit: int, *, by_tier: bool = False) -> None:
+        self.scopes, self.limit, self.by_tier = scopes, limit, by_tier
+        self.taken: dict[tuple[str, str], SelectedTier] = {}
+        self.counts: list[TierCount] = []
+        self.rejected: set[str] = set()
+        self.consulted: list[str] = []
+
+    @property
+    def room(self) -> int:
+        """How many memories are still missing; never below 0."""
+        return self.limit - len(self.taken)
+
+    def __iter__(self) -> Iterator[str]:
+        """The scopes that are searched: fallback scopes only while something is missing."""
+        for position, scope in enumerate(self.scopes):
+            if position and self.room <= 0:
+                return
+            if position:
+                self.consulted.append(scope)
+            yield scope
+
+    def unknown(self, hits: Sequence[TierHit]) -> list[TierHit]:
+        """The hits that are not taken yet."""
+        ids = {key for key, _ in self.taken}
+        return [hit for hit in hits if hit.id not in ids]
+
+    def take(self, scope: str, tier: str, labels: tuple[str, ...], hits: Sequence[TierHit]) -> None:
+        """Take the best hits of a tier while there is room."""
+        fresh = self.unknown(hits)[: self.room]
+        self.taken |= {(hit.id, ""): SelectedTier(hit, tier, scope) for hit in fresh}
+        self._count(scope, tier, labels, len(hits), len(fresh))
+
+    def take_by_quota(self, scope: str, found: dict[str, list[TierHit]], quotas: Quotas) -> None:
+        """Take from several tiers of a scope at once, each within its quota."""
+        fresh = {tier: self.unknown(hits) for tier, hits in found.items()}
+        chosen = by_quota(fresh, self.room, quotas)
+        self.taken |= {
+            (each.hit.id, each.tier if self.by_tier else ""): replace(each, scope=scope) for each in chosen
+        }
+        for tier, hits in found.items():
+            selected = sum(1 for each in chosen if each.tier == tier)
+            self._count(scope, tier, (TIERS[tier],), len(hits), selected)
+
+    def _count(self, scope: str, tier: str, labels: tuple[str, ...], found: int, selected: int) -> None:
+        name = f"{scope}:{tier}" if self.consulted else tier
+        self.counts.append(TierCount(name, labels, scope, found, selected))
+        if not found and tier in ("must", "nice"):
+            self.rejected.add(f"no_results_{tier}")
+
+    def selection(self, *, eligible: bool, suppressed: str | None = None) -> Selection:
+        """What was taken, in order; `eligible` says whether fallback scopes could be asked at all."""
+        taken = tuple(self.taken.values())
+        used = [scope for scope in self.consulted if any(each.scope == scope for each in taken)]
+        fallback = FallbackUse(
+            eligible=eligible,
+            consulted=tuple(self.consulted),
+            used=tuple(used),
+            contributed=sum(1 for each in taken if each.scope in used),
+            suppressed=suppressed,
+        )
+        tiers = {each.tier for each in taken}
+        return Selection(
+            taken=taken,
+            counts=tuple(self.counts),
+            rejected=tuple(reason for reason in REASONS if reason in self.rejected),
+            fallback=fallback,
+            policy_tier=ladder_label(unknown="unknown" in tiers, ignore="ignore" in tiers),
+            wildcards=sum(1 for each in taken if each.wildcard),
+        )
+
+
 def tier_first(
     search: Search, scopes: Sequence[str], tiers: Sequence[str], limit: int, *, suppressed: str | None = None
 ) -> Selection:
@@ -111,29 +188,14 @@ def tier_first(
 
     `suppressed` says why no fallback scope may be asked; None: there are some.
     """
-    taken: dict[str, SelectedTier] = {}
-    counts: list[TierCount] = []
-    rejected: set[str] = set()
-    consulted: list[str] = []
-    for position, scope in enumerate(scopes):
-        if position and len(taken) >= limit:
-            break
-        if position:
-            consulted.append(scope)
+    walk = _Walk(scopes, limit)
+    for scope in walk:
         for at, tier in enumerate(tiers):
-            hits = search(scope, (TIERS[tier],))
-            fresh = [hit for hit in hits if hit.id not in taken][: limit - len(taken)]
-            taken |= {hit.id: SelectedTier(hit, tier, scope) for hit in fresh}
-            name = f"{scope}:{tier}" if position else tier
-            counts.append(TierCount(name, (TIERS[tier],), scope, len(hits), len(fresh)))
-            if not hits and tier in ("must", "nice"):
-                rejected.add(f"no_results_{tier}")
-            if len(taken) >= limit and at + 1 < len(tiers):
-                rejected.add("budget_cap")
+            walk.take(scope, tier, (TIERS[tier],), search(scope, (TIERS[tier],)))
+            if walk.room <= 0 and at + 1 < len(tiers):
+                walk.rejected.add("budget_cap")
                 break
-    return _selection(
-        list(taken.values()), counts, rejected, scopes, consulted, suppressed, suppressed is None
-    )
+    return walk.selection(eligible=suppressed is None, suppressed=suppressed)
 
 
 def tier_quota(
@@ -146,29 +208,12 @@ def tier_quota(
     suppressed: str | None = None,
 ) -> Selection:
     """Search all tiers of a scope, then take by quota; fallback scopes fill what is missing."""
-    taken: list[SelectedTier] = []
-    counts: list[TierCount] = []
-    rejected: set[str] = set()
-    consulted: list[str] = []
-    for position, scope in enumerate(scopes):
-        if position and len(taken) >= limit:
-            break
-        if position:
-            consulted.append(scope)
-        known = {each.hit.id for each in taken}
-        buckets = {tier: list(search(scope, (TIERS[tier],))) for tier in tiers}
-        fresh = {tier: [hit for hit in hits if hit.id not in known] for tier, hits in buckets.items()}
-        chosen = [replace(each, scope=scope) for each in by_quota(fresh, limit - len(taken), quotas)]
-        taken += chosen
-        for tier, hits in buckets.items():
-            name = f"{scope}:{tier}" if position else tier
-            selected = sum(1 for each in chosen if each.tier == tier)
-            counts.append(TierCount(name, (TIERS[tier],), scope, len(hits), selected))
-            if not hits and tier in ("must", "nice"):
-                rejected.add(f"no_results_{tier}")
-    if len(taken) >= limit:
-        rejected.add("budget_cap")
-    return _selection(taken, counts, rejected, scopes, consulted, suppressed, suppressed is None)
+    walk = _Walk(scopes, limit, by_tier=True)
+    for scope in walk:
+        walk.take_by_quota(scope, {tier: list(search(scope, (TIERS[tier],))) for tier in tiers}, quotas)
+    if walk.room <= 0:
+        walk.rejected.add("budget_cap")
+    return walk.selection(eligible=suppressed is None, suppressed=suppressed)
 
 
 def by_quota(buckets: dict[str, list[TierHit]], limit: int, quotas: Quotas) -> list[SelectedTier]:
@@ -194,68 +239,18 @@ def ladder(
 
     Without policy it is one search for everything, labelled `ignore`.
     """
-    taken: dict[str, SelectedTier] = {}
-    counts: list[TierCount] = []
-    rejected: set[str] = set()
-    consulted: list[str] = []
-    for position, scope in enumerate(scopes):
-        if position and len(taken) >= limit:
-            break
-        if position:
-            consulted.append(scope)
-        prefix = f"{scope}:" if position else ""
+    walk = _Walk(scopes, limit)
+    for scope in walk:
         if not enabled:
-            hits = search(scope, (MUST, NICE, LABELS_UNKNOWN, IGNORE))
-            fresh = [hit for hit in hits if hit.id not in taken][: limit - len(taken)]
-            taken |= {hit.id: SelectedTier(hit, "ignore", scope) for hit in fresh}
-            counts.append(TierCount(f"{prefix}ignore", (), scope, len(hits), len(fresh)))
+            walk.take(scope, "ignore", (), search(scope, (MUST, NICE, LABELS_UNKNOWN, IGNORE)))
             continue
         first = {tier: list(search(scope, (TIERS[tier],))) for tier in ("must", "nice")}
-        fresh_first = {tier: [hit for hit in hits if hit.id not in taken] for tier, hits in first.items()}
-        chosen = by_quota(fresh_first, limit - len(taken), quotas)
-        taken |= {each.hit.id: replace(each, scope=scope) for each in chosen}
-        for tier, hits in first.items():
-            selected = sum(1 for each in chosen if each.tier == tier)
-            counts.append(TierCount(prefix + tier, (TIERS[tier],), scope, len(hits), selected))
-            if not hits:
-                rejected.add(f"no_results_{tier}")
-        if len(taken) >= limit:
-            rejected.add("budget_cap")
+        walk.take_by_quota(scope, first, quotas)
+        if walk.room <= 0:
+            walk.rejected.add("budget_cap")
             break
         for tier in ("unknown", "ignore"):
-            if len(taken) >= limit:
-                break
-            hits = search(scope, (TIERS[tier],))
-            fresh = [hit for hit in hits if hit.id not in taken][: limit - len(taken)]
-            taken |= {hit.id: SelectedTier(hit, tier, scope) for hit in fresh}
-            counts.append(TierCount(prefix + tier, (TIERS[tier],), scope, len(hits), len(fresh)))
-    made = _selection(list(taken.values()), counts, rejected, scopes, consulted, None)
+            if walk.room > 0:
+                walk.take(scope, tier, (TIERS[tier],), search(scope, (TIERS[tier],)))
+    made = walk.selection(eligible=len(scopes) > 1)
     return made if enabled else replace(made, policy_tier=ladder_label(enabled=False))
-
-
-def _selection(
-    taken: Sequence[SelectedTier],
-    counts: Sequence[TierCount],
-    rejected: set[str],
-    scopes: Sequence[str],
-    consulted: Sequence[str],
-    suppressed: str | None,
-    eligible: bool | None = None,
-) -> Selection:
-    used = [scope for scope in consulted if any(each.scope == scope for each in taken)]
-    fallback = FallbackUse(
-        eligible=len(scopes) > 1 if eligible is None else eligible,
-        consulted=tuple(consulted),
-        used=tuple(used),
-        contributed=sum(1 for each in taken if each.scope in used),
-        suppressed=suppressed,
-    )
-    tiers = {each.tier for each in taken}
-    return Selection(
-        taken=tuple(taken),
-        counts=tuple(counts),
-        rejected=tuple(reason for reason in REASONS if reason in rejected),
-        fallback=fallback,
-        policy_tier=ladder_label(unknown="unknown" in tiers, ignore="ignore" in tiers),
-        wildcards=sum(1 for each in taken if each.wildcard),
-    )

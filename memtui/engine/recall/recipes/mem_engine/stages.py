@@ -105,7 +105,9 @@ class Account:
     def _searched(self, name: str, title: str, hits: Mapping[int, Hit]) -> None:
         """A search of all tiers; ranks are those within the tier."""
         notes = list(dict.fromkeys(why for lanes, _ in self.told.tiers for why in lanes.failed))
-        params = {"limit": self.told.lane_limit, "searches": len(self.told.tiers)}
+        params: dict[str, Any] = {"limit": self.told.lane_limit, "searches": len(self.told.tiers)}
+        if name == "vector_ranked" and all(lanes.by_words_only for lanes, _ in self.told.tiers):
+            params["via"] = ""  # nothing was asked by meaning
         outcome = ranked(hits, self.pool, {}, "; ".join(notes), params)
         record = StageRecord(
             name, title, "search", blank(self.pool), outcome, self.table_rows, self.lane_ms / 2

@@ -13,6 +13,7 @@ from memtui.engine.recall.recipes.memtui.late_interaction import WordScores
 from memtui.engine.recall.recipes.memtui.question import CleanQuestion, DateSpan
 from memtui.engine.recall.recipes.memtui.settings import OwnSettings
 from memtui.engine.recall.recipes.memtui.survey import Around
+from memtui.engine.recall.recipes.memtui.token_vectors import TokenScores
 
 MILLISECONDS_A_DAY = 86_400_000
 
@@ -36,6 +37,9 @@ class Evidence:
     """One row a candidate; None when the bundled model cannot be read."""
     met_ms: float
     """How long the comparison took."""
+    read: TokenScores | None
+    """The same by token vectors, one row a candidate; None where the store has none."""
+    read_ms: float
     by_identifier: Mapping[int, Hit]
     following: Mapping[int, Hit]
     """Those that were said after the best ones."""

@@ -3,30 +3,51 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
-from memtui.engine.core.errors import EmbeddingError
+import numpy as np
+
+from memtui.engine.core.errors import EmbeddingError, MemtuiError
 from memtui.engine.providers.static_embedder import StaticEmbedder
 from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
 from memtui.engine.recall.lanes import Lane
 from memtui.engine.recall.recipes.memtui.evidence import FOLLOWING, Evidence
 from memtui.engine.recall.recipes.memtui.late_interaction import (
     WordScores,
-    bare_text,
     late_interaction,
     piece_cache,
 )
 from memtui.engine.recall.recipes.memtui.question import CleanQuestion, newest_wanted, spans_named
 from memtui.engine.recall.recipes.memtui.searches import MemtuiSearch, following_memories
 from memtui.engine.recall.recipes.memtui.settings import OwnSettings
-from memtui.engine.recall.recipes.memtui.signals import signals
-from memtui.engine.recall.recipes.memtui.survey import SPEAKER, Survey, text_of
+from memtui.engine.recall.recipes.memtui.signals import signals, spoken
+from memtui.engine.recall.recipes.memtui.survey import Around, Survey
+from memtui.engine.recall.recipes.memtui.token_vectors import MemoryToRead, TokenReader, TokenScores
 from memtui.engine.recall.record import StageRecord
 from memtui.engine.recall.rows import CandidateRow
 
+FEW_FRESH = 20
+"""So many token vectors made for one recall are not worth a word."""
+
 ALWAYS = "the user"
 """Who asks for newer memories where the setting is on."""
+
+
+@dataclass
+class WorkedOut:
+    """What one recall has worked out about memories, for when the same ones are candidates again."""
+
+    around: dict[str, Around] = field(default_factory=dict)
+    """By id: the memories before and after."""
+    spoken: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By id: who said it, and what."""
+    met: dict[tuple[str, str], tuple[Floats, Floats]] = field(default_factory=dict)
+    """By (text, text before): rows of `WordScores.cosines` and `WordScores.before`."""
+    read: dict[MemoryToRead, Floats] = field(default_factory=dict)
+    """Rows of `TokenScores.cosines`."""
+    fresh: int = 0
+    """Token vectors that were made for this recall."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +65,12 @@ class CandidateGatherer:
     lanes: Mapping[str, Lane]
     """By the names of `recipe.SEARCHES`."""
     model: StaticEmbedder
+    token_reader: TokenReader | None = None
+    """The store's token vectors, where it has any."""
+    check: Callable[[], None] = lambda: None
+    """May raise while token vectors are made."""
+    worked_out: WorkedOut = field(default_factory=lambda: WorkedOut())
+    """Shared by the gatherers of one recall."""
 
     def rows(self) -> list[CandidateRow]:
         """Every row that a search delivered or named, once each: hits by search and rank, then the others."""
@@ -67,16 +94,19 @@ class CandidateGatherer:
         vector, bm25 = self.hits("vector_ranked", rows), self.hits("bm25_ranked", rows)
         return CandidatePool(rows, vector, bm25, self.search.now_ms)
 
-    def asked(self, pool: CandidatePool) -> tuple[Evidence, str]:
-        """The evidence on each candidate; and why words were not compared, empty when they were."""
-        speakers = [text_of(row.metadata.values, (SPEAKER,)) for row in pool.rows]
+    def asked(self, pool: CandidatePool) -> tuple[Evidence, Sequence[str]]:
+        """The evidence on each candidate; and why words were not compared, nothing when they were."""
+        speakers = [self._spoken(row)[0] for row in pool.rows]
         by_identifier = self.hits("identifier_ranked", pool.rows)
         past = pool.timestamp[pool.timestamp <= pool.now_ms]
         start = self.search.outside.clock()
-        earlier = self._before(pool.rows)
+        said_before = self._before(pool.rows)
+        earlier = [None if row is None or self.search.gate(row) else row for row in said_before]
         met, warning = self._met(pool.rows, earlier)
-        met_ms = (self.search.outside.clock() - start) * 1000
-        around = [self.known.chains.around(row.id) for row in pool.rows]
+        met_at = self.search.outside.clock()
+        read, unread = self._read(pool.rows, said_before)
+        read_ms = (self.search.outside.clock() - met_at) * 1000
+        around = [self._around(row.id) for row in pool.rows]
         asked = Evidence(
             question=self.question,
             clean=self.clean,
@@ -88,14 +118,16 @@ class CandidateGatherer:
             limit=self.limit,
             newest_ms=float(past.max()) if past.size else float(pool.now_ms),
             met=met,
-            met_ms=met_ms,
+            met_ms=(met_at - start) * 1000,
+            read=read,
+            read_ms=read_ms,
             by_identifier=by_identifier,
             following=self.hits(FOLLOWING, pool.rows),
             speakers=speakers,
             around=around,
-            signals=signals(self.question, pool, earlier, around),
+            signals=signals(self.question, pool, earlier, around, self._spoken),
         )
-        return asked, warning
+        return asked, [each for each in (warning, unread) if each]
 
     def with_following(self, pool: CandidatePool, asked: Evidence, record: StageRecord) -> CandidateGatherer:
         """The same with what was said after the best candidates, where no search found it.
@@ -123,34 +155,83 @@ class CandidateGatherer:
         return ALWAYS if self.settings.recency == "on" else ""
 
     def _before(self, rows: Sequence[CandidateRow]) -> list[CandidateRow | None]:
-        """The memory before each one in its session; None without one, and where it may not be seen."""
+        """The memory before each one in its session, also one that may not be seen; None without one."""
         known: dict[str, CandidateRow | None] = {row.id: row for row in rows}
-        names = [self.known.chains.around(row.id)[0] for row in rows]
+        names = [self._around(row.id)[0] for row in rows]
         wanted = sorted({name for name in names if name is not None} - known.keys())
         outside = self.search.outside
         stored = outside.rows_by_id(wanted) if wanted else {}
         known |= {memory_id: self.search.read(row) for memory_id, row in stored.items()}
-        earlier = [None if name is None else known.get(name) for name in names]
-        return [None if row is None or self.search.gate(row) else row for row in earlier]
+        return [None if name is None else known.get(name) for name in names]
 
     def _met(
         self, rows: Sequence[CandidateRow], earlier: Sequence[CandidateRow | None]
     ) -> tuple[WordScores | None, str]:
         outside = self.search.outside
-        texts = [_bare(row) for row in (*rows, *earlier)]
+        texts = [(self._said(row), self._said(before)) for row, before in zip(rows, earlier, strict=True)]
         key = ("met", self.clean.text, self.settings.rarity, self.search.scope_where, tuple(texts))
+        known = self.worked_out.met
 
         def compare() -> WordScores:
-            pieces = piece_cache(outside.pin, self.model).pieces(texts)
-            own, lent = pieces[: len(rows)], pieces[len(rows) :]
-            return late_interaction(self.model, self.clean.text, own, lent, rarity=self._rarity)
+            fresh = [each for each in dict.fromkeys(texts) if each not in known]
+            pieces = piece_cache(outside.pin, self.model).pieces([text for pair in fresh for text in pair])
+            own, lent = pieces[0::2], pieces[1::2]
+            scores = late_interaction(self.model, self.clean.text, own, lent, rarity=self._rarity)
+            known.update(zip(fresh, zip(scores.cosines, scores.before, strict=True), strict=True))
+            if not texts:
+                return scores
+            own_rows, before_rows = (np.array([known[each][part] for each in texts]) for part in (0, 1))
+            return replace(scores, cosines=own_rows, before=before_rows)
 
         try:
             return outside.made(key, compare), ""
         except EmbeddingError as error:
             return None, f"words were not compared: {error}"
 
+    def _read(
+        self, rows: Sequence[CandidateRow], before: Sequence[CandidateRow | None]
+    ) -> tuple[TokenScores | None, str]:
+        """What the token vectors say, and what is to be said of them."""
+        reader = self.token_reader
+        if reader is None:
+            return None, ""
+        wanted = [
+            MemoryToRead(row.id, self._said(earlier), self._said(row))
+            for row, earlier in zip(rows, before, strict=True)
+        ]
+        key = ("read", self.clean.text, self.settings.rarity, self.search.scope_where, tuple(wanted))
+        known = self.worked_out.read
 
-def _bare(row: CandidateRow | None) -> str:
-    """What was said, without who said it."""
-    return "" if row is None else bare_text(row.text, text_of(row.metadata.values, (SPEAKER,)))
+        def compare() -> TokenScores:
+            fresh = [each for each in wanted if each not in known]
+            scores = reader.scores(self.clean.text, fresh, rarity=self._rarity, check=self.check)
+            known.update(zip(fresh, scores.cosines, strict=True))
+            self.worked_out.fresh += scores.fresh
+            every = np.array([known[each] for each in wanted]) if wanted else scores.cosines
+            return replace(scores, cosines=every, fresh=self.worked_out.fresh)
+
+        try:
+            found = self.search.outside.made(key, compare)
+        except MemtuiError as error:
+            return None, f"token vectors were not compared: {error}"
+        if found.fresh <= FEW_FRESH:
+            return found, ""
+        return found, (
+            f"{found.fresh} of {len(rows)} candidates had no token vectors yet and were read now: "
+            "memtui context build reads them all"
+        )
+
+    def _around(self, memory_id: str) -> Around:
+        known = self.worked_out.around
+        if memory_id not in known:
+            known[memory_id] = self.known.chains.around(memory_id)
+        return known[memory_id]
+
+    def _spoken(self, row: CandidateRow) -> tuple[str, str]:
+        known = self.worked_out.spoken
+        if row.id not in known:
+            known[row.id] = spoken(row)
+        return known[row.id]
+
+    def _said(self, row: CandidateRow | None) -> str:
+        return "" if row is None else self._spoken(row)[1]

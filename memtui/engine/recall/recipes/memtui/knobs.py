@@ -39,6 +39,7 @@ KNOBS = (
     Knob("memtui.pool", "whole", "candidates of each search", 1, 200, 1),
     _weight("vectorWeight", "of the cosine, stretched over the candidates"),
     _weight("lateWeight", "of how well each word of the question is met"),
+    _weight("tokenWeight", "of how well token vectors meet the question, where there are any"),
     Knob("memtui.contextWeight", "number", "of what the memory before meets, same session", step=0.01),
     Knob("memtui.rarity", "number", "how far a rare word of the question counts more", 0.0, 3.0, 0.05),
     _weight("bm25Weight", "of the keyword score, as a share of the best"),
@@ -68,6 +69,7 @@ SEARCH_SPACE: Mapping[str, tuple[Any, ...]] = {
 
 _NEEDS_STAGE: Mapping[str, tuple[str, str]] = {
     "lateWeight": ("late_interaction", "the bundled model is not at hand: nothing is compared word by word"),
+    "tokenWeight": ("token_vectors", "the store has no token vectors: memtui context build makes them"),
     "rarity": ("late_interaction", "the bundled model is not at hand: nothing is compared word by word"),
     "contextWeight": ("neighbours", "no candidate has another memory of its session beside it"),
     "identifierWeight": ("identifier_ranked", "the question names nothing to be found to the letter"),

@@ -34,6 +34,7 @@ _WEIGHTS = {
     "bm25_weight": "bm25Weight",
     "identifier_weight": "identifierWeight",
     "late_weight": "lateWeight",
+    "token_weight": "tokenWeight",
     "context_weight": "contextWeight",
     "speaker_weight": "speakerWeight",
     "date_weight": "dateWeight",
@@ -86,6 +87,10 @@ def _late(before: float, i: Inputs) -> float:
     return float(before + i["late_weight"] * _part(i["met"], i["lowest_met"], i["highest_met"]))
 
 
+def _read(before: float, i: Inputs) -> float:
+    return float(before + i["token_weight"] * _part(i["read"], i["lowest_read"], i["highest_read"]))
+
+
 def _signals(stage: str) -> Callable[[float, Inputs], float]:
     def score(before: float, i: Inputs) -> float:
         return float(before + sum(i[f"{name}_weight"] * i[name] for name in _SIGNALS[stage]))
@@ -100,6 +105,7 @@ _SCORES: dict[str, Callable[[float, Inputs], float]] = {
     "follows": lambda _, i: i["score_before"],
     "stretched_sum": _fused,
     "late_interaction": _late,
+    "token_vectors": _read,
     "speaker_named": lambda before, i: before + i["speaker_weight"],
     "date_named": lambda before, i: before + i["date_weight"],
     "neighbours": _signals("neighbours"),
@@ -159,6 +165,13 @@ class MemtuiRun:
         total = sum(weights)
         m = sum(w * c for w, c in zip(weights, cosines, strict=True)) / total if total > 0 else 0.0
         return "" if abs(m - step.inputs["met"]) <= CLOSE else f"the words give {m}"
+
+    def token_vectors(self, row: CandidateRow, step: Step) -> str:
+        """m is the mean of the cosines, weighted by the rarity of the question's pieces."""
+        weights, cosines = self.params[step.stage]["rarity"], step.inputs["cosines"]
+        total = sum(weights)
+        m = sum(w * c for w, c in zip(weights, cosines, strict=True)) / total if total > 0 else 0.0
+        return "" if abs(m - step.inputs["read"]) <= CLOSE else f"the token vectors give {m}"
 
     def speaker(self, row: CandidateRow, step: Step) -> str:
         """One speaker is named, and the row has it; or the rule does not apply."""
@@ -227,6 +240,7 @@ class MemtuiRun:
         for stage, value, low, high in (
             ("fused", "cosine", "lowest_cosine", "highest_cosine"),
             ("late_interaction", "met", "lowest_met", "highest_met"),
+            ("token_vectors", "read", "lowest_read", "highest_read"),
             ("fused", "bm25", "", "highest_bm25"),
         ):
             steps = [s for c in self.trace.candidates for s in c.steps if s.stage == stage]
@@ -246,6 +260,7 @@ class MemtuiRun:
 
 _CHECKS: dict[str, Callable[[MemtuiRun, CandidateRow, Step], str]] = {
     "late_interaction": MemtuiRun.late,
+    "token_vectors": MemtuiRun.token_vectors,
     "speaker": MemtuiRun.speaker,
     "date": MemtuiRun.date,
     "neighbours": MemtuiRun.neighbours,

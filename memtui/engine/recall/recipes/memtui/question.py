@@ -275,17 +275,6 @@ def _ms(day: date) -> int:
     return int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) * 1000
 
 
-def years_of(first_ms: float, last_ms: float) -> tuple[int, ...]:
-    """The years from one time to another; none when a time is unknown (0) or beyond what dates can hold."""
-    try:
-        if not 0 < first_ms <= last_ms:
-            return ()
-        first, last = (datetime.fromtimestamp(ms / 1000, UTC).year for ms in (first_ms, last_ms))
-    except (ValueError, OverflowError, OSError):
-        return ()
-    return tuple(range(first, last + 1))
-
-
 # Whether a question asks for what is new, as against any time in the past.
 
 _ASKS = re.compile(

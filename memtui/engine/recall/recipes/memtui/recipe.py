@@ -31,6 +31,7 @@ from memtui.engine.recall.recipes.memtui.settings import (
     resolve_own,
 )
 from memtui.engine.recall.recipes.memtui.survey import Survey, nothing, survey
+from memtui.engine.recall.recipes.memtui.token_vectors import TokenReader
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest, filters_of
 from memtui.engine.recall.stage import Drop, Outcome, Ranking
@@ -65,11 +66,12 @@ SEARCHES = {
 }
 """The searches by name, with their titles."""
 
-COMPARED = "late_interaction"
+COMPARED, READ = "late_interaction", "token_vectors"
 
 SCORES = (
     Stage("fused", "fusion", "score", stages.fused, fresh=True),
     Stage(COMPARED, "word by word", "score", stages.late_interaction, lambda a: a.met is not None),
+    Stage(READ, "token vectors", "score", stages.token_vectors, lambda a: a.read is not None),
     Stage("speaker", "speaker", "score", stages.speaker, lambda a: bool(a.clean.named)),
     Stage("date", "date", "score", stages.date, lambda a: bool(a.spans)),
 )
@@ -77,7 +79,7 @@ SCORES = (
 
 REST = (
     Stage("neighbours", "same session", "score", stages.neighbours, lambda a: any(map(any, a.around))),
-    Stage("kind", "kind of memory", "score", stages.kind),
+    Stage("kind", "kind of text", "score", stages.kind),
     Stage("recency", "newer", "score", stages.recency, lambda a: bool(a.newest_wanted)),
     Stage("min_score", "min score", "filter", stages.min_score, lambda a: a.settings.min_score > 0),
     Stage("limit", "limit", "filter", lambda flow, pool, a: limit_cut(flow, pool, limit=a.limit)),
@@ -103,7 +105,8 @@ def through(
         outcome = stage.run(before, pool, asked)
         flow = outcome.flow
         n_in = len(flow.order) if stage.fresh else len(before.order)
-        ms = (clock() - start) * 1000 + (asked.met_ms if stage.name == COMPARED else 0.0)
+        before_ms = {COMPARED: asked.met_ms, READ: asked.read_ms}.get(stage.name, 0.0)
+        ms = (clock() - start) * 1000 + before_ms
         records.append(StageRecord(stage.name, stage.title, stage.kind, before, outcome, n_in, ms))
     return records
 
@@ -131,7 +134,7 @@ def run(
     Raises UsageError for an empty question, a limit below 1 and a question vector that does not fit the table,
     ConfigError for a setting, MemtuiError when neither meaning nor words can be searched.
     """
-    return MemtuiRun(request, outside, context.now_ms, context.bundled, on_stage, cancel).trace()
+    return MemtuiRun(request, outside, context, on_stage, cancel).trace()
 
 
 def resolve(request: RecallRequest, context: RecallContext) -> Resolved:
@@ -147,8 +150,7 @@ class MemtuiRun:
         self,
         request: RecallRequest,
         outside: IoCache,
-        now_ms: int,
-        bundled_vectors: bool,
+        context: RecallContext,
         on_stage: OnStage | None,
         cancel: CancelToken | None,
     ) -> None:
@@ -158,10 +160,10 @@ class MemtuiRun:
         if not 1 <= self.limit <= MOST:
             raise UsageError(f"A limit of {self.limit} makes no sense.", fix=f"Ask for 1 to {MOST} memories.")
         self.request, self.outside, self.pin = request, outside, outside.pin
-        self.now_ms = now_ms if request.now_ms is None else request.now_ms
+        self.now_ms = context.now_ms if request.now_ms is None else request.now_ms
         self.on_stage = on_stage or (lambda summary: None)
         self.cancel = cancel or CancelToken()
-        self.bundled = bundled_vectors
+        self.bundled, self.token_reader = context.bundled, context.tokens
         self.settings, self.findings = self._resolved("notes", "")
         pool = max(self.settings.pool, self.limit)
         self.search = searches.MemtuiSearch(outside, request.scopes, request.category, pool, self.now_ms)
@@ -249,18 +251,29 @@ class MemtuiRun:
             search=self.search,
             lanes=found,
             model=bundled(),
+            token_reader=self._tokens(),
+            check=self.cancel.check,
         )
+
+    def _tokens(self) -> TokenReader | None:
+        """The store's token vectors; a table or model that cannot be read is a warning."""
+        if self.request.lanes or not self.settings.token_weight:
+            return None
+        try:
+            return self.token_reader()
+        except MemtuiError as error:
+            self.warnings.append(f"token vectors were not compared: {error}")
+            return None
 
     def _run(self, gathering: CandidateGatherer) -> tuple[CandidatePool, list[StageRecord]]:
         """What each memory earns by itself, then everything over that and what was said after the best."""
         clock, cancel, start = self.outside.clock, self.cancel, self.outside.clock()
-        pool, asked, warning, first = self._scored(gathering)
+        pool, asked, warned, first = self._scored(gathering)
         wider = gathering.with_following(pool, asked, first[-1])
         if wider is not gathering:
             gathering, self.lane_ms[FOLLOWING] = wider, (clock() - start) * 1000
-            pool, asked, warning, _ = self._scored(gathering)
-        if warning:
-            self.warnings.append(warning)
+            pool, asked, warned, _ = self._scored(gathering)
+        self.warnings += warned
         records = [self._searched(gathering, name, pool) for name in gathering.lanes]
         todo = (*SCORES, *REST)
         records += through(todo, pool, asked, clock=clock, cancel=cancel)
@@ -268,12 +281,14 @@ class MemtuiRun:
             self.on_stage(record.summary())
         return pool, records
 
-    def _scored(self, gathering: CandidateGatherer) -> tuple[CandidatePool, Evidence, str, list[StageRecord]]:
-        """What was found with what each memory earns by itself; and why words were not compared, if so."""
+    def _scored(
+        self, gathering: CandidateGatherer
+    ) -> tuple[CandidatePool, Evidence, Sequence[str], list[StageRecord]]:
+        """What was found with what each memory earns by itself; and what of the words was not compared."""
         pool = gathering.pool(gathering.rows())
-        asked, warning = gathering.asked(pool)
+        asked, warned = gathering.asked(pool)
         records = through(SCORES, pool, asked, clock=self.outside.clock, cancel=self.cancel)
-        return pool, asked, warning, records
+        return pool, asked, warned, records
 
     def _survey(self) -> Survey:
         """What the scope has in common; nothing where every scope is denied."""
@@ -367,5 +382,11 @@ RECIPES = (
         block=BLOCK,
         search_space=SEARCH_SPACE,
         own_scale=True,
+        family=NAME,
+        needs_scopes=True,
+        prompt="as the plugin",
+        finding=frozenset({"memtui.pool", "memtui.following", "memtui.profile"}),
+        guards=("inactive", "expired", "state"),
+        double_encoded=True,
     ),
 )

@@ -99,7 +99,7 @@ def by_words(search: MemtuiSearch, question: str) -> Lane:
 
     def ask(k: int) -> SearchResult:
         if indexed:
-            found = search.outside.by_words(text, k=k, where=search.where)
+            found = search.outside.by_words(text, k=k, where=search.where, in_memory=True)
         else:
             found = _row_by_row(search, text, k)
         return _with_pairs(search, found, wanted, k) if wanted else found

@@ -45,6 +45,10 @@ class OwnSettings(SettingsBlock):
     """Of the cosine between the vectors, stretched from the pool's lowest to its highest."""
     late_weight: float = Field(default=0.8, ge=0, le=10)
     """Of the late interaction (how well each word of the question is met), stretched the same way."""
+    token_weight: float = Field(default=0.8, ge=0, le=10)
+    """Of how well the question is met by token vectors, stretched the same way; only where there are any. As much as
+    `late_weight`: together they are what the best recipe of spec quality 2 gives to meaning (T4c: 1.6). Not fitted:
+    `tests/quality/table.py --context FOLDER` measures it with a model."""
     rarity: float = Field(default=1.0, ge=0, le=3)
     """How far a question's word counts by its rarity in the scope: the exponent of `Survey.rarity`, 0 not at all."""
     context_weight: float = Field(default=0.8, ge=0, le=1)

@@ -7,7 +7,7 @@ What they are worth is fitted, for dialogues and for notes apart: `weights.toml`
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -91,15 +91,15 @@ def signals(
     pool: CandidatePool,
     earlier: Sequence[CandidateRow | None],
     around: Sequence[Around],
+    spoken: Callable[[CandidateRow], tuple[str, str]],
 ) -> Mapping[str, Floats]:
     """Every signal by name, one number a candidate.
 
     `earlier` is the memory before each candidate, None where there is none that may be seen; `around` the ids.
+    `spoken` says who said a memory, and what; see `spoken`.
     """
-    texts = [_said(row) for row in pool.rows]
-    before = ["" if row is None else _said(row) for row in earlier]
-    who = [_speaker(row) for row in pool.rows]
-    asker = ["" if row is None else _speaker(row) for row in earlier]
+    who, texts = _columns(spoken(row) for row in pool.rows)
+    asker, before = _columns(("", "") if row is None else spoken(row) for row in earlier)
     place = {row.id: index for index, row in enumerate(pool.rows)}
     words = np.array([_score(pool, place, row) for row in earlier])
     best = max((hit.score for hit in pool.bm25.values()), default=0.0)
@@ -133,9 +133,12 @@ def _asks(text: str) -> bool:
     return text.rstrip().endswith(QUESTION_MARKS)
 
 
-def _speaker(row: CandidateRow) -> str:
-    return text_of(row.metadata.values, (SPEAKER,))
+def spoken(row: CandidateRow) -> tuple[str, str]:
+    """Who said a memory, empty where that is not known; and what was said, without who said it."""
+    speaker = text_of(row.metadata.values, (SPEAKER,))
+    return speaker, bare_text(row.text, speaker)
 
 
-def _said(row: CandidateRow) -> str:
-    return bare_text(row.text, _speaker(row))
+def _columns(pairs: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    each = list(pairs)
+    return [first for first, _ in each], [second for _, second in each]

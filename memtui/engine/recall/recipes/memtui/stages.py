@@ -72,6 +72,28 @@ def late_interaction(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Out
     return _plus(flow, weight * m.value, inside, "late_interaction", inputs, params)
 
 
+def token_vectors(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
+    """score + wt * stretched m of the token vectors: the words as they stand in their sentence and its turn."""
+    assert asked.read is not None  # the stage runs only where there are any
+    inside = np.zeros(pool.n, np.bool_)
+    inside[flow.order] = True
+    m = stretch(np.where(inside, asked.read.score(), np.nan))
+    inputs = {
+        "read": m.raw,
+        "lowest_read": m.low,
+        "highest_read": m.high,
+        "token_weight": asked.settings.token_weight,
+        "cosines": asked.read.cosines,
+    }
+    params = {
+        "question": asked.clean.text,
+        "pieces": list(asked.read.tokens),
+        "rarity": list(asked.read.rarity),
+        "fresh": asked.read.fresh,
+    }
+    return _plus(flow, asked.settings.token_weight * m.value, inside, "token_vectors", inputs, params)
+
+
 def speaker(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
     """score + ws for what the only speaker that the question names has said."""
     said = np.array([bool(asked.speaker) and name == asked.speaker for name in asked.speakers], np.bool_)

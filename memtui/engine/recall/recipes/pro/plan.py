@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.errors import UsageError
-from memtui.engine.core.javascript import trim
+from memtui.engine.core.javascript import trim, utf16_len, utf16_slice
 from memtui.engine.metadata.categories import matches
 from memtui.engine.recall import lanes
 from memtui.engine.recall.context import WINDOW_FACTOR
 from memtui.engine.recall.recipes.pro import settings
-from memtui.engine.recall.recipes.pro.question import expand, skip_rule, tag_tokens
+from memtui.engine.recall.recipes.pro.question import (
+    expand,
+    max_query_of,
+    min_length_of,
+    skip_rule,
+    tag_tokens,
+)
 from memtui.engine.recall.recipes.pro.stages import StagedRecipe
 from memtui.engine.recall.request import SOURCES, UNSET, RecallRequest
 from memtui.engine.recall.rows import CandidateRow
@@ -20,10 +26,6 @@ from memtui.engine.recall.rows import CandidateRow
 if TYPE_CHECKING:
     from memtui.engine.recall.context import Route
     from memtui.engine.recall.recipes.pro.settings import DecaySettings, RetrievalSettings
-
-
-GATE_MIN_LENGTH = 15
-"""What the host passes to the adaptive gate (autoRecallMinLength's schema default)."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,10 @@ class Plan:
     """Whether the caller's own filters (adaptive gate, governance) apply."""
     gate_rule: str | None
     """The rule by which the adaptive gate skips the question; None where it passes or is not asked."""
+    gate_min_length: int
+    """What the host passes to the gate: the configured autoRecallMinLength."""
+    cut_to: int | None = None
+    """UTF-16 units to which auto-recall cut the question; None where it is whole."""
 
     @property
     def plain(self) -> bool:
@@ -77,9 +83,12 @@ class Plan:
     def notes(self) -> list[str]:
         """What was asked and is not done as it was asked."""
         asked = self.request.limit
-        if asked is None or asked == self.limit:
-            return []
-        return [f"a limit of {asked} is taken as {self.limit}"]
+        said = [f"a limit of {asked} is taken as {self.limit}"] if asked not in (None, self.limit) else []
+        if self.cut_to is not None:
+            said.append(
+                f"auto-recall asks with the first {self.cut_to} characters (autoRecallMaxQueryLength)"
+            )
+        return said
 
     def findings(self) -> tuple[str, ...]:
         """Settings without effect, limits that reject nothing."""
@@ -99,8 +108,12 @@ def make_plan(
     now_ms: int,
     base_retrieval: Mapping[str, Any] | None = None,
     base_decay: Mapping[str, Any] | None = None,
+    auto_recall: Mapping[str, Any] | None = None,
 ) -> Plan:
-    """Resolve `request` over the store's own settings; raises UsageError for what cannot be asked."""
+    """Resolve `request` over the store's own settings; raises UsageError for what cannot be asked.
+
+    `auto_recall` are the plugin's settings of its hook: the gate's length and the cut of the question.
+    """
     source = recipe.source if request.source is UNSET else request.source
     if source is not None and source not in SOURCES:
         raise UsageError(f"There is no source {source!r}.", fix=f"Known sources: {', '.join(SOURCES)}.")
@@ -114,6 +127,12 @@ def make_plan(
     limit = max(1, wanted) if plain else lanes.clamp_limit(wanted)
     pool_size = max(retrieval.candidate_pool_size, WINDOW_FACTOR * limit)
     guarded = recipe.guarded and request.source is UNSET
+    hook = auto_recall or {}
+    shortest, longest = min_length_of(hook), max_query_of(hook)
+    gate_rule = skip_rule(request.query, shortest) if guarded else None
+    cut = guarded and utf16_len(request.query) > longest
+    if cut:  # the gate has seen the whole message; what is searched with is its beginning
+        request = replace(request, query=utf16_slice(request.query, longest))
     return Plan(
         request=request,
         recipe=recipe,
@@ -125,5 +144,7 @@ def make_plan(
         now_ms=now_ms if request.now_ms is None else request.now_ms,
         tags=() if plain else tuple(tag_tokens(request.query, retrieval.tag_prefixes)),
         guarded=guarded,
-        gate_rule=skip_rule(request.query, GATE_MIN_LENGTH) if guarded else None,
+        gate_rule=gate_rule,
+        gate_min_length=shortest,
+        cut_to=longest if cut else None,
     )

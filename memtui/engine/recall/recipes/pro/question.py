@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from memtui.engine.core.javascript import LINE_START, SPACE, trim, utf16_len
 
@@ -111,6 +113,28 @@ def skip_rule(query: str, min_length: int | None = None) -> str | None:
     least = min_length if min_length and min_length > 0 else CJK_LENGTH if _CJK.search(text) else LATIN_LENGTH
     asks = "?" in text or "？" in text
     return "too_short" if length < least and not asks else None
+
+
+MIN_LENGTH = 15
+"""autoRecallMinLength where a configuration gives none: the host fills in the schema's default."""
+
+MAX_QUERY = 2000
+"""autoRecallMaxQueryLength where a configuration gives none, UTF-16 units."""
+
+
+def min_length_of(settings: Mapping[str, Any]) -> int:
+    """What the host passes to the gate under the plugin's `settings`: autoRecallMinLength, or its default."""
+    return _positive(settings.get("autoRecallMinLength"), MIN_LENGTH)
+
+
+def max_query_of(settings: Mapping[str, Any]) -> int:
+    """How many UTF-16 units of a message auto-recall asks with under the plugin's `settings`."""
+    return min(10_000, max(100, _positive(settings.get("autoRecallMaxQueryLength"), MAX_QUERY)))
+
+
+def _positive(value: Any, otherwise: int) -> int:
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and value >= 1
+    return int(value) if usable and math.isfinite(value) else otherwise
 
 
 # Query expansion: related words added to the text of the keyword lane.

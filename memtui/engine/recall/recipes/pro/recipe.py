@@ -27,6 +27,9 @@ def _recipe(staged: StagedRecipe, title: str, description: str, **more: Any) -> 
             "block": "retrieval",
             "search_space": SEARCH_SPACE,
             "source": staged.source,
+            "family": "pro",
+            "prompt": "plugin",
+            "replayable": True,
             **more,
         },
     )
@@ -47,6 +50,7 @@ RECIPES = (
         "memory-lancedb-pro's auto-recall: hybrid search, lifecycle decay, adaptive gate and governance.",
         asker=by_agent,
         of_agent=True,
+        on_purpose=TOOL.name,
     ),
     _recipe(
         TOOL,

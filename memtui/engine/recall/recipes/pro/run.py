@@ -21,7 +21,7 @@ from memtui.engine.recall.io_cache import (
 from memtui.engine.recall.neighbours import attach_neighbors
 from memtui.engine.recall.pipeline import pool_of, run_stages
 from memtui.engine.recall.proof import prove, prove_builtin
-from memtui.engine.recall.recipes.pro.plan import GATE_MIN_LENGTH, Plan, make_plan
+from memtui.engine.recall.recipes.pro.plan import Plan, make_plan
 from memtui.engine.recall.recipes.pro.stages import StagedRecipe
 from memtui.engine.recall.record import StageRecord, Trace
 from memtui.engine.recall.request import RecallRequest, filters_of
@@ -72,6 +72,7 @@ def plan_of(recipe: StagedRecipe, request: RecallRequest, context: RecallContext
         now_ms=context.now_ms,
         base_retrieval=context.base_retrieval,
         base_decay=context.base_decay,
+        auto_recall=context.auto_recall,
     )
 
 
@@ -138,7 +139,7 @@ class Run:
             vector_lane=vector_lane or lanes.Lane(),
             bm25_lane=bm25_lane or lanes.Lane(),
             gate_rule=plan.gate_rule,
-            gate_min_length=GATE_MIN_LENGTH,
+            gate_min_length=plan.gate_min_length,
             guarded=plan.guarded,
             ask_reranker=self._ask_reranker,
         )

@@ -1,0 +1,189 @@
+"""The funnel: what became of every text of the conversations that were captured, and of what other settings would
+have left."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memtui.engine.capture.lost_text import what_if
+from memtui.engine.capture.recipes.base import CaptureRequest
+from memtui.engine.capture.recipes.registry import capture_recipe
+from memtui.engine.capture.run_document import Again
+from memtui.engine.capture.trace import CaptureTrace
+
+if TYPE_CHECKING:
+    from memtui.engine.core.progress import CancelToken
+    from memtui.engine.engine import Engine
+
+
+DAY_MS = 86_400_000
+
+Run = tuple[CaptureRequest, CaptureTrace]
+"""A conversation as it was given, and its trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """One reason for which texts or candidates became no memory."""
+
+    gate: str
+    count: int
+    example: str
+    """One of them."""
+    run: int
+    """The first conversation that has one, by its place."""
+    text: int
+    """Its place there."""
+    fault: str = ""
+    """Which known fault of the plugin this is; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Funnel:
+    """Counts from texts to rows; each number is at most as large as the one before, but for rows that replace."""
+
+    texts: int
+    candidates: int
+    grounded: int
+    """Candidates that grounding and a maybe did not stop."""
+    admitted: int
+    """Of those, the ones that neither admission nor a boundary stopped."""
+    rows: int
+    """Candidates that write."""
+    decided: Mapping[str, int] = field(default_factory=dict)
+    """How many of those by their decision."""
+    losses: tuple[Loss, ...] = ()
+    """The most frequent first."""
+
+
+_UNGROUNDED = ("grounding", "unsure", "model failed", "not extracted", "too many")
+
+_REFUSED = ("admission", "utility veto", "boundary")
+
+
+def funnel_of(traces: Sequence[CaptureTrace]) -> Funnel:
+    """The funnel of these runs together."""
+    counts: Counter[str] = Counter()
+    first: dict[str, tuple[str, int, int]] = {}
+    faults: dict[str, str] = {}
+    made = [each for trace in traces for each in trace.candidates]
+    for number, trace in enumerate(traces):
+        for gate, said, place in _lost(trace):
+            counts[gate] += 1
+            first.setdefault(gate, (said, number, place))
+            if (fault := capture_recipe(trace.recipe).faults.get(gate)) is not None:
+                faults[gate] = fault
+    grounded = [each for each in made if each.gate not in _UNGROUNDED]
+    admitted = [each for each in grounded if each.gate not in _REFUSED]
+    writing = [each for each in made if each.writes]
+    return Funnel(
+        sum(len(trace.texts) for trace in traces),
+        len(made),
+        len(grounded),
+        len(admitted),
+        len(writing),
+        Counter(each.decision for each in writing),
+        tuple(
+            Loss(gate, count, *first[gate], faults.get(gate, ""))
+            for gate, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        ),
+    )
+
+
+def _lost(trace: CaptureTrace) -> list[tuple[str, str, int]]:
+    """(gate, words, place of the text) of every text that left nothing, and every such candidate of a kept one."""
+    found = [
+        (text.gate or text.fate, text.said, place)
+        for place, text in enumerate(trace.texts)
+        if text.fate != "kept"
+    ]
+    for each in trace.candidates:
+        kept = [at for at in each.texts if trace.texts[at].fate == "kept"]
+        if not each.writes and (kept or not each.texts):
+            found.append((each.gate or each.decision, each.abstract, kept[0] if kept else 0))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Otherwise:
+    """What one other setting would have left of the same conversations; None: a model would have to be asked."""
+
+    setting: str
+    value: Any
+    rows: int | None
+    copies: int = 0
+    """Candidates that would have been told as stored already."""
+
+
+SETTINGS: tuple[tuple[str, Any], ...] = (("captureAssistant", True), ("keepUnsure", True), ("minMessages", 4))
+"""What is tried, in the words of our own recipe."""
+
+
+def otherwise(
+    runs: Sequence[Run],
+    engine: Engine,
+    settings: Sequence[tuple[str, Any]] = SETTINGS,
+    cancel: CancelToken | None = None,
+) -> tuple[Otherwise, ...]:
+    """Each setting over all the runs: replays with the answers that were given, and no new question."""
+    found = []
+    for name, value in settings:
+        rows: int | None = 0
+        copies = 0
+        for request, trace in runs:
+            if cancel is not None:
+                cancel.check()
+            answers = Again(trace.calls) if trace.calls else None
+            again = what_if({name: value}, request, engine.capture_context(answers))
+            if answers is not None and answers.missing:
+                rows = None
+                break
+            rows = (rows or 0) + sum(bool(each.writes) for each in again.candidates)
+            copies += sum(each.gate == "duplicate" for each in again.candidates)
+        found.append(Otherwise(name, value, rows, copies))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One day as the store and the plugin's audit file tell of it. `at_ms` is its beginning, in UTC."""
+
+    at_ms: int
+    captured: int
+    rejected: int
+
+
+def days(engine: Engine, count: int) -> tuple[Day, ...]:
+    """The last days, the oldest first: rows that a capture made, and candidates that the plugin's admission kept out.
+
+    A table that does not tell how a row came to be gives every row that it got.
+    """
+    from memtui.engine.capture.inbox import Inbox
+
+    today = engine.now_ms // DAY_MS
+    made: Counter[int] = Counter()
+    columns = engine.store.dialect.columns
+    names = [name for name in (columns.timestamp, columns.metadata) if name]
+    since = (today - count + 1) * DAY_MS
+    if columns.timestamp:
+        where = f"{columns.timestamp} >= {since}"
+        for batch in engine.store.scan(names, where=where):
+            for row in batch.to_pylist():
+                if _captured(row.get(columns.metadata) if columns.metadata else None):
+                    made[int(row[columns.timestamp]) // DAY_MS] += 1
+    out = Counter(each.at_ms // DAY_MS for each in Inbox(engine).items() if each.kind == "rejected")
+    return tuple(Day(day * DAY_MS, made[day], out[day]) for day in range(today - count + 1, today + 1))
+
+
+def _captured(metadata: Any) -> bool:
+    if not isinstance(metadata, str):
+        return True
+    try:
+        value = json.loads(metadata)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("source") == "auto-capture"

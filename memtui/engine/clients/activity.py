@@ -1,0 +1,106 @@
+"""What the journal of calls tells: who is here and how busy, and one day in numbers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from memtui.engine.clients.calls import Call, Via
+
+HOUR_MS = 3_600_000
+
+SLOTS = 12
+"""Pieces of time that the small curves show."""
+
+STORING = ("created", "superseded", "stored")
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """One caller of the journal."""
+
+    client: str
+    agent: str
+    via: Via
+    last_ms: int
+    calls: int
+    slots: tuple[int, ...]
+    """Calls in each of the last `SLOTS` pieces of the window, the oldest first."""
+    stored: int
+    injected: int
+    refused: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The calls since a moment in numbers."""
+
+    calls: int
+    stored: int
+    injected: int
+    previews: int
+    """Changes that were only looked at: their client has not confirmed them."""
+    refused: tuple[tuple[str, int], ...]
+    """What refused calls, and how many, most first; "no word" where the journal has none."""
+    p95_ms: float | None
+    slots: tuple[int, ...]
+
+
+def activities(calls: Sequence[Call], *, now_ms: int, window_ms: int = HOUR_MS) -> list[Activity]:
+    """The callers, the latest first."""
+    by_client: dict[str, list[Call]] = {}
+    for each in calls:
+        by_client.setdefault(each.client, []).append(each)
+    found = []
+    for client, of_client in by_client.items():
+        latest = max(of_client, key=lambda each: each.time_ms)
+        found.append(
+            Activity(
+                client,
+                latest.agent,
+                latest.via,
+                latest.time_ms,
+                len(of_client),
+                _slots(of_client, now_ms, window_ms),
+                sum(_stored(each) for each in of_client),
+                sum(len(each.ids) for each in of_client if each.outcome == "injected"),
+                sum(each.outcome == "refused" for each in of_client),
+            )
+        )
+    return sorted(found, key=lambda each: (-each.last_ms, each.client))
+
+
+def day_of_calls(calls: Sequence[Call], *, now_ms: int, since_ms: int) -> Day:
+    """The calls from `since_ms` to `now_ms` (milliseconds since the epoch) in numbers."""
+    of_day = [each for each in calls if since_ms <= each.time_ms <= now_ms]
+    refused: dict[str, int] = {}
+    for each in of_day:
+        if each.outcome == "refused":
+            refused[each.gate or "no word"] = refused.get(each.gate or "no word", 0) + 1
+    times = sorted(each.ms for each in of_day)
+    confirmed = {
+        each.asked for each in of_day if each.outcome in ("updated", "archived", "deleted", "superseded")
+    }
+    return Day(
+        len(of_day),
+        sum(_stored(each) for each in of_day),
+        sum(len(each.ids) for each in of_day if each.outcome == "injected"),
+        len({each.asked for each in of_day if each.outcome == "preview"} - confirmed),
+        tuple(sorted(refused.items(), key=lambda pair: (-pair[1], pair[0]))),
+        times[min(len(times) - 1, len(times) * 95 // 100)] if times else None,
+        _slots(of_day, now_ms, max(1, now_ms - since_ms)),
+    )
+
+
+def _stored(call: Call) -> int:
+    """Memories that a call stored."""
+    return (len(call.ids) if call.via == "hook" else 1) if call.outcome in STORING else 0
+
+
+def _slots(calls: Sequence[Call], now_ms: int, window_ms: int) -> tuple[int, ...]:
+    counts = [0] * SLOTS
+    for each in calls:
+        at = (each.time_ms - (now_ms - window_ms)) * SLOTS // window_ms
+        if 0 <= at <= SLOTS:
+            counts[min(SLOTS - 1, at)] += 1
+    return tuple(counts)

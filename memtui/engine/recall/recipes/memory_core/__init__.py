@@ -1,0 +1,1 @@
+"""The recall of OpenClaw's memory-core: words and meaning merged, age, variety."""

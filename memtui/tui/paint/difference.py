@@ -1,0 +1,58 @@
+"""Two texts word by word: what is gone is struck through, what is new underlined; in ASCII they stand in brackets."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from textual.content import Content
+
+from memtui.engine import clean, veiled, word_diff
+from memtui.tui.paint.glyphs import Glyphs
+
+STYLES = {"same": "$foreground", "gone": "strike $delta-down", "new": "bold underline $delta-up"}
+
+_BRACKETS = {"same": ("", ""), "gone": ("[-", "-]"), "new": ("{+", "+}")}
+"""For terminals without lines through and below letters, as git writes it."""
+
+LEAD = 12
+"""Cells before a changed word that stay in sight when a line is shifted to it."""
+
+
+def difference(before: str, after: str, glyphs: Glyphs) -> Content:
+    """Both texts in one; a space stands between words that take each other's place."""
+    parts: list[tuple[str, str]] = []
+    last = ""
+    for kind, text in word_diff(clean(veiled(before)), clean(veiled(after))):
+        apart = last and kind == "new" and not last[-1].isspace() and not text[0].isspace()
+        opens, closes = ("", "") if glyphs.name != "ascii" or not text.strip() else _BRACKETS[kind]
+        if apart and not opens:
+            parts.append((" ", ""))
+        parts.append((f"{opens}{text}{closes}", STYLES[kind]))
+        last = text if kind == "gone" else ""
+    return Content.assemble(*parts)
+
+
+def own_words(before: str, after: str, side: Literal["gone", "new"], glyphs: Glyphs) -> tuple[Content, int]:
+    """One of the texts whole, the words that only it has marked; and where the first of them begins, else -1."""
+    parts: list[tuple[str, str]] = []
+    first, at = -1, 0
+    for kind, text in word_diff(clean(veiled(before)), clean(veiled(after))):
+        if kind not in ("same", side):
+            continue
+        marked = kind == side and bool(text.strip())
+        if marked and first < 0:
+            first = at
+        opens, closes = _BRACKETS[kind] if marked and glyphs.name == "ascii" else ("", "")
+        parts.append((f"{opens}{text}{closes}".replace("\n", " "), STYLES[kind]))
+        at += len(opens) + len(text) + len(closes)
+    return Content.assemble(*parts), first
+
+
+def one_side(before: str, after: str, side: Literal["gone", "new"], width: int, glyphs: Glyphs) -> Content:
+    """`own_words` in one line of `width` cells, shifted so that the first marked word is in sight."""
+    line, first = own_words(before, after, side, glyphs)
+    if first > 0 and line[: first + LEAD].cell_length > width:
+        line = Content.assemble((glyphs.ellipsis, "$dim"), line[max(0, first - LEAD) :])
+    if line.cell_length <= width:
+        return line
+    return Content.assemble(line.truncate(max(0, width - 1)), (glyphs.ellipsis, "$dim"))

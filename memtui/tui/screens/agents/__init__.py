@@ -1,0 +1,1 @@
+"""Screen 0: who is connected, and what they do."""

@@ -1,0 +1,155 @@
+"""What Agents asks of the engine and of the register of clients, each one call for a worker."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtui.engine import CancelToken
+from memtui.engine.clients import Call, CallJournal, Client, ClientRegister, activities, day_of_calls
+from memtui.paths import clients_file
+from memtui.tui.screens.agents.state import MOST_CALLS, ClientRow, Folder, Rights
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine, Memory
+    from memtui.engine.clients import Day
+    from memtui.engine.documents import Todo, WorkingSet
+
+DAY_MS = 86_400_000
+
+MOST_FILES = 5_000
+
+Stamp = tuple[int, int, int, int]
+
+SAME_MS = 5_000
+"""An injection and a hook's call that are nearer to each other are one."""
+
+
+def register_of(engine: Engine) -> ClientRegister:
+    """The register of clients of this environment."""
+    return ClientRegister(clients_file(engine.environ))
+
+
+def stamp_of(engine: Engine) -> Stamp:
+    """What differs when a call came, a client changed, or the store was written to."""
+    place = engine.state_place
+    size, changed = CallJournal(place).stamp if place is not None else (0, 0)
+    try:
+        let_in = clients_file(engine.environ).stat().st_mtime_ns
+    except OSError:
+        let_in = 0
+    return size, changed, let_in, engine.info.version
+
+
+Feed = tuple[Stamp, tuple["Call", ...], tuple[ClientRow, ...], "Day"]
+
+
+def read_feed(engine: Engine, seen: Stamp | None, cancel: CancelToken) -> Feed | None:
+    """The newest calls, who made them, and the day in numbers; None where nothing is new."""
+    stamp = stamp_of(engine)
+    if stamp == seen:
+        return None
+    place = engine.state_place
+    calls = CallJournal(place).read(MOST_CALLS * 20) if place is not None else []
+    now = engine.now_ms
+    feed = with_injections(engine, calls, cancel)
+    day = day_of_calls(calls, now_ms=now, since_ms=now - DAY_MS)
+    alone = sum(len(each.ids) for each in feed if not each.asked)
+    day = replace(day, injected=day.injected + alone)  # its times are not known, nor is it a call
+    register = register_of(engine)
+    rows = {each.name: ClientRow(each.name, each) for each in register.all()}
+    for each in activities(calls, now_ms=now):
+        client = register.of_caller(each.client)
+        name = client.name if client is not None else each.client
+        rows[name] = ClientRow(name, client, each)
+    for agent in engine.agents:
+        if not any(row.agent == agent for row in rows.values()):
+            rows[agent] = ClientRow(agent)
+    latest = sorted(rows.values(), key=lambda row: (-(row.activity.last_ms if row.activity else 0), row.name))
+    return stamp, tuple(feed[:MOST_CALLS]), tuple(latest), day
+
+
+def with_injections(engine: Engine, calls: list[Call], cancel: CancelToken) -> list[Call]:
+    """The calls, and what the store's own program put before prompts by itself, as the marks of the store tell.
+
+    What a hook of ours injected stands in the journal already. The newest first.
+    """
+    from memtui.engine.witness import injection_history
+
+    if engine.state_place is None:
+        return calls
+    ours = [each for each in calls if each.via == "hook" and each.outcome == "injected"]
+    program = engine.info.dialect_title
+    found = [
+        Call(event.time_ms, program, "", "injection", "injected", tuple(event.ids), 0.0, "", via="hook")
+        for event in injection_history(engine, cancel=cancel).events(engine.now_ms - DAY_MS)
+        if not any(
+            abs(each.time_ms - event.time_ms) < SAME_MS and set(event.ids) <= set(each.ids) for each in ours
+        )
+    ]
+    return sorted((*calls, *found), key=lambda call: -call.time_ms) if found else calls
+
+
+def read_memories(engine: Engine, ids: Sequence[str], cancel: CancelToken) -> dict[str, Memory | None]:
+    """Memories as they are now; None for one that is not there."""
+    found = engine.memories(list(ids))
+    return {each: found.get(each) for each in ids}
+
+
+def read_counts(engine: Engine, cancel: CancelToken) -> dict[str, int]:
+    """How many memories are in each scope."""
+    return {scope: count for scope, count in engine.stats().scopes if scope}
+
+
+def read_set(engine: Engine, scope: str, cancel: CancelToken) -> tuple[str, WorkingSet]:
+    """The working set of a scope."""
+    from memtui.engine.documents import working_set_of
+
+    return scope, working_set_of(engine, scope)
+
+
+def read_todos(engine: Engine, cancel: CancelToken) -> tuple[Todo, ...]:
+    """The to-dos of the store."""
+    from memtui.engine.documents import todos_of
+
+    return todos_of(engine)
+
+
+def read_folders(engine: Engine, cancel: CancelToken) -> tuple[Folder, ...]:
+    """The Markdown of each agent whose workspace is known."""
+    from memtui.engine.discovery import discover
+
+    found = []
+    for each in discover(engine.environ, cwd=Path.cwd()).workspaces:
+        files = [file.stat() for file in _markdown(Path(each.path))]
+        if files:
+            newest = max(int(file.st_mtime * 1000) for file in files)
+            size = sum(file.st_size for file in files)
+            found.append(Folder(", ".join(each.agents), each.path, len(files), size, newest))
+    return tuple(found)
+
+
+def _markdown(place: Path) -> Iterable[Path]:
+    """The files that memory-core indexes of a workspace."""
+    roots = [place / name for name in ("MEMORY.md", "memory.md")]
+    found = [each for each in roots if each.is_file() and not each.is_symlink()][:1]
+    for folder, _, names in os.walk(place / "memory", followlinks=False):
+        found += [Path(folder) / name for name in sorted(names) if name.endswith(".md")]
+        if len(found) > MOST_FILES:
+            break
+    return found
+
+
+def apply_rights(engine: Engine, plan: Rights) -> None:
+    """Write planned rights into the register."""
+    register_of(engine).change(
+        plan.name, agent=plan.agent, reads=plan.reads, writes=plan.writes, rate=plan.rate
+    )
+
+
+def let_in(engine: Engine, name: str) -> tuple[str, str]:
+    """Let a client in that acts for the agent of its name; its name and token."""
+    return name, register_of(engine).add(Client(name, added_ms=engine.now_ms))

@@ -1,0 +1,566 @@
+"""Agents as rows: the feed, who is here, one call; rights; documents and working sets; to-dos. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.engine import counted, mask, one_line
+from memtui.engine.clients import HOSTS, host_config
+from memtui.tui.paint.bars import spark
+from memtui.tui.paint.cells import crop, fit, right, tilde
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import ago, full, score, size
+from memtui.tui.screens.agents.state import (
+    VIEWS,
+    AgentsState,
+    ClientRow,
+    Rights,
+    key_of,
+    question_of,
+    text_of,
+)
+from memtui.tui.widgets.row_list import Row
+
+if TYPE_CHECKING:
+    from memtui.engine.clients import Call
+
+NAME_CELLS = 11
+
+TOOL_CELLS = 15
+
+ADD = "+"
+"""The key of the row that lets a client in."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What painting needs beside the state."""
+
+    glyphs: Glyphs
+    zone: tzinfo | None
+    now_ms: int
+
+    def clock(self, ms: int) -> str:
+        """The time of today, else the day."""
+        when, now = (datetime.fromtimestamp(at / 1000, self.zone) for at in (ms, self.now_ms))
+        return f"{when:%H:%M:%S}" if when.date() == now.date() else f"{when.day} {when:%b}"
+
+
+def views(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """The place's views, the active one in brackets, and what the feed is narrowed to."""
+    counts = {"to-dos": len(state.todos or ()), "documents": len(state.folders or ())}
+    parts = []
+    for name in VIEWS:
+        label = f"{name} {counts[name]}" if counts.get(name) else name
+        here = name == state.view
+        parts.append(
+            Content.styled(f"[{label}]" if here else f" {label} ", "bold $primary" if here else "$dim")
+        )
+    left = Content.assemble(" ", Content(" ").join(parts))
+    said = "stands still" if state.paused else "follows"
+    far = f"/ {one_line(state.words)}   {said}" if state.words else f"calls on this store   {said}"
+    room = width - left.cell_length - 1
+    return [Row((Content.assemble(left, (right(crop(far, room), room), "$dim")),))]
+
+
+def line(text: str, style: str = "$foreground") -> Row:
+    """One row that cannot be chosen."""
+    return Row((Content.styled(text, style),))
+
+
+def fact(name: str, text: str, width: int, style: str = "$foreground", most: int = 3) -> Row:
+    """A name and its words on `most` lines."""
+    room = max(10, width - NAME_CELLS - 3)
+    parts = [part.plain for part in Content(one_line(text)).wrap(room)][:most] or [""]
+    return Row(
+        tuple(
+            Content.assemble(" ", (fit(name if at == 0 else "", NAME_CELLS), "$dim"), (part, style))
+            for at, part in enumerate(parts)
+        )
+    )
+
+
+# ------------------------------------------------------------------ live
+
+TO_BEGIN = (
+    (
+        "to begin",
+        "memtui mcp --print-config claude prints what to paste; also codex, cursor, vscode, openclaw",
+    ),
+    ("hooks", "memtui help agents shows the lines for a host with hooks"),
+)
+"""What makes the first call come, for a store that nobody has called."""
+
+
+def who_of(call: Call) -> str:
+    """The name that a person knows the caller by."""
+    return call.client.partition(":")[2] or call.client
+
+
+def what_of(call: Call) -> str:
+    """The tool, or what a host's event did."""
+    if call.outcome == "injected":
+        return f"injected {len(call.ids)}"
+    if call.outcome == "stored":
+        return f"stored {len(call.ids)}"
+    return call.tool
+
+
+def result_of(call: Call, glyphs: Glyphs) -> tuple[str, str]:
+    """What became of it in a few cells, and its style."""
+    gate = one_line(call.gate)
+    if call.outcome == "refused":
+        return f"{glyphs.cross} {gate or 'refused'}", "bold $danger"
+    if call.outcome == "preview":
+        return "○ asked once", "$stale"
+    if call.outcome == "injected":
+        return f"{full(call.chars)} c" if call.chars else "", "$foreground"
+    if call.outcome == "silent":
+        return "silent", "$dim"
+    if call.outcome in ("created", "stored"):
+        return f"+{len(call.ids) if call.via == 'hook' else 1}", "$ok"
+    if call.outcome in ("updated", "superseded"):
+        return "~1", "$ok"
+    if call.outcome in ("archived", "deleted"):
+        return f"-{max(1, len(call.ids))}", "$stale"
+    if call.outcome == "duplicate":
+        return "duplicate", "$dim"
+    return (gate if call.tool == "memory_why" and gate else f"{len(call.ids)} found"), "$foreground"
+
+
+def feed(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """The calls, the newest first."""
+    rows: list[Row] = []
+    shown = state.shown
+    hour = False
+    for call in shown:
+        if not hour and look.now_ms - call.time_ms > 3_600_000 and rows:
+            hour = True
+            rows.append(line(f" {look.glyphs.rule} an hour ago", "$dim"))
+        became, style = result_of(call, look.glyphs)
+        took = f"{call.ms:,.0f} ms" if call.asked else ""
+        far = f"{right(became, 14)}{right(took, 9)}"
+        asked = question_of(call)
+        mark = f"#{call.asked[:6]}" if call.asked else "by the store's own program"
+        words = f"“{one_line(mask(asked)[0])}”" if asked else mark
+        room = max(0, width - 10 - NAME_CELLS - TOOL_CELLS - len(far) - 3)
+        left = Content.assemble(
+            " ",
+            (fit(look.clock(call.time_ms), 9), "$dim"),
+            (fit(one_line(who_of(call)), NAME_CELLS, look.glyphs.ellipsis), "$foreground"),
+            (
+                fit(one_line(what_of(call)).removeprefix("memory_"), TOOL_CELLS, look.glyphs.ellipsis),
+                "$heading",
+            ),
+            (fit(words, room, look.glyphs.ellipsis), "$foreground" if asked else "$faint"),
+            " ",
+            (right(became, 14), style),
+            (right(took, 9), "$dim"),
+        )
+        rows.append(Row((left,), key_of(call)))
+    if rows:
+        return rows
+    if state.words:
+        return [line(" no call has these words: / narrows, esc clears", "$dim")]
+    return [line(" no call yet", "$dim"), *(fact(name, said, width, "$dim") for name, said in TO_BEGIN)]
+
+
+def rights_sign(row: ClientRow) -> str:
+    """What a client may, in four cells."""
+    if row.paused:
+        return "paused"
+    if row.client is None:
+        return ""
+    return "r  " if row.client.writes == "" else "r w"
+
+
+def here(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """Who called, the latest first, and agents of the configuration that did not."""
+    rows = []
+    for each in state.clients:
+        act = each.activity
+        via = act.via if act is not None else "http" if each.client is not None else "agent"
+        narrow = width < 60
+        curve = spark(act.slots[6 if narrow else 0 :], look.glyphs) if act is not None else ""
+        said = counted(act.calls, "call") if act is not None else "no call"
+        last = (
+            ago(act.last_ms, look.now_ms).removesuffix(" ago").removeprefix("just ")
+            if act is not None
+            else "–"
+        )
+        far = f"{curve:<{6 if narrow else 12}}{right(said, 10)}  {rights_sign(each):<6}"
+        room = max(4, width - len(far) - 15)
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        " ",
+                        (fit(one_line(each.name), room, look.glyphs.ellipsis), "$foreground"),
+                        (fit(f" {via}", 7), "$dim"),
+                        (fit(last, 7), "$dim"),
+                        (far, "$stale" if each.paused else "$dim"),
+                    ),
+                ),
+                each.name,
+            )
+        )
+    return rows or [line(" nobody", "$dim")]
+
+
+def call_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """The call under the cursor: what was asked, as whom, and what it gave, as that is now."""
+    call = state.chosen
+    if call is None:
+        return [line(" no call under the cursor", "$dim")]
+    given = ", ".join(
+        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in (call.arguments or {}).items()
+    )
+    asked = f"{call.tool}, asked #{call.asked}" if call.asked else "by itself, before a prompt"
+    head = f"{call.tool}({one_line(mask(given)[0])})" if given else asked
+    who = f"agent {call.agent or 'nobody'}" if call.asked else "whose prompt is not told"
+    rows = [fact("call", head, width), fact("as", f"{call.client}, {who}", width)]
+    became, style = result_of(call, look.glyphs)
+    rows.append(fact("became", f"{call.outcome}: {became}" if became else call.outcome, width, style))
+    if call.said:
+        rows.append(fact("said", mask(call.said)[0], width, "$stale"))
+    for at, id in enumerate(call.ids[:20]):
+        memory = state.memories.get(id)
+        known = id in state.memories
+        text = one_line(mask(memory.text)[0]) if memory is not None else "gone since" if known else "┄"
+        value = score(call.scores[at]) if at < len(call.scores) else ""
+        mark = look.glyphs.tier(memory.tier) if memory is not None else "†" if known else " "
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        f" {at + 1:>2} ",
+                        (fit(value, 5), "$dim"),
+                        f"{mark} ",
+                        (crop(text, width - 13, look.glyphs.ellipsis), "$foreground" if memory else "$stale"),
+                    ),
+                ),
+                id,
+            )
+        )
+    if call.chars:
+        rows.append(fact("sent", f"{full(call.chars)} characters before the prompt", width))
+    if not call.asked:
+        rows.append(
+            fact("known", "by the marks that the program leaves in the store: at least these", width, "$dim")
+        )
+    elif not call.arguments:
+        rows.append(
+            fact("words", "not kept: --keep-texts keeps what is asked, secrets masked", width, "$dim")
+        )
+    return rows
+
+
+def day_rows(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """The last 24 hours in numbers."""
+    day = state.day
+    if day is None:
+        return []
+    p95 = "–" if day.p95_ms is None else f"{day.p95_ms:,.0f} ms"
+    count = sum(number for _, number in day.refused)
+    refused = ", ".join(f"{number} {one_line(gate)}" for gate, number in day.refused) or "none"
+    rows = [
+        fact("calls", f"{full(day.calls)}, {spark(day.slots, look.glyphs)} 95 of 100 within {p95}", width),
+        fact("stored", f"{full(day.stored)}, injected {full(day.injected)}", width),
+        fact(
+            "refused",
+            f"{full(count)}: {refused}" if count else "none",
+            width,
+            "$stale" if count else "$foreground",
+        ),
+    ]
+    if day.previews:
+        waits = counted(day.previews, "change", "changes")
+        rows.append(fact("previews", f"{waits} asked once and not confirmed by the client", width))
+    rows.append(line(" Kept are ids, times and hashes; texts only with --keep-texts.", "$faint"))
+    return rows
+
+
+# ------------------------------------------------------------------ rights
+
+
+def rights(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """Every caller with what it reads and writes."""
+    room = max(12, (width - 40) // 2)
+    head = f" {'who':<14}{fit('reads', room)}{fit('writes', room)}{'a minute':>9}  rest"
+    rows = [line(crop(head, width), "$heading")]
+    for each in state.clients:
+        reads, writes, rate = told_rights(each)
+        rest = "paused" if each.paused else "in" if each.client is not None else "by its own options"
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        " ",
+                        (fit(one_line(each.name), 14, look.glyphs.ellipsis), "$foreground"),
+                        (fit(reads, room, look.glyphs.ellipsis), "$foreground"),
+                        (fit(writes, room, look.glyphs.ellipsis), "$foreground"),
+                        (right(rate, 9), "$dim"),
+                        "  ",
+                        (crop(rest, max(0, width - 26 - 2 * room)), "$stale" if each.paused else "$dim"),
+                    ),
+                ),
+                each.name,
+            )
+        )
+    rows.append(Row((Content.styled(" + let a client in", "$primary"),), ADD))
+    return rows
+
+
+def told_rights(row: ClientRow) -> tuple[str, str, str]:
+    """What it reads, what it writes, its rate, in words."""
+    client = row.client
+    if client is None or not client.token_hash:
+        agent = row.agent
+        own = f"agent:{agent}" if agent else "everything"
+        return (f"global {own}" if agent else own), own if agent else "anywhere", "–"
+    own = f"agent:{client.agent or client.name}"
+    reads = " ".join(client.reads) if client.reads is not None else f"global {own}"
+    writes = own if client.writes is None else client.writes or "nothing"
+    return reads or "nothing", writes, f"{client.rate}" if client.rate else "–"
+
+
+def plan_line(plan: Rights) -> str:
+    """Rights as one line that can be edited."""
+    reads = ",".join(plan.reads) if plan.reads is not None else "own"
+    writes = "own" if plan.writes is None else plan.writes or "nothing"
+    return f"reads={reads} writes={writes} rate={plan.rate} as={plan.agent or plan.name}"
+
+
+def parse_plan(name: str, text: str) -> Rights | str:
+    """Rights from such a line; a sentence where it is none."""
+    given = dict(part.partition("=")[::2] for part in text.split())
+    if unknown := sorted(given.keys() - {"reads", "writes", "rate", "as"}):
+        return f"{unknown[0]} is not known: write reads, writes, rate or as."
+    rate = given.get("rate", "0")
+    if not rate.isdigit():
+        return f"rate={rate} is no number of calls a minute; 0 is no limit."
+    reads = given.get("reads", "own")
+    writes = given.get("writes", "own")
+    listed = None if reads == "own" else tuple(part for part in reads.split(",") if part)
+    where = None if writes == "own" else "" if writes == "nothing" else writes
+    agent = given.get("as", name)
+    return Rights(name, "" if agent == name else agent, listed, where, int(rate))
+
+
+def edited(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """The rights of the client under the cursor, what is planned, and what to paste."""
+    if state.token is not None:
+        name, token = state.token
+        return [
+            line(f" {one_line(name)} is let in; its token, told once:", "bold $foreground"),
+            fact("token", token, width, "bold $primary", most=4),
+            line(" only its hash is kept. y copies it", "$dim"),
+        ]
+    row = state.who
+    if row is None:
+        return [line(" enter lets a client in: a name, then its token is told once", "$dim")]
+    reads, writes, rate = told_rights(row)
+    rows = [fact("reads", reads, width), fact("writes", writes, width), fact("a minute", rate, width)]
+    plan = state.plan
+    if plan is not None and plan.name == row.name:
+        rows.append(line(f" {look.glyphs.rule} plan, not written", "bold $stale"))
+        rows.append(fact("becomes", plan_line(plan), width))
+        rows += [fact("", each, width, "$stale") for each in consequences(state, row, plan)]
+    elif row.client is None or not row.client.token_hash:
+        rows.append(
+            fact("token", "none: it came over standard input, with the options it was started with", width)
+        )
+    rows += [line(""), line(f" memtui mcp --print-config claude   also {', '.join(HOSTS[1:])}", "$heading")]
+    rows += [line(f" {crop(part, width - 2)}", "$dim") for part in block_of(row).split("\n")]
+    return rows
+
+
+def consequences(state: AgentsState, row: ClientRow, plan: Rights) -> list[str]:
+    """What a plan would change, in memories."""
+    client = row.client
+    own = f"agent:{plan.agent or plan.name}"
+    before = set(client.reads if client is not None and client.reads is not None else ("global", own))
+    after = set(plan.reads if plan.reads is not None else ("global", own))
+
+    def told(verb: str, scopes: set[str]) -> list[str]:
+        return [
+            f"{row.name} {verb} {one_line(scope)}: {counted(state.counts.get(scope, 0), 'memory', 'memories')}"
+            for scope in sorted(scopes)
+        ]
+
+    found = told("gains", after - before) + told("loses", before - after)
+    return found or ["nothing that it reads changes"]
+
+
+def block_of(row: ClientRow) -> str:
+    """What to paste into Claude Code for this caller."""
+    writes = row.client is None or row.client.writes != ""
+    arguments = ["mcp", *(["--rw"] if writes else []), *(["--as", row.agent] if row.agent else [])]
+    return host_config("claude", "memtui", arguments)
+
+
+def clients_of_day(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """What each client did: calls, stored, refused."""
+    rows = []
+    for each in state.clients:
+        act = each.activity
+        if act is None:
+            continue
+        said = f"{full(act.calls)} calls, {full(act.stored)} stored, {full(act.injected)} injected"
+        refused = f", {full(act.refused)} refused" if act.refused else ""
+        rows.append(fact(one_line(each.name)[: NAME_CELLS - 1], said + refused, width))
+    return rows or [line(" no call yet", "$dim")]
+
+
+# ------------------------------------------------------------------ documents, to-dos
+
+
+def scopes(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """The scopes with their memories."""
+    rows = []
+    for scope in state.scopes:
+        made = state.sets.get(scope)
+        far = f"{counted(state.counts[scope], 'memory', 'memories')}"
+        said = (
+            ""
+            if made is None
+            else f"{len(made.consumed)} in its working set"
+            if made.text
+            else "no working set"
+        )
+        room = max(8, width - len(far) - 26)
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        " ",
+                        (fit(one_line(scope), room, look.glyphs.ellipsis), "$foreground"),
+                        (right(said, 23), "$dim"),
+                        " ",
+                        (far, "$dim"),
+                    ),
+                ),
+                scope,
+            )
+        )
+    return rows or [line(" no scopes", "$dim")]
+
+
+def folders(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """The Markdown of the agents."""
+    if state.folders is None:
+        return [line(" looking for the agents' Markdown", "$dim")]
+    rows = []
+    for each in state.folders:
+        rows.append(fact(one_line(each.agent)[: NAME_CELLS - 1], tilde(each.path), width, most=1))
+        said = f"{counted(each.files, 'file')}, {size(each.size)}, newest {ago(each.newest_ms, look.now_ms)}"
+        rows.append(fact("", said, width, "$dim"))
+    if not rows:
+        return [
+            line(" no agent here has Markdown beside its store", "$dim"),
+            line(" memtui docs FOLDER searches any folder of notes", "$dim"),
+        ]
+    return rows
+
+
+def working_set(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """The working set of the scope under the cursor, and what recall leaves out for it."""
+    made = state.sets.get(state.scope)
+    if made is None:
+        return [
+            line(" making the working set", "$dim")
+            if state.scope
+            else line(" no scope under the cursor", "$dim")
+        ]
+    if not made.text:
+        return [
+            line(f" {one_line(made.scope)} has no working set", "$foreground"),
+            line(" it is made of preferences, decisions and to-dos, from two of them on", "$dim"),
+        ]
+    rows = [line(" as it would go before a prompt; derived, and nothing is written", "$dim")]
+    rows += [line(f" {crop(one_line(mask(part)[0]), width - 2)}") for part in made.text.split("\n")]
+    if made.cut:
+        rows.append(
+            fact(look.glyphs.warn, f"{full(made.cut)} characters did not fit into 240", width, "$stale")
+        )
+    rows += [
+        line(""),
+        fact(
+            "suppresses", f"{counted(len(made.consumed), 'memory', 'memories')} that it says already", width
+        ),
+    ]
+    rows += [Row((Content.styled(f"   {one_line(each)[:36]}", "$dim"),), each) for each in made.consumed]
+    return rows
+
+
+def todos(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """To-dos with their age; a stale one goes into no prompt."""
+    if state.todos is None:
+        return [line(" looking for to-dos", "$dim")]
+    rows = []
+    for each in state.todos:
+        far = f"{ago(each.memory.timestamp_ms, look.now_ms)}{'   stale' if each.stale else ''}"
+        room = max(8, width - len(far) - 24)
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        f" {'✗' if each.stale else '○'} ",
+                        (fit(one_line(mask(each.memory.text)[0]), room, look.glyphs.ellipsis), "$foreground"),
+                        (fit(f" {one_line(each.memory.scope or '')}", 19), "$dim"),
+                        (right(far, len(far) + 1), "$stale" if each.stale else "$dim"),
+                    ),
+                ),
+                each.memory.id,
+            )
+        )
+    return rows or [line(" no to-dos: memories of the category todo, or that begin with one", "$dim")]
+
+
+def todo_rules(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """The guardrails of the engine that makes to-dos."""
+    stale = sum(each.stale for each in state.todos or ())
+    return [
+        fact("fresh", full(len(state.todos or ()) - stale), width),
+        fact("stale", f"{full(stale)}, older than 7 days: no prompt gets them", width),
+        fact("capture", "1 a turn; the same words within 24 hours are one", width, "$dim"),
+    ]
+
+
+def todo(state: AgentsState, width: int, look: Look) -> list[Row]:
+    """The to-do under the cursor."""
+    each = state.listed
+    if each is None:
+        return [line(" no to-do under the cursor", "$dim")]
+    said = "goes into no prompt: older than 7 days" if each.stale else "may go into a prompt"
+    return [
+        fact("text", mask(each.memory.text)[0], width, most=8),
+        fact("scope", each.memory.scope or "none", width),
+        fact("since", ago(each.memory.timestamp_ms, look.now_ms), width),
+        fact("so", said, width, "$stale" if each.stale else "$foreground"),
+    ]
+
+
+def openable(state: AgentsState) -> Sequence[str]:
+    """What the call under the cursor can be opened in: recall, capture, browse."""
+    call = state.chosen
+    if call is None:
+        return ()
+    asked = bool(question_of(call)) and call.tool in (
+        "memory_search",
+        "memory_recall",
+        "memory_why",
+        "prompt_build",
+    )
+    said = bool(text_of(call))
+    return [
+        *(["recall"] if asked else []),
+        *(["capture"] if said else []),
+        *(["browse"] if call.ids else []),
+    ]

@@ -1,0 +1,376 @@
+"""Audit as rows: sessions, turns and one turn; rights, leaks, a reach, the live stream. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.engine import (
+    clean,
+    counted,
+    one_line,
+)
+from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import full
+from memtui.tui.screens.audit.state import VIEWS, AuditState, differs, mark
+from memtui.tui.widgets.row_list import Row
+
+if TYPE_CHECKING:
+    from memtui.engine.witness import Injected, ReplayedTurn
+
+
+EVIDENCE = {
+    "transcript": ("▤", "transcript"),
+    "trajectory": ("▤", "trajectory"),
+    "sqlite": ("▤", "sqlite"),
+    "store": ("≣", "the store, at least"),
+    "none": ("–", "not recorded"),
+}
+
+SIGNS: Mapping[str, tuple[str, str]] = {
+    "same": ("", "$dim"),
+    "text_changed": ("≠ changed", "bold $stale"),
+    "superseded": ("≠ replaced", "bold $stale"),
+    "archived": ("≠ archived", "$stale"),
+    "expired": ("≠ expired", "$stale"),
+    "re-scoped": ("≠ moved", "$stale"),
+    "deleted": ("† deleted", "bold $danger"),
+    "ambiguous": ("? one of several", "$dim"),
+    "unknown": ("? not known here", "$stale"),
+}
+
+LIKELY = 0.3
+
+NAME_CELLS = 12
+
+PREVIEW = 160
+"""Characters of a transcript's text that are shown unasked."""
+
+REVEALED_LINES = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What painting needs beside the state."""
+
+    glyphs: Glyphs
+    zone: tzinfo | None
+    now_ms: int
+
+    def moment(self, ms: int) -> str:
+        """Today 14:16, this year 3 May, else 2025-05-03."""
+        if not ms:
+            return "–"
+        when, now = (
+            datetime.fromtimestamp(ms / 1000, self.zone),
+            datetime.fromtimestamp(self.now_ms / 1000, self.zone),
+        )
+        if when.date() == now.date():
+            return f"{when:%H:%M}"
+        return f"{when.day} {when:%b} {when:%H:%M}" if when.year == now.year else f"{when:%Y-%m-%d}"
+
+
+def views(state: AuditState, width: int, look: Look) -> list[Row]:
+    """The place's views, the active one in brackets, and what is looked at."""
+    parts = []
+    for name in VIEWS:
+        badge = f" {len(state.leaks.leaks)}" if name == "leaks" and state.leaks and state.leaks.leaks else ""
+        parts.append(
+            Content.styled(f"[{name}{badge}]", "bold $primary")
+            if name == state.view
+            else Content.styled(f" {name}{badge} ", "$dim")
+        )
+    left = Content.assemble(" ", Content(" ").join(parts))
+    right_text = _where(state, look)
+    room = width - left.cell_length - 1
+    return [Row((Content.assemble(left, (right(crop(right_text, room), room), "$dim")),))]
+
+
+def _where(state: AuditState, look: Look) -> str:
+    if state.view == "sessions" and state.replayed is not None:
+        told = sum(turn.evidence != "none" for turn in state.replayed.turns)
+        return f"{state.replayed.file.agent}   {told} of {counted(len(state.replayed.turns), 'turn')} with evidence"
+    if state.view == "access" and state.rights is not None:
+        return state.rights.source.rpartition("/")[2] or "no configuration: the defaults"
+    if state.view == "leaks" and state.leaks is not None:
+        return f"{counted(state.leaks.turns, 'turn')} looked at"
+    if state.view == "live":
+        how = "paused" if state.paused else "follows the store"
+        return f"only {one_line(state.words)}   {how}" if state.words else how
+    return ""
+
+
+def line(text: str, style: str = "$foreground") -> Row:
+    """One heading row."""
+    return Row((Content.styled(text, style),))
+
+
+# ------------------------------------------------------------------ sessions
+
+
+def sessions(state: AuditState, width: int, look: Look) -> list[Row]:
+    """The sessions by agent, the latest first."""
+    rows: list[Row] = []
+    agent = None
+    for each in sorted(state.sessions or (), key=lambda one: (one.file.agent, -one.ended_ms)):
+        if each.file.agent != agent:
+            agent = each.file.agent
+            rows.append(line(f" {one_line(agent)}", "bold $heading"))
+        sign, word = EVIDENCE[each.evidence]
+        far = f"{each.evident}/{each.turns} {word.split(',')[0]}"
+        name = f"{each.file.id[:8]}…{each.file.id[-2:]}" if len(each.file.id) > 12 else each.file.id
+        left = f"{look.moment(each.ended_ms):<13} {name}"
+        room = max(4, width - 4 - len(far) - 1)
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        f" {sign} ",
+                        (fit(left, room, look.glyphs.ellipsis), "$foreground"),
+                        (f" {far}", "$dim" if each.evidence != "none" else "$stale"),
+                    ),
+                ),
+                each.file.id,
+            )
+        )
+    return rows
+
+
+def turns(state: AuditState, width: int, look: Look) -> list[Row]:
+    """The turns of the session under the cursor."""
+    if state.replayed is None:
+        return [line(" reading its turns", "$dim")]
+    rows = [
+        line(f" {look.glyphs.warn} {crop(one_line(each), width - 4)}", "$stale")
+        for each in state.replayed.warnings
+    ]
+    for turn in state.replayed.turns:
+        sign = mark(turn)
+        style = "bold $stale" if "≠" in sign else "$ok" if sign.startswith("✓") else "$dim"
+        question = shown_text(turn.turn.question, state)
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        (right(str(turn.turn.n), 4), "$dim"),
+                        "  ",
+                        (fit(sign, 7), style),
+                        (crop(question, width - 14, look.glyphs.ellipsis), "$foreground"),
+                    ),
+                ),
+                str(turn.turn.n),
+            )
+        )
+    return rows or [line(" no messages of a user in this session", "$dim")]
+
+
+def turn(state: AuditState, width: int, look: Look) -> list[Row]:
+    """One turn: question, answer, the block as it was, each line's memory, and what became of it."""
+    chosen = state.chosen
+    if chosen is None:
+        return [line(" no turn under the cursor", "$dim")]
+    told = EVIDENCE[chosen.evidence][1]
+    most = REVEALED_LINES if state.revealed else 3
+    if chosen.agrees is not None:
+        told += ", the store agrees" if chosen.agrees else ", the store has less or more"
+    rows = [
+        fact("asked", shown_text(chosen.turn.question, state), width, most=most, revealed=state.revealed),
+        fact(
+            "answered",
+            shown_text(chosen.turn.answer, state) or "–",
+            width,
+            most=most,
+            revealed=state.revealed,
+        ),
+        fact("evidence", f"{told}   {look.moment(chosen.turn.time_ms)}", width),
+    ]
+    notes = [fact("", chosen.turn.why, width, "$dim")] if chosen.turn.why else []
+    notes += [fact(look.glyphs.warn, each, width, "$stale") for each in chosen.turn.warnings]
+    if not chosen.memories:  # else the block comes first, where there is little room
+        rows += notes
+    if chosen.turn.quoted:
+        rows.append(
+            fact(
+                look.glyphs.warn,
+                f"{counted(chosen.turn.quoted, 'block')} typed or pasted by somebody: no injection",
+                width,
+                "bold $stale",
+            )
+        )
+    asked = (state.session, chosen.turn.n) in state.asked
+    if chosen.memories is None:
+        rows += [line(""), line(" not recorded what was injected", "bold $stale")]
+    elif not chosen.memories:
+        rows += [line(""), line(" nothing was injected", "$foreground")]
+    else:
+        far = "since then   today" if asked else "since then"
+        title = "BLOCK, AS IT WAS" if chosen.turn.block else "INJECTED, AT LEAST"
+        rows += [line(""), line(f" {title}{right(far, width - len(title) - 2)}", "bold $heading")]
+        for at, memory in enumerate(chosen.memories):
+            rows.append(_memory(at, memory, state, width, look, asked))
+        rows += notes
+    for tool in chosen.turn.tools:
+        rows.append(
+            fact(
+                "tool",
+                f"{tool.name} “{shown_text(tool.query, state)}” gave {counted(len(tool.ids), 'memory', 'memories')}",
+                width,
+                revealed=state.revealed,
+            )
+        )
+    for name, own in (("rule", chosen.turn.rules), ("focus", chosen.turn.focus)):
+        rows += [fact(name, shown_text(each, state), width, revealed=state.revealed) for each in own]
+    rows += _come_back(chosen, asked, width)
+    if chosen.event is not None:
+        rows.append(fact("store", f"{counted(len(chosen.event.ids), 'row')}, v{chosen.event.version}", width))
+    return rows
+
+
+def _come_back(chosen: ReplayedTurn, asked: bool, width: int) -> list[Row]:
+    """The order then, as of then and today, and the first gate that differs; nothing before it was asked."""
+    memories = chosen.memories or []
+    as_of = any(each.rank_as_of is not None or each.gate_as_of for each in memories)
+    if not memories or not (asked or as_of):
+        return []
+    rows = [line(""), line(" WOULD IT COME BACK", "bold $heading")]
+    if any(each.rank_then is not None for each in memories):
+        rows.append(fact("then", _order([(each.rank_then, each) for each in memories]), width))
+    if as_of:
+        rows.append(fact("as of then", _order([(each.rank_as_of, each) for each in memories]), width))
+        rows.append(_first_gate("gate then", [(each, each.gate_as_of) for each in memories], width))
+    if asked:
+        rows.append(fact("today", _order([(each.rank_now, each) for each in memories]), width))
+        rows.append(_first_gate("first gate", [(each, each.gate) for each in memories], width))
+    return rows
+
+
+def _first_gate(name: str, gates: list[tuple[Injected, str | None]], width: int) -> Row:
+    """The first memory that does not come back, and the gate that stops it."""
+    odd = next(((each, gate) for each, gate in gates if gate), None)
+    said = (
+        f"{(odd[0].id or '')[:8]}: {odd[1].replace('_', ' ')}"
+        if odd and odd[1]
+        else "none: the same comes back"
+    )
+    return fact(name, said, width)
+
+
+def _order(places: list[tuple[int | None, Injected]]) -> str:
+    """Places and the ids that hold them; the others are silent."""
+    known = sorted((place, each.id or "several") for place, each in places if place is not None)
+    said = "   ".join(f"{place} {name[:8]}" for place, name in known)
+    lost = sum(place is None for place, _ in places)
+    return said + (f"   {lost} not" if lost and said else "" if said else "none of them")
+
+
+def _memory(at: int, memory: Injected, state: AuditState, width: int, look: Look, asked: bool) -> Row:
+    sign, style = SIGNS[memory.state]
+    today = ""
+    if asked:
+        today = (
+            str(memory.rank_now)
+            if memory.rank_now is not None
+            else f"– {str(memory.gate or '').replace('_', ' ')}"[:14]
+        )
+    far = f"{sign or 'same'}{right(today, max(8, len(today) + 2)) if asked else ''}"
+    room = max(8, width - len(far) - 3)
+    first = Content.assemble(
+        " ",
+        (fit(shown_text(memory.line or memory.text, state), room, look.glyphs.ellipsis), "$foreground"),
+        (f" {far}", style),
+    )
+    used = (
+        "used in the answer: likely"
+        if memory.used is not None and memory.used >= LIKELY
+        else "used: no trace of it"
+        if memory.used is not None
+        else "used: not known"
+    )
+    key = memory.id[:8] if memory.id else ", ".join(each[:8] for each in memory.candidates) or "no memory"
+    more = [key, used]
+    if memory.superseded_by:
+        more.append(f"by {memory.superseded_by[:8]}")
+    if memory.cut_to is not None:
+        more.append(f"cut to {memory.cut_to}")
+    if memory.state == "text_changed":
+        more.append(f"now: {shown_text(memory.now, state)}")
+    if memory.rank_as_of is not None:
+        more.append(f"as of then at {memory.rank_as_of}")
+    if memory.last_seen is not None and memory.state == "deleted":
+        more.append(f"last in v{memory.last_seen}")
+    second = Content.styled(f"   {crop('   '.join(more), width - 4, look.glyphs.ellipsis)}", "$dim")
+    return Row((first, second), f"{at}:{memory.id or ''}")
+
+
+def fact(
+    name: str, text: str, width: int, style: str = "$foreground", *, most: int = 3, revealed: bool = False
+) -> Row:
+    """One line of a fact: its name, and its words on `most` lines; secrets are masked unless `revealed`."""
+    room = max(10, width - NAME_CELLS - 2)
+    lines = wrapped(text, room + 2, revealed=revealed)
+    out = [
+        Content.assemble(" ", (fit(name if at == 0 else "", NAME_CELLS), "$dim"), (part, style))
+        for at, part in enumerate(lines[:most] or [""])
+    ]
+    return Row(tuple(out))
+
+
+def wrapped(text: str, width: int, *, revealed: bool = False) -> Sequence[str]:
+    """A text on lines of `width` cells; secrets are masked unless `revealed`."""
+    shown = _as_it_is(text) if revealed else one_line(text)
+    return [part.plain for part in Content(shown).wrap(max(10, width - 3))]
+
+
+def _as_it_is(text: str) -> str:
+    """A text on one line, its secrets, too: for what a person asked to reveal."""
+    return " ".join(clean(text).split())
+
+
+def scope_words(scope: str | None) -> str:
+    """A scope as it is shown; one that would not be seen stands in quotation marks."""
+    return (
+        "none" if scope is None else repr(scope) if scope != scope.strip() or not scope else one_line(scope)
+    )
+
+
+def shown_text(text: str, state: AuditState) -> str:
+    """A text of a session on one line: a preview with its secrets masked, unless it is revealed."""
+    if state.revealed:
+        return _as_it_is(text)
+    preview = one_line(text)
+    return preview if len(preview) <= PREVIEW else f"{preview[:PREVIEW].rstrip()}…"
+
+
+def odd_turns(state: AuditState) -> list[int]:
+    """The turns with a line that is no longer what it was."""
+    return [each.turn.n for each in (state.replayed.turns if state.replayed else []) if differs(each)]
+
+
+def changes_something(state: AuditState) -> bool:
+    """Whether a row of the reach is to be changed at all."""
+    return any(each.verb != "leave" for each in state.mends.values())
+
+
+def counts(state: AuditState) -> tuple[str, str, str]:
+    """What stands at the right of each panel's title."""
+    if state.view == "sessions":
+        count = full(len(state.sessions)) if state.sessions else ""
+        turns = full(len(state.replayed.turns)) if state.replayed is not None else ""
+        return count, turns, f"{state.turn} of {turns}" if state.turn else ""
+    if state.view == "access" and state.rights is not None:
+        found = state.rights.matrix
+        across = f"{len(found.agents)} by {counted(len(found.counts), 'scope')}"
+        return across, full(len(found.findings)), ""
+    if state.view == "leaks" and state.leaks is not None:
+        leak = state.shown_leak
+        certainty = leak.certainty if leak else ""
+        return f"{len(state.leaks.leaks)} found", full(len(state.leaks.looked)), certainty
+    if state.view == "reach" and state.reach is not None:
+        changed = sum(each.verb != "leave" for each in state.mends.values())
+        return state.reach.id[:8], full(len(state.reach.turns)), counted(changed, "memory", "memories")
+    return "", "", ""

@@ -1,0 +1,139 @@
+"""The funnel as rows: from texts to rows with its losses, what other settings would have left, and the last days."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.engine import counted, one_line
+from memtui.tui.actions.keymap import Keymap
+from memtui.tui.paint.bars import bar
+from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import full
+from memtui.tui.screens.capture.state import CaptureState
+from memtui.tui.widgets.row_list import Row
+
+if TYPE_CHECKING:
+    from memtui.engine.capture import Otherwise
+
+
+def steps(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
+    """Five bars: texts, candidates, grounded, admitted, rows."""
+    found = state.funnel
+    if found is None or not found.texts:
+        lines = (
+            state.waiting or "no conversation was captured here yet",
+            f"{keys.cap('capture.again')} captures every conversation of the list; nothing is written",
+        )
+        return [
+            Row((Content.styled(f" {crop(each, width - 2, glyphs.ellipsis)}", "$dim"),)) for each in lines
+        ]
+    words = {"create": "new", "merge": "merged", "supersede": "replaced", "support": "supported"}
+    parts = ", ".join(f"{count} {words.get(each, each)}" for each, count in found.decided.items())
+    rows = []
+    for name, count in (
+        ("texts", found.texts),
+        ("candidates", found.candidates),
+        ("grounded", found.grounded),
+        ("admitted", found.admitted),
+        ("rows", found.rows),
+    ):
+        room = max(8, min(32, width - 46))
+        drawn = bar(count / found.texts, room, glyphs) if count else ""
+        said = parts if name == "rows" else ""
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        f" {name:<11}", (f"{full(count):>6}  ", "bold"), (fit(drawn, room), "$primary"), " ",
+                        (crop(said, max(0, width - room - 22), glyphs.ellipsis), "$dim"),
+                    ),
+                )
+            )
+        )  # fmt: skip
+    return rows
+
+
+def losses(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
+    """What was lost, by reason, each with one example; a known fault of the plugin is marked."""
+    found = state.funnel
+    if found is None or not found.losses:
+        return [
+            Row((Content.styled(" nothing was lost" if found is not None and found.texts else "", "$dim"),))
+        ]
+    most = max(each.count for each in found.losses)
+    room = max(6, min(20, width // 5))
+    rows = []
+    for each in found.losses:
+        said = f"! {each.fault}" if each.fault else f"“{one_line(each.example)}”"
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        " ", fit(each.gate, 18, glyphs.ellipsis), (f"{full(each.count):>6}  ", "bold"),
+                        (fit(bar(each.count / most, room, glyphs), room), "$stale"), " ",
+                        (crop(said, max(4, width - room - 29), glyphs.ellipsis), "$danger" if each.fault else "$dim"),
+                    ),
+                ),
+                each.gate,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def otherwise(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
+    """What the same conversations would have left under one other setting each; no model is asked."""
+    if state.funnel is None or not state.funnel.texts:
+        return []
+    if state.otherwise is None:
+        return [Row((Content.styled(f" {state.waiting or 'replaying'}", "$dim"),))]
+    now = state.funnel.rows
+    rows = [Row((Content.assemble(" ", *_tried(each, now, width, glyphs)),)) for each in state.otherwise]
+    note = "replayed with the answers that were given: no model is asked"
+    rows += [Row((Content(),)), Row((Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"),))]
+    return rows
+
+
+def _tried(each: Otherwise, now: int, width: int, glyphs: Glyphs) -> list[str | tuple[str, str]]:
+    named = {
+        "captureAssistant": "agent texts too",
+        "keepUnsure": "what is said with a maybe, too",
+        "minMessages": f"from {each.value} texts on",
+    }
+    told: tuple[str, str]
+    if each.rows is None:
+        told = ("not known: a model would have to be asked", "$dim")
+    else:
+        copies = f"   {counted(each.copies, 'copy', 'copies')}" if each.copies else ""
+        told = (f"rows {full(now)} {glyphs.forth} {full(each.rows)}{copies}", "$foreground")
+    room = max(16, min(32, width - 30))
+    return [fit(named.get(each.setting, each.setting), room, glyphs.ellipsis), "  ", told]
+
+
+def by_day(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
+    """Rows that a capture made, day by day, and what the plugin's admission kept out."""
+    if not state.days:
+        return []
+    most = max((max(each.captured, each.rejected) for each in state.days), default=0) or 1
+    room = max(4, (width - 28) // 2)
+    rows = []
+    for each in state.days:
+        day = datetime.fromtimestamp(each.at_ms / 1000, UTC).strftime("%a %d")
+        kept = bar(each.captured / most, room, glyphs) if each.captured else ""
+        lost = glyphs.loss * max(1, round(room * each.rejected / most)) if each.rejected else ""
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        f" {day}  ", (fit(kept, room), "$ok"), f"{full(each.captured):>6}  ",
+                        (fit(lost, room), "$faint"), f"{full(each.rejected):>6}",
+                    ),
+                )
+            )
+        )  # fmt: skip
+    note = "rows that a capture made; candidates that the plugin's admission kept out"
+    rows += [Row((Content(),)), Row((Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"),))]
+    return rows

@@ -1,0 +1,131 @@
+"""The jobs as rows: what each does, and what it would change here, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from textual.content import Content
+
+from memtui.engine import counted, one_line
+from memtui.tui.actions.keymap import Keymap
+from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.screens.capture import working
+from memtui.tui.screens.capture.state import CaptureState, Planned, Talk
+from memtui.tui.widgets.row_list import Row
+
+if TYPE_CHECKING:
+    from memtui.engine import CancelToken, Engine
+    from memtui.engine.transfer import ChatSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job: its name, and what it does in one line."""
+
+    name: str
+    does: str
+
+
+JOBS = (
+    Job("compaction", "old memories that say nearly the same become one"),
+    Job("dreaming", "copies are archived, tiers moved, what is used is made to last"),
+    Job("reflection", "a model looks back on the conversation that is chosen"),
+    Job("upgrade", "rows of the old form get categories, summaries and a tier"),
+)
+
+MOST_SHOWN = 200
+
+
+def planned(
+    name: str,
+    engine: Engine,
+    talk: Talk | None,
+    settings: ChatSettings | None,
+    token: CancelToken,
+    report: Callable[[Any], None],
+) -> Planned:
+    """Plan a job; nothing is written, and only a reflection and an upgrade ask a model, where one is named."""
+    from memtui.engine import transfer
+    from memtui.engine.capture import plan_compaction, plan_dream
+
+    if name == "compaction":
+        made = plan_compaction(engine.capture_context())
+        original = plan_compaction(engine.capture_context(), sound=False)
+        faults = tuple(f"the plugin's own would do more: {each}" for each in original.change_set.warnings)
+        return Planned(name, made.change_set, faults)
+    if name == "dreaming":
+        dreamt = plan_dream(engine.capture_context())
+        counts = tuple(
+            f"{phase}: {counted(int(each['changed']), 'change')}" for phase, each in dreamt.counts.items()
+        )
+        return Planned(name, dreamt.change_set, counts)
+    if name == "reflection":
+        changes, told = working.reflected(engine, talk, settings, token, report)
+        return Planned(name, changes, report=told)
+    return Planned(name, transfer.plan_upgrade(engine, settings, cancel=token))
+
+
+def listed(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
+    """The jobs, each with what it would change once it was planned."""
+    rows = []
+    for each in JOBS:
+        found = state.plans.get(each.name)
+        far = "" if found is None else _count(found)
+        room = max(10, width - 14 - len(far) - 3)
+        rows.append(
+            Row(
+                (
+                    Content.assemble(
+                        " ", (fit(each.name, 12), "bold"), (fit(each.does, room, glyphs.ellipsis), "$dim"), " ", far
+                    ),
+                ),
+                each.name,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _count(found: Planned) -> str:
+    count = len(found.changes.changes)
+    return counted(count, "change") if count else "nothing to do"
+
+
+def preview(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
+    """What the chosen job would do, change by change, with the known faults of the original first."""
+    found = state.plans.get(state.job)
+    if state.waiting:
+        return [Row((Content.styled(f" {state.waiting}", "$dim"),))]
+    if found is None:
+        said = f"{keys.cap('said.open')} looks what it would do; nothing is written before {keys.cap('capture.apply')}"
+        return [Row((Content.styled(f" {crop(said, width - 2, glyphs.ellipsis)}", "$dim"),))]
+    lines: list[tuple[str, str]] = [(f"! {each}", "$stale") for each in found.changes.warnings]
+    lines += [(each, "$dim") for each in found.notes]
+    lines += [(each, "$foreground") for each in found.report.splitlines() if each.strip()]
+    if not found.changes.changes:
+        lines.append(("nothing to do: no memory would change", "$dim"))
+    words = {"add": "+", "edit": "~", "delete": "-"}
+    rows = [Row((part,)) for text, style in lines for part in _wrapped(text, width, style)]
+    for change in found.changes.changes[:MOST_SHOWN]:
+        title = crop(one_line(change.title), max(8, width - 5), glyphs.ellipsis)
+        rows.append(Row((Content.assemble(f" {words.get(change.op, ' ')} ", title),)))
+        if change.why:
+            rows.append(
+                Row((Content.styled(f"   {crop(one_line(change.why), width - 5, glyphs.ellipsis)}", "$dim"),))
+            )
+    if len(found.changes.changes) > MOST_SHOWN:
+        rows.append(Row((Content.styled(f" and {len(found.changes.changes) - MOST_SHOWN:,} more", "$dim"),)))
+    return rows
+
+
+def _wrapped(text: str, width: int, style: str) -> list[Content]:
+    return [
+        Content.styled(f" {part.plain}", style) for part in Content(one_line(text)).wrap(max(8, width - 2))
+    ]
+
+
+def with_plan(state: CaptureState, found: Planned) -> CaptureState:
+    """The state with a job's plan."""
+    return replace(state, plans={**state.plans, found.job: found}, job=found.job, waiting="")

@@ -1,0 +1,134 @@
+"""The panels of Capture: what each shows of the state, and what its frame says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from memtui.engine import counted
+from memtui.tui.actions.keymap import Keymap
+from memtui.tui.actions.table import bindings
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.screens.capture import funnel, jobs, view
+from memtui.tui.screens.capture.state import VIEWS, CaptureState
+from memtui.tui.widgets.panel import Panel
+from memtui.tui.widgets.row_list import BuiltRows, Row
+from memtui.tui.widgets.state_panel import StatePanel
+
+MOVES = ("down", "up", "page-down", "page-up", "first", "last")
+
+
+class SaidRows(BuiltRows, inherit_bindings=False):
+    """A list of Capture whose rows can be opened."""
+
+    BINDINGS = [*bindings("rows", only=MOVES), *bindings("said"), *bindings("narrow")]  # noqa: RUF012
+
+
+class ReadRows(BuiltRows, inherit_bindings=False):
+    """A panel that is only read: it scrolls."""
+
+    FINDS = False
+    BINDINGS = bindings("rows", only=MOVES)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a painter needs beside the state: the width, the time, signs and keys."""
+
+    width: int
+    now_ms: int
+    glyphs: Glyphs
+    keys: Keymap
+
+
+Painter = Callable[[CaptureState, Look], list[Row]]
+
+PAINTERS: Mapping[str, Painter] = {
+    "talk": lambda state, at: view.talks(state, at.width, at.now_ms, at.glyphs),
+    "text": lambda state, at: view.texts(state, at.width, at.glyphs),
+    "candidate": lambda state, at: view.candidate(state, at.width, at.glyphs, at.keys),
+    "trace": lambda state, at: view.trace(state, at.width, at.glyphs, at.keys),
+    "sent": lambda state, at: view.sent(state, at.width, at.glyphs),
+    "inbox": lambda state, at: view.inbox(state, at.width, at.now_ms, at.glyphs),
+    "item": lambda state, at: view.item(state, at.width, at.keys),
+    "step": lambda state, at: funnel.steps(state, at.width, at.glyphs, at.keys),
+    "loss": lambda state, at: funnel.losses(state, at.width, at.glyphs),
+    "other": lambda state, at: funnel.otherwise(state, at.width, at.glyphs),
+    "day": lambda state, at: funnel.by_day(state, at.width, at.glyphs),
+    "job": lambda state, at: jobs.listed(state, at.width, at.glyphs),
+    "plan": lambda state, at: jobs.preview(state, at.width, at.glyphs, at.keys),
+}
+"""The rows of each list by its name."""
+
+_LISTS = (
+    (SaidRows, "talk", "Conversations", "talks"),
+    (SaidRows, "text", "Texts", "texts"),
+    (ReadRows, "candidate", "Candidate", "candidate"),
+    (ReadRows, "trace", "Trace", "trace"),
+    (ReadRows, "sent", "What is sent, and where", "sent"),
+    (SaidRows, "inbox", "Inbox", "inbox"),
+    (ReadRows, "item", "Item", "item"),
+    (ReadRows, "step", "Funnel", "steps"),
+    (SaidRows, "loss", "Lost, by reason", "losses"),
+    (ReadRows, "other", "If it were set otherwise", "otherwise"),
+    (ReadRows, "day", "By day", "days"),
+    (SaidRows, "job", "Jobs", "jobs"),
+    (ReadRows, "plan", "What it would do", "plan"),
+)
+"""Each list with its name, the title of its panel and the panel's id."""
+
+
+def panels(rows: Callable[[str], Callable[[int, int], list[Row]]]) -> list[Panel]:
+    """The panels of the screen; `rows` gives the painter of a list by its name."""
+    made = [
+        Panel(kind(rows(name), id=f"{name}-rows"), title=title, id=panel)
+        for kind, name, title, panel in _LISTS
+    ]
+    return [Panel(StatePanel(), title="Capture", id="state"), *made]
+
+
+def chosen(state: CaptureState) -> Mapping[str, str | None]:
+    """The key of the row that the cursor stands on, for each list that has one."""
+    keys = {
+        "talk": state.talk,
+        "text": str(state.text),
+        "inbox": state.item,
+        "loss": state.loss,
+        "job": state.job,
+    }
+    return {name: keys.get(name) or None for name in PAINTERS}
+
+
+def headlines(state: CaptureState) -> Mapping[str, Mapping[str, str]]:
+    """What the frame of each panel says, by the panel's id; see `Panel.headline`."""
+    trace = state.trace
+    made = [each for each in trace.candidates if each.writes] if trace is not None else []
+    views = "  ".join(f"[{each}]" if each == state.view else each for each in VIEWS)
+    return {
+        "texts": {
+            "which": "" if trace is None else f"{len(trace.texts)}, in order",
+            "where": "{capture.why-not} why not",
+        },
+        "candidate": {
+            "which": "" if trace is None else f"{len(state.candidates)} of this text, {len(made)} to write",
+            "where": "{capture.accept} accept  {capture.edit} edit  {capture.refuse} refuse",
+        },
+        "trace": {
+            "what": "Why not" if state.verdict is not None else "Trace",
+            "which": "" if trace is None else f"of text {state.text + 1}",
+        },
+        "talks": {"which": views, "where": "{capture.paste} paste  {capture.load} file"},
+        "inbox": {"which": f"{views}   {len(state.items)} wait"},
+        "steps": {
+            "which": f"{views}   {counted(len(state.runs), 'conversation')}",
+            "where": "{capture.again} all of the list",
+        },
+        "losses": {"which": "texts and candidates", "where": "{said.open} shows one"},
+        "days": {
+            "which": f"{state.span} days, as the store tells",
+            "where": "{capture.fewer-days} {capture.more-days} days",
+        },
+        "jobs": {"which": views, "where": "{said.open} looks  {capture.apply} applies"},
+        "plan": {"which": state.job},
+        "sent": {"which": state.model or "no model", "where": "{capture.model} model"},
+    }

@@ -1,0 +1,326 @@
+"""Capture as rows: conversations, texts with their verdicts, a candidate beside its neighbour, the trace, the inbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+from textual.content import Content
+
+from memtui.engine import counted, one_line
+from memtui.tui.actions.keymap import Keymap
+from memtui.tui.paint.cells import crop, fit
+from memtui.tui.paint.difference import difference
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import ago, full
+from memtui.tui.screens.capture.state import CaptureState
+from memtui.tui.widgets.row_list import Row
+
+if TYPE_CHECKING:
+    from memtui.engine.capture import (
+        Candidate,
+        Text,
+    )
+
+
+KEPT, REPLACED, KNOWN, WAITS, DROPPED, SECRET, MERGED = "+", "~", "=", "o", "-", "!", "&"
+
+_STYLES = {
+    KEPT: "$ok",
+    MERGED: "$ok",
+    REPLACED: "$stale",
+    KNOWN: "$dim",
+    WAITS: "$stale",
+    DROPPED: "$faint",
+    SECRET: "bold $danger",
+}
+
+
+def verdict_of(text: Text, made: Sequence[Candidate]) -> tuple[str, str]:
+    """(sign, two words) of what became of a text."""
+    kept = [each for each in made if each.writes]
+    if any(each.decision == "supersede" for each in kept):
+        return REPLACED, f"replaced {len(kept)}"
+    if any(each.decision == "merge" for each in kept):
+        return MERGED, f"merged {len(kept)}"
+    if kept:
+        return KEPT, f"kept {len(kept)}"
+    if text.fate == "known":
+        return KNOWN, "stored already"
+    if text.fate == "deferred":
+        return WAITS, f"waits, {text.gate}"
+    return (SECRET if text.gate in ("secret", "order") else DROPPED), text.gate or "nothing in it"
+
+
+def line(
+    width: int, sign: str, text: str, far: str, style: str = "$foreground", glyphs: Glyphs | None = None
+) -> Content:
+    """A sign, a text and a few words at the right end."""
+    ellipsis = "…" if glyphs is None else glyphs.ellipsis
+    room = max(8, width - cell_len(far) - 5)
+    return Content.assemble(
+        " ",
+        (sign, _STYLES.get(sign, "$dim")),
+        " ",
+        (fit(one_line(text), room, ellipsis), style),
+        " ",
+        (far, "$dim"),
+    )
+
+
+def talks(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[Row]:
+    """The conversations, newest first, with how many texts and what came of them."""
+    rows = []
+    for each in state.talks:
+        count = "" if each.conversation is None else full(len(each.conversation.messages))
+        kept = "–" if each.kept is None else full(each.kept)
+        when = f"{ago(each.at_ms, now_ms)} " if each.at_ms and width >= 34 else ""
+        far = f"{when}{count:>4} {kept:>3}"
+        rows.append(Row((line(width, " ", each.title, far, glyphs=glyphs),), each.key))
+    if rows:
+        note = "texts, then memories; – not captured yet"
+        rows.append(Row((Content(), Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"))))
+    return rows
+
+
+def texts(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
+    """The texts in order, each with its verdict."""
+    trace = state.trace
+    if trace is None:
+        said = state.waiting or "choose a conversation"
+        return [Row((Content.styled(f" {said}", "$dim"),))]
+    made: dict[int, list[Candidate]] = {}
+    places: dict[int, list[int]] = {}
+    for at, candidate in enumerate(trace.candidates):
+        for place in candidate.texts:
+            made.setdefault(place, []).append(candidate)
+            places.setdefault(place, []).append(at)
+    rows = []
+    for place, text in enumerate(trace.texts):
+        sign, words = verdict_of(text, made.get(place, ()))
+        marks = {state.marks.get(at) for at in places.get(place, ())} - {None}
+        if marks:
+            words = f"{words} {glyphs.mark if 'accepted' in marks else glyphs.cross}"
+        faded = sign in (DROPPED, KNOWN)
+        style = "$dim" if faded else "$foreground"
+        rows.append(Row((line(width, sign, text.said, words, style, glyphs),), str(place)))
+    return rows
+
+
+def candidate(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
+    """The candidates of a text: words, neighbour, decision, the row to be as a difference of words."""
+    if state.trace is None:
+        return []
+    if not state.candidates:
+        return [
+            Row((Content.styled(" nothing was made of this text", "$dim"),)),
+            Row(
+                (
+                    Content.styled(
+                        f" {keys.cap('capture.why-not')} says why, and what would have kept it", "$dim"
+                    ),
+                )
+            ),
+        ]
+    rows: list[Row] = []
+    for at, each in state.candidates:
+        mark = state.marks.get(at)
+        head = f"{each.decision}{'' if mark is None else f', {mark}'}"
+        rows.append(
+            Row((Content.assemble(" ", (each.category or "no category", "bold $heading"), f"  {head}"),))
+        )
+        rows += _wrapped(each.abstract, width, "$foreground")
+        if each.neighbours:
+            near = each.neighbours[0]
+            rows.append(
+                Row((Content(), Content.styled(f" NEIGHBOUR {near.score:.3f}  {near.id[:8]}", "$heading")))
+            )
+            rows += _wrapped(near.text, width, "$dim")
+            if each.writes:
+                rows.append(Row((Content(), Content.styled(" ROW TO BE, word by word", "$heading"))))
+                told = difference(one_line(near.text), one_line(each.writes[0].row.text), glyphs)
+                rows += [Row((Content.assemble(" ", part),)) for part in told.wrap(max(8, width - 2))]
+        if each.reason:
+            rows.append(Row((Content(), Content.styled(" WHY", "$heading"))))
+            rows += _wrapped(each.reason, width, "$foreground")
+        rows.append(Row((Content(),)))
+    return rows
+
+
+def _wrapped(text: str, width: int, style: str) -> list[Row]:
+    parts = Content(one_line(text)).wrap(max(8, width - 2))
+    return [Row((Content.styled(f" {part.plain}", style),)) for part in parts]
+
+
+def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
+    """The way of the chosen text: the gates of a verdict, else what each stage said."""
+    trace = state.trace
+    if state.heard:
+        return _heard(state, width)
+    if trace is None or state.text >= len(trace.texts):
+        return []
+    if state.verdict is not None:
+        return _verdict(state, width, glyphs, keys)
+    text = trace.texts[state.text]
+    measured = "" if text.limit is None else f", {text.value} of {text.limit}"
+    passed = text.fate in ("kept", "known", "used")
+    lines = [
+        (
+            "filters",
+            glyphs.mark if passed or text.fate == "deferred" else glyphs.cross,
+            text.reason or "passed",
+        )
+    ]
+    if text.gate:
+        lines[0] = (lines[0][0], lines[0][1], f"{text.gate}{measured}: {text.reason}")
+    for _, each in state.candidates:
+        lines.append(("found", glyphs.mark, f"{each.category}: {each.abstract}"))
+        if each.neighbours:
+            near = each.neighbours[0]
+            lines.append(
+                ("neighbour", glyphs.mark, f"{near.score:.3f} in {trace.facts.get('scope', '')}: {near.text}")
+            )
+        else:
+            lines.append(("neighbour", glyphs.mark, "nothing alike in this scope"))
+        lines.append(
+            (
+                "decision",
+                glyphs.mark if each.writes else glyphs.cross,
+                f"{each.decision}: {each.reason}",
+            )
+        )
+        if each.raw is not None:
+            lines.append(("reply", " ", str(each.raw)))
+    if any(each.writes for _, each in state.candidates):
+        lines.append(("write", " ", f"not written; {keys.cap('capture.apply')} shows it first"))
+    return [
+        Row(
+            (
+                Content.assemble(
+                    " ", (fit(name, 10), "$dim"), sign, " ", crop(one_line(said), width - 15, glyphs.ellipsis)
+                ),
+            )
+        )
+        for name, sign, said in lines
+    ]
+
+
+def _verdict(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
+    verdict = state.verdict
+    assert verdict is not None
+    rows = []
+    for rung in verdict.ladder:
+        sign = {True: glyphs.mark, False: glyphs.cross, None: " "}[rung.passed]
+        style = "$foreground" if rung.passed is False else "$dim"
+        said = crop(one_line(rung.sentence), width - 21, glyphs.ellipsis)
+        rows.append(Row((Content.assemble(" ", (fit(rung.gate, 16), "$dim"), sign, " ", (said, style)),)))
+    if verdict.kept:
+        rows.append(Row((Content.styled(" it was kept", "$ok"),)))
+    if state.remedy is not None:
+        rows += _wrapped(f"{keys.cap('capture.accept')} takes the smallest change and keeps it", width, "$ok")
+    for remedy in verdict.remedies:
+        sure = "kept in a replay" if remedy.confirmed else "not tried"
+        said = f"smallest change: {remedy.setting}: {remedy.before} {glyphs.forth} {remedy.after}  ({sure})"
+        rows += _wrapped(said, width, "$ok" if remedy.confirmed else "$foreground")
+    if not verdict.kept and not verdict.remedies:
+        rows.append(Row((Content.styled(" no setting and no plainer wording keeps it", "$dim"),)))
+    return rows
+
+
+def _heard(state: CaptureState, width: int) -> list[Row]:
+    from memtui.engine.transfer import (
+        whole_items,
+    )
+
+    items = whole_items(state.heard, "memories")
+    rows = [
+        Row(
+            (
+                Content.styled(
+                    f" {state.waiting}: {len(state.heard):,} characters, {len(items)} whole memories", "$dim"
+                ),
+            )
+        )
+    ]
+    for each in items:
+        rows += _wrapped(str(each.get("text", "")), width, "$foreground")
+    return rows
+
+
+def sent(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
+    """What goes where: the model, how much is sent, what it cost; without a model what the rules cannot do."""
+    trace = state.trace
+    if not state.model:
+        lines = [
+            "no model: statements are found by rules in 6 languages, likeness by the store's own vectors",
+            "cannot tell fiction from fact, nor merge two texts: unsure ones wait in the inbox, merges stay two rows",
+            "nothing leaves this machine",
+        ]
+    else:
+        count, size = _sendable(state)
+        where = "nothing leaves this machine" if state.local else "these texts leave this machine"
+        lines = [f"{state.model}   {counted(count, 'text')}, {full(size)} characters   {where}"]
+        if trace is not None and trace.calls:
+            parts = []
+            for call in trace.calls:
+                told = call.as_json()
+                tokens = "tokens not told" if told["tokens"] is None else f"{told['tokens']:,} tokens"
+                parts.append(f"{call.purpose} {tokens} {told['ms'] / 1000:.1f} s")
+            lines.append("   ".join(parts))
+        lines.append("secrets and orders are cut before the first call")
+    if trace is not None and trace.warnings and state.model:
+        lines.insert(1, trace.warnings[0])
+    return [
+        Row((Content.styled(f" {crop(one_line(each), width - 2, glyphs.ellipsis)}", "$dim"),))
+        for each in lines
+    ]
+
+
+def _sendable(state: CaptureState) -> tuple[int, int]:
+    if state.trace is None:
+        return 0, 0
+    stopped = ("empty", "assistant text", "tool output", "system text", "command", "order", "secret")
+    going = [each for each in state.trace.texts if each.gate not in stopped]
+    return len(going), sum(len(each.text) for each in going)
+
+
+def inbox(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[Row]:
+    """What waits, one line each."""
+    if not state.items:
+        done = f" {state.done} done." if state.done else ""
+        return [Row((Content.styled(f" Nothing waits.{done}", "$dim"),))]
+    signs = {"unsure": WAITS, "pending": WAITS, "rejected": glyphs.cross}
+    rows = []
+    for each in state.items:
+        when = ago(each.at_ms, now_ms) if each.at_ms else ""
+        far = crop(f"{one_line(each.why)}  {when}".strip(), max(10, width // 3), glyphs.ellipsis)
+        rows.append(
+            Row((line(width, signs[each.kind], f"{each.kind:<9} {each.text}", far, glyphs=glyphs),), each.id)
+        )
+    return rows
+
+
+def item(state: CaptureState, width: int, keys: Keymap) -> list[Row]:
+    """What waits in full, and what each key would do, before it is pressed."""
+    found = state.chosen
+    if found is None:
+        return []
+    near = f"{found.near_score:.3f}  {found.near}" if found.near_score is not None else "nothing alike"
+    facts = [
+        ("said", found.said or "not known"),
+        ("would be", found.text),
+        ("waits", found.why),
+        ("near", near),
+        (f"if {keys.cap('capture.accept')}", found.if_accepted),
+        (f"if {keys.cap('capture.edit')}", "you change its words, then it is accepted"),
+        (f"if {keys.cap('capture.refuse')}", found.if_refused),
+    ]
+    rows = []
+    for name, text in facts:
+        parts = Content(one_line(text)).wrap(max(8, width - 13))
+        rows += [
+            Row((Content.assemble(" ", (fit(name if at == 0 else "", 10), "$dim"), " ", part.plain),))
+            for at, part in enumerate(parts)
+        ]
+    return rows

@@ -1,0 +1,174 @@
+"""Health as rows: findings and their evidence, indexes, versions, the configuration. Pure."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from memtui.engine import one_line
+from memtui.tui.paint.cells import crop, fit, right
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.screens.health.state import VIEWS, HealthState
+from memtui.tui.widgets.row_list import Row
+
+if TYPE_CHECKING:
+    from memtui.engine.health import IndexReport
+
+
+GROUPS = {"wrong": "answers wrong", "lost": "lost or leaked", "slow": "slow and fat"}
+
+SIGNS = {"S1": ("✗", "bold $danger"), "S2": ("!", "bold $stale"), "S3": (" ", ""), "S4": (" ", "$dim")}
+
+_LABEL = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What painting needs beside the state."""
+
+    glyphs: Glyphs
+    zone: tzinfo | None
+
+
+def views(state: HealthState, width: int, look: Look) -> list[Row]:
+    """The place's views, the active one in brackets, and how many checks were made."""
+    parts = []
+    for name in VIEWS:
+        count = (
+            f" {len(state.found.findings)}"
+            if name == "doctor" and state.found and state.found.findings
+            else ""
+        )
+        style = "bold $primary" if name == state.view else "$dim"
+        parts.append(Content.styled(f"[{name}{count}]" if name == state.view else f" {name}{count} ", style))
+    left = Content.assemble(" ", Content(" ").join(parts))
+    room = max(0, width - left.cell_length - 1)
+    return [Row((Content.assemble(left, (right(crop(_where(state), room), room), "$dim")),))]
+
+
+def _where(state: HealthState) -> str:
+    if state.looking:
+        return state.looking
+    if state.view == "config" and state.config is not None:
+        turned = len(state.config.turned.edits) + len(state.config.turned.dropped)
+        more = f", {turned} turned" if turned else ""
+        return f"plan {state.config.plan}{more}, not written"
+    if state.found is None:
+        return ""
+    passes = "all passes" if state.deep else "vectors not looked at"
+    return f"{state.found.looked} checks, {passes}"
+
+
+def doctor(state: HealthState, width: int, look: Look) -> list[Row]:
+    if state.found is None:
+        return []
+    rows: list[Row] = []
+    for group, words in GROUPS.items():
+        found = [each for each in state.found.findings if each.check.group == group]
+        if not found:
+            continue
+        rows.append(Row((Content.styled(f" {words}", "bold $heading"),)))
+        for each in found:
+            sign, style = SIGNS[each.severity]
+            tail = f" {each.seen.count:>6,} {each.check.how:>8} "
+            room = max(1, width - 4 - len(tail))
+            said = fit(crop(one_line(each.seen.sentence), room, look.glyphs.ellipsis), room)
+            rows.append(Row((Content.assemble((f" {sign} ", style), said, (tail, "$dim")),), each.kind))
+    fine = len(state.found.fine)
+    if fine:
+        rows.append(Row((Content.styled(f" {fine} checks found nothing", "$dim"),)))
+    if state.found.unlooked:
+        rows.append(Row((Content.styled(f" {len(state.found.unlooked)} could not be made", "$stale"),)))
+    return rows
+
+
+def evidence(state: HealthState, width: int, look: Look) -> list[Row]:
+    finding = state.finding
+    if finding is None:
+        fine = state.found.looked if state.found is not None else 0
+        return [Row((Content.styled(f" {fine} checks, nothing found", "$dim"),))] if state.found else []
+    seen, check = finding.seen, finding.check
+    beside = {True: "the agent may run on", False: "stop the agent first", None: "nothing is written"}[
+        check.safe
+    ]
+    lines = [
+        ("kind", f"{finding.kind}, severity {finding.severity[1]}"),
+        ("seen", seen.sentence),
+        *(("", line) for line in seen.evidence),
+        ("since", moment(seen.since_ms, look.zone) if seen.since_ms else "not known"),
+        ("sure", "counted" if seen.sure is None else f"{seen.sure:.2f}".lstrip("0")),
+        ("does", check.effect),
+        ("remedy", finding.remedy),
+        ("costs", check.price or "nothing"),
+        ("beside", beside),
+        ("back", check.back or ("none" if check.reversible is False else "none is needed")),
+        *(("file", path) for path in seen.files[:8]),
+    ]
+    return labelled(lines, width)
+
+
+def indexes(state: HealthState, width: int, look: Look) -> list[Row]:
+    rows = []
+    for each in state.indexes or ():
+        index = each.index
+        size = "" if index.size is None else f"{index.size / 1e6:.1f} MB"
+        covered = f"{index.indexed:,} of {index.indexed + index.unindexed:,}"
+        head = f" {index.name}  {index.kind} on {', '.join(index.columns)}  {covered}  {size}"
+        style = {"needed": "$dim", "useless": "$stale", "harmful": "bold $danger"}[each.verdict]
+        room = max(1, width - 10)
+        line = Content.assemble(
+            fit(crop(head, room, look.glyphs.ellipsis), room), (f" {each.verdict:>8}", style)
+        )
+        rows.append(Row((line,), index.name))
+    if not rows and state.indexes is not None:
+        rows.append(Row((Content.styled(" no index", "$dim"),)))
+    return rows
+
+
+def index_advice(state: HealthState, width: int, look: Look) -> list[Row]:
+    lines: list[tuple[str, str]] = []
+    for each in state.indexes or ():
+        lines += [
+            (each.index.name[:_LABEL], f"serves {each.serves}: {each.verdict}"),
+            ("", each.sentence),
+            ("", _kept(each, look)),
+            ("", each.action),
+        ]
+    if state.advice:
+        lines.append(("advice", f"vector index: {state.advice}"))
+    return labelled(lines, width)
+
+
+def _kept(report: IndexReport, look: Look) -> str:
+    """Rows, size, format and age of an index."""
+    index = report.index
+    words = [f"{index.indexed:,} of {index.indexed + index.unindexed:,} rows"]
+    if index.size is not None:
+        words.append(f"{index.size / 1e6:.1f} MB")
+    if index.version is not None:
+        words.append(f"format {index.version}")
+    words.append(
+        "age not known" if index.created_ms is None else f"made {moment(index.created_ms, look.zone)}"
+    )
+    return ", ".join(words)
+
+
+def labelled(lines: Sequence[tuple[str, str]], width: int) -> list[Row]:
+    """Label and text, the text wrapped beside its label."""
+    rows = []
+    room = max(10, width - _LABEL - 3)
+    for label, text in lines:
+        for number, part in enumerate(textwrap.wrap(one_line(text), room) or [""]):
+            head = fit(label if not number else "", _LABEL)
+            rows.append(Row((Content.assemble((f" {head} ", "$dim"), part),)))
+    return rows
+
+
+def moment(time_ms: int, zone: tzinfo | None) -> str:
+    when = datetime.fromtimestamp(time_ms / 1000, zone)
+    return f"{when.day} {when:%b %Y, %H:%M}"

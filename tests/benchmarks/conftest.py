@@ -1,0 +1,17 @@
+"""Everything in this folder measures, so nothing in it runs where a test command leaves benchmarks out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)  # before the marks are asked for
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark all tests of this folder as benchmarks: a file that forgets its mark would be timed on a busy machine."""
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.benchmark)

@@ -1,0 +1,236 @@
+"""Token vectors: made by a real model file, kept in a table of memtui's own, and worth something to a recall."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memtui.engine import (
+    Cancelled,
+    CancelToken,
+    Engine,
+    RecallRequest,
+    Trace,
+    UsageError,
+    explain,
+    open_engine,
+)
+from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.providers.token_model import TokenModel
+from memtui.engine.recall.recipes.memtui.token_vectors import best_cosines, in_bytes, shortened
+from memtui.engine.token_vectors import build, remove, status
+from memtui.paths import state_dir
+from tests.cli.every_command import call
+from tests.conftest import tree_hash
+from tests.engine.pro_store import NOW_MS
+from tests.engine.small_model import WIDTH, make_model
+from tests.engine.test_recipe_memtui import own
+
+TEXTS = (
+    "anna bought a car in spring",
+    "the boat of anna is blue",
+    "bo likes tea in the morning",
+    "bo repaired the roof of the shed",
+    "which colour has it",
+    "it is green with stripes",
+)
+SAME = {"automobile": "car", "vessel": "boat"}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return make_model(tmp_path / "model", " ".join(TEXTS).split(), SAME)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    """A store of sentences; the last two follow each other in a session."""
+    rows = [{"text": text} for text in TEXTS]
+    rows[-2]["metadata"] = {"session": "s1"}
+    rows[-1]["metadata"] = {"session": "s1"}
+    own(tmp_path / "store", *rows)
+    return reopened(tmp_path)
+
+
+def reopened(tmp_path: Path) -> Engine:
+    return open_engine(
+        tmp_path / "store", now=lambda: NOW_MS, environ=os.environ, cwd=tmp_path, state=state_dir(os.environ)
+    )
+
+
+def change(tmp_path: Path, *words: str) -> None:
+    """Change the store through the command line."""
+    done = call(*words, "--yes", "--store", tmp_path / "store")
+    assert done.code == 0, done.err
+
+
+def ask(engine: Engine, question: str, **settings: float) -> Trace:
+    config = {"memtui": settings} if settings else None
+    trace = engine.recall(RecallRequest(query=question, recipe="memtui", config=config))
+    assert trace.proof.recomputed, trace.proof.failures
+    return trace
+
+
+def read_stage(trace: Trace) -> dict[str, object] | None:
+    return next((dict(stage.params) for stage in trace.stages if stage.name == "token_vectors"), None)
+
+
+def test_a_text_is_read_with_the_one_before_and_alike_in_any_batch(model: Path) -> None:
+    reading = TokenModel(model)
+    alone = reading.read("it is green")
+    many = reading.read_many([("which colour has it", "it is green"), ("", "it is green"), ("", "")])
+    assert alone.tokens == ["it", "is", "green"]
+    assert alone.spans[2] == (6, 11)
+    assert np.allclose(np.linalg.norm(alone.matrix, axis=1), 1, atol=1e-5)
+    assert np.allclose(alone.matrix, many[1].matrix, atol=1e-5)
+    assert not np.allclose(alone.matrix, many[0].matrix, atol=1e-2)
+    assert many[2].matrix.shape == (0, WIDTH)
+
+
+def test_long_texts_and_odd_characters_are_read_as_far_as_they_go(model: Path) -> None:
+    long, odd = TokenModel(model).read_many([("tea " * 500, "car " * 5000), ("", "tea \ud800 car")])
+    assert 100 < len(long.tokens) < 256
+    assert len(odd.tokens) == 3
+
+
+@pytest.mark.parametrize("fault", ["no folder", "no tokenizer", "no model", "garbage", "garbage tokenizer"])
+def test_a_model_that_is_none_is_refused_in_words(model: Path, fault: str) -> None:
+    if fault == "no folder":
+        model = model / "nowhere"
+    elif fault.startswith("no "):
+        (model / {"no tokenizer": "tokenizer.json", "no model": "model.onnx"}[fault]).unlink()
+    else:
+        (model / ("model.onnx" if fault == "garbage" else "tokenizer.json")).write_bytes(b"\x00\x01nothing")
+    with pytest.raises(EmbeddingError) as caught:
+        TokenModel(model).read("tea")
+    assert caught.value.fix
+
+
+def test_without_the_extra_it_says_what_to_install(model: Path) -> None:
+    code = (
+        "import sys; sys.modules['onnxruntime'] = None\n"
+        "from pathlib import Path\n"
+        "from memtui.engine.providers.token_model import TokenModel\n"
+        "try: TokenModel(Path(sys.argv[1])).read('tea')\n"
+        "except Exception as error: print(error.fix)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(model)], capture_output=True, text=True, check=True
+    )
+    assert "memtui[context]" in done.stdout
+
+
+def test_a_build_reads_each_memory_once_and_leaves_the_store_alone(
+    engine: Engine, model: Path, tmp_path: Path
+) -> None:
+    assert status(engine) is None
+    with pytest.raises(UsageError, match="No model"):
+        build(engine)
+    before = tree_hash(tmp_path / "store")
+    first = build(engine, model, dims=16)
+    again = build(engine)
+    found = status(engine)
+    assert (first.made, first.unchanged) == (len(TEXTS), 0)
+    assert (again.made, again.unchanged) == (0, len(TEXTS))
+    assert found is not None
+    assert (found.current, found.memories, found.dims) == (len(TEXTS), len(TEXTS), 16)
+    assert tree_hash(tmp_path / "store") == before
+
+
+def test_only_what_changed_is_read_again(engine: Engine, model: Path, tmp_path: Path) -> None:
+    build(engine, model)
+    change(tmp_path, "edit", "m4", "--set", "text=which colour has the boat")
+    change(tmp_path, "forget", "m0", "--hard")
+    done = build(reopened(tmp_path))
+    assert (done.made, done.removed) == (2, 1)  # m4, and m5 which was read with it
+
+
+def test_a_cancelled_build_goes_on_where_it_was(
+    engine: Engine, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtui.engine.token_vectors.building.PUT_AT_ONCE", 2)
+    monkeypatch.setattr("memtui.engine.token_vectors.building.CHUNK", 2)
+    cancel = CancelToken()
+    with pytest.raises(Cancelled):
+        build(engine, model, on_progress=lambda p: cancel.cancel() if p.done else None, cancel=cancel)
+    kept = status(engine)
+    assert kept is not None
+    assert 0 < kept.current < len(TEXTS)
+    assert build(engine).made == len(TEXTS) - kept.current
+
+
+def test_words_of_the_same_meaning_are_met_and_the_trace_proves_it(engine: Engine, model: Path) -> None:
+    plain = ask(engine, "whose vessel")
+    assert read_stage(plain) is None
+    build(engine, model)
+    trace = ask(engine, "whose vessel")
+    stage = read_stage(trace)
+    assert stage is not None
+    assert stage["pieces"] == ["vessel"]
+    assert trace.results[0].id == "m1"
+    step = next(s for s in trace.results[0].steps if s.stage == "token_vectors")
+    assert step.after is not None
+    assert step.after - (step.before or 0) == pytest.approx(0.8)
+    assert read_stage(ask(engine, "whose vessel", tokenWeight=0)) is None
+
+
+def test_turning_its_weight_is_a_what_if_like_any_other(engine: Engine, model: Path) -> None:
+    build(engine, model)
+    trace = ask(engine, "whose vessel")
+    turned = explain.what_if(engine, trace, {"memtui.tokenWeight": 0.2})
+    anew = ask(engine, "whose vessel", tokenWeight=0.2)
+    assert [c.id for c in turned.trace.results] == [c.id for c in anew.results]
+    assert [c.score for c in turned.trace.results] == pytest.approx([c.score for c in anew.results])
+
+
+def test_what_has_no_vectors_yet_is_read_for_the_recall_and_kept(
+    engine: Engine, model: Path, tmp_path: Path
+) -> None:
+    build(engine, model)
+    change(tmp_path, "add", "the vessel of bo")
+    first = read_stage(ask(reopened(tmp_path), "vessel of bo"))
+    second = read_stage(ask(reopened(tmp_path), "vessel of bo"))
+    assert first is not None
+    assert second is not None
+    assert (first["fresh"], second["fresh"]) == (1, 0)
+
+
+def test_a_model_that_went_or_changed_is_a_warning_and_the_recall_goes_on(
+    engine: Engine, model: Path
+) -> None:
+    build(engine, model)
+    make_model(model, " ".join(TEXTS).split(), SAME, seed=2)
+    changed = ask(engine, "whose boat")
+    (model / "model.onnx").unlink()
+    gone = ask(engine, "whose boat")
+    for trace in (changed, gone):
+        assert trace.results
+        assert read_stage(trace) is None
+        assert any("token vectors were not compared" in each for each in trace.warnings)
+
+
+def test_removed_is_as_never_made(engine: Engine, model: Path) -> None:
+    build(engine, model)
+    assert remove(engine)
+    assert not remove(engine)
+    assert status(engine) is None
+    assert read_stage(ask(engine, "whose boat")) is None
+
+
+def test_the_best_cosine_is_what_a_plain_loop_finds() -> None:
+    random = np.random.default_rng(3)
+    asked = shortened(random.normal(size=(4, 24)).astype(np.float32), None)
+    memories = [in_bytes(shortened(random.normal(size=(n, 24)).astype(np.float32), None)) for n in (3, 0, 7)]
+    found = best_cosines(asked, memories)
+    for at, memory in enumerate(memories):
+        for piece in range(4):
+            wanted = max(
+                (float(asked[piece] @ (v / np.linalg.norm(v))) for v in memory.astype(np.float64)),
+                default=0.0,
+            )
+            assert found[at, piece] == pytest.approx(wanted, abs=1e-5)

@@ -1,0 +1,260 @@
+"""Agents: real calls over the server and real hooks, as the screen shows them, on a real store."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client import Client as McpClient
+
+from memtui.engine import CancelToken, Engine, open_engine
+from memtui.engine.capture import play, read_event
+from memtui.engine.clients import Call, CallJournal, Client, ClientRegister
+from memtui.mcp.door import Door
+from memtui.mcp.server import make_server
+from memtui.paths import clients_file
+from memtui.tui.paint.glyphs import UNICODE
+from memtui.tui.screens.agents import reading, view
+from memtui.tui.screens.agents.screen import AgentsScreen
+from memtui.tui.screens.agents.state import AgentsState, Rights, key_of
+from memtui.tui.screens.capture.screen import CaptureScreen
+from memtui.tui.screens.recall.screen import RecallScreen
+from tests.conftest import NOW_MS, ROOT
+from tests.engine.pro_store import row, write_store
+from tests.tui.driving import SIZES, check_golden, press, running, screen_text, settle, type_text, until, walk
+
+PORT = "The bastion answers on port 48022."
+SIZE_NAMES = [f"{width}x{height}" for width, height in SIZES]
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> Path:
+    """A store with memories of two agents, decisions and to-dos."""
+    making = [sys.executable, "-m", "memtui", "new", str(tmp_path / "store")]
+    subprocess.run(making, check=True, cwd=ROOT, capture_output=True)
+    day = 86_400_000
+    for text, kind, agent, age in (
+        (PORT, "fact", "main", 1),
+        ("Never deploy atlas on a Friday", "decision", "main", 2),
+        ("Use Postgres 16 for the tide log", "decision", "main", 3),
+        ("TODO: rotate the certificate of kelp", "other", "main", 2),
+        ("Remind me to call Wiebe about the crimps", "other", "ops", 20),
+    ):
+        await called(tmp_path, agent, "memory_store", age * day, text=text, category=kind)
+    place = engine_of(tmp_path).state_place
+    assert place is not None
+    CallJournal(place).path.unlink()
+    return tmp_path
+
+
+def engine_of(home: Path, *, writable: bool = False, now: int = NOW_MS) -> Engine:
+    return open_engine(
+        home / "store",
+        now=lambda: now,
+        environ={"HOME": str(home), "MEMTUI_CONFIG_DIR": str(home / "config")},
+        cwd=home,
+        state=home / "state",
+        writable=writable,
+    )
+
+
+async def called(home: Path, agent: str, tool: str, at: int, *, keep: bool = False, **arguments: Any) -> None:
+    """One call of a tool over the server."""
+    door = Door(
+        lambda: engine_of(home, writable=True, now=NOW_MS - at),
+        agent=agent,
+        writable=True,
+        client=f"mcp:{agent}",
+        keep_texts=keep,
+    )
+    async with McpClient(make_server(door)) as client:
+        await client.call_tool(tool, arguments)
+    door.close()
+
+
+def hooked(home: Path, name: str, at: int, **event: Any) -> None:
+    """One event of a host."""
+    with engine_of(home, writable=True, now=NOW_MS - at) as engine:
+        engine.load_catalog()
+        play(engine, read_event(name, json.dumps({"agentId": "main", **event})), {}, home)
+
+
+async def an_hour(home: Path) -> None:
+    """Calls of two clients and a hook, oldest first."""
+    await called(home, "main", "memory_list", 7_000_000)
+    hooked(home, "prompt_build", 900_000, prompt="Which port does the bastion answer on these days?")
+    await called(home, "main", "memory_store", 600_000, text="token is sk-proj-" + "a1B2" * 8)
+    await called(home, "ops", "memory_search", 300_000, query="bastion port", scope="custom:finance")
+    await called(home, "main", "memory_search", 60_000, keep=True, query="bastion port", limit=3)
+    place = engine_of(home).state_place
+    assert place is not None
+    lines = [json.loads(line) for line in CallJournal(place).path.read_text().splitlines()]
+    for at, each in enumerate(lines):
+        each["ms"] = 10.0 + at  # measured times differ from run to run
+    CallJournal(place).path.write_text("".join(json.dumps(each) + "\n" for each in lines))
+
+
+def screen_of(app: Any) -> AgentsScreen:
+    assert isinstance(app.screen, AgentsScreen)
+    return app.screen
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+async def test_the_feed_tells_each_call_and_what_became_of_it(home: Path, size: tuple[int, int]) -> None:
+    await an_hour(home)
+    async with running(engine_of(home), size) as (app, pilot):
+        await press(pilot, "0")
+        await until(pilot, lambda: bool(screen_of(app).state.calls))
+        await settle(pilot)
+        text = screen_text(app)
+        assert "“bastion port”" in text
+        assert "✗ secret" in text
+        assert "✗ scope" in text
+        assert "sk-proj" not in text
+        assert PORT in text  # of the call under the cursor
+        check_golden(f"agents-live-{size[0]}x{size[1]}", text)
+        await press(pilot, "right_square_bracket", "right_square_bracket")
+        await until(pilot, lambda: "agent:main" in screen_of(app).state.sets)
+        await settle(pilot)
+        assert "Never deploy atlas on a Friday" in screen_text(app)
+        await press(pilot, "right_square_bracket")
+        text = screen_text(app)
+        assert "rotate the certificate" in text
+        assert "stale" in text
+
+
+async def test_a_call_that_comes_is_seen_and_a_feed_that_stands_still_keeps_its_place(home: Path) -> None:
+    await called(home, "main", "memory_list", 60_000)
+    async with running(engine_of(home)) as (app, pilot):
+        await press(pilot, "0")
+        screen = screen_of(app)
+        await until(pilot, lambda: len(screen.state.calls or ()) == 1)
+        await called(home, "ops", "memory_list", 30_000)
+        await until(pilot, lambda: len(screen.state.calls or ()) == 2)
+        assert screen.state.chosen is not None
+        assert screen.state.chosen.client == "mcp:ops"  # the cursor was at the top
+        await press(pilot, "F")
+        await called(home, "ops", "memory_health", 10_000)
+        await pilot.pause(2.5)
+        assert len(screen.state.calls or ()) == 2
+        await press(pilot, "F")
+        await until(pilot, lambda: len(screen.state.calls or ()) == 3)
+    async with running(engine_of(home)) as (app, pilot):  # the feed survives a restart
+        await press(pilot, "0")
+        await until(pilot, lambda: len(screen_of(app).state.calls or ()) == 3)
+        await press(pilot, "slash")
+        await type_text(pilot, "ops -health")
+        await press(pilot, "enter")
+        assert [each.tool for each in screen_of(app).state.shown] == ["memory_list"]
+
+
+async def test_a_call_opens_in_recall_as_its_agent_or_in_capture(home: Path) -> None:
+    await called(home, "ops", "memory_store", 60_000, keep=True, text="The kelp node has 64 GB of memory")
+    await called(home, "main", "memory_search", 30_000, keep=True, query="bastion port", limit=3)
+    async with running(engine_of(home)) as (app, pilot):
+        await press(pilot, "0")
+        await until(pilot, lambda: bool(screen_of(app).state.calls))
+        await press(pilot, "enter")
+        recall = app.screen
+        assert isinstance(recall, RecallScreen)
+        assert recall.state.trace is not None
+        assert recall.state.trace.query == "bastion port"
+        await app.action_go_agents()
+        await press(pilot, "j", "enter")
+        assert isinstance(app.screen, CaptureScreen)
+        assert app.screen.state.trace is not None or app.screen.state.talks
+
+
+async def test_words_that_are_not_kept_are_said_to_be_so(home: Path) -> None:
+    await called(home, "main", "memory_search", 30_000, query="bastion port")
+    place = engine_of(home).state_place
+    assert place is not None
+    assert "bastion" not in CallJournal(place).path.read_text()
+    async with running(engine_of(home)) as (app, pilot):
+        await press(pilot, "0")
+        await until(pilot, lambda: bool(screen_of(app).state.calls))
+        await press(pilot, "enter")
+        assert "not kept" in screen_text(app)
+
+
+async def test_rights_are_planned_then_applied_paused_and_revoked(home: Path) -> None:
+    engine = engine_of(home)
+    register = ClientRegister(clients_file(engine.environ))
+    token = register.add(Client("codex", agent="main", added_ms=NOW_MS))
+    async with running(engine) as (app, pilot):
+        await press(pilot, "0", "right_square_bracket")
+        screen = screen_of(app)
+        await until(pilot, lambda: any(each.name == "codex" for each in screen.state.clients))
+        screen.query_one("#list-rows").focus()
+        await press(pilot, "g")
+        await walk(pilot, lambda: screen.state.client == "codex", lambda: "j")
+        await press(pilot, "e")
+        await press(pilot, "ctrl+u")
+        await type_text(pilot, "reads=global,agent:ops writes=nothing rate=60")
+        await press(pilot, "enter")
+        assert "plan, not written" in screen_text(app)
+        assert "gains agent:ops: 1 memory" in screen_text(app)
+        before = register.named("codex")
+        assert before is not None
+        assert before.rate == 0
+        await press(pilot, "A")
+        await until(pilot, lambda: (register.named("codex") or Client("")).rate == 60)
+        changed = register.of_token(token)
+        assert changed is not None
+        assert (changed.reads, changed.writes) == (("global", "agent:ops"), "")
+        await press(pilot, "F")
+        await until(pilot, lambda: (register.named("codex") or Client("")).paused)
+        await press(pilot, "D", "j", "enter")
+        await until(pilot, lambda: register.named("codex") is None)
+        assert register.of_token(token) is None
+
+
+async def test_a_client_is_let_in_and_its_token_told_once(home: Path) -> None:
+    engine = engine_of(home)
+    async with running(engine) as (app, pilot):
+        await press(pilot, "0", "right_square_bracket", "G", "enter")
+        await type_text(pilot, "cursor")
+        await press(pilot, "enter")
+        screen = screen_of(app)
+        await until(pilot, lambda: screen.state.token is not None)
+        assert screen.state.token is not None
+        token = screen.state.token[1]
+        assert ClientRegister(clients_file(engine.environ)).of_token(token) is not None
+        await press(pilot, "escape")
+        assert token[:20] not in screen_text(app)
+
+
+def test_a_line_of_rights_says_what_is_wrong_with_it() -> None:
+    plan = view.parse_plan("codex", "reads=own writes=own rate=0 as=codex")
+    assert plan == Rights("codex", "", None, None, 0)
+    assert view.plan_line(plan) == "reads=own writes=own rate=0 as=codex"
+    assert "rate" in str(view.parse_plan("codex", "rate=fast"))
+    assert "scope" in str(view.parse_plan("codex", "scope=x"))
+
+
+def test_what_the_plugin_injected_by_itself_is_in_the_feed_and_ours_is_told_once(tmp_path: Path) -> None:
+    when = NOW_MS - 3_600_000
+    marks = {"last_injected_at": when, "injected_count": 1}
+    folder = write_store(
+        tmp_path / "pro",
+        [row("one", PORT, (1, 0), metadata=marks), row("two", "Never deploy on a Friday", (0, 1))],
+        dims=2,
+    )
+    with open_engine(
+        folder, now=lambda: NOW_MS, environ={}, cwd=tmp_path, state=tmp_path / "state"
+    ) as engine:
+        (told,) = reading.with_injections(engine, [], CancelToken())
+        assert (told.outcome, told.ids, told.time_ms) == ("injected", ("one",), when)
+        ours = Call(
+            when, "hook:main", "main", "prompt_build", "injected", ("one",), 1.0, "a", via="hook", chars=9
+        )
+        assert reading.with_injections(engine, [ours], CancelToken()) == [ours]
+        rows = view.call_rows(
+            AgentsState(calls=(told,), call=key_of(told)), 80, view.Look(UNICODE, UTC, NOW_MS)
+        )
+        assert "by the marks" in "".join(str(part) for each in rows for part in each.lines)

@@ -1,0 +1,137 @@
+"""The seven jobs, each typed at once as a terminal hands on a paste of keys, with the number of keys that it takes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.engine.curate_world import rows_of, same_rows
+from tests.tui.driving import SIZES, screen_text, settle
+from tests.tui.test_changing import browsing
+from tests.tui.test_typed_ahead import type_at_once
+
+World = Path
+"""A folder with the demo's store in `store`, and what the jobs bring or make beside it."""
+
+
+def texts(world: World) -> list[str]:
+    return [str(each) for each in rows_of(world / "store").column("text").to_pylist()]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is typed, piece by piece: `"key"` is a key, `"=words"` is text. `keys` counts the former only."""
+
+    keys: int
+    typed: tuple[str, ...]
+    done: Callable[[World, list[str], str], bool]
+    """Whether it is done: the world now, the texts before, and what is seen."""
+
+
+def talks(world: World) -> Path:
+    """ChatGPT's data export, with four memories that it wrote down."""
+    nodes: dict[str, Any] = {}
+    for i, name in enumerate(("north", "south", "east", "west")):
+        said = f"User closes the {name} gallery at {17 + i} on Sundays."
+        for id, role, text, after in (
+            (f"w{i}", "assistant", said, f"t{i}"),
+            (f"t{i}", "tool", "Model set context updated.", ""),
+        ):
+            author = {"role": role, "name": "bio" if role == "tool" else None}
+            content = {"content_type": "text", "parts": [text]}
+            nodes[id] = {
+                "id": id,
+                "parent": f"w{i}" if role == "tool" else None,
+                "children": [after] if after else [],
+                "message": {
+                    "author": author,
+                    "create_time": 1.76e9 + i,
+                    "content": content,
+                    "recipient": "all",
+                },
+            }
+    path = world / "conversations.json"
+    path.write_text(json.dumps([{"title": "Galleries", "create_time": 1.76e9, "mapping": nodes}]))
+    return path
+
+
+PORT = "=which port do I use for ssh to the bastion?"
+
+JOBS = {
+    "correct a wrong port": Job(
+        5,
+        ("3", PORT, "enter", "F", "ctrl+s", "enter"),
+        lambda world, before, seen: any("goes through port 48022" in each for each in texts(world)),
+    ),
+    "merge duplicates of a topic": Job(
+        3,
+        ("ctrl+p", "=merge duplicates about lint", "enter", "enter"),
+        lambda world, before, seen: "merged" in seen,
+    ),
+    "forget a person with proof": Job(
+        3,
+        ("ctrl+p", "=forget every trace of Peter Lund", "enter", "y"),
+        lambda world, before, seen: (
+            "The receipt holds ids and hashes" in seen
+            and not any("Peter Lund" in each for each in texts(world))
+            and any("Peter Lund" in each for each in before)
+        ),
+    ),
+    "undo a change of yesterday": Job(
+        3,
+        ("6", "u", "enter"),
+        lambda world, before, seen: "taken back" in seen or "undo" in seen,
+    ),
+    "import an export without two records": Job(
+        8,
+        ("5", "enter", "=PATH", "enter", "n", "space", "space", "n", "y"),
+        lambda world, before, seen: sum(each.startswith("User closes the ") for each in texts(world)) == 2,
+    ),
+    "export a project as Markdown": Job(
+        5,
+        ("ctrl+p", "=export atlas as markdown", "enter", "n", "enter", "y"),
+        lambda world, before, seen: any((world / "out").rglob("*.md")),
+    ),
+    "mask all secrets": Job(
+        3,
+        ("ctrl+p", "=mask secrets", "enter", "enter"),
+        lambda world, before, seen: any("REDACTED" in each for each in texts(world)),
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", SIZES[:2], ids=["80x24", "120x36"])
+@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
+async def test_a_job_is_done_with_so_many_keys_typed_at_once(
+    job: Job, size: tuple[int, int], demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    shutil.copytree(demo_store, tmp_path / "store")
+    path, untouched = talks(tmp_path), rows_of(tmp_path / "store")
+    before = texts(tmp_path)
+    assert len([each for each in job.typed if not each.startswith("=")]) == job.keys
+    async with browsing(tmp_path / "store", size=size) as (app, pilot):
+        if job is JOBS["undo a change of yesterday"]:
+            type_at_once(app, "Da", "enter")
+            await settle(pilot)
+            assert not same_rows(untouched, rows_of(tmp_path / "store"))
+        for piece in job.typed:
+            if piece.startswith("="):
+                type_at_once(app, str(path) if piece == "=PATH" else piece[1:])
+            else:
+                type_at_once(app, "", piece)
+            if piece == "enter" and "=PATH" in job.typed:
+                await settle(pilot)  # a path is looked at before its list has the keyboard
+        await settle(pilot)
+        seen = screen_text(app)
+    assert job.done(tmp_path, before, seen), seen
+    if job is JOBS["undo a change of yesterday"]:
+        assert same_rows(untouched, rows_of(tmp_path / "store"))

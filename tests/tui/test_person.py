@@ -1,0 +1,38 @@
+"""Forget everything about somebody: one sentence, the preview of all that names them, and what stays elsewhere."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from memtui.tui.dialogs.change_preview import ChangePreview
+from tests.engine.curate_world import rows_of
+from tests.tui.driving import press, screen_text, settle, type_text, until
+from tests.tui.test_changing import browsing
+
+
+async def test_the_preview_says_what_stays_of_a_person_elsewhere(demo_store: Path, tmp_path: Path) -> None:
+    store = Path(shutil.copytree(demo_store, tmp_path / "store"))
+    sessions = tmp_path / ".openclaw" / "agents" / "main" / "sessions"
+    sessions.mkdir(parents=True)
+    (sessions / "one.jsonl").write_text('{"type": "session", "text": "ask Peter Lund"}\n')
+    (sessions / "two.jsonl").write_text('{"type": "session", "text": "ask somebody else"}\n')
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "filters.json").write_text('["peter lund"]')
+    async with browsing(store, size=(160, 50)) as (app, pilot):
+        await press(pilot, "6", "ctrl+p")
+        await type_text(pilot, "forget everything about Peter Lund")
+        await settle(pilot)
+        assert "Forget everything about Peter Lund" in screen_text(app)
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, ChangePreview))
+        await settle(pilot)
+        seen = " ".join(screen_text(app).replace("│", " ").split())
+        assert "3 memories deleted, history shrunk" in seen
+        assert "1 session file holds the name and stays: one.jsonl" in seen
+        assert "of memtui's own (questions, cases, filters) hold" in seen
+        assert "near in meaning" in seen or "is near them in meaning" in seen
+        await press(pilot, "y")
+        assert "LOOKED FOR AFTERWARDS" in screen_text(app)
+    left = rows_of(store).column("text").to_pylist()
+    assert not any("Peter Lund" in text for text in left)
