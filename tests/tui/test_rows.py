@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
+from pkgutil import walk_packages
 
 from textual.app import App, ComposeResult
 from textual.content import Content
 
+import memtui.tui
 from memtui.tui.paint.glyphs import ASCII, UNICODE
-from memtui.tui.widgets.row_list import Row, RowList
+from memtui.tui.widgets.row_list import KnobRows, Row, RowList, RowMessage
 
 
 class Words(RowList):
@@ -135,3 +138,60 @@ async def test_the_bar_of_a_list_is_ascii_where_the_terminal_is() -> None:
         assert bar.position > 0
         lines = bar.render_lines(bar.size.region)
         assert "".join(segment.text for line in lines for segment in line).isascii()
+
+
+class Halves(Words):
+    """The first five rows or the last five, as two views in one list have it."""
+
+    last = False
+
+    def paint(self, width: int) -> Sequence[Row]:
+        rows = [row for row in super().paint(width) if row.key]
+        return rows[5:] if self.last else rows[:5]
+
+
+class TwoViews(Bare):
+    """A host that shows the other view while the message of a row is still on its way."""
+
+    def compose(self) -> ComposeResult:
+        yield Halves()
+
+
+def every_row_message(base: type[RowMessage] = RowMessage) -> list[type[RowMessage]]:
+    """The messages of rows in the whole program, each with what it takes beside the list and the key."""
+    below = [each for kind in base.__subclasses__() for each in every_row_message(kind)]
+    return [*base.__subclasses__(), *below]
+
+
+async def test_nobody_hears_of_a_row_that_its_list_no_longer_holds() -> None:
+    app = TwoViews()
+    async with app.run_test(size=(40, 8)) as pilot:
+        rows = app.query_one(Halves)
+        rows.focus()
+        await pilot.pause()
+        app.said.clear()
+        rows.action_down()  # posts that the second row is under the cursor
+        rows.action_open()
+        rows.last = True
+        rows.repaint("k7")  # before the message is read
+        await pilot.pause()
+        assert app.said == []
+        rows.action_open()
+        await pilot.pause()
+        assert app.said == [("opened", "k7")]
+
+
+async def test_every_message_of_a_row_is_kept_back_once_the_row_is_gone() -> None:
+    for name in (module.name for module in walk_packages(memtui.tui.__path__, "memtui.tui.")):
+        import_module(name)
+    kinds = every_row_message()
+    assert {RowList.Highlighted, RowList.Opened, KnobRows.Turned} < set(kinds)
+    app = TwoViews()
+    async with app.run_test(size=(40, 8)) as pilot:
+        rows = app.query_one(Halves)
+        await pilot.pause()
+        for kind in kinds:
+            there, gone = kind.__new__(kind), kind.__new__(kind)
+            RowMessage.__init__(there, rows, "k1")
+            RowMessage.__init__(gone, rows, "k9")
+            assert (there.no_dispatch, gone.no_dispatch) == (False, True), kind.__qualname__

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
 from textual import events
 from textual.content import Content
@@ -29,6 +29,32 @@ class Row:
     key: str = ""
 
 
+@dataclass
+class RowMessage(Message, no_dispatch=None):
+    """What happened to a row of a list; nobody hears of it once the list no longer holds the row.
+
+    A message waits behind what its readers do before it. When one of those shows another view in the same list,
+    the key means nothing there, or something else: an index where a number of a version is read.
+    """
+
+    rows: RowList
+    key: str
+
+    def __init_subclass__(cls, **flags: Any) -> None:
+        """Keep the property below: a message class is given a plain `no_dispatch` of its own otherwise."""
+        super().__init_subclass__(**{"no_dispatch": None, **flags})
+
+    @property
+    def no_dispatch(self) -> bool:  # type: ignore[override]
+        """Whether the row is gone; read anew by each widget that the message comes to."""
+        return bool(self.key) and not self.rows.holds(self.key)
+
+    @property
+    def control(self) -> RowList:
+        """The list."""
+        return self.rows
+
+
 class RowList(SyncedScroll, can_focus=True):
     """Draws the rows that `paint` makes; paints anew only when the width or the data changes."""
 
@@ -50,29 +76,11 @@ class RowList(SyncedScroll, can_focus=True):
     """Whether it does so also on a screen that has another use for the key."""
     BINDINGS = bindings("rows", "narrow")
 
-    @dataclass
-    class Highlighted(Message):
+    class Highlighted(RowMessage):
         """The cursor came to rest on a row."""
 
-        rows: RowList
-        key: str
-
-        @property
-        def control(self) -> RowList:
-            """The list."""
-            return self.rows
-
-    @dataclass
-    class Opened(Message):
+    class Opened(RowMessage):
         """Enter or a second click on a row."""
-
-        rows: RowList
-        key: str
-
-        @property
-        def control(self) -> RowList:
-            """The list."""
-            return self.rows
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -101,6 +109,10 @@ class RowList(SyncedScroll, can_focus=True):
         """1-based place of the cursor among the rows that can be chosen, and how many there are."""
         keys = self._keys()
         return (keys.index(self._key) + 1 if self._key in keys else 0, len(keys))
+
+    def holds(self, key: str) -> bool:
+        """Whether a row of that key stands in the list."""
+        return self._index(key) >= 0
 
     def repaint(self, key: str | None = None) -> None:
         """Paint anew; the cursor goes to `key`, else stays on its row; on no row where that is not there."""
@@ -421,7 +433,7 @@ class ReviewRows(BuiltRows):
 
     @dataclass
     class Settled(Message):
-        """What was decided of the row under the cursor."""
+        """What was decided of the card at hand: the next one, where two keys are typed ahead of the first."""
 
         how: How
 

@@ -10,7 +10,7 @@ from textual import events
 from textual.message import Message
 
 from memtui.tui.actions.table import bindings
-from memtui.tui.widgets.row_list import Build, BuiltRows
+from memtui.tui.widgets.row_list import Build, BuiltRows, RowList, RowMessage
 from memtui.tui.widgets.text_lines import CleanInput
 
 Act = Literal[
@@ -34,13 +34,12 @@ class WizardRows(BuiltRows, inherit_bindings=False):
 
     BINDINGS = [*bindings("rows", only=_MOVES), *bindings("wizard"), *bindings("narrow")]  # noqa: RUF012
 
-    @dataclass
-    class Acted(Message):
+    class Acted(RowMessage):
         """A key was pressed on a row."""
 
-        rows: WizardRows
-        act: Act
-        key: str
+        def __init__(self, rows: RowList, key: str, act: Act) -> None:
+            super().__init__(rows, key)
+            self.act = act
 
     def __init__(self, build: Build, able: Callable[[str, str], bool], *, id: str | None = None) -> None:
         super().__init__(build, id=id)
@@ -54,7 +53,7 @@ class WizardRows(BuiltRows, inherit_bindings=False):
         return super().check_action(action, parameters)
 
     def _act(self, act: Act) -> None:
-        self.post_message(self.Acted(self, act, self.key))
+        self.post_message(self.Acted(self, self.key, act))
 
     def action_switch(self) -> None:
         self._act("switch")
