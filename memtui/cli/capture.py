@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.cli.memory_changes import add_safety_arguments
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text, warning
-from memtui.engine import Engine, UsageError
+from memtui.engine import Engine, UsageError, counted
 from memtui.engine.discovery import (
     read_config,
 )
@@ -124,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
                 waits = Inbox(engine).take(trace)
                 engine.store.refresh()
                 if waits and not args.json:
-                    print_text(f"{waits} wait for you: memtui inbox")
+                    print_text(f"{counted(waits, 'waits', 'wait')} for you: memtui inbox")
             documents.append(document(trace, entry=entry, proof=proof))
             for note in trace.warnings:
                 if not args.json:
@@ -147,7 +147,7 @@ def _replay(args: argparse.Namespace) -> int:
     if args.sources:
         raise UsageError("--replay takes its file alone.", fix="Leave the conversation out.")
     path = Path(args.replay)
-    config, prototypes = read_config(args.config) or {}, read_prototypes(path)
+    config, prototypes = _settings(args), read_prototypes(path)
     for recording in read_recordings(path):
         print(
             json.dumps(replay(recording, config=config, prototypes=prototypes), ensure_ascii=False),
@@ -168,6 +168,13 @@ def read_source(source: str, format: str) -> tuple[Conversation, ...]:
     return read_conversations(Path(source), format)
 
 
+_SHAPE = 'Give settings of the recipe: {"captureAssistant": true}.'
+
+
+def _settings(args: argparse.Namespace) -> dict[str, Any]:
+    return read_config(args.config, shape=_SHAPE) or {}
+
+
 def _request(args: argparse.Namespace, conversation: Conversation) -> CaptureRequest:
     from memtui.engine.capture import (
         CaptureRequest,
@@ -179,7 +186,7 @@ def _request(args: argparse.Namespace, conversation: Conversation) -> CaptureReq
     return CaptureRequest(
         conversation.messages,
         recipe,
-        read_config(args.config) or {},
+        _settings(args),
         args.agent,
         args.scope,
         f"agent:{args.agent}:{conversation.session}" if conversation.session else "",
@@ -236,6 +243,10 @@ def _chat_settings(args: argparse.Namespace) -> ChatSettings | None:
             raise UsageError("A model needs its service.", fix="Give --llm URL, too.")
         return None
     if args.llm:
+        if not args.llm.startswith(("http://", "https://")):
+            raise UsageError(
+                f"{args.llm} is no address of a service.", fix="For example: --llm http://127.0.0.1:11434/v1."
+            )
         if not args.llm_model:
             raise UsageError("A chat service needs a model.", fix="Give --llm-model, too.")
         key = os.environ.get(args.llm_key_env, "").strip() if args.llm_key_env else ""
@@ -292,7 +303,10 @@ def _print(document: dict[str, Any], args: argparse.Namespace) -> None:
         print_text(f"~ {row['id']} {row['why']}: {_short(row['text'])}")
     made = len(document["rows"]["created"])
     waits = sum(text["fate"] == "deferred" for text in document["texts"])
-    counts = f"{len(document['texts'])} texts, {made} new, {len(document['rows']['changed'])} changed, {waits} wait"
+    told = counted(len(document["texts"]), "text")
+    counts = (
+        f"{told}, {made} new, {len(document['rows']['changed'])} changed, {counted(waits, 'waits', 'wait')}"
+    )
     if args.dry_run:
         print_text(f"dry run: {counts}; nothing was written")
     elif document["entry"] is None:
@@ -338,7 +352,7 @@ def _why_not(args: argparse.Namespace) -> int:
             return engine.capture_context(answers if answers is None else Again(answers.calls))
 
         try:
-            place = place_of(trace, wanted)
+            place = place_of(trace, wanted, request)
         except UsageError as error:
             failure = error
             continue

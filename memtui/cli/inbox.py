@@ -7,7 +7,7 @@ import argparse
 from memtui.cli.memory_changes import add_safety_arguments
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
-from memtui.engine import UsageError
+from memtui.engine import UsageError, one_line
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,5 +74,6 @@ def run(args: argparse.Namespace) -> int:
         print_json({"schema": "memtui.inbox.v1", "item": item.as_json(), "entry": entry})
     else:
         back = "" if entry is None else f"; take it back with: memtui undo {entry}"
-        print_text(f"{'accepted' if args.accept else 'refused'}: {item.text}{back}")
+        words = args.text or item.text
+        print_text(f"{'accepted' if args.accept else 'refused'}: {one_line(words)}{back}")
     return 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from pathlib import Path
@@ -395,3 +396,65 @@ def test_a_reply_that_obeys_an_injected_order_is_told_and_changes_no_other_row(
         assert found["rows"]["created"] == []
     else:  # the plugin stores what its model says: it is told
         assert any("order" in note for note in found["warnings"])
+
+
+@pytest.mark.parametrize("recipe", ["memtui", "pro", "memory-lancedb", "mem-engine"])
+def test_no_recipe_lets_a_secret_into_what_is_printed(run: Run, place: Path, recipe: str) -> None:
+    arguments = ("capture", place / "talk.txt", "--store", place / "store", "--recipe", recipe, "--dry-run")
+    for more in (("--json",), ("--explain",)):
+        code, out, errors = run(*arguments, *more)
+        assert code == 0, errors
+        assert "hunter22" not in out + errors
+    found = captured(run, place, "--recipe", recipe, "--dry-run")
+    kept = [each for each in found["rows"]["created"] if "password" in each["text"]]
+    assert bool(kept) == any(
+        "secret" in note for note in found["warnings"]
+    )  # stored as the plugin does: told
+
+
+def test_a_lost_text_is_found_by_the_secret_that_lost_it(run: Run, place: Path) -> None:
+    code, out, errors = run("capture", "why-not", "hunter22", place / "talk.txt", "--store", place / "store")
+    assert (code, "not kept: secret" in out) == (0, True), errors
+    assert "hunter22" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--replay", "junk"), "cannot be read: it is no text."),
+        (("--replay", "junk.gz"), "cannot be read: it is not gzipped."),
+        (("--replay", "cut.gz"), "cannot be read: it is damaged, or cut off."),
+        (("talk.txt", "--config", "list.json"), 'Give settings of the recipe: {"captureAssistant": true}.'),
+        (("talk.txt", "--llm", "nowhere", "--llm-model", "m"), "nowhere is no address of a service."),
+    ],
+)
+def test_what_cannot_be_used_is_said_in_a_sentence(
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], sentence: str
+) -> None:
+    monkeypatch.chdir(place)
+    (place / "junk").write_bytes(b"\xff\xfe\x00\x81" * 20)
+    (place / "junk.gz").write_bytes(b"\xff\xfe\x00\x81" * 20)
+    (place / "cut.gz").write_bytes(gzip.compress(b'{"now": 1, "steps": []}\n')[:16])
+    (place / "list.json").write_text("[1]")
+    before = tree_hash(place / "store")
+    code, out, errors = run("capture", *arguments, "--store", place / "store")
+    assert (code, out, sentence in errors) == (2, "", True), errors
+    assert tree_hash(place / "store") == before
+
+
+def test_a_service_that_is_not_there_is_told_without_a_number_of_the_system(run: Run, place: Path) -> None:
+    found = captured(run, place, "--llm", "http://127.0.0.1:9/v1", "--llm-model", "m")
+    (told,) = found["warnings"]
+    assert "Errno" not in told
+    assert "texts wait: capture again" in told
+    assert texts(place) == []
+
+
+def test_what_is_accepted_in_other_words_is_told_in_these(run: Run, place: Path) -> None:
+    captured(run, place)
+    (item,) = json.loads(run("inbox", "--store", place / "store", "--json")[1])["items"]
+    code, out, errors = run(
+        "inbox", "--accept", item["id"], "--text", "Otter may become seal.", "--store", place / "store"
+    )
+    assert (code, "accepted: Otter may become seal.;" in out) == (0, True), errors
+    assert "Otter may become seal." in texts(place)

@@ -155,7 +155,7 @@ def plan_reflection(
     )
     if fallback:
         raise MemtuiError(
-            f"The model gave no reflection: {failures[-1] if failures else 'it said nothing'}.",
+            f"The model gave no reflection: {failures[-1].rstrip('.') if failures else 'it said nothing'}.",
             fix="Try again, or name another model; nothing was written.",
         )
     rows = len(world.draft.writes)

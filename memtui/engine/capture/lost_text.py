@@ -9,6 +9,7 @@ from typing import Any
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
 from memtui.engine.capture.recipes.memtui.likeness import key_of, share
+from memtui.engine.capture.recipes.memtui.texts import content_text, masked
 from memtui.engine.capture.recipes.registry import capture_recipe
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Message, Text
 from memtui.engine.core.errors import UsageError
@@ -61,28 +62,32 @@ class CaptureVerdict:
         """The document of `memtui capture why-not`."""
         return {
             "schema": "memtui.capture.why-not.v1",
-            "text": self.text,
+            "text": masked(self.text),
             "kept": self.kept,
             "gate": self.gate,
             "value": self.value,
             "limit": self.limit,
             "reason": self.reason,
             "ladder": [{"gate": r.gate, "passed": r.passed, "sentence": r.sentence} for r in self.ladder],
-            "changes": [each.as_json() for each in self.remedies],
+            "changes": masked([each.as_json() for each in self.remedies]),
         }
 
 
-def place_of(trace: CaptureTrace, wanted: str) -> int:
+def place_of(trace: CaptureTrace, wanted: str, request: CaptureRequest | None = None) -> int:
     """The text of the conversation that is meant: the same one, one that holds it, or the likeliest.
 
-    Raises UsageError where nothing in the conversation is like it.
+    With the `request` a text is found by its secret, too, which the trace has masked. Raises UsageError where
+    nothing in the conversation is like it.
     """
     key = key_of(wanted)
     texts = trace.texts
+    said = () if request is None else request.messages
+    holds = {at for at, each in enumerate(said) if key and key in key_of(content_text(each.content))}
     exact = [at for at, text in enumerate(texts) if key_of(text.text) == key]
     inside = [at for at, text in enumerate(texts) if key and key in key_of(text.text)]
-    if exact or inside:
-        return (exact or inside)[0]
+    masked = [at for at, text in enumerate(texts) if text.message in holds]
+    if exact or inside or masked:
+        return (exact or inside or masked)[0]
     best = max(
         range(len(texts)),
         key=lambda at: (share(wanted, texts[at].text), texts[at].role == "user"),
@@ -106,7 +111,7 @@ def why_not(
 
     `fresh` gives a context over the same store without writes on top; no model is asked anything new.
     """
-    at = wanted if isinstance(wanted, int) else place_of(trace, wanted)
+    at = wanted if isinstance(wanted, int) else place_of(trace, wanted, request)
     text = trace.texts[at]
     made = [each for each in trace.candidates if at in each.texts]
     kept = any(each.writes for each in made)

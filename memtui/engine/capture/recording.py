@@ -14,7 +14,7 @@ from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.pipeline import capture
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
 from memtui.engine.capture.recipes.memtui.likeness import key_of
-from memtui.engine.capture.recipes.memtui.texts import without_secrets
+from memtui.engine.capture.recipes.memtui.texts import masked
 from memtui.engine.capture.recipes.registry import capture_recipe
 from memtui.engine.capture.run_document import Again
 from memtui.engine.capture.trace import CaptureTrace, Message
@@ -79,7 +79,7 @@ def recorded(request: CaptureRequest, trace: CaptureTrace, seen: Recorder) -> di
     replies: dict[str, list[Any]] = {}
     for call in trace.calls:
         said = {"error": call.error} if call.reply is None else call.reply.text or call.reply.reasoning
-        replies.setdefault(call.purpose, []).append(_masked(said))
+        replies.setdefault(call.purpose, []).append(masked(said))
     if resolved := capture_recipe(request.recipe).recorded:
         config |= {name: trace.settings[name] for name in resolved}
         config.pop("sessionEnd", None)
@@ -94,14 +94,14 @@ def recorded(request: CaptureRequest, trace: CaptureTrace, seen: Recorder) -> di
         "session": request.session,
         "config": config,
         "rows_before": [_stored(row) for row in seen.rows.values()],
-        "embeddings": {_masked(text): _numbers(vector) for text, vector in seen.vectors.items()},
+        "embeddings": {masked(text): _numbers(vector) for text, vector in seen.vectors.items()},
         "replies": replies,
-        "steps": _masked(steps),
+        "steps": masked(steps),
         "calls": [
             {
                 "purpose": call.purpose,
-                "parts": _masked(call.parts),
-                "reply": None if call.reply is None else _masked(call.reply.text or call.reply.reasoning),
+                "parts": masked(call.parts),
+                "reply": None if call.reply is None else masked(call.reply.text or call.reply.reasoning),
                 "error": call.error,
             }
             for call in trace.calls
@@ -133,7 +133,7 @@ def _timed(message: Message) -> dict[str, Any]:
 def _stored(row: StoredRow) -> dict[str, Any]:
     values = {name: getattr(row, name) for name in ("id", "text", "category", "scope", "importance")}
     more = {"timestamp": row.timestamp, "metadata": row.metadata}
-    return {**_masked({**values, **more}), "vector": _numbers(row.vector)}
+    return {**masked({**values, **more}), "vector": _numbers(row.vector)}
 
 
 def _numbers(vector: Any) -> list[float] | None:
@@ -221,13 +221,3 @@ def replay(recording: Recording, settings: Mapping[str, Any], fresh: Callable[[]
         tuple(each for each in recording.kept if key_of(each) not in after),
         answers.missing,
     )
-
-
-def _masked(value: Any) -> Any:
-    if isinstance(value, str):
-        return without_secrets(value)[0]
-    if isinstance(value, Mapping):
-        return {key: _masked(each) for key, each in value.items()}
-    if isinstance(value, Sequence):
-        return [_masked(each) for each in value]
-    return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import tempfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,9 +52,20 @@ def read_recordings(path: Path) -> Iterator[dict[str, Any]]:
         else:
             with path.open(encoding="utf-8") as plain:
                 yield from _lines(plain, path)
-    except (OSError, UnicodeDecodeError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{path} cannot be read: {reason}.", fix="Name a file of recordings.") from None
+    except (OSError, UnicodeDecodeError, EOFError, zlib.error) as error:
+        raise UsageError(
+            f"{path} cannot be read: {_reason(error)}.", fix="Name a file of recordings."
+        ) from None
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, gzip.BadGzipFile):
+        return "it is not gzipped"
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no text"
+    if isinstance(error, EOFError | zlib.error):
+        return "it is damaged, or cut off"
+    return (getattr(error, "strerror", None) or str(error)).lower()
 
 
 def _lines(file: Iterable[str], path: Path) -> Iterator[dict[str, Any]]:

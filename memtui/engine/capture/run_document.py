@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.capture.chat import Call, ChatError, ChatReply, Purpose
 from memtui.engine.capture.commits import last_writes
 from memtui.engine.capture.draft import Write
+from memtui.engine.capture.recipes.memtui.texts import masked
 from memtui.engine.capture.trace import SCHEMA, CaptureTrace
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
 def document(
     trace: CaptureTrace, *, entry: int | None = None, proof: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """The document of the command-line contract, `memtui.capture.v1`."""
+    """The document of the command-line contract, `memtui.capture.v1`; secrets that a recipe lets through are masked."""
     writes = last_writes(trace.writes)
     return {
         "schema": SCHEMA,
         "recipe": trace.recipe,
-        "texts": [each.as_json() for each in trace.texts],
-        "candidates": [each.as_json() for each in trace.candidates],
+        "texts": masked([each.as_json() for each in trace.texts]),
+        "candidates": masked([each.as_json() for each in trace.candidates]),
         "rows": {
             "created": [_row(each, trace.now_ms) for each in writes if each.op == "add"],
             "changed": [_row(each, trace.now_ms) for each in writes if each.op == "change"],
@@ -42,7 +43,7 @@ def _row(write: Write, now_ms: int) -> dict[str, Any]:
     meta = row.meta(now_ms)
     return {
         "id": row.id,
-        "text": row.text,
+        "text": masked(row.text),
         "scope": row.scope,
         "category": meta.memory_category,
         "active": meta.invalidated_at is None,

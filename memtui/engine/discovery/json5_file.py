@@ -78,8 +78,11 @@ def read_json5(path: Path) -> Any:
 _SHAPE = 'Give {"retrieval": {...}, "decay": {...}}.'
 
 
-def read_config(path: str | None) -> dict[str, Any] | None:
-    """The blocks in a JSON or JSON5 file, None without one; UsageError when it cannot be read or is no object."""
+def read_config(path: str | None, shape: str = _SHAPE) -> dict[str, Any] | None:
+    """The blocks in a JSON or JSON5 file, None without one; UsageError when it cannot be read or is no object.
+
+    `shape` says in that error what it should look like.
+    """
     if path is None:
         return None
     import json5
@@ -91,7 +94,7 @@ def read_config(path: str | None) -> dict[str, Any] | None:
             f"The settings in {path} cannot be read: {failure.strerror}.", fix="Name an existing file."
         ) from None
     except (ValueError, RecursionError) as failure:
-        raise UsageError(f"{path} is not JSON.", fix=_SHAPE, details=str(failure)) from None
+        raise UsageError(f"{path} is not JSON.", fix=shape, details=str(failure)) from None
     if not isinstance(value, dict):
-        raise UsageError(f"{path} is not an object.", fix=_SHAPE)
+        raise UsageError(f"{path} is not an object.", fix=shape)
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -22,6 +23,8 @@ MAX_REPLY_BYTES = 64 << 20
 """More than the largest batch of vectors; a server that sends more is not answering us."""
 
 _NO_ADDRESS = "the address is not an http or https address"
+
+_ERRNO = re.compile(r"\[Errno -?\d+\]\s*")
 
 _LOOK_S = 0.1
 """How often a wait looks whether it was told to stop."""
@@ -75,6 +78,11 @@ def excerpt(text: str, secrets: Iterable[str], length: int = 200) -> str:
     for secret in filter(None, secrets):
         text = text.replace(secret, "[key]")
     return one_line(text)[:length]
+
+
+def _said(error: Exception) -> str:
+    """What a library says of a broken connection, without the number of the system's error."""
+    return one_line(_ERRNO.sub("", str(error))).lower()
 
 
 def new_client(url: str) -> httpx.Client:
@@ -196,9 +204,9 @@ def _exchange(
     except httpx.TimeoutException:
         raise PostError("timeout", "the connection timed out") from None
     except httpx.ConnectError as error:
-        raise PostError("unreachable", one_line(str(error)) or "no connection") from None
+        raise PostError("unreachable", _said(error) or "no connection") from None
     except (httpx.NetworkError, httpx.RemoteProtocolError) as error:
-        raise PostError("dropped", one_line(str(error)) or "the connection broke") from None
+        raise PostError("dropped", _said(error) or "the connection broke") from None
     except (httpx.LocalProtocolError, UnicodeEncodeError):
         # Their texts quote the header, key included.
         raise PostError("invalid", "the API key holds characters that no HTTP header can carry") from None

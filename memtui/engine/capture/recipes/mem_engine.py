@@ -10,8 +10,8 @@ from typing import Any
 
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
+from memtui.engine.capture.recipes.memtui.texts import without_secrets
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Fate, Message, Neighbour, Text
-from memtui.engine.core.secrets import mask
 
 DEFAULTS: Mapping[str, Any] = {
     "maxItemsPerTurn": 2,
@@ -297,7 +297,7 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
     texts: list[Text] = []
     candidates: list[Candidate] = []
     for number, message in enumerate(request.messages):
-        shown = mask("\n".join(_blocks(message.content)))[0]
+        shown = without_secrets("\n".join(_blocks(message.content)))[0]
         text = Text(shown, message.role, "dropped", message=number)
         if message.role != "user":
             texts.append(replace(text, gate="role", reason="only what the user says is looked at"))

@@ -9,10 +9,10 @@ from typing import Any
 
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.recipes.base import CaptureContext, CaptureRecipe, CaptureRequest
-from memtui.engine.capture.recipes.memtui.texts import content_text
+from memtui.engine.capture.recipes.memtui.texts import content_text, without_secrets
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Neighbour, Text
 from memtui.engine.core.javascript import utf16_len
-from memtui.engine.core.secrets import mask
+from memtui.engine.core.text import one_line
 
 DEFAULTS: Mapping[str, Any] = {"captureMaxChars": 500}
 
@@ -112,7 +112,7 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
     eligible = 0
     for number, message in enumerate(request.messages):
         raw = content_text(message.content)
-        shown = mask(raw)[0]
+        shown = without_secrets(raw)[0]
         base = Text(shown, message.role, "dropped", message=number)
         if message.role != "user":
             texts.append(replace(base, gate="role", reason="only what the user says is looked at"))
@@ -133,7 +133,14 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
             replace(base, fate="kept") if candidate.writes else replace(base, fate="known", gate="duplicate")
         )
         texts.append(fate)
-    return CaptureTrace("memory-lancedb", settings, context.now_ms, tuple(texts), tuple(candidates))
+    told = [
+        f"The plugin stores every trigger word: {one_line(without_secrets(each.content)[0])[:80]!r} holds a secret."
+        for each in candidates
+        if each.writes and without_secrets(each.content)[1]
+    ]
+    return CaptureTrace(
+        "memory-lancedb", settings, context.now_ms, tuple(texts), tuple(candidates), warnings=tuple(told)
+    )
 
 
 _LATE = "each turn tries the same first three texts again: what comes after them is never reached"

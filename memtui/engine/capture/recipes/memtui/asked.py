@@ -16,6 +16,7 @@ from memtui.engine.capture.recipes.memtui.texts import Read, Statement, fate_of,
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Neighbour, Text
 from memtui.engine.core.content_rules import instruction_like
 from memtui.engine.core.errors import EmbeddingError
+from memtui.engine.core.text import counted
 from memtui.engine.metadata.categories import normalise_category
 from memtui.engine.providers.reply_json import read_object
 
@@ -133,7 +134,7 @@ class _Run:
         waiting = [at for at in places if self.read.texts[at].gate in ("", "unsure", "no statement")]
         self.failed |= dict.fromkeys(waiting, why)
         self.warnings.append(
-            f"{why.rstrip('.')}. {len(waiting)} texts wait: capture again, or without the model; "
+            f"{why.rstrip('.')}. {counted(len(waiting), 'text waits', 'texts wait')}: capture again, or without the model; "
             "nothing was written of them."
         )
         return []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,6 +104,17 @@ def category_of(text: str, kind: str) -> str:
     if kind in _CATEGORY:
         return _CATEGORY[kind]
     return "profile" if _SELF.match(text) else "entities"
+
+
+def masked(value: Any) -> Any:
+    """A JSON value with every secret masked in its texts."""
+    if isinstance(value, str):
+        return without_secrets(value)[0]
+    if isinstance(value, Mapping):
+        return {key: masked(each) for key, each in value.items()}
+    if isinstance(value, Sequence):
+        return [masked(each) for each in value]
+    return value
 
 
 def without_secrets(text: str) -> tuple[str, int]:
