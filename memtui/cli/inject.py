@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Ask, and print the block alone: nothing where nothing is injected, and why on standard error."""
     engine = open_for(args)
-    from memtui.engine.recall import recipe_named
+    from memtui.engine.recall import UNSET, recipe_named
 
     recipe = recipe_named(args.recipe or engine.default_recipe)
     trace = engine.recall(
@@ -40,9 +40,8 @@ def run(args: argparse.Namespace) -> int:
             args.question,
             recipe=recipe.name,
             config=read_config(args.config),
-            scopes=engine.access.searched(args.agent) if recipe.needs_scopes else None,
             agent=args.agent,
-            source=recipe.hook or None,
+            source=recipe.hook or UNSET,
         )
     )
     if args.pack is not None:

@@ -22,7 +22,7 @@ def add_question_options(parser: argparse.ArgumentParser) -> None:
         "--recipe",
         metavar="NAME",
         default="",
-        help="memtui, pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb, mem-engine",
+        help="memtui, pro/agent, pro/tool, pro/cli, pro/article, memory-lancedb, mem-engine, memory-core",
     )
     parser.add_argument(
         "--config", metavar="FILE", help="JSON or JSON5 with the plugin's retrieval and decay blocks"
@@ -40,7 +40,7 @@ def add_question_options(parser: argparse.ArgumentParser) -> None:
         "--agent",
         metavar="ID",
         default="",
-        help="who asks: an agent's recipe searches what it may read (default: the configured one, else main)",
+        help="who asks: what it may read is searched (default for an agent's recipe: the configured one, else main)",
     )
     parser.add_argument("--limit", type=int, metavar="K", help="how many results (the plugin allows 1 to 20)")
     parser.add_argument(

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from memtui.engine.recall.recipes.registry import all_recipes, recipe_named
 from tests.conftest import ROOT, tree_hash
 
 FACT = "I prefer the greenhouse report as a printed weekly grid on yellow card"
@@ -123,6 +124,23 @@ def test_the_block_for_a_question_is_printed_alone(host: Host) -> None:
     other = host.call("inject", question, "--as", "someone", "--store", str(host.store))
     assert other.stdout == ""
     assert "nothing is injected" in other.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("recipe", [each.name for each in all_recipes() if each.prompt])
+def test_nothing_is_injected_that_the_agent_may_not_read(host: Host, recipe: str) -> None:
+    said = "The greenhouse report is printed every week"
+    for scope in ("agent:main", "agent:ops", "user:eva"):
+        host.call("add", f"{said} for {scope}.", "--scope", scope, "--store", str(host.store), "--yes")
+    question = "How is the greenhouse report printed every week?"
+    arguments = ("inject", question, "--recipe", recipe, "--as", "ops", "--json", "--store", str(host.store))
+    told = json.loads(host.call(*arguments).stdout)
+    info = recipe_named(recipe)
+    if info.own_rows or info.scope_by_scope:
+        return  # they know no scopes of an agent, and say so
+    assert "agent:ops" in told["block"], told
+    assert "agent:main" not in told["block"]
+    assert "user:eva" not in told["block"]
 
 
 def test_before_a_compaction_the_calculator_says_whether_notes_are_due(host: Host) -> None:

@@ -7,12 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from memtui.cli.main import run as main
 from memtui.engine import Engine, RecallRequest, explain, open_engine
 from memtui.engine.cases.case import case_from, new_case
+from memtui.engine.recall.recipes.registry import all_recipes, recipe_named
 from tests.engine.pro_store import NOW_MS, row, write_store
+from tests.engine.tables import write_table
 
 SCOPES = ("global", "agent:main", "agent:ops", "user:eva", "project:atlas", "reflection:agent:main")
 ROWS = [
@@ -105,6 +108,52 @@ def test_a_recipe_that_is_no_agents_searches_everything(tmp_path: Path, recipe: 
     assert "asked by" in trace.asker.words
 
 
+EVERYBODYS = [each.name for each in all_recipes() if not each.of_agent]
+
+
+@pytest.mark.parametrize("recipe", EVERYBODYS)
+def test_an_agent_that_is_named_decides_or_the_answer_says_that_it_does_not(
+    tmp_path: Path, recipe: str
+) -> None:
+    engine = opened(tmp_path, {"agentAccess": {"helper": ["user:eva"]}})
+    before = scopes_of(engine, asked(recipe))
+    trace = engine.recall(asked(recipe, agent="helper"))
+    assert trace.asker is not None
+    now = {row.scope for row in trace.pool.rows}
+    if "helper is named and changes nothing" in trace.asker.words:
+        assert now == before
+    elif recipe_named(recipe).own_rows:
+        assert trace.asker.words.startswith("asked by helper")
+    else:
+        assert now == {"user:eva"} < before
+        assert trace.asker.words == "asked by helper: user:eva, reflection:agent:helper"
+
+
+BUILT_IN = ("id", "text", "importance", "category", "createdAt")
+OTHERS = {
+    "built in": (*BUILT_IN, "agentId", "scope"),
+    "engine": (*BUILT_IN, "scope", "importance_label", "trust_tier"),
+}
+"""The columns of stores that other programs own: rows of an agent, and scopes by a policy."""
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_in_the_stores_of_other_programs_an_agent_counts_or_is_said_not_to(tmp_path: Path, kind: str) -> None:
+    numbers = ("importance", "createdAt")
+    fields = [(name, pa.float64() if name in numbers else pa.string()) for name in OTHERS[kind]]
+    schema = pa.schema([*fields, ("vector", pa.list_(pa.float32(), 2))])
+    memory = {name: 0.5 if name in numbers else "global" for name in OTHERS[kind]}
+    write_table(tmp_path / "store", [{**memory, "text": QUESTION, "vector": [1.0, 0.0]}], schema)
+    engine = open_engine(tmp_path / "store", now=lambda: NOW_MS, environ={}, cwd=tmp_path)
+    for recipe in all_recipes():
+        trace = engine.recall(asked(recipe.name, agent="ops"))
+        assert trace.asker is not None
+        if recipe.own_rows or (kind == "engine" and not recipe.scope_by_scope):
+            assert trace.asker.words.startswith("asked by ops: ")
+        else:
+            assert "ops is named and changes nothing: " in trace.asker.words, recipe.name
+
+
 def test_deciding_twice_changes_nothing(tmp_path: Path) -> None:
     engine = opened(tmp_path, {"agentAccess": {"main": ["global"]}})
     first = engine.recall(asked())
@@ -120,6 +169,22 @@ def test_why_not_names_the_rule_that_keeps_a_memory_from_the_agent(tmp_path: Pat
     assert (verdict.gate, verdict.value) == ("scope", "agent:main")
     assert "access list" in verdict.sentence
     assert "main reads global, reflection:agent:main" in verdict.sentence
+
+
+@pytest.mark.parametrize("recipe", [each.name for each in all_recipes() if not each.own_rows])
+def test_why_not_and_the_search_agree_on_every_scope_and_on_none(tmp_path: Path, recipe: str) -> None:
+    bare = [
+        row(name, f"The gateway port in no scope, {name}", (1, 0.5), scope=scope)
+        for name, scope in (("blank", ""), ("null", None))
+    ]
+    write_store(tmp_path / "store", [*ROWS, *bare], dims=2)
+    engine = open_engine(tmp_path / "store", now=lambda: NOW_MS, environ={}, cwd=tmp_path)
+    request = asked(recipe, agent="main")
+    met = {each.id for each in engine.recall(request).pool.rows}
+    for each in (*SCOPES, "blank", "null"):
+        verdict = explain.why_not(engine, each, request, changes=False)
+        rung = next(rung for rung in verdict.ladder if rung.gate == "scope")
+        assert rung.passed is (each in met), each
 
 
 def test_a_case_asks_as_the_agent_unless_it_was_judged_on_all_scopes(tmp_path: Path) -> None:
@@ -173,8 +238,6 @@ def test_a_batch_takes_null_for_all_scopes_and_nothing_for_the_agents(
 
 
 def test_every_recipe_says_what_others_decide_by() -> None:
-    from memtui.engine.recall.recipes.registry import all_recipes, recipe_named
-
     for recipe in all_recipes():
         assert recipe.family, recipe.name
         assert recipe.unfiltered, recipe.name

@@ -10,6 +10,7 @@ from memtui.engine import Engine
 from memtui.tui.dialogs.choose_one import ChooseOne, ScopePick
 from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.dialogs.stage_ledger import StageLedger
+from memtui.tui.messages import AskRecall
 from memtui.tui.widgets.question_line import OptionsLine
 from memtui.tui.widgets.result_list import ResultList
 from tests.tui.driving import SIZES, press, screen_text, settle, until
@@ -88,6 +89,45 @@ async def test_scopes_are_marked_and_searched(demo_engine: Engine) -> None:
         screen.choose(everyone=True)
         await settle(pilot)
         assert "no agent sees" in screen_text(app)
+
+
+@pytest.mark.slow
+async def test_an_agent_that_was_chosen_counts_in_every_recipe_or_the_answer_says_that_it_does_not(
+    demo_engine: Engine,
+) -> None:
+    async with recalling(demo_engine) as (app, pilot, screen):
+        screen.choose(agent="research")
+        for recipe in demo_engine.recipes():
+            screen.choose(recipe=recipe.name)
+            screen.ask_again()
+            await settle(pilot)
+            trace, text = screen.state.trace, screen_text(app)
+            assert trace is not None
+            assert trace.asker is not None
+            assert trace.recipe == recipe.name
+            if trace.asker.agent:
+                assert trace.asker.words.startswith("asked by research: ")
+                assert "asked by research" in text
+            else:
+                assert "research is named and changes nothing" in trace.asker.words
+                assert "research is named" in text
+        screen.choose(recipe="memtui")
+        await press(pilot, "s")
+        await until(pilot, lambda: isinstance(app.screen, ScopePick))
+        await press(pilot, "g", "enter")
+        assert screen.state.form.agent == ""
+        assert screen.state.trace.asker.words == "asked by you, not an agent: all scopes"  # type: ignore[union-attr]
+
+
+async def test_a_call_of_the_stores_own_agent_is_asked_again_as_that_agent(demo_engine: Engine) -> None:
+    async with recalling(demo_engine, query="", recipe="memtui") as (_, pilot, screen):
+        own = demo_engine.agents[0]
+        screen.receive(AskRecall("Which editor does Ines use?", agent=own))
+        await settle(pilot)
+        trace = screen.state.trace
+        assert trace is not None
+        assert trace.asker is not None
+        assert trace.asker.words.startswith(f"asked by {own}: ")
 
 
 @pytest.mark.slow

@@ -68,7 +68,10 @@ def searched_scopes(trace: Trace) -> Sequence[str] | None:
 def _scope(trace: Trace, row: CandidateRow) -> GateResult:
     """By the scopes asked for; a recipe with a scope policy of its own takes them as its own words."""
     scopes = searched_scopes(trace)
-    passed = scopes is None or row.scope in scopes or (not row.scope and GLOBAL in scopes)
+    blank_is_global = recipe_named(
+        trace.recipe
+    ).scope_by_scope  # as its policy has it; elsewhere no filter meets it
+    passed = scopes is None or row.scope in scopes or (blank_is_global and not row.scope and GLOBAL in scopes)
     limit = None if scopes is None else list(scopes)
     return GateResult(
         "scope", passed, row.scope, limit, sentences.sentence("scope", passed, row.scope, limit, {})

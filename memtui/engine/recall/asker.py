@@ -1,4 +1,7 @@
-"""Who asks by a recipe: an agent, with the scopes that it may read, or a person, who sees everything."""
+"""Who asks by a recipe: an agent, with the scopes that it may read, or a person, who sees everything.
+
+An agent that is named either decides what is searched, or the words say why it does not: it is never passed over.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,33 @@ def by_person(
     return request, Asker("", "given", tuple(scopes), f"asked by {who}: {_listed(scopes)}")
 
 
+def by_whoever(
+    request: RecallRequest, context: RecallContext, who: str = "you, not an agent"
+) -> tuple[RecallRequest, Asker]:
+    """The agent that is named, within the scopes that it may read; a person where none is named.
+
+    Raises ConfigError where the access lists cannot be read.
+    """
+    agent = request.agent.strip()
+    if not agent:
+        return by_person(request, context, who)
+    visibility = context.store.dialect.can.visibility
+    if visibility in ("scopes", "policy"):
+        return by_agent(request, context)
+    request, asker = by_person(request, context, who)
+    return request, uncounted(asker, agent, OF_ALL_AGENTS if visibility else NO_RULES)
+
+
+OF_ALL_AGENTS = "this recipe searches the memories of all agents"
+
+NO_RULES = "nothing here says which agent reads what"
+
+
+def uncounted(asker: Asker, agent: str, why: str) -> Asker:
+    """The same asker, whose words say that the agent that was named changes nothing."""
+    return replace(asker, words=f"{asker.words}; {agent} is named and changes nothing: {why}")
+
+
 def by_own_rules(request: RecallRequest, words: str, agent: str = "") -> tuple[RecallRequest, Asker]:
     """The recipe's program decides by rules of its own, which `words` tell."""
     scopes = None if request.scopes is UNSET else request.scopes
@@ -40,7 +70,9 @@ def by_agent(request: RecallRequest, context: RecallContext) -> tuple[RecallRequ
     of the built-in program has no scopes to read by. Raises ConfigError where the access lists cannot be read.
     """
     if context.store.dialect.can.visibility == "agents":
-        return by_person(request, context)
+        request, asker = by_person(request, context)
+        named = request.agent.strip()
+        return request, uncounted(asker, named, OF_ALL_AGENTS) if named else asker
     agent = request.agent.strip() or context.agent
     replays = request.source is not UNSET or request.lanes is not None
     if request.scopes is UNSET and replays:

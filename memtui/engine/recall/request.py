@@ -72,8 +72,6 @@ class RecipeInfo:
     """Whether it searches the rows of the agent that asks, and of nobody else."""
     scope_by_scope: bool = False
     """Whether a policy of its own decides what is searched: scope after scope, and words without an index."""
-    needs_scopes: bool = False
-    """Whether it has no rule on who reads what: the caller that asks for an agent names the scopes."""
     unfiltered: str = "all scopes, no filter"
     """What is searched where nobody names a scope or an agent, for a person."""
     on_purpose: str = ""

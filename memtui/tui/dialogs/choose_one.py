@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from textual import events
@@ -289,7 +289,8 @@ class ScopeRows(RowList):
         """Mark the scope under the cursor, or take its mark away; the first row takes all away."""
         if self.key == ALL:
             self.chosen.clear()
-            self._now = replace(self._now, scopes=None, everyone=True)
+            agent = self._now.agent if self._readers else ""  # nobody's recipe asks as a person again
+            self._now = Searched(None, agent, everyone=True)
         elif self.key.startswith(AGENT):
             self.chosen.clear()
             self._now = Searched(agent=self.key.removeprefix(AGENT))

@@ -38,11 +38,12 @@ def recipe_named(recipes: Sequence[RecipeInfo], name: str) -> RecipeInfo | None:
 
 
 def chips(
-    form: Form, recipe: RecipeInfo | None, own_agent: str = "", searched: Sequence[str] = ()
+    form: Form, recipe: RecipeInfo | None, own: str = "", searched: Sequence[str] = ()
 ) -> tuple[OptionChip, ...]:
-    """The options in the order of the line; `own_agent` is the one that asks where the form names none.
+    """The options in the order of the line; `own` is the one that asks where the form names none.
 
-    `searched` are the scopes that the recipe's own rules made of this question, once it is answered.
+    It is empty where no agent reads by scopes. `searched` are the scopes that the recipe's own rules made of this
+    question, once it is answered.
     """
     own_limit = recipe.limit if recipe else 0
     limit = form.limit if form.limit is not None else own_limit
@@ -51,7 +52,7 @@ def chips(
     return (
         OptionChip("recipe", "recipe", form.recipe or "-"),
         OptionChip("limit", "k", str(limit or "-"), form.limit is not None and form.limit != own_limit),
-        OptionChip("scope", *asked_by(form, recipe, own_agent, searched)),
+        OptionChip("scope", *asked_by(form, recipe, own, searched)),
         OptionChip("category", "category", form.category or "any kind", form.category is not None),
         OptionChip("source", "caller", form.source or own_source, form.source not in (None, own_source)),
         *tried,
@@ -59,15 +60,16 @@ def chips(
 
 
 def asked_by(
-    form: Form, recipe: RecipeInfo | None, own_agent: str, searched: Sequence[str] = ()
+    form: Form, recipe: RecipeInfo | None, own: str, searched: Sequence[str] = ()
 ) -> tuple[str, str, bool]:
     """Label, value and whether it is chosen: the agent that asks, the scopes that are named, or all of them."""
     if form.scopes is not None:
         return "scopes", ", ".join(form.scopes) or "none", True
-    if recipe is not None and recipe.of_agent and not form.everyone:
+    named = form.agent and recipe is not None and not recipe.scope_by_scope and not recipe.own_rows
+    if recipe is not None and own and (recipe.of_agent or named) and not form.everyone:
         if form.source is not None:
             return "scope", "all scopes", False
-        return "asked by", form.agent or own_agent or "main", bool(form.agent) and form.agent != own_agent
+        return "asked by", form.agent or own, bool(form.agent) and form.agent != own
     if recipe is not None and recipe.scope_by_scope:
         return (
             "scope",
@@ -77,6 +79,13 @@ def asked_by(
     if recipe is not None and recipe.own_rows:
         return "asked by", form.agent or "main", False
     return "scope", "all scopes", form.everyone and recipe is not None and recipe.of_agent
+
+
+def own_agent(engine: Engine | None) -> str:
+    """The agent that asks where a form names none; empty where the store's rules are not by scopes."""
+    if engine is None or engine.store.dialect.can.visibility not in ("scopes", "policy"):
+        return ""
+    return engine.agents[0]
 
 
 def unfiltered_words(recipe: RecipeInfo | None) -> str:

@@ -16,7 +16,7 @@ from memtui.tui.screens.recall import view
 from memtui.tui.screens.recall.state import RecallState, title_of
 from memtui.tui.trace import results as present
 from memtui.tui.trace import stages
-from memtui.tui.trace.options import chips, recipe_named, recipes_of
+from memtui.tui.trace.options import chips, own_agent, recipe_named, recipes_of
 from memtui.tui.widgets.breakdown import Breakdown
 from memtui.tui.widgets.dropped_list import DroppedList
 from memtui.tui.widgets.memory_text import MemoryText
@@ -53,10 +53,11 @@ class QuestionPanel(BoundPanel[RecallState]):
             line.show(title_of(state.form.query))
         options = self.query_one(OptionsLine)
         recipes = recipes_of(session.engine)
-        own_agent = session.engine.agents[0] if session.engine is not None else ""
         asker = state.trace.asker if state.trace is not None and not state.edited else None
         searched = asker.scopes or () if asker is not None and asker.how == "own-rules" else ()
-        options.chips = chips(state.form, recipe_named(recipes, state.form.recipe), own_agent, searched)
+        options.chips = chips(
+            state.form, recipe_named(recipes, state.form.recipe), own_agent(session.engine), searched
+        )
         said = Content()
         if state.phase == "running":
             said = Content.styled("asking", "$primary")

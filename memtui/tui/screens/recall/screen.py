@@ -172,8 +172,10 @@ class RecallScreen(BaseScreen):
             return
         self.state = reduce.edit(self.state, query=message.query)
         if message.agent is not None:
-            own = self.session.engine is not None and message.agent == self.session.engine.agents[0]
-            agent = "" if own else message.agent
+            engine = self.session.engine
+            recipe = options.recipe_named(options.recipes_of(engine), self.state.form.recipe)
+            own = engine is not None and message.agent == engine.agents[0]
+            agent = "" if own and recipe is not None and recipe.of_agent else message.agent
             self.state = reduce.edit(self.state, agent=agent, scopes=None, everyone=False)
         if message.run:
             self._run()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.engine.core.errors import UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
-from memtui.engine.recall.asker import by_own_rules
+from memtui.engine.recall.asker import by_own_rules, uncounted
 from memtui.engine.recall.candidates import CandidatePool, Floats
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
@@ -143,6 +143,9 @@ def _markers(
 NAME = "mem-engine"
 
 HOOK = "auto-recall"
+
+NO_AGENTS = "the policy of openclaw-mem-engine knows scopes and no agents"
+"""Why naming an agent changes nothing."""
 
 PACKINGS = 3
 """How often the block is packed: the receipt in front of it names how many memories it holds."""
@@ -298,7 +301,9 @@ class _Engine:
         words = (
             f"scope {scopes[0]} ({how[self.scope.mode]}){then}; name another to search it" if scopes else ""
         )
-        return Asker("", "own-rules", scopes, words or "no scope may be searched")
+        asker = Asker("", "own-rules", scopes, words or "no scope may be searched")
+        agent = self.request.agent.strip()
+        return uncounted(asker, agent, NO_AGENTS) if agent else asker
 
     def _scope(self) -> scope_rules.Scope:
         scopes = self.request.scopes

@@ -15,7 +15,7 @@ from pydantic import Field
 from memtui.engine.core.errors import ConfigError, MemtuiError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
-from memtui.engine.recall.asker import by_person
+from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import CandidatePool, DroppedHit, Floats, Hit
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.io_cache import IoCache, check_dims, question_vector
@@ -494,12 +494,11 @@ RECIPES = (
         "chunk of its Markdown.",
         DEFAULT_LIMIT,
         run=run,
-        asker=by_person,
+        asker=by_whoever,
         resolve=resolve,
         knobs=KNOBS,
         idle=idle,
         block=BLOCK,
         family=NAME,
-        needs_scopes=True,
     ),
 )

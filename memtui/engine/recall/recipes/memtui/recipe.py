@@ -10,7 +10,7 @@ from memtui.engine.core.errors import MemtuiError, UsageError
 from memtui.engine.core.javascript import trim
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.providers.static_embedder import bundled
-from memtui.engine.recall.asker import by_person
+from memtui.engine.recall.asker import by_whoever
 from memtui.engine.recall.candidates import CandidatePool, Floats
 from memtui.engine.recall.confidence import confidence
 from memtui.engine.recall.context import RecallContext
@@ -375,7 +375,7 @@ RECIPES = (
         "No decay unless asked for.",
         DEFAULT_LIMIT,
         run=run,
-        asker=by_person,
+        asker=by_whoever,
         resolve=resolve,
         knobs=KNOBS,
         idle=idle,
@@ -383,7 +383,6 @@ RECIPES = (
         search_space=SEARCH_SPACE,
         own_scale=True,
         family=NAME,
-        needs_scopes=True,
         prompt="as the plugin",
         finding=frozenset({"memtui.pool", "memtui.following", "memtui.profile"}),
         guards=("inactive", "expired", "state"),

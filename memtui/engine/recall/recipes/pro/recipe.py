@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from memtui.engine.recall.asker import by_agent, by_person
+from memtui.engine.recall.asker import by_agent, by_whoever
 from memtui.engine.recall.recipes.base import Recipe
 from memtui.engine.recall.recipes.pro.knobs import KNOBS, SEARCH_SPACE, idle
 from memtui.engine.recall.recipes.pro.run import resolve, run
@@ -20,7 +20,7 @@ def _recipe(staged: StagedRecipe, title: str, description: str, **more: Any) -> 
         staged.limit,
         **{
             "run": partial(run, staged),
-            "asker": by_person,
+            "asker": by_whoever,
             "resolve": partial(resolve, staged),
             "knobs": KNOBS,
             "idle": idle,
@@ -63,7 +63,7 @@ RECIPES = (
         CLI,
         "what the plugin's command line prints",
         "The plugin without its decay engine: recency, importance, time decay. It ranks differently from the agent.",
-        asker=partial(by_person, who="the command line, for its owner"),
+        asker=partial(by_whoever, who="the command line, for its owner"),
     ),
     _recipe(
         ARTICLE,
