@@ -13,6 +13,7 @@ import pytest
 from textual import events
 
 from memtui.engine import open_engine
+from memtui.tui.actions import dispatch
 from memtui.tui.calls import EngineCalls
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne
@@ -177,23 +178,41 @@ WALK = {
     "the journal after a change": [*"2jDa", "enter", *"6j"],
     "a change is taken back": [*"2jDa", "enter", "u"],
     "a memory is chosen": [*"3", *ASKED, *"E", *"kelp", "enter"],
+    "a file is imported": ["5", "enter", *"said.md", "enter", *"nj", "space", "n"],
+    "a path that leads nowhere": ["5", "enter", *"gone.md", "enter", *"x"],
 }
 
 
+def the_machine_stands_still(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Every action holds up everything for longer than a key is waited for that has got lost."""
+    act = dispatch.KeymapApp.run_action
+    monkeypatch.setattr(dispatch, "LOST_S", seconds / 2)
+
+    async def held_up(self: Any, *given: Any, **more: Any) -> bool:
+        done = await act(self, *given, **more)
+        time.sleep(seconds)
+        return done
+
+    monkeypatch.setattr(dispatch.KeymapApp, "run_action", held_up)
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("hindered", [everything_takes_time, the_machine_stands_still])
 @pytest.mark.parametrize("keys", WALK.values(), ids=WALK.keys())
 async def test_keys_typed_at_once_do_what_they_do_one_by_one(
-    keys: list[str], demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    keys: list[str], hindered: Any, demo_store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On every screen, with an engine that takes its time for everything: what is typed ahead ends the same."""
+    """On every screen, slow or held up in all that it does: what is typed ahead ends the same."""
     world = tmp_path / "world"
     pressed = [NAMES.get(key, key) for key in keys]
+    (tmp_path / "said.md").write_text("- The gallery closes at five.\n- The kiln is hot on Mondays.\n")
+    monkeypatch.chdir(tmp_path)
 
     async def seen(*, at_once: bool) -> tuple[str, str]:
         shutil.rmtree(world, ignore_errors=True)
         async with browsing(Path(shutil.copytree(demo_store, world / "store"))) as (app, pilot):
             if at_once:
-                everything_takes_time(monkeypatch, 0.1)
+                hindered(monkeypatch, 0.1)
                 type_at_once(app, "", *pressed)
             else:
                 await press(pilot, *pressed)

@@ -90,6 +90,9 @@ makes of that, and what the screen makes of that."""
 LOST_S = 1.0
 """A widget that goes while a key is on its way takes it along: the next key waits no longer than this."""
 
+LOST_LOOKS = 20
+"""So often within that time it must have been seen standing still: while the machine stands still nobody looks."""
+
 PERFORM = "perform"
 """The group of the worker that takes the steps of what was chosen in the palette."""
 
@@ -115,6 +118,8 @@ class KeymapApp(QuickApp):
         self._looks = 0
         """How often it was seen that the next key has to wait."""
         self._serial = 0
+        self._steps = 0
+        """How many steps the keys so far have gone on their ways."""
         self._told: set[str] = set()
         """Ids of actions that were said to have moved."""
         self.performed: list[str] = []
@@ -169,8 +174,21 @@ class KeymapApp(QuickApp):
         elif name:
             await super().on_event(events.Key(name, None))
         way = [each for each in taker.ancestors_with_self if each is not self]
-        self.set_timer(LOST_S, partial(self._handled, self._serial))
+        self._see_lost(self._serial, self._steps, 0)
         self._follow(self._serial, way, 0)
+
+    async def _look_for_lost(self, serial: int, steps: int, looks: int) -> None:
+        if serial == self._serial and looks >= LOST_LOOKS:
+            await self._handled(serial)
+        else:
+            self._see_lost(serial, steps, looks)
+
+    def _see_lost(self, serial: int, steps: int, looks: int) -> None:
+        """Give a key up for lost that stands still; by looks, as a clock also runs while the loop is held up."""
+        if serial == self._serial:
+            looks = looks + 1 if steps == self._steps else 0
+            look = partial(self._look_for_lost, serial, self._steps, looks)
+            self.set_timer(LOST_S / LOST_LOOKS, look)
 
     async def _look_again(self) -> None:
         if self._holding:
@@ -210,6 +228,7 @@ class KeymapApp(QuickApp):
         """Go the way that the key and what it set going go, from the widget to the app, through every queue."""
         if serial != self._serial:
             return
+        self._steps += 1
         while at < ROUNDS * (len(way) + 1):
             round_at = at % (len(way) + 1)
             node: DOMNode = way[round_at] if round_at < len(way) else self

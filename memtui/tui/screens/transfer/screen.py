@@ -176,8 +176,8 @@ class TransferScreen(BaseScreen):
         self.app.post_message(message)
 
     def later(self, act: Callable[[], None]) -> None:
-        """Do this after what is shown was painted."""
-        self.call_after_refresh(act)
+        """Do this, which may move the keyboard, after what is shown was painted; until then keys wait."""
+        self.hand_over(act)
 
     def at(self, panel: str) -> str:
         """The key of the row under the cursor of a list."""
