@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual import on
@@ -263,9 +264,13 @@ class ChangeRequests(Widget):
             SLOW_S, lambda: self._slow(PLAN, number, "working out the change; {browse.clear-filter} stops it")
         )
 
-    def _slow(self, slot: str, number: int, text: str) -> None:
+    def _slow(self, slot: str, number: int, text: str, since: float | None = None) -> None:
+        """Say what takes long for as long as it does, and how long that is already."""
         if self.runner.busy(slot, number):
-            self.say(text, "note")
+            begun = monotonic() if since is None else since
+            seconds = round(monotonic() - begun)
+            self.say(f"{text}, {seconds} s" if seconds > 1 else text, "note")
+            self.set_timer(1.0, lambda: self._slow(slot, number, text, begun))
 
     @on(RunFinished)
     def _finished(self, message: RunFinished) -> None:

@@ -62,6 +62,11 @@ _ANYWAY = ("app", "state", "home", "links")
 _OPENING = {"looking": "the store is being looked for", "opening": "the store is being opened"}
 
 
+def no_store(node: DOMNode) -> str:
+    """Why there is no open store: half a sentence."""
+    return _OPENING.get(host(node).session.phase, "no store is open")
+
+
 def refusal(node: DOMNode, key: Action) -> str:
     """Why the action of `key`, which `node` does not allow now, is refused: half a sentence.
 
@@ -73,7 +78,7 @@ def refusal(node: DOMNode, key: Action) -> str:
         return str(said)
     session = host(node).session
     if not session.open and key.context not in ("app", "state"):
-        return _OPENING.get(session.phase, "no store is open")
+        return no_store(node)
     if key.writes and (why := getattr(getattr(node, "staging", None), "forbidden", "")):
         return one_line(why)
     needs = key.needs or place(key.context).needs
@@ -220,7 +225,7 @@ class KeymapApp(QuickApp):
         if typing and getattr(active, "node", taker) is taker:
             return False  # a key of the line of text itself
         opening = host(self).session.phase in _OPENING
-        if opening and key is not None and key.context not in _ANYWAY:
+        if opening and (key is None or key.context not in _ANYWAY):
             return True
         return screen.holds(key, active is None or active.enabled)
 

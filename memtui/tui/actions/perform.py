@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from time import monotonic
+from contextlib import suppress
 
 from textual.dom import DOMNode
 from textual.message import Message
@@ -20,6 +20,9 @@ from memtui.tui.host import host
 
 LOOK_S = 0.02
 """How often to see whether a screen has what it waits for."""
+
+TURN_S = 1.0
+"""A turn takes no longer than this."""
 
 PATIENCE_S = 60.0
 """A screen that reads longer than this is left alone, with the action not done."""
@@ -117,13 +120,24 @@ async def _at_rest(app: KeymapApp) -> None:
             return False
         return all(getattr(node, "settled", True) for node in nodes)
 
-    await asyncio.sleep(LOOK_S)  # what was mounted now asks for its first answer
+    await _turn(app)  # what was mounted now asks for its first answer
     await _until(app, rested, PATIENCE_S)
-    await asyncio.sleep(LOOK_S)  # what its last answer set going
+    await _turn(app)  # what its last answer set going
     await _until(app, rested, PATIENCE_S)
 
 
 async def _until(app: KeymapApp, true: Callable[[], bool], patience_s: float) -> None:
-    end = monotonic() + patience_s
-    while app.is_running and not true() and monotonic() < end:
-        await asyncio.sleep(LOOK_S)
+    """Wait until it is true; patience is over when as many looks have been taken as fit into it, however long each."""
+    looks = round(patience_s / LOOK_S)
+    while app.is_running and looks > 0 and not true():
+        looks -= 1
+        await _turn(app)
+
+
+async def _turn(app: KeymapApp) -> None:
+    """Let everything have its turn: a busy machine may need far longer for it than `LOOK_S`."""
+    done = asyncio.Event()
+    await asyncio.sleep(LOOK_S)
+    app.screen.call_after_refresh(done.set)
+    with suppress(TimeoutError):  # a screen that goes calls nobody
+        await asyncio.wait_for(done.wait(), TURN_S)

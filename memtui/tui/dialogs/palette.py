@@ -20,7 +20,7 @@ from textual.widgets import Input
 
 from memtui.engine import clean, counted, one_line
 from memtui.patches.textual_painting import QuickModal
-from memtui.tui.actions.dispatch import KeymapApp
+from memtui.tui.actions.dispatch import KeymapApp, no_store
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import EngineCalls
 from memtui.tui.dialogs.palette_entry import PREFIXES, PaletteEntry, Ranked, rank, split
@@ -36,6 +36,7 @@ from memtui.tui.layout import NORMAL_WIDTH, WIDE_WIDTH
 from memtui.tui.messages import RunFailed, RunFinished
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.numbers import full
+from memtui.tui.session import Session
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.text_lines import CleanInput
 
@@ -190,9 +191,6 @@ UNASKED_ROWS = 6
 _WAYS = "enter run   {palette.group} next group   {palette.close} close"
 
 
-_WAYS = "enter run   {palette.group} next group   {palette.close} close"
-
-
 class Palette(QuickModal[None]):
     """An input and the ranked rows; Enter runs the highlighted one on the screen below."""
 
@@ -233,6 +231,13 @@ class Palette(QuickModal[None]):
         self._theme = self.app.theme
         self.query_one(Panel).headline(where=_WAYS)
         self._show()
+        self.watch(self.app, "session", self._session_changed, init=False)
+
+    def _session_changed(self, before: Session, now: Session) -> None:
+        """More, or less, can be done: the store is open, its scopes are known."""
+        if (before.phase, before.revision) != (now.phase, now.revision):
+            self._entries = entries_for(self._below)
+            self._show()
 
     def on_unmount(self) -> None:
         self.runner.cancel_all()
@@ -272,7 +277,7 @@ class Palette(QuickModal[None]):
         if group == "VIEWS" and not counts["VIEWS"]:
             note = "no view of this store was saved"
         if group == "SCOPES" and not counts["SCOPES"]:
-            note = "no store is open"
+            note = no_store(self)
         self.query_one(PaletteList).show(rows, shown, note, keep=keep)
         prefixes = "  ".join(f"{prefix} {name.lower()}" for prefix, name in PREFIXES.items())
         wide = self.app.size.width >= NORMAL_WIDTH
@@ -304,16 +309,19 @@ class Palette(QuickModal[None]):
     def _ask(self, words: str) -> None:
         work = search(self._below, words)
         if work is None:
-            self._note = "no store is open"
+            self._note = no_store(self)
             self._list(self.query_one(Input).value, keep=True)
             return
         self._asked, self._timer = words, None
         self.runner.start("memories", work)
 
     def holds(self, pressed: str) -> bool:
-        """Whether a key waits: what acts on a row, while there is none and memories are being looked for."""
+        """Whether a key waits: what acts on a row that is not there, or cannot act, before a search or the store."""
+        session, entry = host(self).session, self.query_one(PaletteList).current
+        if session.busy and session.stats is None and (entry is None or entry.disabled or entry.group == "INTENT"):
+            return pressed == "enter"
         looking = self._timer is not None or self.runner.busy("memories")
-        return pressed == "enter" and self.query_one(PaletteList).current is None and looking
+        return pressed == "enter" and entry is None and looking
 
     def on_run_finished(self, message: RunFinished) -> None:
         """The memories have been found."""

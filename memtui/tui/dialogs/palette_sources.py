@@ -18,7 +18,7 @@ from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.action import Action
 from memtui.tui.actions.conflicts import place
 from memtui.tui.actions.data import SENTENCES
-from memtui.tui.actions.dispatch import PERFORM, KeymapApp, refusal
+from memtui.tui.actions.dispatch import PERFORM, KeymapApp, no_store, refusal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import Report, Work
 from memtui.tui.dialogs.intents import Intent, examples, understood
@@ -68,7 +68,7 @@ def _commands(screen: Screen[object]) -> list[PaletteEntry]:
         run = partial(_perform, screen, [key.id]) if reachable else partial(app.simulate_key, key.press)
         disabled = "" if active is None or active.enabled else refusal(active.node, key)
         if elsewhere and not host(screen).session.open and where.on != "home":
-            disabled = "no store is open"
+            disabled = no_store(screen)
         elif key.context == "app" and active is None and not app.check_action(key.action, ()):
             disabled = f"needs {key.needs}" if key.needs else "not now"
         found.append(
@@ -123,7 +123,7 @@ def intent_entries(screen: Screen[object], text: str) -> list[PaletteEntry]:
             partial(_perform, screen, steps_of(each)),
             _said(each) or "a look at it first, nothing is written",
             detail=f"{each.title}\n\nnothing is written before you have seen what it changes",
-            disabled="" if session.open else "no store is open",
+            disabled="" if session.open else no_store(screen),
         )
         for each in understood(text, scopes)[:2]
     ]

@@ -226,10 +226,18 @@ class StoreOpener:
         engine = session.engine
         if engine is None or session.phase != "ready" or session.newer or self._runner.busy("watch"):
             return
+        if self._writing:
+            return
         self._looks += 1
         if engine.is_remote and self._looks % REMOTE_LOOKS:
             return
         self._runner.start("watch", lambda token, report: (engine.newer(), engine.reconfigured))
+
+    @property
+    def _writing(self) -> bool:
+        """Whether a change of ours is on its way: what is new in the table may be its own."""
+        frame = self._app.frame
+        return frame is not None and frame.is_mounted and frame.staging.working
 
     def advanced(self, message: RunAdvanced) -> None:
         """A step of opening or reading."""
@@ -254,7 +262,7 @@ class StoreOpener:
         value, app = message.value, self._app
         if message.slot == "watch":
             rows, reconfigured = value
-            if rows is not None or reconfigured:
+            if (rows is not None or reconfigured) and not self._writing:
                 app.set_session(newer=newer_words(rows, app.keys.cap("app.reload")))
         elif isinstance(value, NothingFound):
             app.set_session(phase="none", looked_at=value.looked_at, choices=(), why="", progress=None)

@@ -32,6 +32,8 @@ class QuestionPanel(BoundPanel[RecallState]):
 
     def __init__(self) -> None:
         super().__init__(QuestionLine(), OptionsLine(), title="Question", id="ask")
+        self._asks = ""
+        """The question of the state that was painted last."""
 
     def part(self, state: RecallState) -> tuple[object, ...]:
         session, width = self.session, self.app.size.width
@@ -49,8 +51,10 @@ class QuestionPanel(BoundPanel[RecallState]):
     def paint_part(self, state: RecallState) -> None:
         session, cap, width = self.session, host(self).keys.cap, self.app.size.width
         line = self.query_one(QuestionLine)
-        if title_of(line.value) != title_of(state.form.query):  # what is being typed stays as it is
-            line.show(title_of(state.form.query))
+        query, before = title_of(state.form.query), self._asks
+        self._asks = query
+        if query != before:  # else it is the line that knows more: the state has not heard yet of what is typed
+            line.show(query)
         options = self.query_one(OptionsLine)
         recipes = recipes_of(session.engine)
         asker = state.trace.asker if state.trace is not None and not state.edited else None

@@ -301,8 +301,8 @@ class RecallScreen(BaseScreen):
     @on(Input.Submitted)
     def _submitted(self) -> None:
         self._run()
-        if self.runner.busy("recall"):
-            self._focus_list()  # what is typed from here on is about the answer
+        if self.runner.busy("recall") or (self._wanted and self.session.busy):
+            self._focus_list()  # what is typed from here on is about the answer, now or when the store is open
 
     @on(QuestionLine.Walked)
     def _walked(self, event: QuestionLine.Walked) -> None:
