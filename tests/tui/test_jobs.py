@@ -135,7 +135,9 @@ async def opening(store: Path, size: tuple[int, int]) -> AsyncIterator[tuple[Mem
 def archive_one(store: Path) -> None:
     """The change of yesterday."""
     around = {"MEMTUI_STATE_DIR": str(store.parent / "state")}
-    engine = open_engine(str(store), now=lambda: NOW_MS, environ=around, state=store.parent / "state", writable=True)
+    engine = open_engine(
+        str(store), now=lambda: NOW_MS, environ=around, state=store.parent / "state", writable=True
+    )
     try:
         newest = engine.page(engine.view(ListQuery()), 0, 1)[0]
         engine.curate.apply(engine.curate.forget([newest.id], hard=False))

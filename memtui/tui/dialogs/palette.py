@@ -318,7 +318,11 @@ class Palette(QuickModal[None]):
     def holds(self, pressed: str) -> bool:
         """Whether a key waits: what acts on a row that is not there, or cannot act, before a search or the store."""
         session, entry = host(self).session, self.query_one(PaletteList).current
-        if session.busy and session.stats is None and (entry is None or entry.disabled or entry.group == "INTENT"):
+        if (
+            session.busy
+            and session.stats is None
+            and (entry is None or entry.disabled or entry.group == "INTENT")
+        ):
             return pressed == "enter"
         looking = self._timer is not None or self.runner.busy("memories")
         return pressed == "enter" and entry is None and looking

@@ -53,7 +53,9 @@ class QuestionPanel(BoundPanel[RecallState]):
         line = self.query_one(QuestionLine)
         query, before = title_of(state.form.query), self._asks
         self._asks = query
-        if query != before:  # else it is the line that knows more: the state has not heard yet of what is typed
+        if (
+            query != before
+        ):  # else it is the line that knows more: the state has not heard yet of what is typed
             line.show(query)
         options = self.query_one(OptionsLine)
         recipes = recipes_of(session.engine)
