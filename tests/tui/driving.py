@@ -62,6 +62,7 @@ async def settle(pilot: Pilot[None]) -> None:
     async with asyncio.timeout(QUIET_S):
         looks = 0
         while looks < 2:
+            assert not app.return_code, "the program was stopped by a fault of its own"
             await pilot.pause()
             await workers_done(app)
             await pilot.pause()
@@ -72,6 +73,7 @@ async def settle(pilot: Pilot[None]) -> None:
                 or any(panel.resting for panel in app.screen.query(BoundPanel))
                 or not all(listing.settled for listing in app.screen.query(MemoryList))
             ):
+                assert not app.return_code, "the program was stopped by a fault of its own"
                 await asyncio.sleep(0.005)
             await pilot.pause()
             looks = 0 if app.workers else looks + 1

@@ -185,6 +185,17 @@ def own_words(entries) -> dict[str, str]:
     return found
 
 
+async def test_the_palette_opens_on_every_screen_with_what_can_be_done_there(demo_engine):
+    async with running(demo_engine) as (app, pilot):
+        for mode in app.MODES:
+            await app.switch_mode(mode)
+            await press(pilot, "ctrl+p")
+            assert isinstance(app.screen, Palette), mode
+            assert "COMMANDS" in screen_text(app) or "HERE" in screen_text(app), mode
+            await type_text(pilot, "a")
+            await press(pilot, "escape")
+
+
 @pytest.mark.slow
 async def test_every_command_is_found_from_every_screen_by_three_words_of_its_own(keyword_engine):
     commands = [key for key in TABLE if is_command(key)]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Literal, get_args
 
 from textual.fuzzy import FuzzySearch
 
@@ -16,6 +17,29 @@ LONGEST = 80
 """Fuzzy matching may take seconds on a long name."""
 
 
+Group = Literal[
+    "INTENT",
+    "HERE",
+    "RECENT",
+    "COMMANDS",
+    "TRANSFER",
+    "WHAT IF",
+    "MEMORIES",
+    "RECIPES",
+    "QUESTIONS",
+    "VIEWS",
+    "PANELS",
+    "CHARTS",
+    "HORIZON",
+    "SCOPES",
+    "TOPICS",
+    "THEMES",
+]
+"""The headings, in their order; what cannot be done now stands before the themes."""
+
+ORDER: tuple[Group, ...] = get_args(Group)
+
+
 @dataclass(frozen=True, slots=True)
 class PaletteEntry:
     """One row: a name, what it is about, the direct key, and what to do when it is taken.
@@ -23,7 +47,7 @@ class PaletteEntry:
     `preview` is called while the row is highlighted. Names are plain text, never markup, and short.
     """
 
-    group: str
+    group: Group
     name: str
     run: Callable[[], object]
     about: str = ""
@@ -57,21 +81,6 @@ def split(query: str) -> tuple[str, str]:
     group = PREFIXES.get(query[:1], "")
     return group, (query[1:] if group else query).strip()
 
-
-ORDER = (
-    "INTENT",
-    "HERE",
-    "RECENT",
-    "COMMANDS",
-    "MEMORIES",
-    "RECIPES",
-    "QUESTIONS",
-    "VIEWS",
-    "SCOPES",
-    "TOPICS",
-    "THEMES",
-)
-"""Of the headings; what cannot be done now stands before the themes."""
 
 HERE_ROWS = 5
 """Of the keys of the screen below, and of what was done last, before anything is typed."""
