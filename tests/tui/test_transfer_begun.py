@@ -6,13 +6,15 @@ import threading
 
 import pytest
 
-from memtui.engine import Cancelled, transfer
+from memtui.engine import Cancelled, open_engine, transfer
 from memtui.engine.core.progress import CancelToken
 from memtui.engine.providers.embedding_services import EmbeddingSettings
 from memtui.tui.dialogs.change_preview import ChangePreview
+from memtui.tui.screens.transfer.tasks import TASKS
+from tests.conftest import NOW_MS
 from tests.engine.loopback import Answer, Request, loopback
 from tests.engine.transfer_stores import imported, jsonl, planned, pro_store
-from tests.tui.driving import press, screen_text, settle, type_text, until
+from tests.tui.driving import press, running, screen_text, settle, type_text, until
 from tests.tui.test_transfer_import import markdown, texts
 from tests.tui.transferring import (
     HERE,
@@ -123,3 +125,17 @@ async def test_a_run_is_stopped_and_gone_on_with_and_nothing_is_asked_twice(stor
         assert asked
         assert not set(asked) & set(again)
         assert len(asked) + len(again) == 200
+
+
+async def test_every_task_begins_or_says_why_not_where_no_work_can_be_kept(tmp_path):
+    folder = pro_store(tmp_path / "store")
+    engine = open_engine(folder, writable=True, now=lambda: NOW_MS, environ={}, cwd=tmp_path)
+    assert engine.state is None
+    async with running(engine) as (app, pilot):
+        await app.switch_mode("transfer")
+        await settle(pilot)
+        for task in TASKS:
+            app.screen.begin(task.name)
+            await settle(pilot)
+            assert app.screen.run.task.name == task.name or "MEMTUI_STATE_DIR" in screen_text(app), task.name
+            app.screen.begin("")

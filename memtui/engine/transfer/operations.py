@@ -146,7 +146,7 @@ def export_memories(
         engine.store,
         engine.catalog,
         now_ms=engine.now_ms,
-        model=import_planner(engine).model_name,
+        model=model_name(engine),
         dry_run=dry_run,
         on_progress=on_progress,
         cancel=cancel,
@@ -163,7 +163,7 @@ def estimate_export(engine: Engine, request: ExportRequest) -> int:
     from memtui.engine.transfer.exporting.export import estimated_bytes
 
     return estimated_bytes(
-        request, engine.store, engine.catalog, now_ms=engine.now_ms, model=import_planner(engine).model_name
+        request, engine.store, engine.catalog, now_ms=engine.now_ms, model=model_name(engine)
     )
 
 
@@ -346,8 +346,16 @@ def import_planner(engine: Engine) -> ImportPlanner:
         engine.now_ms,
         _work(engine),
         engine.timer,
-        engine.model,
+        model_name(engine),
     )
+
+
+def model_name(engine: Engine) -> str | None:
+    """The model of the store: as known, else the one that it is embedded with."""
+    from memtui.engine.providers.embedder import NoEmbedder
+
+    embedder = engine.configured_embedder
+    return engine.model or (None if isinstance(embedder, NoEmbedder) else embedder.name)
 
 
 def _shown(value: object) -> str:

@@ -59,12 +59,7 @@ class ImportPlanner:
     cache: Path
     timer: Callable[[], float]
     model: str | None = None
-    """The model that made the store's vectors, where that is known."""
-
-    @property
-    def model_name(self) -> str | None:
-        """The model of the store: as known, else the one that it is embedded with."""
-        return self.model or (None if isinstance(self.embedder, NoEmbedder) else self.embedder.name)
+    """The model of the store's vectors, where that is known."""
 
 
 def make_plan(
@@ -94,7 +89,7 @@ def make_plan(
         agent=request.agent or "main",
         keep_bare=source.name in _PLUGINS,
     )
-    choice = VectorChoice(store.dims, shop.model_name, request.vectors, own=source.own)
+    choice = VectorChoice(store.dims, shop.model, request.vectors, own=source.own)
     folder = Path(tempfile.mkdtemp(prefix="memtui-import-"))
     try:
         spool_path = folder / "rows.arrow"
@@ -220,7 +215,7 @@ def _why_not_near(request: ImportRequest, shop: ImportPlanner, bare: int, pairs:
     if request.find_near:
         return ""
     if bare and not is_offline(shop.embedder):
-        name = shop.model_name or "a service"
+        name = shop.model or "a service"
         return f"Near copies were not looked for: {bare:,} texts would have to be embedded by {name} first."
     if pairs > MOST_PAIRS:
         return f"Near copies were not looked for: {pairs:,} comparisons would take minutes."
@@ -309,7 +304,7 @@ def _cost(plan: ImportPlan, shop: ImportPlanner) -> Cost:
 
     numbers = plan.to_embed()
     chars = int(np.frombuffer(plan.draft.chars, dtype=np.uintc)[numbers].sum()) if len(numbers) else 0
-    name = shop.model_name or ""
+    name = shop.model or ""
     if not len(numbers) or plan.vectors is not None:
         return Cost(len(numbers), chars, 0.0, name)
     if isinstance(shop.embedder, NoEmbedder):

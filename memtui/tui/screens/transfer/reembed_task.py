@@ -324,7 +324,7 @@ def back(run: Run) -> bool:
 
 def start(engine: Engine, run: Unfinished | None = None) -> ReembedState:
     """With the bundled model, or as a run that was begun and not finished."""
-    now = transfer.import_planner(engine).model_name
+    now = transfer.model_name(engine)
     if run is None:
         return ReembedState(model_now=now)
     given: dict[str, Any] = {key: str(run.what.get(key) or "") for key in _ASKED}

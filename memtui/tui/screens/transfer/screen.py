@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.timer import Timer
 from textual.widgets import Input
 
-from memtui.engine import Cancelled, CancelToken, Progress
+from memtui.engine import Cancelled, CancelToken, MemtuiError, Progress
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
 from memtui.tui.calls import Report
@@ -119,12 +119,19 @@ class TransferScreen(BaseScreen):
             self._any(act)
 
     def go(self, task: Task[Any], *given: Any) -> None:
-        """Begin a task that is at hand."""
+        """Begin a task that is at hand; what stands in its way is said, and what is shown stays."""
+        try:
+            run = TaskRun(task, self, *given)
+        except MemtuiError as error:
+            self.flash(str(error), "error")
+            if self.run is None:
+                self.go(START)
+            return
         self.stop_calls()
         if self.run is not None:
             self.run.close()
         self._serial += 1
-        self.run = TaskRun(task, self, *given)
+        self.run = run
         self._at = ("", "")
         self.run.renewed()
         self.paint()
