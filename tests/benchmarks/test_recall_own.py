@@ -1,7 +1,8 @@
 """A question to the recipe `memtui` at 6,000 memories, beside one product of all vectors and LanceDB's hybrid search.
 
 The figure to reach is a 95th percentile of six products and ten milliseconds on a quiet machine: printed, with the
-parts. What is asserted is a ratio to searches of the same run.
+parts. What is asserted is a ratio to searches of the same run, and that a question to four times as many memories costs
+little more: nothing of ours grows with the table.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ from tests.conftest import NOW_MS
 from tests.quality import dialogues
 from tests.quality.table import Asked, plain_hybrid
 
-ROWS = 6_000
-RATIO = 4.0
+ROWS, FEWER = 6_000, 1_500
+RATIO, TAIL = 1.6, 2.2
+"""Median and 95th percentile of a question in hybrid searches; measured .9 and 1.2, before that 4.8 and 5.1."""
+GROWTH = 1.5
+"""Measured 1.1."""
 
 
 def measured(ask: Callable[[Asked], object], questions: list[Asked]) -> tuple[list[float], list[float]]:
@@ -40,31 +44,56 @@ def measured(ask: Callable[[Asked], object], questions: list[Asked]) -> tuple[li
     return wall, cpu
 
 
+def bench_with(folder: Path, rows: int) -> RecallContext:
+    """A store with copies of our dialogues, each in a scope of its own."""
+    turns = [turn for name in dialogues.names() for turn in dialogues.read(name)[0]]
+    many = [
+        replace(turn, id=f"{turn.id}-{copy}", scope=f"{turn.scope}-{copy}", text=f"{turn.text} {copy}")
+        for copy in range(-(-rows // len(turns)))
+        for turn in turns
+    ][:rows]
+    store = open_store(dialogues.write(folder, many))
+    return RecallContext(store, NOW_MS, bundled().embed_query, bundled=True)
+
+
+def ask(bench: RecallContext, each: Asked) -> object:
+    return recall(RecallRequest(query=each.query, recipe="memtui"), bench)
+
+
+QUESTIONS = [Asked(each.query, None, ()) for name in dialogues.names() for each in dialogues.read(name)[1]]
+
+
 def test_a_question_costs_little_more_than_a_hybrid_search(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    read = [dialogues.read(name) for name in dialogues.names()]
-    turns = [turn for each, _ in read for turn in each]
-    copies = -(-ROWS // len(turns))
-    many = [
-        replace(turn, id=f"{turn.id}-{copy}", scope=f"{turn.scope}-{copy}", text=f"{turn.text} {copy}")
-        for copy in range(copies)
-        for turn in turns
-    ][:ROWS]
-    store = open_store(dialogues.write(tmp_path / "store", many))
-    bench = RecallContext(store, NOW_MS, bundled().embed_query, bundled=True)
-    questions = [Asked(each.query, None, ()) for _, asked in read for each in asked]
+    bench = bench_with(tmp_path / "store", ROWS)
     matrix = np.random.default_rng(1).standard_normal((ROWS, BUNDLED_DIMS), dtype=np.float32)
-    _, product = measured(lambda _: matrix @ matrix[0], questions)
-    _, hybrid = measured(lambda each: plain_hybrid(bench, each), questions)
-    wall, ours = measured(
-        lambda each: recall(RecallRequest(query=each.query, recipe="memtui"), bench), questions
-    )
+    _, product = measured(lambda _: matrix @ matrix[0], QUESTIONS)
+    _, hybrid = measured(lambda each: plain_hybrid(bench, each), QUESTIONS)
+    wall, ours = measured(lambda each: ask(bench, each), QUESTIONS)
+    _, again = measured(lambda each: ask(bench, each), QUESTIONS)
     with capsys.disabled():
         print(
-            f"\n{ROWS:,} memories: product {np.median(product):.2f} ms, hybrid {np.median(hybrid):.1f} ms, "
-            f"memtui {np.median(ours):.1f} ms of processor time (p95 {np.percentile(ours, 95):.1f}), "
-            f"wall {np.median(wall):.1f} ms (p95 {np.percentile(wall, 95):.1f}); "
+            f"\n{ROWS:,} memories: product {np.median(product):.2f} ms, hybrid {np.median(hybrid):.1f} ms "
+            f"(p95 {np.percentile(hybrid, 95):.1f}), memtui {np.median(ours):.1f} ms of processor time "
+            f"(p95 {np.percentile(ours, 95):.1f}), wall {np.median(wall):.1f} ms (p95 {np.percentile(wall, 95):.1f}); "
+            f"asked again {np.median(again):.1f} ms (p95 {np.percentile(again, 95):.1f}); "
             f"6 products and 10 ms: {6 * np.median(product) + 10:.1f} ms"
         )
     assert np.median(ours) < RATIO * np.median(hybrid)
+    assert np.percentile(ours, 95) < TAIL * np.percentile(hybrid, 95)
+
+
+def test_nothing_but_the_searches_grows_with_the_table(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    few, many = bench_with(tmp_path / "few", FEWER), bench_with(tmp_path / "many", ROWS)
+    for bench in (few, many):
+        measured(lambda each, bench=bench: ask(bench, each), QUESTIONS)  # type: ignore[misc]
+    spent = [
+        float(np.median(measured(lambda each, bench=bench: ask(bench, each), QUESTIONS)[1]))  # type: ignore[misc]
+        for bench in (few, many)
+    ]
+    with capsys.disabled():
+        print(f"\n{FEWER:,} memories {spent[0]:.1f} ms, {ROWS:,} memories {spent[1]:.1f} ms")
+    assert spent[1] < GROWTH * spent[0]

@@ -14,6 +14,7 @@ from memtui.engine.recall import store_search
 from memtui.engine.recall.candidates import Floats, SimilarityCache
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.rows import ROWS_KEPT, CandidateRow, rows_of
+from memtui.engine.recall.rows_at_hand import rows_at_hand
 from memtui.engine.recall.store_search import SearchResult
 from memtui.engine.recall.trace import StageSummary
 
@@ -225,11 +226,13 @@ class IoCache:
 
     def rows_by_id(self, ids: Sequence[str]) -> dict[str, CandidateRow]:
         """The rows with these ids; a duplicated id gives the last one. Rows are kept with the table's version."""
+        columns = store_search.read_columns(self.pin.dialect)
+        small = rows_at_hand(self.pin, columns)
+        found = {} if small is None else small.by_id(ids)
         kept: dict[str, CandidateRow] = self.pin.derived(("rows by id",), dict)
-        found = {memory_id: row for memory_id in ids if (row := kept.get(memory_id)) is not None}
+        found |= {memory_id: row for memory_id in ids if (row := kept.get(memory_id)) is not None}
         missing = tuple(memory_id for memory_id in ids if memory_id not in found)
         if missing:
-            columns = store_search.read_columns(self.pin.dialect)
             read = self.asked(
                 ("rows", missing),
                 "rows have to be read",

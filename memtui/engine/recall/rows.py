@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, overload
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from memtui.engine.dialects.base import Dialect
-    from memtui.engine.store.snapshot import Snapshot
 
 
 Vector = np.ndarray[Any, np.dtype[np.float32]]
@@ -37,9 +36,6 @@ ROWS_KEPT = 8192
 
 SLICE = 20
 """Rows that are converted at a time: a lane delivers at most 20 hits, and most rows that it meets are active."""
-
-READ_AT_ONCE = 40
-"""Rows that are read from the table at a time, where they are read by their row ids."""
 
 _UNKNOWN: Any = object()
 
@@ -63,6 +59,16 @@ class CandidateRow:
     _wide: Any = field(default=_UNKNOWN, repr=False)
     _noise: Any = field(default=_UNKNOWN, repr=False)
     _reinforcement: tuple[int, float] | None = field(default=None, repr=False)
+    _once: dict[str, Any] | None = field(default=None, repr=False)
+
+    def once(self, name: str, make: Callable[[CandidateRow], Any]) -> Any:
+        """What `make` works out of the row, made once for each `name`: rows of a version are kept, and never change."""
+        known = self._once
+        if known is None:
+            known = self._once = {}
+        if name not in known:
+            known[name] = make(self)
+        return known[name]
 
     @property
     def metadata(self) -> Metadata:
@@ -140,6 +146,10 @@ class CandidateRows(Sequence[CandidateRow]):
     def __len__(self) -> int:
         return int(self._table.num_rows)
 
+    def __iter__(self) -> Iterator[CandidateRow]:
+        for at in range(len(self)):
+            yield self._made[at] if at < len(self._made) else self[at]
+
     @overload
     def __getitem__(self, at: int) -> CandidateRow: ...
 
@@ -159,35 +169,6 @@ class CandidateRows(Sequence[CandidateRow]):
     def _read(self, start: int) -> list[CandidateRow]:
         """The rows from `start` on, as many as are converted at once."""
         return rows_of(self._table.slice(start, SLICE), self._dialect)
-
-
-class RowsById(CandidateRows):
-    """The rows with these row ids, in this order, read in slices as they are walked."""
-
-    def __init__(
-        self, pin: Snapshot, row_ids: Sequence[int], columns: Sequence[str], *, at_once: int = READ_AT_ONCE
-    ) -> None:
-        self._pin, self._row_ids, self._columns, self._at_once = pin, row_ids, columns, at_once
-        self._made = []
-
-    def __len__(self) -> int:
-        return len(self._row_ids)
-
-    def _read(self, start: int) -> list[CandidateRow]:
-        """The next rows; those of earlier questions are at hand, for a version's rows never change."""
-        wanted = self._row_ids[start : start + self._at_once]
-        kept: dict[int, CandidateRow] = self._pin.derived(("rows by row id", tuple(self._columns)), dict)
-        found = {each: row for each in wanted if (row := kept.get(each)) is not None}
-        missing = [each for each in wanted if each not in found]
-        if missing:
-            table = self._pin.take(missing, self._columns)
-            read = rows_of(table, self._pin.dialect)
-            fresh = dict(zip(table.column("_rowid").to_pylist(), read, strict=True))
-            if len(kept) > ROWS_KEPT:
-                kept.clear()
-            kept.update(fresh)
-            found |= fresh
-        return [found[each] for each in wanted if each in found]
 
 
 def rows_of(table: pa.Table, dialect: Dialect) -> list[CandidateRow]:
@@ -270,7 +251,10 @@ def unwrapped(raw: str | None) -> str | None:
 
 def decoded(row: CandidateRow) -> CandidateRow:
     """The row with such metadata read as what it holds; itself where it has none."""
-    inner = unwrapped(row.raw_metadata)
+    raw = row.raw_metadata
+    if not raw or raw[0] == "{":
+        return row
+    inner = unwrapped(raw)
     return row if inner is None else row.changed(raw_metadata=inner)
 
 

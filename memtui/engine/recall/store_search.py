@@ -10,7 +10,8 @@ import numpy as np
 
 from memtui.engine.core.javascript import trim, utf16_len
 from memtui.engine.recall.candidates import Floats
-from memtui.engine.recall.rows import CandidateRow, CandidateRows, RowsById, rows_of
+from memtui.engine.recall.rows import CandidateRow, CandidateRows, rows_of
+from memtui.engine.recall.rows_at_hand import RowsById
 from memtui.engine.store import sql
 
 if TYPE_CHECKING:

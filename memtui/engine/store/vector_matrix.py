@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from memtui.engine.core.products import row_products
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -76,7 +78,7 @@ class VectorMatrix:
         length = float(np.linalg.norm(question))
         if not length > 0 or not len(self.units):
             return Found(np.empty(0, np.uint64), np.empty(0, np.float32))
-        cosines = self.units @ (question / np.float32(length))
+        cosines = row_products(self.units, question / np.float32(length))
         usable = ~np.isnan(cosines)
         places = np.flatnonzero(usable if among is None else usable & among)
         if len(places) > k:

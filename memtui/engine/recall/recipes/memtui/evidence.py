@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from memtui.engine.core.products import row_products
 from memtui.engine.recall.candidates import CandidatePool, Floats, Hit
 from memtui.engine.recall.recipes.memtui.late_interaction import WordScores
 from memtui.engine.recall.recipes.memtui.question import CleanQuestion, DateSpan
@@ -47,10 +48,15 @@ class Evidence:
     """Of each candidate, empty where unknown."""
     around: Sequence[Around]
     """Ids of the memories before and after each candidate."""
-    signals: Mapping[str, Floats]
-    """Of `signals.SIGNALS`, by name."""
+    told: Callable[[], Mapping[str, Floats]]
+    """Works out `signals`."""
 
-    @property
+    @cached_property
+    def signals(self) -> Mapping[str, Floats]:
+        """Of `signals.SIGNALS`, by name; worked out when first asked for, which the first pass never does."""
+        return self.told()
+
+    @cached_property
     def speaker(self) -> str:
         """The only known speaker that the question names; empty when there is none, or more than one."""
         return self.clean.named[0] if len(self.clean.named) == 1 else ""
@@ -93,15 +99,15 @@ def cosines(pool: CandidatePool, question: Floats | None) -> Floats:
         return out
     norm = float(np.linalg.norm(question))
     usable = [
-        at for at, row in enumerate(pool.rows) if row.wide is not None and len(row.wide) == len(question)
+        at for at, row in enumerate(pool.rows) if row.vector is not None and len(row.vector) == len(question)
     ]
     if not usable or norm == 0:
         return out
-    matrix = np.stack([pool.rows[at].wide for at in usable])  # type: ignore[misc]
-    lengths = np.linalg.norm(matrix, axis=1)
+    matrix = np.array([pool.rows[at].vector for at in usable], np.float64)
+    lengths = np.sqrt(row_products(matrix, matrix))
     fits = (lengths > 0) & np.isfinite(lengths)
     places = np.array(usable)[fits]
-    out[places] = (matrix[fits] @ question) / (lengths[fits] * norm)
+    out[places] = row_products(matrix[fits], question) / (lengths[fits] * norm)
     return out
 
 

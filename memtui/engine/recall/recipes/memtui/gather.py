@@ -34,14 +34,29 @@ ALWAYS = "the user"
 """Who asks for newer memories where the setting is on."""
 
 
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A candidate in its session: who said it and what, and what was said before it."""
+
+    speaker: str
+    said: str
+    around: Around
+    said_before: str
+    """Empty where nothing was."""
+    earlier: CandidateRow | None
+    """The memory before, where there is one that may be seen."""
+
+    @property
+    def lent(self) -> str:
+        """What was said before, where that may be seen."""
+        return "" if self.earlier is None else self.said_before
+
+
 @dataclass
 class WorkedOut:
     """What one recall has worked out about memories, for when the same ones are candidates again."""
 
-    around: dict[str, Around] = field(default_factory=dict)
-    """By id: the memories before and after."""
-    spoken: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """By id: who said it, and what."""
+    placed: dict[CandidateRow, Placed] = field(default_factory=dict)
     met: dict[tuple[str, str], tuple[Floats, Floats]] = field(default_factory=dict)
     """By (text, text before): rows of `WordScores.cosines` and `WordScores.before`."""
     read: dict[MemoryToRead, Floats] = field(default_factory=dict)
@@ -96,17 +111,14 @@ class CandidateGatherer:
 
     def asked(self, pool: CandidatePool) -> tuple[Evidence, Sequence[str]]:
         """The evidence on each candidate; and why words were not compared, nothing when they were."""
-        speakers = [self._spoken(row)[0] for row in pool.rows]
         by_identifier = self.hits("identifier_ranked", pool.rows)
         past = pool.timestamp[pool.timestamp <= pool.now_ms]
         start = self.search.outside.clock()
-        said_before = self._before(pool.rows)
-        earlier = [None if row is None or self.search.gate(row) else row for row in said_before]
-        met, warning = self._met(pool.rows, earlier)
+        placed = self._placed(pool.rows)
+        met, warning = self._met(placed)
         met_at = self.search.outside.clock()
-        read, unread = self._read(pool.rows, said_before)
+        read, unread = self._read(pool.rows, placed)
         read_ms = (self.search.outside.clock() - met_at) * 1000
-        around = [self._around(row.id) for row in pool.rows]
         asked = Evidence(
             question=self.question,
             clean=self.clean,
@@ -123,9 +135,11 @@ class CandidateGatherer:
             read_ms=read_ms,
             by_identifier=by_identifier,
             following=self.hits(FOLLOWING, pool.rows),
-            speakers=speakers,
-            around=around,
-            signals=signals(self.question, pool, earlier, around, self._spoken),
+            speakers=[each.speaker for each in placed],
+            around=[each.around for each in placed],
+            told=lambda: signals(
+                self.question, pool, [each.earlier for each in placed], [each.around for each in placed]
+            ),
         )
         return asked, [each for each in (warning, unread) if each]
 
@@ -154,21 +168,24 @@ class CandidateGatherer:
             return newest_wanted(self.question)
         return ALWAYS if self.settings.recency == "on" else ""
 
-    def _before(self, rows: Sequence[CandidateRow]) -> list[CandidateRow | None]:
-        """The memory before each one in its session, also one that may not be seen; None without one."""
-        known: dict[str, CandidateRow | None] = {row.id: row for row in rows}
-        names = [self._around(row.id)[0] for row in rows]
-        wanted = sorted({name for name in names if name is not None} - known.keys())
-        outside = self.search.outside
-        stored = outside.rows_by_id(wanted) if wanted else {}
-        known |= {memory_id: self.search.read(row) for memory_id, row in stored.items()}
-        return [None if name is None else known.get(name) for name in names]
+    def _placed(self, rows: Sequence[CandidateRow]) -> list[Placed]:
+        """Each candidate in its session; what was said before also where it is no candidate, or may not be seen."""
+        known = self.worked_out.placed
+        fresh = [row for row in rows if row not in known]
+        around = [self.known.chains.around(row.id) for row in fresh]
+        here: dict[str, CandidateRow | None] = {row.id: row for row in rows}
+        wanted = sorted({name for name, _ in around if name is not None} - here.keys())
+        stored = self.search.outside.rows_by_id(wanted) if wanted else {}
+        here |= {memory_id: self.search.read(row) for memory_id, row in stored.items()}
+        for row, ids in zip(fresh, around, strict=True):
+            before = None if ids[0] is None else here.get(ids[0])
+            earlier = None if before is None or self.search.gate(before) else before
+            known[row] = Placed(*spoken(row), ids, "" if before is None else spoken(before)[1], earlier)
+        return [known[row] for row in rows]
 
-    def _met(
-        self, rows: Sequence[CandidateRow], earlier: Sequence[CandidateRow | None]
-    ) -> tuple[WordScores | None, str]:
+    def _met(self, placed: Sequence[Placed]) -> tuple[WordScores | None, str]:
         outside = self.search.outside
-        texts = [(self._said(row), self._said(before)) for row, before in zip(rows, earlier, strict=True)]
+        texts = [(each.said, each.lent) for each in placed]
         key = ("met", self.clean.text, self.settings.rarity, self.search.scope_where, tuple(texts))
         known = self.worked_out.met
 
@@ -188,16 +205,13 @@ class CandidateGatherer:
         except EmbeddingError as error:
             return None, f"words were not compared: {error}"
 
-    def _read(
-        self, rows: Sequence[CandidateRow], before: Sequence[CandidateRow | None]
-    ) -> tuple[TokenScores | None, str]:
+    def _read(self, rows: Sequence[CandidateRow], placed: Sequence[Placed]) -> tuple[TokenScores | None, str]:
         """What the token vectors say, and what is to be said of them."""
         reader = self.token_reader
         if reader is None:
             return None, ""
         wanted = [
-            MemoryToRead(row.id, self._said(earlier), self._said(row))
-            for row, earlier in zip(rows, before, strict=True)
+            MemoryToRead(row.id, each.said_before, each.said) for row, each in zip(rows, placed, strict=True)
         ]
         key = ("read", self.clean.text, self.settings.rarity, self.search.scope_where, tuple(wanted))
         known = self.worked_out.read
@@ -220,18 +234,3 @@ class CandidateGatherer:
             f"{found.fresh} of {len(rows)} candidates had no token vectors yet and were read now: "
             "memtui context build reads them all"
         )
-
-    def _around(self, memory_id: str) -> Around:
-        known = self.worked_out.around
-        if memory_id not in known:
-            known[memory_id] = self.known.chains.around(memory_id)
-        return known[memory_id]
-
-    def _spoken(self, row: CandidateRow) -> tuple[str, str]:
-        known = self.worked_out.spoken
-        if row.id not in known:
-            known[row.id] = spoken(row)
-        return known[row.id]
-
-    def _said(self, row: CandidateRow | None) -> str:
-        return "" if row is None else self._spoken(row)[1]

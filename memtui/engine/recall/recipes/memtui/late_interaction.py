@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memtui.engine.core.products import all_products
 from memtui.engine.providers.static_embedder import StaticEmbedder, TokenVectors
 from memtui.engine.recall.candidates import Floats
 
@@ -127,12 +128,20 @@ def best_cosines(model: StaticEmbedder, asked: TokenVectors, memories: Sequence[
     if not filled or not asked.tokens:
         return best
     flat = np.concatenate([memories[at] for at in filled])
-    different, place = np.unique(flat, return_inverse=True)
-    table = np.minimum(unit(asked.matrix) @ unit(model.piece_vectors(different)).T, 1.0)
+    different, place = _numbered(flat)
+    vectors = unit(model.piece_vectors(different))
+    table = np.minimum(all_products(unit(asked.matrix), vectors), 1.0)
     lengths = [len(memories[at]) for at in filled]
     starts = np.concatenate(([0], np.cumsum(lengths)[:-1]))
     best[filled] = np.maximum.reduceat(table[:, place], starts, axis=1).T
     return best
+
+
+def _numbered(pieces: Pieces) -> tuple[Pieces, np.ndarray[Any, np.dtype[np.int64]]]:
+    """The different ones of `pieces` in ascending order, and of each piece its place among them."""
+    there = np.zeros(int(pieces.max()) + 1, np.bool_)
+    there[pieces] = True
+    return np.flatnonzero(there).astype(np.int32), (np.cumsum(there) - 1)[pieces]
 
 
 def unit(matrix: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, np.dtype[np.float32]]:

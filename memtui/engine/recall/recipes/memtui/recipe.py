@@ -93,9 +93,10 @@ def through(
     *,
     clock: Callable[[], float],
     cancel: CancelToken,
+    flow: Ranking | None = None,
 ) -> list[StageRecord]:
-    """Run the stages that apply, each on what the one before left; the records in order."""
-    flow, records = blank(pool), []
+    """Run the stages that apply, the first on `flow`, each on what the one before left; the records in order."""
+    flow, records = blank(pool) if flow is None else flow, []
     for stage in todo:
         if not stage.when(asked):
             continue
@@ -272,11 +273,11 @@ class MemtuiRun:
         wider = gathering.with_following(pool, asked, first[-1])
         if wider is not gathering:
             gathering, self.lane_ms[FOLLOWING] = wider, (clock() - start) * 1000
-            pool, asked, warned, _ = self._scored(gathering)
+            pool, asked, warned, first = self._scored(gathering)
         self.warnings += warned
         records = [self._searched(gathering, name, pool) for name in gathering.lanes]
-        todo = (*SCORES, *REST)
-        records += through(todo, pool, asked, clock=clock, cancel=cancel)
+        records += first
+        records += through(REST, pool, asked, clock=clock, cancel=cancel, flow=first[-1].outcome.flow)
         for record in records:
             self.on_stage(record.summary())
         return pool, records

@@ -61,10 +61,10 @@ class MemtuiSearch:
 
     def gate(self, row: CandidateRow) -> str:
         """The gate that a row does not pass: inactive, expired, state, category; empty when it passes all."""
-        meta = row.metadata
-        if not row.active(self.now_ms):
+        meta, now = row.metadata, self.now_ms
+        if not meta.active(now):
             return "inactive"
-        if meta.expired(self.now_ms):
+        if meta.expired(now):
             return "expired"
         if meta.state == ARCHIVED:
             return "state"

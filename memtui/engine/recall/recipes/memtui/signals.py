@@ -7,7 +7,7 @@ What they are worth is fitted, for dialogues and for notes apart: `weights.toml`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -91,15 +91,12 @@ def signals(
     pool: CandidatePool,
     earlier: Sequence[CandidateRow | None],
     around: Sequence[Around],
-    spoken: Callable[[CandidateRow], tuple[str, str]],
 ) -> Mapping[str, Floats]:
     """Every signal by name, one number a candidate.
 
     `earlier` is the memory before each candidate, None where there is none that may be seen; `around` the ids.
-    `spoken` says who said a memory, and what; see `spoken`.
     """
-    who, texts = _columns(spoken(row) for row in pool.rows)
-    asker, before = _columns(("", "") if row is None else spoken(row) for row in earlier)
+    rows = pool.rows
     place = {row.id: index for index, row in enumerate(pool.rows)}
     words = np.array([_score(pool, place, row) for row in earlier])
     best = max((hit.score for hit in pool.bm25.values()), default=0.0)
@@ -108,19 +105,20 @@ def signals(
     return {
         "words_before": np.log1p(words) / np.log1p(best) if best > 0 else np.zeros(pool.n),
         "asked_before": _flags(
-            one != other and _asks(text) for one, other, text in zip(who, asker, before, strict=True)
+            before is not None and before.once("asks", _asks) and spoken(row)[0] != spoken(before)[0]
+            for row, before in zip(rows, earlier, strict=True)
         ),
         "first_of_session": np.where([first is None for first, _ in around], inside, False).astype(float),
         "last_of_session": np.where([last is None for _, last in around], inside, False).astype(float),
-        "question": _flags(any(mark in text for mark in QUESTION_MARKS) for text in texts),
-        "numbers": _flags(number and bool(_NUMBER.search(text)) for text in texts),
-        "times": _flags(time and bool(_TIME.search(text)) for text in texts),
-        "opener": _flags(bool(_OPENER.search(text)) for text in texts),
+        "question": _flags(row.once("question", _holds_question) for row in rows),
+        "numbers": _flags(row.once("number", _holds_number) for row in rows) if number else np.zeros(pool.n),
+        "times": _flags(row.once("time", _holds_time) for row in rows) if time else np.zeros(pool.n),
+        "opener": _flags(row.once("opener", _opens) for row in rows),
     }
 
 
-def _flags(found: object) -> Floats:
-    return np.fromiter(found, np.float64)  # type: ignore[call-overload,no-any-return]
+def _flags(found: Iterable[bool]) -> Floats:
+    return np.array(list(found), np.float64)
 
 
 def _score(pool: CandidatePool, place: Mapping[str, int], row: CandidateRow | None) -> float:
@@ -129,16 +127,33 @@ def _score(pool: CandidatePool, place: Mapping[str, int], row: CandidateRow | No
     return 0.0 if hit is None else max(0.0, hit.score)
 
 
-def _asks(text: str) -> bool:
-    return text.rstrip().endswith(QUESTION_MARKS)
+def _asks(row: CandidateRow) -> bool:
+    return spoken(row)[1].rstrip().endswith(QUESTION_MARKS)
+
+
+def _holds_question(row: CandidateRow) -> bool:
+    text = spoken(row)[1]
+    return any(mark in text for mark in QUESTION_MARKS)
+
+
+def _holds_number(row: CandidateRow) -> bool:
+    return bool(_NUMBER.search(spoken(row)[1]))
+
+
+def _holds_time(row: CandidateRow) -> bool:
+    return bool(_TIME.search(spoken(row)[1]))
+
+
+def _opens(row: CandidateRow) -> bool:
+    return bool(_OPENER.search(spoken(row)[1]))
 
 
 def spoken(row: CandidateRow) -> tuple[str, str]:
     """Who said a memory, empty where that is not known; and what was said, without who said it."""
+    told: tuple[str, str] = row.once("spoken", _spoken)
+    return told
+
+
+def _spoken(row: CandidateRow) -> tuple[str, str]:
     speaker = text_of(row.metadata.values, (SPEAKER,))
     return speaker, bare_text(row.text, speaker)
-
-
-def _columns(pairs: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    each = list(pairs)
-    return [first for first, _ in each], [second for _, second in each]

@@ -96,7 +96,8 @@ def token_vectors(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcom
 
 def speaker(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
     """score + ws for what the only speaker that the question names has said."""
-    said = np.array([bool(asked.speaker) and name == asked.speaker for name in asked.speakers], np.bool_)
+    named = asked.speaker
+    said = np.array([bool(named) and name == named for name in asked.speakers], np.bool_)
     inputs = {
         "speaker": np.array([name or None for name in asked.speakers], object),
         "speaker_weight": asked.settings.speaker_weight,

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.products import all_products
 from memtui.engine.recall.candidates import Floats
 from memtui.engine.recall.recipes.memtui.late_interaction import Matrix, unit, words_at
 from memtui.engine.store.token_table import KeptTokens
@@ -134,6 +135,6 @@ def best_cosines(asked: NDArray[np.float32], memories: Sequence[NDArray[np.int8]
         return best
     flat = unit(np.concatenate([memories[at] for at in filled]).astype(np.float32))
     starts = np.concatenate(([0], np.cumsum([len(memories[at]) for at in filled])[:-1]))
-    table = np.minimum(asked @ flat.T, 1.0)
+    table = np.minimum(all_products(asked, flat), 1.0)
     best[filled] = np.maximum.reduceat(table, starts, axis=1).T
     return best
