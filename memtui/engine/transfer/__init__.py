@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         settle_imports,
         switch_to_take_back,
         unfinished_runs,
+        work_folder,
     )
     from memtui.engine.transfer.readers.kinds import Detected
     from memtui.engine.transfer.readers.registry import FORMATS, KINDS
@@ -173,6 +174,7 @@ __all__ = [
     "switch_to_take_back",
     "unfinished_runs",
     "whole_items",
+    "work_folder",
     "write_plan",
 ]
 
@@ -213,6 +215,7 @@ __getattr__ = lazy_names(
         "export_memories": "memtui.engine.transfer.operations",
         "forget_answers": "memtui.engine.transfer.operations",
         "model_name": "memtui.engine.transfer.operations",
+        "work_folder": "memtui.engine.transfer.operations",
         "keep_pasted": "memtui.engine.transfer.operations",
         "make_migrator": "memtui.engine.transfer.operations",
         "measure_import": "memtui.engine.transfer.operations",

@@ -326,10 +326,11 @@ def _own_folder(engine: Engine) -> Path:
     from hashlib import blake2b
 
     digest = blake2b(engine.store.uri.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-    return _work(engine) / digest
+    return work_folder(engine) / digest
 
 
-def _work(engine: Engine) -> Path:
+def work_folder(engine: Engine) -> Path:
+    """Where work in progress is kept, of every store; RefusedError where nothing can be kept."""
     if engine.state is None:
         raise RefusedError("There is no folder for work in progress.", fix="Set MEMTUI_STATE_DIR.")
     return engine.state / "transfer"
@@ -344,7 +345,7 @@ def import_planner(engine: Engine) -> ImportPlanner:
         engine.catalog,
         engine.configured_embedder,
         engine.now_ms,
-        _work(engine),
+        work_folder(engine),
         engine.timer,
         model_name(engine),
     )

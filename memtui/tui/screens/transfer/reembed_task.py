@@ -323,7 +323,8 @@ def back(run: Run) -> bool:
 
 
 def start(engine: Engine, run: Unfinished | None = None) -> ReembedState:
-    """With the bundled model, or as a run that was begun and not finished."""
+    """With the bundled model, or as a run that was begun and not finished; RefusedError where none can be kept."""
+    transfer.work_folder(engine)
     now = transfer.model_name(engine)
     if run is None:
         return ReembedState(model_now=now)
