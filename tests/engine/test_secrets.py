@@ -31,6 +31,8 @@ SHAPES = [
     ),
     *(
         ("tvly-", 32, WORD),
+        ("BSA", 28, WORD),
+        ("SK", 32, HEX),
         ("xai-", 80, WORD),
         ("r8_", 37, WORD),
         ("nvapi-", 64, WORD),
@@ -140,6 +142,45 @@ def test_every_shape_is_found_wherever_it_stands(prefix: str, length: int, alpha
             assert token not in left
             assert token[len(prefix) :][: length // 2] not in left, left
             assert token not in veiled(text)
+
+
+PLAIN_ONES = {
+    "The door PIN is 4711, ask Mira.": "4711",
+    "PIN: 90210 for the parcel box": "90210",
+    "my pin is 8831": "8831",
+    "Die Geheimzahl lautet 5512.": "5512",
+    'the wifi password is "swordfish" until May': "swordfish",
+    "passphrase: correct-horse-battery-staple": "correct-horse-battery-staple",
+    "The passphrase is correct-horse-battery-staple, as ever": "correct-horse-battery-staple",
+    "WLAN-Passwort: Sonnenblume": "Sonnenblume",
+    "password = swordfish\nuser = eva": "swordfish",
+    "le mot de passe est 'tournesol'": "tournesol",
+}
+"""PINs and passwords without a digit, and what has to go."""
+
+SPOKEN_OF = (
+    "The pin 4711 of the chip is ground, GPIO pin: 1017.",
+    "PIN: 2024-10-03 is when it was pinned.",
+    "Pin 12 is the clock; the PIN is changed every year.",
+    "The password is required and the passphrase is never stored.",
+    "password: string",
+    'The field "password": "required" is checked.',
+    "Password: optional",
+    "The password is encrypted end-to-end with state-of-the-art means.",
+    "Password policy: long ones, and the password: see the vault, ask Mira for it.",
+    "Pinned: 20241003 messages; spinning = 4711",
+)
+
+
+@pytest.mark.parametrize("text", PLAIN_ONES)
+def test_pins_and_passwords_without_a_digit_are_found_where_their_form_says_so(text: str) -> None:
+    assert [text[one.start : one.end] for one in find_secrets(text)] == [PLAIN_ONES[text]]
+    assert PLAIN_ONES[text] not in mask(text)[0]
+
+
+@pytest.mark.parametrize("text", SPOKEN_OF)
+def test_who_speaks_of_pins_and_passwords_tells_none(text: str) -> None:
+    assert find_secrets(text) == ()
 
 
 @pytest.mark.parametrize("text", HARMLESS)

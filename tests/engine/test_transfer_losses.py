@@ -156,3 +156,54 @@ def test_an_export_announces_no_loss_of_what_is_not_there(
         lost = {(loss.field, loss.what): loss.rows for loss in done.loss}
         assert {rows for (field, _), rows in lost.items() if field == "scope"} == {28}  # 36 of 64 have none
         assert not any(field == "metadata" for field, _ in lost)  # this table has no such column
+
+
+SAME, OTHER_TEXT = "the lamp in the hall is green", "the lamp in the shed is red"
+
+
+@pytest.mark.parametrize("key", ["shared/1", "shared-1", memory(5, "")["id"]])
+@pytest.mark.parametrize("second", [SAME, OTHER_TEXT])
+@pytest.mark.parametrize("make", [pro_store, own_store])
+def test_one_id_in_two_scopes_is_two_memories(
+    tmp_path: Path, key: str, second: str, make: Callable[..., Path]
+) -> None:
+    rows = [
+        {"id": key, "text": SAME, "scope": "user:eva", "metadata": "{}"},
+        {"id": key, "text": second, "scope": "project:atlas", "metadata": "{}"},
+    ]
+    with opened(make(tmp_path / "store"), tmp_path / "state") as engine:
+        source = jsonl(tmp_path / "lines.jsonl", rows)
+        imported(engine, source)
+        stored = {(row["scope"], row["text"]) for row in rows_of(engine).values()}
+        assert stored == {("user:eva", SAME), ("project:atlas", second)}
+        assert len(rows_of(engine)) == 2
+        imported(engine, source)  # and the same file again adds nothing
+        assert len(rows_of(engine)) == 2
+
+
+NO_TIME_AT_ALL = {
+    "lines.jsonl": '{{"text": "{0}", "metadata": {{}}, "timestamp": 0}}\n{{"text": "{1}", "metadata": {{}}}}\n',
+    "mem0.json": '{{"results": [{{"id": "1", "memory": "{0}", "user_id": "eva", "created_at": 0}}, '
+    '{{"id": "2", "memory": "{1}", "user_id": "eva"}}]}}',
+    "table.csv": "text,timestamp\n{0},0\n{1},\n",
+}
+"""A time of 0 and no time, as three kinds of source have them."""
+
+
+@pytest.mark.parametrize("name", NO_TIME_AT_ALL)
+@pytest.mark.parametrize("make", [pro_store, own_store])
+def test_a_time_of_zero_is_an_unknown_age_in_every_source_and_the_ledger_says_so(
+    tmp_path: Path, name: str, make: Callable[..., Path]
+) -> None:
+    path = tmp_path / name
+    path.write_text(NO_TIME_AT_ALL[name].format(SAME, OTHER_TEXT))
+    with opened(make(tmp_path / "store"), tmp_path / "state") as engine:
+        plan = planned(engine, path)
+        told = "; ".join(said(plan)["timestamp"])
+        plan.close()
+        assert "0, which means no time: its age stays unknown" in told
+        assert "the time of the import is stored" in told
+        imported(engine, path)
+        times = {row["text"]: row["timestamp"] for row in rows_of(engine).values()}
+        assert times[SAME] == 0
+        assert times[OTHER_TEXT] == engine.now_ms

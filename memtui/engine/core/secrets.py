@@ -40,6 +40,7 @@ _VENDORS: tuple[tuple[str, str, str], ...] = (
     ("API key", "4b1d", r"4b1d[A-Za-z0-9]{38}(?![A-Za-z0-9])"),
     ("access token", "clojars_", r"CLOJARS_[A-Za-z0-9]{60}"),
     ("access token", "ops_eyj", r"ops_eyJ[A-Za-z0-9+/]{200,}={0,3}"),
+    ("API key", "bsa", r"BSA[A-Za-z0-9_-]{28}(?![A-Za-z0-9_-])"),
     ("API key", "tvly-", r"tvly-[A-Za-z0-9-]{16,}"),
     ("API key", "xai-", r"xai-[A-Za-z0-9]{40,}"),
     ("API key", "r8_", r"r8_[A-Za-z0-9]{30,}"),
@@ -100,7 +101,7 @@ _HINTS = (
     "sk-", "_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "xapp-", "akia", "asia", "aiza", "gsk_", "npm_",
     "glpat-", "hf_", "pplx-", "eyj", "-----begin", "bearer", "authoriz", "passw", "passphrase", "pwd", "secret",
     "token", "api key", "api_key", "api-key", "apikey", "kennwort", "mot de passe", "contrase", "senha", "пароль",
-    "密码", "密碼", "口令", "密钥", "金鑰", "パスワード", "暗証", "비밀번호", "access_key", "access key", "://",
+    "geheimzahl", "密码", "密碼", "口令", "密钥", "金鑰", "パスワード", "暗証", "비밀번호", "access_key", "access key", "://",
 )  # fmt: skip
 """Every text that a rule matches has one of these in lower case, or looks like the next one; looking for them
 first is many times as fast."""
@@ -111,9 +112,14 @@ _HINTS_BY_SIGN = tuple(
 )
 """Half of them are looked for in texts with an underscore or a hyphen only."""
 
-_NUMBERED = re.compile(r"[0-9]{8}:[A-Za-z0-9_-]{20}")
+_NUMBERED = re.compile(r"[0-9]{8}:[A-Za-z0-9_-]{20}|SK[0-9a-f]{32}")
 
-HINT = f"(?i)(?:{'|'.join(map(re.escape, _HINTS))})|{_NUMBERED.pattern}"
+_TOLD_PIN = re.compile(
+    r"(?i:pin[ -]?(?:code|number|nummer)?[\"'`]?\s*(?:[:=：＝]|is\s|ist\s|lautet\s|est\s|es\s))"
+)
+"""Most texts with these three letters in them speak of shopping and opinions."""
+
+HINT = f"(?i)(?:{'|'.join(map(re.escape, _HINTS))})|{_NUMBERED.pattern}|{_TOLD_PIN.pattern}"
 """The same as one pattern, for engines that look at a whole column at once."""
 
 _ASSIGNED = (
@@ -123,8 +129,34 @@ _ASSIGNED = (
     r"[\"'`]?(?:\s*(?:[:=：＝]|是|为|為|は|은|는)\s*|\s+(?i:is|ist|lautet|est|es|é|è)\s+|\s+[—–-]\s+)[\"'`]?"
 )
 
+_PASSWORD = (
+    r"(?i:password|passwd|passphrase|passwort|kennwort|pwd|mot\s+de\s+passe|contraseña|senha|пароль)"
+    r"[\"'`]?(?:\s*[:=：＝]\s*|\s+(?i:is|ist|lautet|est|es|é|è)\s+)[\"'`]?"
+)
+
 # A value that a person would not write as a word: a digit or a sign in it, or a change of case inside.
 _VALUE = r"(?=\S*(?:[0-9#$%^&*+~]|[a-z][A-Z]))(?P<value>[^\s\"'`,;<>()\[\]{}，。；、）]{6,})"
+
+# A digit-less one only where its form says so: in quotes, four words or more joined by hyphens, or alone behind a
+# sign at the end of its line. What such places hold in manuals and code is none.
+_SAID_OF_ONE = (
+    r"(?!(?i:required|optional|optionnel|string|password|passwort|passwd|pass|secret|token|null|none|true|false|unknown"
+    r"|undefined|empty|missing|invalid|incorrect|wrong|correct|weak|strong|expired|encrypted|hashed|hidden|redacted|masked"
+    r"|removed|revoked|rotated|changed|unchanged|unset|default|disabled|enabled|forgotten|reset|stored|shared|example"
+    r"|placeholder|your\w*|getpass|prompt|vault|keychain|keepass\w*|bitwarden|1password|later|never|always|nothing|unbekannt"
+    r"|leer|falsch|geheim|abgelaufen)\b)"
+)
+_WORD_VALUE = (
+    rf"(?:(?P<quoted>(?<=[\"'`]){_SAID_OF_ONE}[^\W\d_]{{6,}}(?=[\"'`]))"
+    r"|(?P<joined>(?:[^\W\d_]{3,}-){3,}[^\W\d_]{3,})"
+    rf"|(?P<alone>(?<=[:=：＝]\s){_SAID_OF_ONE}[^\W\d_]{{8,}}(?=\.?\s*(?:\n|$))))"
+)
+
+_PIN = (
+    r"(?:PIN|(?i:pin[ -]?(?:code|number|nummer)|(?:my|his|her|our|card|door|phone|sim|meine|handy|karten)[ -]pin"
+    r"|geheimzahl))"
+    r"[\"'`]?(?:\s*[:=：＝]\s*|\s+(?i:is|ist|lautet|est|es)\s+)[\"'`]?(?P<value>[0-9]{4,8})(?![0-9A-Za-z]|[-./:,][0-9])"
+)
 
 _START = r"(?<![A-Za-z0-9_])"
 """Not inside a word of ASCII: `\\b` would miss a key right behind a Chinese or Japanese word."""
@@ -153,6 +185,9 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("bot token", _START + r"[0-9]{8,12}:[A-Za-z0-9_-]{20,}"),
     ("password in an address", r"://[^/\s:@]*:(?P<value>[^/\s@]+)@"),
     ("password", _ASSIGNED + _VALUE),
+    ("password", _PASSWORD + _WORD_VALUE),
+    ("API key", _START + r"SK[0-9a-f]{32}(?![0-9a-fA-F])"),
+    ("PIN", _START + _PIN),
 )
 
 
@@ -169,7 +204,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     found: list[Secret] = []
     for kind, pattern in _rules():
         for match in pattern.finditer(text):
-            part = "value" if "value" in pattern.groupindex else 0
+            part = match.lastgroup or 0  # the only group with a name that has met something
             start, end = match.span(part)
             if MASKED.search(text, start, end) or any(s.start < end and start < s.end for s in found):
                 continue
@@ -186,7 +221,7 @@ def may_hold_secrets(text: str) -> bool:
         for hint in hints:  # a loop: `any` over a generator takes twice the time
             if hint in lower:
                 return True
-    return _NUMBERED.search(text) is not None
+    return ("pin" in lower and _TOLD_PIN.search(text) is not None) or _NUMBERED.search(text) is not None
 
 
 def kinds() -> tuple[str, ...]:
@@ -202,15 +237,18 @@ _MARKS = {
     "GitHub token": ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
     "AWS key": ("AKIA", "ASIA"),
     "Slack token": ("xoxa-", "xoxb-", "xoxe-", "xoxp-", "xoxr-", "xoxs-", "xapp-"),
-    "API key": ("sk-", "AIza", "gsk_", "npm_", "hf_", "glpat-", "pplx-"),
+    "API key": ("sk-", "AIza", "gsk_", "npm_", "hf_", "glpat-", "pplx-", "SK and 32 hexadecimal digits"),
     "bot token": ("digits:letters",),
     "password in an address": ("://user:...@",),
+    "PIN": ("PIN:", "PIN is", "pin code", "Geheimzahl"),
     "password": ("password =", "api key:", "token =", "secret:", "Kennwort ist", "密码：", "パスワード："),
 }
 
 NOT_RECOGNISED = (
     "keys of plain hexadecimal digits or letters without a word such as key, token or secret before them",
-    "passwords that are written as a word, without a digit or a sign",
+    "passwords of letters alone in the middle of a sentence: in quotes, as four words joined by hyphens, or alone at the "
+    "end of a line they are",
+    "PINs and door codes without a word such as PIN and a sign or 'is' before them",
     "words of a wallet's seed phrase",
 )
 """What no form tells from other text."""

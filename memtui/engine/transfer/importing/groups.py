@@ -41,6 +41,8 @@ class RecordEvidence:
     twice: Places
     """The earlier record with the same id."""
     twice_text: NDArray[np.bool_]
+    apart: NDArray[np.bool_]
+    """Whether that earlier record is of another scope: one name for two memories, not one memory twice."""
     exact: Places
     """The present row with the same text in the same scope."""
     repeated: Places
@@ -84,6 +86,7 @@ def gather(
         same_id_text=np.zeros(n, dtype=np.bool_),
         twice=first_of(hashes),
         twice_text=np.zeros(n, dtype=np.bool_),
+        apart=np.zeros(n, dtype=np.bool_),
         exact=none,
         repeated=none,
         fact=none,
@@ -98,6 +101,8 @@ def gather(
     found.same_id_text = _equal_texts(plain, found.same_id, present)
     again = found.twice >= 0
     found.twice_text[again] = plain[again] == plain[found.twice[again]]
+    scopes = _numbers(draft.scopes, n)
+    found.apart[again] = scopes[again] != scopes[found.twice[again]]
     if n and rules.has("exact"):
         if present.rows:
             found.exact = lookup(*present.text_hashes(), texts)
@@ -170,10 +175,10 @@ def groups(found: RecordEvidence, rules: ImportRules) -> NDArray[np.uint8]:
         group[(found.flags & NOISE) != 0] = CODE["noise"]
     if rules.has("short"):
         group[(found.flags & TOO_SHORT) != 0] = CODE["short"]
-    there = found.same_id >= 0
+    there = (found.same_id >= 0) & ~found.apart
     masked = (found.flags & MASKED) != 0  # a text that lost a secret says nothing against one that has it
     group[there] = np.where(found.same_id_text | masked, CODE["same_id"], CODE["conflict"])[there]
-    again = (found.twice >= 0) & ~there
+    again = (found.twice >= 0) & ~there & ~found.apart
     group[again & found.twice_text] = CODE["same_id"]
     group[again & found.twice_text & ~has_own_id] = CODE["exact" if rules.has("exact") else "new"]
     group[again & ~found.twice_text] = CODE["conflict"]

@@ -82,6 +82,7 @@ def split(plan: ImportPlan) -> tuple[NDArray[np.int64], dict[int, str], dict[int
     added[adds] = True
     clashes = [n for n in plan.numbers("conflict").tolist() if added[n] and plan.choice(n) == "both"]
     other = {n for n in clashes if found.same_id[n] >= 0 or found.twice[n] >= 0}
+    other |= set(np.flatnonzero(added & found.apart).tolist())
     if not plan.rules.has("exact"):
         other |= set(np.flatnonzero(added & (found.twice >= 0) & added[found.twice]).tolist())
     return adds, {n: _other_id(plan, n) for n in sorted(other)}, names

@@ -311,6 +311,9 @@ def fresh_id(format_name: str, record: Record) -> str:
     It has the shape of a random UUID, which is what the agents' programs expect.
     """
     told = [record.text, record.timestamp_ms, *([record.scope] if record.scope else [])]
-    key = record.key or record.foreign_id or json.dumps(told, ensure_ascii=True)
+    named = record.key or record.foreign_id
+    if named and record.scope:
+        named = json.dumps([named, record.scope])  # one name in two scopes is two memories
+    key = named or json.dumps(told, ensure_ascii=True)
     digest = hashlib.sha256(f"{format_name}\0{key}".encode("utf-8", "surrogatepass")).digest()
     return str(uuid.UUID(bytes=digest[:16], version=4))

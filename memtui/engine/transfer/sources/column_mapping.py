@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from memtui.engine.core.errors import UsageError
-from memtui.engine.transfer.sources.values import read_importance, read_time
+from memtui.engine.transfer.sources.values import NO_MOMENT, read_importance, read_time
 
 ROLES = (
     "id",
@@ -106,7 +106,7 @@ def _plausible(role: str, values: list[Any], now_ms: int) -> bool:
     if role == "text":
         return all(isinstance(value, str) for value in there)
     if role == "timestamp":
-        return any(read_time(value, now_ms)[0] is not None for value in there)
+        return any(ms is not None or note == NO_MOMENT for ms, note in (read_time(v, now_ms) for v in there))
     if role == "importance":
         return any(read_importance(value)[0] is not None for value in there)
     if role == "vector":

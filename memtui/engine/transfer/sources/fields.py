@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.transfer.record import Record, Rejected
 from memtui.engine.transfer.sources.text import storable, without_nul
-from memtui.engine.transfer.sources.values import read_importance, read_time
+from memtui.engine.transfer.sources.values import NO_MOMENT, read_importance, read_time
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,6 +53,8 @@ def put_time(record: Record, field: str, value: Any, now_ms: int, *, name: str =
         record.lost(name, note)
         if ms is None:
             record.rest[f"{name}_as_given"] = value
+    if note == NO_MOMENT and field == "timestamp_ms":
+        record.time_unknown = True  # and stays so: the time of the import would make it brand new
 
 
 def put_importance(record: Record, value: Any) -> None:

@@ -34,6 +34,10 @@ Time = tuple[int | None, str]
 ZONELESS = "no time zone in it: read as UTC"
 
 
+NO_MOMENT = "0, which means no time: its age stays unknown"
+"""The remark on a time of 0, whoever wrote it: programs write it where they know none, and no memory is from 1970."""
+
+
 def read_time(value: Any, now_ms: int) -> Time:
     """The moment that `value` means.
 
@@ -127,7 +131,7 @@ def _ms(value: datetime) -> int:
 
 def _checked(ms: int, note: str, now_ms: int) -> Time:
     if ms == 0:
-        return None, "0, which means no time: left unknown"
+        return None, NO_MOMENT
     if ms < FIRST_MS:
         return None, "before September 2001: left unknown"
     if ms > now_ms + DAY_MS:
