@@ -246,8 +246,8 @@ _MARKS = {
 
 NOT_RECOGNISED = (
     "keys of plain hexadecimal digits or letters without a word such as key, token or secret before them",
-    "passwords of letters alone in the middle of a sentence: in quotes, as four words joined by hyphens, or alone at the "
-    "end of a line they are",
+    "passwords of letters alone in the middle of a sentence: they are recognised in quotes, as four words joined by "
+    "hyphens, and alone at the end of a line",
     "PINs and door codes without a word such as PIN and a sign or 'is' before them",
     "words of a wallet's seed phrase",
 )
