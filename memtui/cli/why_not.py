@@ -11,9 +11,7 @@ from memtui.cli.output import print_json, print_text
 from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
 from memtui.engine import CaseBook, counted, explain
-from memtui.engine.explain import (
-    TIMES,
-)
+from memtui.engine.explain import DROP, TIMES
 from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
@@ -110,6 +108,8 @@ def _turned(change: SmallestChange) -> str:
     """From what it is to what it would have to be."""
     if change.knob == "memory.twin":
         return f"{change.before} forgotten"
+    if change.knob == DROP:
+        return f"{change.before} dropped"
     return f"{_value(change.knob, change.before)} -> {_value(change.knob, change.after)}"
 
 

@@ -40,6 +40,7 @@ from memtui.tui.messages import (
     RunFailed,
     RunFinished,
     ShowEntry,
+    ShowFinding,
     ShowInBrowse,
     ShowMemory,
     ShowReach,
@@ -260,6 +261,9 @@ class MemtuiApp(SessionApp):
 
     async def on_show_entry(self, message: ShowEntry) -> None:
         await self._hand_over("journal", message)
+
+    async def on_show_finding(self, message: ShowFinding) -> None:
+        await self._hand_over("health", message)
 
     async def on_show_reach(self, message: ShowReach) -> None:
         await self._hand_over("audit", message)

@@ -80,6 +80,13 @@ class ShowEntry(Message):
 
 
 @dataclass
+class ShowFinding(Message):
+    """Go to Health, look at everything, and show what was found of this kind."""
+
+    kind: str
+
+
+@dataclass
 class ShowReach(Message):
     """Go to Audit and show how far this memory reached."""
 

@@ -20,6 +20,7 @@ KEPT = {
     "memtui.tui.screens.health.version_rows": "the painting of one view, as config_rows beside it",
     "memtui.tui.screens.audit.mend_choice": "the dialogs of one choice, as edit_rights beside it",
     "memtui.engine.catalog.kept_columns": "what is remembered of a table between two starts",
+    "memtui.engine.explain.index_loss": "a loss that no gate sees: the same recall asked without the index",
     "memtui.engine.health.light_rows": "columns that the catalog does not keep",
     "memtui.engine.health.reembed": "vectors made again, as change sets",
     "memtui.engine.providers.codex": "another way to a key than a key",

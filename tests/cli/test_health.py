@@ -94,6 +94,21 @@ def test_doctor_on_a_sound_store_and_on_one_that_does_not_open(tmp_path: Path) -
     assert "D35" not in [each["kind"] for each in found["findings"]]
 
 
+@pytest.mark.parametrize(
+    "name", ["foreign-schema", "foreign-table-name", "pro-manifest-cut", "empty-table-dir"]
+)
+def test_the_document_is_there_when_the_table_cannot_be_opened(
+    name: str, tmp_path: Path, shared: Path, unpack: Any
+) -> None:
+    folder = unpack(shared / "fixtures" / "stores" / "damaged" / f"{name}.tar.gz")
+    code, found, _ = memtui(tmp_path, "doctor", "--store", str(folder))
+    assert code == 1
+    assert found["error"]
+    assert isinstance(found["findings"], list)
+    assert len(found["not_checked"]) > 20
+    assert {each["kind"] for each in found["findings"]} == (set() if "foreign" in name else {"D35"})
+
+
 @pytest.mark.slow
 def test_doctor_knows_what_the_configuration_says(tmp_path: Path) -> None:
     home = agent_home(tmp_path)

@@ -147,6 +147,10 @@ DAMAGED = {
     "pro-on-builtin": {"D24"},
     "engine-null-fields": {"D12"},
     "empty-table-dir": {"D35"},
+    "builtin-old-sentinel": {"D14"},
+    "builtin-new-sentinel": {"D14"},
+    "engine-sentinel": {"D14"},
+    "pro-sentinel": {"D14"},
 }
 
 
@@ -154,6 +158,20 @@ DAMAGED = {
 def test_recorded_damaged_stores(name: str, shared: Path, unpack: Any) -> None:
     folder = unpack(shared / "fixtures" / "stores" / "damaged" / f"{name}.tar.gz")
     assert set(kinds(look(folder))) >= DAMAGED[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [("builtin-old", "S2"), ("engine", "S2"), ("builtin-new", "S4"), ("pro", "S4")],
+)
+def test_a_row_left_behind_by_a_program_is_as_grave_as_what_it_does_to_recall(
+    name: str, severity: str, shared: Path, unpack: Any
+) -> None:
+    folder = unpack(shared / "fixtures" / "stores" / "damaged" / f"{name}-sentinel.tar.gz")
+    outside = patient(folder)
+    (found,) = [each for each in examine(outside).findings if each.kind == "D14"]
+    assert (found.severity, found.seen.ids) == (severity, ("__schema__",))
+    assert plan_remedy(outside, found).refusal.startswith("The row is its program's own")
 
 
 def test_a_check_that_fails_is_said_and_the_others_go_on(shared: Path, unpack: Any) -> None:

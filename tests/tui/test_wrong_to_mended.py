@@ -9,10 +9,11 @@ import pytest
 from lancedb import index
 
 from memtui.engine import Engine, RecallRequest, open_engine
+from memtui.engine.explain import DROP
 from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 from memtui.tui.dialogs.choose_memory import MemoryPick
 from memtui.tui.screens.health.screen import HealthScreen
-from memtui.tui.screens.whynot.screen import WhyNotScreen
+from memtui.tui.screens.whynot.screen import ChangeRows, WhyNotScreen
 from tests.conftest import NOW_MS
 from tests.engine import planted_faults as planted
 from tests.tui.driving import press, screen_text, settle, type_text, until
@@ -71,10 +72,16 @@ async def test_a_question_that_recalls_wrongly_leads_to_the_index_and_is_answere
         await until(pilot, lambda: app.screen.state.phase != "searching")  # type: ignore[attr-defined]
         await settle(pilot)
         assert text[:40] in screen_text(app)
-        await press(pilot, "escape", "9")
-        await settle(pilot)
-        assert isinstance(app.screen, HealthScreen)
-        await press(pilot, "r")
+        verdict = app.screen.state.verdict
+        assert verdict is not None
+        assert verdict.gate == "vector_index"
+        assert verdict.sentence.startswith("The vector index (IvfPq) ")
+        assert "exact rank 4 of 1,500" in verdict.sentence
+        assert "vector index" in screen_text(app)
+        while app.screen.query_one(ChangeRows).key != f"change:{DROP}":
+            await press(pilot, "down")
+        await press(pilot, "enter")
+        await until(pilot, lambda: isinstance(app.screen, HealthScreen) and not app.screen.state.looking)
         await settle(pilot)
         health = app.screen.state
         assert health.finding is not None

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from memtui.engine.explain.remedies import MemoryRemedy, find_remedies
     from memtui.engine.explain.sentences import explain
     from memtui.engine.explain.variation import changed_request
-    from memtui.engine.explain.verdict import TIMES
+    from memtui.engine.explain.verdict import DROP, TIMES
 
 __all__ = [
+    "DROP",
     "TIMES",
     "BlockPart",
     "Disagreement",
@@ -91,6 +92,7 @@ __getattr__ = lazy_names(
         "RankFlow": "memtui.engine.explain.comparison",
         "ScoreAccount": "memtui.engine.explain.comparison",
         "StagePair": "memtui.engine.explain.comparison",
+        "DROP": "memtui.engine.explain.verdict",
         "TIMES": "memtui.engine.explain.verdict",
         "again": "memtui.engine.explain.questions",
         "agent_scopes": "memtui.engine.explain.questions",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.explain import sentences
 from memtui.engine.explain.candidate_changes import CandidateChange, added_words, moves, powerless
+from memtui.engine.explain.index_loss import with_index
 from memtui.engine.explain.ladder import GateEvidence, climb, force
 from memtui.engine.explain.ranks import NO_WORDS, StoreRanking, VectorRank, WordRank
 from memtui.engine.explain.recipe_ladder import (
@@ -41,6 +42,7 @@ RUN_ORDER = (
     "unknown_id",
     "scope",
     "inactive",
+    "vector_index",
     "candidate_pool",
     "category",
     "min_score",
@@ -94,9 +96,10 @@ def inquire(trace: Trace, memory_id: str, ranking_of: RankingOf, ask: Recompute)
     if trace.failure is not None:
         return Inquiry(_failed(trace, trace.failure, found))
     if trace.plan is None:
-        return _other(trace, found, ranking_of)
+        return _other(trace, found, ranking_of, ask)
     evidence = _evidence(trace, trace.plan, found, ranking_of, ask)
-    verdict = _to_the_prompt(trace, judged(trace, found.row.id, evidence.rank, climb(evidence)))
+    judgement = judged(trace, found.row.id, evidence.rank, climb(evidence))
+    verdict = _to_the_prompt(trace, with_index(trace, judgement, evidence.by_vector, ask))
 
     def every(scopes: Sequence[str | None]) -> list[CandidateChange]:
         words = () if evidence.plan.plain else added_words(trace, found.row, evidence.plan.gate_rule)
@@ -130,7 +133,7 @@ def _failed(trace: Trace, failure: Failure, found: LocatedMemory) -> Verdict:
     )
 
 
-def _other(trace: Trace, found: LocatedMemory, ranking_of: RankingOf) -> Inquiry:
+def _other(trace: Trace, found: LocatedMemory, ranking_of: RankingOf, ask: Recompute) -> Inquiry:
     """A recipe with stages of its own."""
     ranking = ranking_of(trace.table_version)
     recipe = recipe_named(trace.recipe)
@@ -144,7 +147,7 @@ def _other(trace: Trace, found: LocatedMemory, ranking_of: RankingOf) -> Inquiry
     by_words = ranking.by_words(found.row_id, row.text, trace.bm25_query or trace.query, scopes, considered)
     rank = trace.returned.index(row.id) + 1 if row.id in trace.returned else None
     ladder = climb_other(trace, row, by_vector, by_words)
-    verdict = judged(trace, row.id, rank, ladder)
+    verdict = with_index(trace, judged(trace, row.id, rank, ladder), by_vector, ask)
     return Inquiry(verdict, lambda scopes: other_moves(trace, row), other_powerless(trace))
 
 

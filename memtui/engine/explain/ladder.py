@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.explain import sentences
+from memtui.engine.explain.ranks import VectorRank
 from memtui.engine.explain.verdict import GATES, GateResult
 from memtui.engine.recall.candidates import Hit
 from memtui.engine.recall.lanes import Lane
@@ -18,7 +19,7 @@ from memtui.engine.recall.store_search import fetch_size
 
 if TYPE_CHECKING:
     from memtui.engine.access import Grant
-    from memtui.engine.explain.ranks import VectorRank, WordRank
+    from memtui.engine.explain.ranks import WordRank
     from memtui.engine.recall.candidates import CandidatePool
     from memtui.engine.recall.context import StageContext
     from memtui.engine.recall.recipes.pro.plan import Plan
@@ -158,6 +159,8 @@ def _candidate_pool(e: GateEvidence) -> Answer:
         place = rank.rank if hit is None else hit.rank  # the recall's own where it has one
         places += [place] if place is not None else []
         facts["lanes"][name] = {"rank": place, "of": rank.of, "why": rank.why, "met": met}
+        if isinstance(rank, VectorRank) and reached and not met and not e.blocked:
+            facts["lanes"][name]["kept_back"] = (rank.rank or 0) + rank.tied <= e.plan.lane_limit
         if rank.inactive_ahead:
             facts["lanes"][name]["inactive_ahead"] = rank.inactive_ahead
     words = e.by_words

@@ -89,6 +89,8 @@ def _lane(name: str, lane: Facts, limit: Any, f: Facts) -> str:
         return f"{what}: it has none of the question's words ({', '.join(f['question_words'])})."
     if lane["rank"] is None:
         return f"{what}: {lane['why']}."
+    if lane.get("kept_back"):
+        return f"{what} it is number {lane['rank']:,} of {lane['of']:,} by exact distance, and was not found."
     ahead = lane.get("inactive_ahead", 0)
     hidden = f", behind {ahead} superseded rows of {f['fetched']} that are read" if ahead else ""
     return f"{what} it is number {lane['rank']:,} of {lane['of']:,}{hidden}; the pool takes {limit}."

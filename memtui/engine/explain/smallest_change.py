@@ -10,7 +10,7 @@ from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.progress import OnProgress, Progress
 from memtui.engine.explain.candidate_changes import CandidateChange
 from memtui.engine.explain.variation import Recompute, changed_request, memory_of
-from memtui.engine.explain.verdict import IdleKnob, SmallestChange, Verdict
+from memtui.engine.explain.verdict import VECTOR_INDEX, IdleKnob, SmallestChange, Verdict
 from memtui.engine.recall.io_cache import NotCached
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def with_changes(
         return verdict
     search = _Search(trace, verdict.id, ask)
     shut = _shut(verdict)
-    changes: dict[str, SmallestChange] = {}
+    changes = {each.knob: each for each in verdict.changes}
     unable = dict(powerless)
     looked: dict[str, list[CandidateChange]] = {}
 
@@ -96,7 +96,8 @@ def with_changes(
 def _shut(verdict: Verdict) -> frozenset[str]:
     """The gates that a change has to open: the first that failed, and every failed one that no rank decides."""
     failed = {rung.gate for rung in verdict.ladder if rung.passed is False}
-    return frozenset({verdict.gate} if verdict.gate else set()) | (failed & HARD)
+    first = {verdict.gate} if verdict.gate and verdict.gate != VECTOR_INDEX else set()  # tried, not decided
+    return frozenset(first) | (failed & HARD)
 
 
 class _Search:

@@ -30,6 +30,12 @@ GATES = (
 )
 """In the order in which a ladder stands: what the memory is, whether it is found, what is made of it."""
 
+VECTOR_INDEX = "vector_index"
+"""The rung before `candidate_pool`, where the table has an index on its vectors: whether that found the memory."""
+
+DROP = "store.vector_index"
+"""The knob of the change that takes the vector index away."""
+
 TIMES = frozenset(
     {"now_ms", "memory.suppressed_until", "memory.valid_until", "memory.invalidated_at", "memory.touch"}
 )
@@ -70,7 +76,7 @@ class SmallestChange:
     """One change that alone brings the memory back."""
 
     knob: str
-    """A parameter of the request, or `memory.<field>` for a change of the memory itself."""
+    """A parameter of the request, `memory.<field>` for a change of the memory itself, `store.<part>` of the table."""
     before: Any
     after: Any
     confirmed: bool

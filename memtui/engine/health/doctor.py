@@ -172,11 +172,9 @@ def patient_without_table(
     found: FoundStore | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Patient | None:
-    """A store that cannot be opened, so far as its files tell something; None where no folder of a table is there."""
+    """A store that cannot be opened, so far as its files tell something; None where no folder is there."""
     folder = Path(uri)
-    if "://" in uri or not (folder / f"{table or 'memories'}.lance").is_dir():
-        return None
-    if not isinstance(error, DamagedStoreError):
+    if "://" in uri or not folder.is_dir():
         return None
     return Patient(
         None, folder, now_ms=now_ms, table=table or "memories", error=error, found=found, environ=environ

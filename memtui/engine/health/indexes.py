@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memtui.engine.engine import Engine
     from memtui.engine.explain.question_history import History
     from memtui.engine.health.maintenance import TableStep
+    from memtui.engine.store.snapshot import Metric
     from memtui.engine.store.table import Store
     from memtui.engine.store.table_facts import IndexFacts, TableFacts
 
@@ -118,6 +119,7 @@ def honesty(
     """
     pin = store.pin()
     column, dims = pin.dialect.columns.vector, pin.dims
+    metric: Metric = "l2" if pin.dialect.can.compares_l2 else "cosine"
     if column is None or dims is None:
         return None
     own = questions is not None and len(questions) > 0
@@ -134,7 +136,7 @@ def honesty(
             begun = clock()
             with explained(pin.where):
                 query = pin.table.search(vector, query_type="vector", vector_column_name=column)
-                query = query.distance_type("cosine") if indexed is False else _as_agents(query, pin)
+                query = query.distance_type(metric)  # as the agents ask: no refining
                 query = query if indexed else query.bypass_vector_index()
                 found = query.select(["_distance"]).with_row_id(True).limit(NEAREST).to_arrow()
             times[indexed].append((clock() - begun) * 1000)
@@ -183,11 +185,6 @@ def own_vectors(engine: Engine, cases: Sequence[Case], history: History) -> Any:
         ):
             found.append(vector)
     return np.asarray(found, np.float32).reshape(-1, engine.store.dims or 1)
-
-
-def _as_agents(query: Any, pin: Any) -> Any:
-    """The search as the agents ask it: cosine, no refining."""
-    return query.distance_type("cosine")
 
 
 def _stored(store: Store) -> Any:

@@ -11,6 +11,7 @@ from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.health.check import memories
 from memtui.engine.health.maintenance import TableStep
 from memtui.engine.store.maintenance import TableMaintainer
+from memtui.engine.store.sql import SENTINEL
 
 if TYPE_CHECKING:
     from memtui.engine.cases.case import Case
@@ -84,7 +85,12 @@ def _again(patient: Patient, finding: HealthFinding) -> ChangeSet:
     from memtui.engine.health.reembed import plan_again
 
     assert patient.engine is not None
-    return plan_again(patient.engine, finding.seen.ids, finding.kind)
+    ids = [each for each in finding.seen.ids if each != SENTINEL]
+    if not ids:
+        raise RefusedError(
+            "The row is its program's own, no memory.", fix="Remove it with the agent stopped."
+        )
+    return plan_again(patient.engine, ids, finding.kind)
 
 
 def _scaled(patient: Patient, finding: HealthFinding) -> ChangeSet:

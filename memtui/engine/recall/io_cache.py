@@ -137,6 +137,13 @@ class IoCache:
         """The same memory, reading `edits` (by id) in place of the stored rows."""
         return self._variant(edits=edits)
 
+    def exactly(self) -> IoCache:
+        """The same memory, but for what a vector index said: such searches are made again, over every row."""
+        other = IoCache(self.pin.exactly(), self.embed_text, no_embedder=self.no_embedder, clock=self.clock)
+        other.edits, other.kin = self.edits, self.kin
+        other._told = {key: told for key, told in self._told.items() if not _by_vector(key)}
+        return other
+
     def _variant(
         self, *, live: bool | None = None, edits: Mapping[str, CandidateRow | None] | None = None
     ) -> IoCache:
@@ -267,6 +274,10 @@ class IoCache:
             return cast(SearchResult, known)
         inputs = known.inputs[:k]
         return replace(known, rows=known.rows[:k], numbers=known.numbers[:k], inputs=inputs, asked=k)
+
+
+def _by_vector(key: Hashable) -> bool:
+    return isinstance(key, tuple) and key[0] in ("vector", "tier vector")
 
 
 # The question as a vector: given, embedded, or not to be had.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
@@ -116,8 +117,30 @@ class Snapshot:
         with explained(where):
             self.version: int = int(table.version)
             self.schema: pa.Schema = table.schema
+        self._exact = False
         self._derived: dict[Hashable, Any] = {}
         self._deriving = threading.RLock()  # one value may be made of another
+
+    @cached_property
+    def vector_index(self) -> str:
+        """The kind of the index on the vector column, as the table names it; empty without one."""
+        with explained(self.where):
+            indices = self.table.list_indices()
+        column = self.dialect.columns.vector
+        return next(
+            (
+                str(each.index_type)
+                for each in indices
+                if each.index_type != "FTS" and list(each.columns) == [column]
+            ),
+            "",
+        )
+
+    def exactly(self) -> Snapshot:
+        """The same version, whose searches by vector read every row and ask no index."""
+        other = copy(self)
+        other._exact = True
+        return other
 
     def derived(self, key: Hashable, make: Callable[[], T]) -> T:
         """What `make` works out of this version, made once for each `key`; the last few are kept."""
@@ -265,6 +288,8 @@ class Snapshot:
             ).distance_type(metric)
             if condition := self._visible(where):
                 query = query.where(condition, prefilter=True)
+            if self._exact:
+                query = query.bypass_vector_index()
             query = query.select([*columns, "_distance"]).with_row_id(with_row_id)
             return query.limit(k).to_arrow()
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.health.check import Check, Patient, Seen, memories
+from memtui.engine.store.sql import SENTINEL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,7 +41,26 @@ def _not_finite(patient: Patient) -> Seen | None:
 def _zero(patient: Patient) -> Seen | None:
     if not _has_vectors(patient):
         return None
-    return _rows(patient, patient.vectors.zero, "{} with a vector of zeros")
+    seen = _rows(patient, patient.vectors.zero, "{} with a vector of zeros")
+    store = patient.store
+    if store is None or not store.pin().sentinels:
+        return seen
+    if seen is not None:
+        return replace(seen, count=seen.count + 1, ids=(*seen.ids, SENTINEL), evidence=(_LEFT_BEHIND,))
+    met = patient.uses_l2 and "agentId" not in store.columns
+    return Seen(
+        _LEFT_BEHIND,
+        1,
+        ids=(SENTINEL,),
+        severity=None if met else "S4",
+        evidence=(
+            "by distance it is recalled before real memories" if met else "no recall of its program meets it",
+        ),
+        remedy="remove that row with the agent stopped; memtui hides it from every answer",
+    )
+
+
+_LEFT_BEHIND = f"the row {SENTINEL}, which a program adds when it makes a table, was never removed"
 
 
 def _off_unit(patient: Patient) -> Seen | None:

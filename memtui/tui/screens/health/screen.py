@@ -18,7 +18,7 @@ from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.unlock import unlocked
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement, under_views
-from memtui.tui.messages import ShowInBrowse
+from memtui.tui.messages import ShowFinding, ShowInBrowse
 from memtui.tui.no_store import RETRY, of_session
 from memtui.tui.screens.health import config_rows, version_rows, view
 from memtui.tui.screens.health.area import Area
@@ -146,6 +146,13 @@ class HealthScreen(BaseScreen):
             if self.state.config is not None:
                 self.query_one(ConfigArea).read_plan(None)
             self._read()
+
+    def receive(self, wish: ShowFinding) -> None:
+        """Another screen names a finding: everything is looked at, with the cursor on that kind."""
+        self.state = replace(self.state, view="doctor", cursor=wish.kind, zoom="")
+        self.query_one(LayoutContainer).rearrange()
+        self._look(deep=True)
+        self.repaint()
 
     def _look(self, *, deep: bool) -> None:
         engine = self.engine

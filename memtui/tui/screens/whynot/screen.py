@@ -14,6 +14,7 @@ from textual.content import Content
 from textual.reactive import reactive
 
 from memtui.engine import CancelToken, CaseBook, changes, explain, one_line
+from memtui.engine.explain import DROP
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -21,7 +22,7 @@ from memtui.tui.calls import Report
 from memtui.tui.dialogs.choose_memory import MemoryPick
 from memtui.tui.host import host
 from memtui.tui.layout import NORMAL_WIDTH, Arrangement
-from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished, ShowMemory
+from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished, ShowFinding, ShowMemory
 from memtui.tui.screens.whynot import state as reduce
 from memtui.tui.screens.whynot.remedies import remedy_rows, tried
 from memtui.tui.screens.whynot.state import WhyNotState
@@ -255,6 +256,8 @@ class WhyNotScreen(BaseScreen):
             if change is None
             else "{changes.open} change the memory"
             if on_the_memory(change.knob)
+            else "{changes.open} see it in Health"
+            if change.knob == DROP
             else "{changes.open} try it"
         )
         narrow = self.app.size.width < NORMAL_WIDTH
@@ -282,6 +285,8 @@ class WhyNotScreen(BaseScreen):
         if on_the_memory(change.knob):
             memory_id = self.state.memory_id
             self.staging.stage(lambda engine: changes.plan_change(engine.curate, memory_id, change))
+        elif change.knob == DROP:
+            self.app.post_message(ShowFinding("D11"))
         else:
             self.dismiss()
             self._try({change.knob: change.after}, self.state.memory_id)

@@ -10,9 +10,7 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from memtui.engine import GateResult, IdleKnob, SmallestChange, Verdict, counted, one_line
-from memtui.engine.explain import (
-    TIMES,
-)
+from memtui.engine.explain import DROP, TIMES
 from memtui.tui.paint.bars import padded_bar, progress
 from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
@@ -40,6 +38,7 @@ _KNOBS = {
     "memory.invalidated_at": "that it was replaced",
     "memory.length": "its length",
     "memory.twin": "its near-duplicate",
+    DROP: "the vector index",
 }
 
 MEMORY = "memory."
@@ -97,6 +96,8 @@ def change_words(knob: str, before: Any, after: Any, forth: str) -> str:
         return f"add {new[len(old) :].strip()}" if new.startswith(old) else new
     if knob == "memory.twin":
         return "forget it"
+    if knob == DROP:
+        return f"drop it ({one_line(str(before))})"
     if knob in TIMES:
         return f"{_moment(before)} {forth} {_moment(after)}"
     return f"{plain(before)} {forth} {plain(after)}"
