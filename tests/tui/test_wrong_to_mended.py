@@ -101,7 +101,12 @@ async def test_a_question_that_recalls_wrongly_leads_to_the_index_and_is_answere
         assert "D11" not in [each.kind for each in app.screen.state.found.findings]
         await press(pilot, "3")
         await settle(pilot)
-        await press(pilot, "ctrl+r")
+        assert isinstance(app.screen, WhyNotScreen), "where the way to the index began"
+        await until(
+            pilot, lambda: app.screen.state.phase != "searching" and app.screen.state.verdict.returned
+        )  # type: ignore[attr-defined]
+        assert app.screen.state.verdict.rank == 1
+        await press(pilot, "escape", "ctrl+r")
         await settle(pilot)
         after: Any = recall.state.trace
         assert after.returned[0] == best

@@ -84,6 +84,8 @@ class HealthScreen(BaseScreen):
         self.said = State("loading", "looking at the store", skeleton=True)
         self.engine: Engine | None = None
         self._revision = -1
+        self._deep_again = False
+        """Whether the next look reads vectors, too: what was mended here was found by such a look."""
 
     @property
     def state(self) -> HealthState:
@@ -142,7 +144,8 @@ class HealthScreen(BaseScreen):
             self.state = replace(  # the areas hear of the store; a turned plan is kept
                 self.state, indexes=None, versions=None, difference=None, answers=None
             )
-            self._look(deep=False)
+            self._look(deep=self._deep_again)
+            self._deep_again = False
             if self.state.config is not None:
                 self.query_one(ConfigArea).read_plan(None)
             self._read()
@@ -377,9 +380,8 @@ class HealthScreen(BaseScreen):
         self.app.push_screen(ChooseOne(report.index.name, options), answered)
 
     def _maintained(self, said: str) -> None:
-        self.flash(said)
-        self.state = replace(self.state, indexes=None)
-        self._read()
+        self._deep_again = self.state.deep
+        host(self).take("changed", said)  # every screen hears of it, this one too
 
     def _mend(self, plans: list[Any], *, ask: bool) -> None:
         engine = self.engine
@@ -394,9 +396,8 @@ class HealthScreen(BaseScreen):
         unlocked(self, f"mend {len(plans)}", lambda: self.call("mend", work, self._mended))
 
     def _mended(self, said: str) -> None:
-        self.flash(said)
-        self._look(deep=self.state.deep)
-        self.repaint()
+        self._deep_again = self.state.deep
+        host(self).take("changed", said)
 
     def action_browse(self) -> None:
         finding = self.state.finding

@@ -11,6 +11,7 @@ from memtui.tui.actions.table import bindings
 from memtui.tui.dialogs.choose_one import ChooseOne, Option
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.dialogs.unlock import unlocked
+from memtui.tui.host import host
 from memtui.tui.screens.health.area import Area
 from memtui.tui.screens.health.reading import before_and_after
 from memtui.tui.screens.health.state import VersionAnswers
@@ -167,8 +168,7 @@ class VersionsArea(Area):
         self.query_one("#list", Panel).headline(which=f"{progress.done:,} of {progress.total:,}")
 
     def _done_to_versions(self, said: str) -> None:
-        self.flash(said)
-        self.have(versions=None)
+        host(self).take("changed", said)
 
     def action_unfold(self) -> None:
         self.have(unfolded=not self.state.unfolded, versions=None)
