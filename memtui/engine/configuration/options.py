@@ -136,7 +136,9 @@ _ADMIT = "read only while admissionControl is enabled"
 
 _HINT = "agents never act on it: above or below, the candidate is compared and stored the same way"
 
-_BLOCK = "its inner settings are not known here: an installed plugin's own schema names them; else a JSON5 object"
+_BLOCK = (
+    "its inner settings are not known here: an installed plugin's own schema names them; else a JSON5 object"
+)
 
 
 def _execution(lead: str) -> tuple[Option, ...]:
