@@ -48,8 +48,8 @@ def is_loopback(host: str) -> bool:
 class Doors:
     """One door a client, all on one opened store."""
 
-    def __init__(self, base: Door) -> None:
-        self._base = base
+    def __init__(self, base: Door, register: ClientRegister) -> None:
+        self._base, self._register = base, register
         self._lock = threading.RLock()
         self._opened: list[Engine] = []
         self._doors: dict[Client | None, Door] = {}
@@ -76,6 +76,15 @@ class Doors:
                         del self._doors[other]  # the same client with the rights that it had
                 self._doors[client] = door
             return door
+
+    def stands(self, door: Door) -> bool:
+        """Whether a door is that of a client as it is let in now: not revoked, paused, or given other rights."""
+        with self._lock:
+            client = next((key for key, each in self._doors.items() if each is door), None)
+            if client is None:
+                return self._doors.get(None) is door
+        known = self._register.named(client.name)
+        return known == client and not client.paused
 
     def close(self) -> None:
         """Close the store."""
@@ -140,7 +149,7 @@ def http_app(
     """The application and the doors behind it. A request for another host, or from another origin, is refused."""
     from mcp.server.transport_security import TransportSecuritySettings
 
-    doors = Doors(base)
+    doors = Doors(base, register)
 
     def door_of(context: Any) -> Door:
         request = context.request
@@ -151,7 +160,7 @@ def http_app(
     if not local and host in ("0.0.0.0", "::"):
         names |= {socket.gethostname(), *socket.gethostbyname_ex(socket.gethostname())[2]}
     names |= {_bracketed(each) for each in allowed}
-    app = make_server(base, tools, door_of=door_of).streamable_http_app(
+    app = make_server(base, tools, door_of=door_of, stands=doors.stands).streamable_http_app(
         host=host,
         stateless_http=True,  # no session that another client could name
         json_response=True,

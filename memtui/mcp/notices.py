@@ -1,9 +1,9 @@
-"""Telling clients that what they read has changed: both ways of the protocol, for a server with one client."""
+"""Telling clients that what they read has changed: both ways of the protocol, each client as far as it may read."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from mcp import MCPError
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated
 
-from memtui.engine import MemtuiError
+from memtui.engine import ListQuery, MemtuiError
 from memtui.mcp.door import ToolError
 from memtui.mcp.prompts import resource
 
@@ -31,48 +31,40 @@ MOST = 1_000
 """Resources that are watched for a client; further ones are refused."""
 
 
-class Notices:
-    """Who wants to know of which resource, and what stood there last. Nothing is looked at while nobody does."""
+class NoticeBoard:
+    """The notices of every door of a server. A door is looked through only while somebody behind it wants to know.
 
-    def __init__(self, door: Door) -> None:
-        self._door = door
-        self._bus = InMemorySubscriptionBus()
-        self._listen = ListenHandler(self._bus)
-        self._known: dict[str, str] = {}
-        """Address of a watched resource to a digest of what stood there."""
-        self._sessions: dict[str, dict[int, ServerSession]] = {}
-        """Of clients of the older protocol, by address."""
-        self._listening = 0
-        self._seen: tuple[int, int] | None = None
+    `door_of` tells the door of a request; `stands` whether a door has the rights that it was made with: streams
+    behind another one end, and their clients come back by the way that is theirs now, if there is one.
+    """
+
+    def __init__(
+        self, door_of: Callable[[ServerRequestContext[Any]], Door], stands: Callable[[Door], bool]
+    ) -> None:
+        self._door_of, self._stands = door_of, stands
+        self._notices: dict[int, Notices] = {}
+
+    def _of(self, context: ServerRequestContext[Any]) -> Notices:
+        door = self._door_of(context)
+        return self._notices.setdefault(id(door), Notices(door))  # it holds the door, so the number stays the door's
 
     async def listen(
         self, context: ServerRequestContext[Any], params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Serve a stream of notices until the client ends it."""
-        for uri in params.notifications.resource_subscriptions or ():
-            await self._watch(str(uri))
-        await anyio.to_thread.run_sync(self._first_look)
-        self._listening += 1
-        try:
-            return await self._listen(context, params)
-        finally:
-            self._listening -= 1
+        return await self._of(context).listen(context, params)
 
     async def subscribe(
         self, context: ServerRequestContext[Any], params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
         """Watch a resource for a client of the older protocol."""
-        await self._watch(str(params.uri))
-        await anyio.to_thread.run_sync(self._first_look)
-        self._sessions.setdefault(str(params.uri), {})[id(context.session)] = context.session
-        return types.EmptyResult()
+        return await self._of(context).subscribe(context, params)
 
     async def unsubscribe(
         self, context: ServerRequestContext[Any], params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
         """Watch it no more."""
-        self._sessions.pop(str(params.uri), None)
-        return types.EmptyResult()
+        return await self._of(context).unsubscribe(context, params)
 
     @asynccontextmanager
     async def running(self, server: Server[Any]) -> AsyncIterator[dict[str, Any]]:
@@ -87,8 +79,74 @@ class Notices:
     async def _look_on(self) -> None:
         while True:
             await anyio.sleep(EVERY_S)
-            if self._listening or self._sessions:
-                await self.look()
+            for key, notices in list(self._notices.items()):
+                stands, paused = self._state(notices.door)
+                if not stands or not notices.wanted:
+                    del self._notices[key]
+                    notices.end()
+                elif not paused:
+                    await notices.look()
+
+    def _state(self, door: Door) -> tuple[bool, bool]:
+        """Whether a door stands, and whether it is paused; where the register cannot be read, nobody is let in."""
+        try:
+            return self._stands(door), door.paused
+        except MemtuiError:
+            return False, True
+
+
+class Notices:
+    """Who behind one door wants to know of which resource, and what stood there last."""
+
+    def __init__(self, door: Door) -> None:
+        self.door = door
+        self._bus = InMemorySubscriptionBus()
+        self._listen = ListenHandler(self._bus)
+        self._known: dict[str, str] = {}
+        """Address of a watched resource to a digest of what stood there."""
+        self._sessions: dict[str, dict[int, ServerSession]] = {}
+        """Of clients of the older protocol, by address."""
+        self._listening = 0
+        self._seen: tuple[int, int] | None = None
+
+    async def listen(
+        self, context: ServerRequestContext[Any], params: types.SubscriptionsListenRequestParams
+    ) -> types.SubscriptionsListenResult:
+        """Serve a stream of notices until the client ends it."""
+        self._listening += 1  # first: nobody is taken for gone while the store is read
+        try:
+            for uri in params.notifications.resource_subscriptions or ():
+                await self._watch(str(uri))
+            await anyio.to_thread.run_sync(self._first_look)
+            return await self._listen(context, params)
+        finally:
+            self._listening -= 1
+
+    async def subscribe(
+        self, context: ServerRequestContext[Any], params: types.SubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Watch a resource for a client of the older protocol."""
+        self._sessions.setdefault(str(params.uri), {})[id(context.session)] = context.session
+        await self._watch(str(params.uri))
+        await anyio.to_thread.run_sync(self._first_look)
+        return types.EmptyResult()
+
+    async def unsubscribe(
+        self, context: ServerRequestContext[Any], params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
+        """Watch it no more."""
+        self._sessions.pop(str(params.uri), None)
+        return types.EmptyResult()
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody wants to know."""
+        return bool(self._listening or self._sessions)
+
+    def end(self) -> None:
+        """End every stream; their clients are told that it was meant."""
+        self._listen.close()
+        self._sessions.clear()
 
     async def look(self) -> None:
         """Look once, and tell what changed."""
@@ -117,12 +175,13 @@ class Notices:
             self._seen = self._stand()
 
     def _stand(self) -> tuple[int, int] | None:
-        """Version and rows of the store as it is now; None where it cannot be opened."""
+        """The store's version, and how many memories of the client's scopes there are; None where it cannot be opened."""
         try:
-            info = self._door.engine.info
+            engine = self.door.engine
+            count = engine.view(ListQuery(scopes=self.door.reach.stored_scopes)).total
         except MemtuiError:
             return None
-        return info.version, info.rows
+        return engine.info.version, count
 
     def _changes(self) -> tuple[bool, list[str]]:
         """Whether there are more or fewer memories, and the watched resources that read otherwise."""
@@ -140,7 +199,7 @@ class Notices:
     def _digest(self, uri: str) -> str:
         """What stands at an address, as a digest; of what may not be read or is not there, that of nothing."""
         try:
-            contents = resource(self._door, uri).contents
+            contents = resource(self.door, uri).contents
         except (MCPError, MemtuiError, ToolError):
             contents = []
         text = "".join(each.text for each in contents if isinstance(each, types.TextResourceContents))

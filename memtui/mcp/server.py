@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from memtui import __version__
 from memtui.engine import MemtuiError
 from memtui.mcp.door import Door, ToolError, usage
-from memtui.mcp.notices import Notices
+from memtui.mcp.notices import NoticeBoard
 from memtui.mcp.prompts import prompt, prompts, resource, resources, template
 from memtui.mcp.tools.registry import all_tools
 
@@ -40,13 +40,14 @@ def make_server(
     tools: Sequence[Tool] | None = None,
     *,
     door_of: Callable[[ServerRequestContext[Any]], Door] | None = None,
+    stands: Callable[[Door], bool] = lambda door: True,
 ) -> Server[Any]:
     """A server with these tools, those that write left out where the door is read-only.
 
-    `door_of` tells the door of a request, where clients of different rights share a server.
+    `door_of` tells the door of a request, where clients of different rights share a server; `stands` whether a door
+    still has the rights of its client.
     """
     offered = all_tools() if tools is None else tools
-    notices = Notices(door) if door_of is None else None  # where clients share a server, each answer is whole
 
     def met(context: ServerRequestContext[Any]) -> Door:
         return door if door_of is None else door_of(context)
@@ -96,13 +97,12 @@ def make_server(
     ) -> types.ReadResourceResult:
         return await anyio.to_thread.run_sync(resource, met(context), str(params.uri))
 
-    watching: dict[str, Any] = {}
-    if notices is not None:
-        watching = {
-            "lifespan": notices.running,
-            "on_subscribe_resource": notices.subscribe,
-            "on_unsubscribe_resource": notices.unsubscribe,
-            "on_subscriptions_listen": notices.listen,
+    board = NoticeBoard(met, stands)
+    watching: dict[str, Any] = {"lifespan": board.running, "on_subscriptions_listen": board.listen}
+    if door_of is None:  # the older way needs a session, and a server that clients share keeps none
+        watching |= {
+            "on_subscribe_resource": board.subscribe,
+            "on_unsubscribe_resource": board.unsubscribe,
         }
     return Server(
         "memtui",

@@ -11,8 +11,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import httpx
 import pytest
+from mcp import MCPError
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -173,3 +175,51 @@ async def test_two_clients_are_blind_to_each_other_and_the_journal_tells_their_c
     ]
     assert calls[-1]["ids"] == [made["id"]]
     assert calls[-1]["arguments"] == {"text": text}
+
+
+@pytest.mark.slow
+async def test_each_client_is_told_of_what_it_may_read_until_its_rights_change(house: House) -> None:
+    alice, bob = (house.run("clients", "add", name) for name in ("alice", "bob"))
+    scopes = "memtui://scopes"
+    told: dict[str, list[str]] = {"alice": [], "bob": []}
+    over: list[str] = []
+
+    async def hear(name: str, client: Client, listening: anyio.Event) -> None:
+        async with client.listen(resource_subscriptions=[scopes]) as events:
+            listening.set()
+            async for event in events:
+                told[name].append(event.uri)  # type: ignore[union-attr]
+        over.append(name)
+
+    async with house.client(alice) as one, house.client(bob) as two, anyio.create_task_group() as group:
+        for name, client in (("alice", one), ("bob", two)):
+            listening = anyio.Event()
+            group.start_soon(hear, name, client, listening)
+            with anyio.fail_after(60):
+                await listening.wait()
+        await answer(one, "memory_store", text="Alice keeps the backup codes in the blue folder")
+        with anyio.fail_after(60):
+            while not told["alice"]:
+                await anyio.sleep(0.1)
+        assert told == {"alice": [scopes], "bob": []}
+        await anyio.to_thread.run_sync(house.run, "clients", "pause", "alice")
+        with anyio.fail_after(60):
+            while over != ["alice"]:
+                await anyio.sleep(0.1)
+        await answer(two, "memory_store", text="Bob parks the van behind the second hall")
+        with anyio.fail_after(60):
+            while not told["bob"]:
+                await anyio.sleep(0.1)
+        assert told == {"alice": [scopes], "bob": [scopes]}
+        group.cancel_scope.cancel()
+
+
+@pytest.mark.slow
+async def test_the_older_protocol_over_http_does_not_promise_notices(house: House) -> None:
+    async with Client(streamable_http_client(house.url), mode="legacy") as client:
+        capabilities = client.server_capabilities
+        assert capabilities is not None
+        assert capabilities.resources is not None
+        assert not capabilities.resources.subscribe
+        with pytest.raises(MCPError):
+            await client.subscribe_resource("memtui://stats")
