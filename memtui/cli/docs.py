@@ -8,11 +8,20 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 
-from memtui.cli.open_store import wall_clock
+from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text
 from memtui.engine import clean
 from memtui.engine.discovery import read_config
-from memtui.engine.documents import ColdLane, SearchRules, open_index, read_cold_rules
+from memtui.engine.documents import (
+    ColdAnswer,
+    ColdLane,
+    Ingest,
+    SearchRules,
+    lane_of,
+    open_index,
+    read_cold_rules,
+    take_in,
+)
 from memtui.paths import cache_dir
 
 
@@ -38,7 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cold",
         action="store_true",
-        help="as mem-engine's cold lane: pieces by headings, without private ones and secrets, within a scope",
+        help="as mem-engine's cold lane: pieces by headings, without private ones and secrets, within a scope; with "
+        "--store they become that store's documents, which its answers consult where memories are few",
     )
     parser.add_argument("--scope", default="global", metavar="S", help="with --cold: whose documents")
     parser.add_argument("--config", metavar="FILE", help="with --cold: the engine's block docsColdLane")
@@ -97,11 +107,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _cold(args: argparse.Namespace, folder: Path) -> int:
     """Read what changed below the folder, which alone may be read, and ask within the scope."""
-    block = read_config(args.config) or {}
-    given = block.get("docsColdLane", {})
-    rules = read_cold_rules(
-        {**(given if isinstance(given, dict) else {}), "enabled": True, "sourceRoots": [str(folder)]}
-    )
+    config = read_config(args.config) or {}
+    given = config.get("docsColdLane", {})
+    block = {**(given if isinstance(given, dict) else {}), "enabled": True}
+    if args.store:
+        return _of_store(args, folder, block)
+    rules = read_cold_rules({**block, "sourceRoots": [str(folder)]})
     lane = open_cold_lane(folder)
     try:
         told = lane.ingest(rules)
@@ -110,13 +121,34 @@ def _cold(args: argparse.Namespace, folder: Path) -> int:
             answer = lane.search(args.question, rules, scope=args.scope, limit=args.limit)
     finally:
         lane.close()
+    receipt = None if answer is None else answer.receipt(rules, args.scope)
+    return _told(args, told, answer, receipt)
+
+
+def _of_store(args: argparse.Namespace, folder: Path, block: dict[str, object]) -> int:
+    """The same for the documents of a store: the folder joins those that are read already."""
+    engine = open_for(args)
+    try:
+        with lane_of(engine) as lane:
+            kept = {} if lane is None else dict(lane.kept_block or {})
+        roots = list(dict.fromkeys((*kept.get("sourceRoots", ()), str(folder))))
+        whole = {**kept, **block, "sourceRoots": roots}
+        told = take_in(engine, whole)
+        rules, answer = read_cold_rules(whole), None
+        if args.question is not None:
+            with lane_of(engine) as lane:
+                assert lane is not None  # it was made just now
+                answer = lane.search(args.question, rules, scope=args.scope, limit=args.limit)
+    finally:
+        engine.close()
+    return _told(args, told, answer, None if answer is None else answer.receipt(rules, args.scope))
+
+
+def _told(args: argparse.Namespace, told: Ingest, answer: ColdAnswer | None, receipt: object) -> int:
     if args.json:
         document: dict[str, object] = {"ingest": asdict(told)}
         if answer is not None:
-            document |= {
-                "hits": [asdict(hit) for hit in answer.hits],
-                "receipt": answer.receipt(rules, args.scope),
-            }
+            document |= {"hits": [asdict(hit) for hit in answer.hits], "receipt": receipt}
         print_json(document)
         return 0
     if told.skip_reason:

@@ -26,34 +26,56 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TOKENS",
         help="a context pack of at most so many tokens instead: items with citations, what is left out and why",
     )
-    parser.add_argument("--config", metavar="FILE", help="the plugin's own block: retrieval, decay")
+    parser.add_argument(
+        "--config", metavar="FILE", help="the plugin's own block: retrieval, decay, docsColdLane"
+    )
+    parser.add_argument(
+        "--session",
+        metavar="KEY",
+        help="a turn of this session: what its last prompts got is held back, and this one is noted",
+    )
+    parser.add_argument(
+        "--count", action="store_true", help="with --session: count the use in the store, as the plugin does"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     """Ask, and print the block alone: nothing where nothing is injected, and why on standard error."""
-    engine = open_for(args)
+    if args.count and not args.session:
+        raise UsageError("--count counts the turns of a session.", fix="Name it with --session KEY.")
+    engine = open_for(args, writable=args.count)
+    from memtui.engine.documents import consult
     from memtui.engine.recall import UNSET, recipe_named
 
     recipe = recipe_named(args.recipe or engine.default_recipe)
+    config = read_config(args.config)
     trace = engine.recall(
         RecallRequest(
             args.question,
             recipe=recipe.name,
-            config=read_config(args.config),
+            config=config,
             agent=args.agent,
             source=recipe.hook or UNSET,
         )
     )
     if args.pack is not None:
         return _packed(trace, args.pack, engine.now_ms)
-    block = explain.injected(trace)
+    turn = None
+    if args.session:
+        from memtui.engine.capture import note_block, session_block
+
+        made = session_block(engine, trace, args.session)
+        turn = note_block(engine, made, args.agent, args.session, ids=made.ids, count=args.count)
+    block = turn.block if turn is not None else explain.injected(trace)
+    documents = consult(engine, trace, config=config)
+    whole = "\n".join(each for each in (block.block, documents.block if documents else "") if each)
     if args.json:
         print_json(
             {
                 "question": args.question,
                 "agent": args.agent,
                 "recipe": trace.recipe,
-                "block": block.block,
+                "block": whole,
                 "ids": [part.id for part in block.parts if part.line],
                 "left_out": [
                     {"id": part.id, "why": part.left_out, "gate": part.gate}
@@ -65,13 +87,19 @@ def run(args: argparse.Namespace) -> int:
                 "tokens": block.tokens,
                 "why_nothing": block.why_nothing,
                 "note": block.note,
+                "session": None
+                if turn is None
+                else {"key": args.session, "turn": turn.turn, "counted": turn.counted},
+                "documents": None if documents is None else documents.as_json(),
             }
         )
         return 0
-    if block.block:
-        print_text(block.block, reveal=True)  # what the agent gets, to the letter
+    if whole:
+        print_text(whole, reveal=True)  # what the agent gets, to the letter
     else:
         sys.stderr.write(f"nothing is injected: {block.why_nothing}\n")
+    if documents is not None and documents.starved:
+        sys.stderr.write(f"documents: {documents.starved}\n")
     return 0
 
 

@@ -12,7 +12,8 @@ from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_table, print_text, warning
 from memtui.cli.question_options import add_question_options, request_of
 from memtui.cli.show import moment
-from memtui.engine import MemtuiError, UsageError, explain, request_from
+from memtui.engine import MemtuiError, UsageError, clean, explain, request_from
+from memtui.engine.documents import consult
 from memtui.engine.explain import (
     open_receipt,
     reaches_prompt,
@@ -21,6 +22,7 @@ from memtui.engine.explain import (
 
 if TYPE_CHECKING:
     from memtui.engine import Candidate, Engine, PromptBlock, Trace, WordsMet
+    from memtui.engine.documents import Consulted
 
 
 SHOWN_WORDS = 6
@@ -60,10 +62,12 @@ def run(args: argparse.Namespace) -> int:
         return _batch(engine, args.batch)
     if args.replay is not None:
         return replay(engine, args.replay, as_json=args.json)
-    trace = engine.recall(request_of(args))
+    request = request_of(args)
+    trace = engine.recall(request)
     if args.save is not None:
         save(engine, trace, args.save, texts=not args.no_text)
     block = explain.injected(trace) if args.injected else None
+    documents = consult(engine, trace, config=request.config)
     if args.json:
         document = trace.as_json(explain=args.explain, words=args.explain)
         document["disagreements"] = _disagreements(trace)
@@ -71,12 +75,29 @@ def run(args: argparse.Namespace) -> int:
             document["injection"] = asdict(block)
         if reaches_prompt(trace):
             document["prompt"] = _prompt(explain.injected(trace))
+        if documents is not None:
+            document["documents"] = documents.as_json()
         print_json(document)
     elif block is not None:
         print_text(_injection(block), reveal=True)
     else:
         print_text(render(engine, trace, whole=args.explain))
+        if documents is not None:
+            print_text(_documents(documents))
     return 0
+
+
+def _documents(asked: Consulted) -> str:
+    """What the documents beside the store said, with how much of it the scope left over."""
+    answer = asked.answer
+    if not answer.consulted:
+        return f"documents: not asked, {asked.error or f'{asked.hot} memories are enough'}"
+    lines = [
+        f"documents: {len(answer.hits)} of {answer.scoped} in {asked.scope}, {answer.raw} found, "
+        f"{answer.filtered} left out by the scope"
+    ]
+    lines += [f"    {clean(hit.ref)}  {hit.kind}  {clean(hit.snippet)}" for hit in answer.hits]
+    return "\n".join([*lines, *([f"    {asked.starved}"] if asked.starved else [])])
 
 
 def _disagreements(trace: Trace) -> list[dict[str, Any]]:

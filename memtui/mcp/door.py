@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from memtui.engine import CaseBook, Engine, Memory, MemtuiError, Trace, UsageError, clean
 from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
@@ -26,6 +26,9 @@ from memtui.engine.clients import (
     scores_in,
 )
 
+if TYPE_CHECKING:
+    from memtui.engine.documents import Consulted
+
 LONGEST = 4_000
 """Characters of one memory in an answer; the whole text is in the store."""
 
@@ -34,6 +37,17 @@ MOST_TOKENS = 64
 
 
 MOST_BY_WORDS = 50
+
+SHARED = "global"
+"""The scope of what everybody may read."""
+
+
+class Given(NamedTuple):
+    """What a prompt gets: the text, its memories, and why there is nothing."""
+
+    text: str
+    ids: tuple[str, ...]
+    why: str
 
 
 class ToolError(Exception):
@@ -192,18 +206,47 @@ class Door:
         if not self.writable:
             raise ToolError("This server is read-only. A person can start it with --rw.")
 
-    def block(self, question: str) -> tuple[str, tuple[str, ...], str]:
-        """What would be put before a prompt for this client: the text, its memories, and why there is nothing."""
-        from memtui.engine import explain
+    def block(self, question: str, session: str = "", *, count: bool = False) -> Given:
+        """What would be put before a prompt for this client.
 
-        trace = self.recall(question, None, None, None, hook=True)
-        made, reach = explain.injected(trace), self.reach
+        With a `session` what its last prompts got is held back, and this turn is noted; with `count` the use of each
+        memory is counted in the store, too.
+        """
+        from memtui.engine import explain
+        from memtui.engine.capture import note_block, session_block
+
+        if count:
+            self.need_writable()
+        trace, key = self.recall(question, None, None, None, hook=True), f"{self.client}:{session}"
+        turn = session_block(self.engine, trace, key) if session else None
+        made, reach = explain.injected(trace) if turn is None else turn.block, self.reach
         parts = [each for each in made.parts if each.line]
         mine = [each for each in parts if reach.may_read(trace.memories[each.id])]
-        if len(mine) == len(parts):
-            return made.block, tuple(each.id for each in parts), made.why_nothing
-        text = untrusted([shown(trace.memories[each.id]) for each in mine]) if mine else ""
-        return text, tuple(each.id for each in mine), "" if mine else "nothing that you may read"
+        text, why = made.block, made.why_nothing
+        if len(mine) < len(parts):
+            text = untrusted([shown(trace.memories[each.id]) for each in mine]) if mine else ""
+            why = "" if mine else "nothing that you may read"
+        ids = tuple(each.id for each in mine)
+        if turn is not None:
+            with self.lock:
+                note_block(self.engine, turn, self.agent, key, ids=ids, count=count)
+        documents = self.documents(trace)
+        if documents is not None and documents.block:
+            text = f"{text}\n{documents.block}" if text else documents.block
+        return Given(text, ids, why)
+
+    def documents(self, trace: Trace, scope: str | None = None) -> Consulted | None:
+        """What the store's documents say where the memories of this client are few.
+
+        They are shared: a client that may not read `global` gets none.
+        """
+        from memtui.engine.documents import consult
+
+        reach = self.reach
+        if reach.scopes is not None and SHARED not in reach.scopes:
+            return None
+        home = reach.home if self.agent else ""
+        return consult(self.engine, trace, scope=scope or "", home=home, config=self.config)
 
     def recall(
         self, query: str, limit: int | None, scope: str | None, category: str | None, *, hook: bool = False

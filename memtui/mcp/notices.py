@@ -46,7 +46,9 @@ class NoticeBoard:
 
     def _of(self, context: ServerRequestContext[Any]) -> Notices:
         door = self._door_of(context)
-        return self._notices.setdefault(id(door), Notices(door))  # it holds the door, so the number stays the door's
+        return self._notices.setdefault(
+            id(door), Notices(door)
+        )  # it holds the door, so the number stays the door's
 
     async def listen(
         self, context: ServerRequestContext[Any], params: types.SubscriptionsListenRequestParams
@@ -175,7 +177,7 @@ class Notices:
             self._seen = self._stand()
 
     def _stand(self) -> tuple[int, int] | None:
-        """The store's version, and how many memories of the client's scopes there are; None where it cannot be opened."""
+        """The store's version, and the memories of the client's scopes; None where it cannot be opened."""
         try:
             engine = self.door.engine
             count = engine.view(ListQuery(scopes=self.door.reach.stored_scopes)).total

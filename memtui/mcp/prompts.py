@@ -14,6 +14,8 @@ from memtui.mcp.door import Door, ToolError, shown, untrusted
 from memtui.mcp.tools.health import Health
 from memtui.mcp.tools.health import run as run_health
 
+MEMORIES_FOR = "memories_for"
+
 PREFIX = "memory://"
 
 ABOUT = "memtui://"
@@ -28,8 +30,14 @@ PAGE = 500
 
 _ARGUMENT = {"question": "what was asked", "scope": "which scope, for example agent:main"}
 
+_OPTIONS = {
+    "session": "the session that asks: what its last prompts got is held back",
+    "usage": "count: count the use of each memory in the store, for a session on a server with --rw",
+}
+"""Of `memories_for`; both may be left out."""
+
 _PROMPTS: Mapping[str, tuple[str, str, str]] = {
-    "memories_for": (
+    MEMORIES_FOR: (
         "question",
         "The memories that belong to a question, as they are put before a prompt",
         "",
@@ -61,11 +69,18 @@ def prompts() -> list[types.Prompt]:
         types.Prompt(
             name=name,
             description=description,
-            arguments=[types.PromptArgument(name=argument, description=_ARGUMENT[argument], required=True)]
-            if argument
-            else [],
+            arguments=_arguments(name, argument),
         )
         for name, (argument, description, _) in _PROMPTS.items()
+    ]
+
+
+def _arguments(name: str, argument: str) -> list[types.PromptArgument]:
+    needed = {argument: _ARGUMENT[argument]} if argument else {}
+    optional = _OPTIONS if name == MEMORIES_FOR else {}
+    return [
+        types.PromptArgument(name=each, description=words, required=each in needed)
+        for each, words in (*needed.items(), *optional.items())
     ]
 
 
@@ -77,30 +92,37 @@ def prompt(door: Door, name: str, given: Mapping[str, str]) -> types.GetPromptRe
     if name not in _PROMPTS:
         raise MCPError(code=-32602, message=f"There is no prompt {name[:64]!r}: {', '.join(_PROMPTS)}.")
     argument, description, text = _PROMPTS[name]
+    known = [each.name for each in _arguments(name, argument)]
+    if unknown := [each for each in given if each not in known]:
+        raise MCPError(
+            code=-32602, message=f"{unknown[0][:64]}: {name} takes {', '.join(known) or 'no arguments'}."
+        )
     if argument and not given.get(argument, "").strip():
         raise MCPError(code=-32602, message=f"{argument}: say {_ARGUMENT[argument]}.")
     filled = text.replace(f"{{{argument}}}", given[argument]) if argument else text
-    if name == "memories_for":
-        filled = _block(door, given[argument])
+    if name == MEMORIES_FOR:
+        filled = _block(door, given[argument], given.get("session", ""), given.get("usage", ""))
     content = types.TextContent(type="text", text=filled)
     return types.GetPromptResult(
         description=description, messages=[types.PromptMessage(role="user", content=content)]
     )
 
 
-def _block(door: Door, question: str) -> str:
+def _block(door: Door, question: str, session: str, usage: str) -> str:
     """The block for a question, written into the journal of calls; in words why there is none."""
     began = monotonic()
     try:
         if door.paused:
             raise ToolError("A person paused this client.")
-        text, ids, why = door.block(question)
+        if usage not in ("", "count") or (usage and not session):
+            raise ToolError("usage: say count, and name the session; or leave it out.")
+        text, ids, why = door.block(question, session, count=usage == "count")
     except (ToolError, MemtuiError) as error:
-        door.record("memories_for", {"query": question}, {}, began, str(error))
+        door.record(MEMORIES_FOR, {"query": question}, {}, began, str(error))
         raise MCPError(code=-32603, message=str(error)) from None
     outcome = "injected" if ids else "silent"
     told = {"action": outcome, "results": [{"id": each} for each in ids]}
-    door.record("memories_for", {"query": question}, told, began)
+    door.record(MEMORIES_FOR, {"query": question}, told, began)
     return text or f"No memory belongs to this question: {why}"
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture.recording import Recorder, is_own, record, recorded
     from memtui.engine.capture.replays import read_prototypes, read_recordings, replay
     from memtui.engine.capture.run_document import Again, document
+    from memtui.engine.capture.session_turn import SessionBlock, note_block, session_block
     from memtui.engine.capture.statement import outcome_of, refusal_of, remember
     from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
 
@@ -56,6 +57,7 @@ __all__ = [
     "Recorder",
     "Remedy",
     "Run",
+    "SessionBlock",
     "Text",
     "capture",
     "capture_recipe",
@@ -65,6 +67,7 @@ __all__ = [
     "document",
     "funnel_of",
     "is_own",
+    "note_block",
     "otherwise",
     "outcome_of",
     "parse_conversations",
@@ -86,6 +89,7 @@ __all__ = [
     "replay",
     "reworded",
     "run_case",
+    "session_block",
     "shown",
     "why_not",
     "with_remedy",
@@ -147,6 +151,9 @@ __getattr__ = lazy_names(
         "recorded": "memtui.engine.capture.recording",
         "refusal_of": "memtui.engine.capture.statement",
         "remember": "memtui.engine.capture.statement",
+        "SessionBlock": "memtui.engine.capture.session_turn",
+        "note_block": "memtui.engine.capture.session_turn",
+        "session_block": "memtui.engine.capture.session_turn",
         "replay": "memtui.engine.capture.replays",
         "reworded": "memtui.engine.capture.commits",
         "run_case": "memtui.engine.capture.capture_cases",

@@ -19,6 +19,7 @@ from memtui.engine.capture.recipes.pro.queues import Queues, Said
 from memtui.engine.capture.recipes.pro.reflection import ErrorSignal, Reflected
 from memtui.engine.clients.calls import Call, CallJournal, asked_of, masked
 from memtui.engine.core.errors import UsageError
+from memtui.engine.documents.store_documents import consult_for
 
 if TYPE_CHECKING:
     from memtui.engine.capture.chat import Chat
@@ -181,7 +182,7 @@ def play(
     kept = None if engine.state_place is None else engine.state_place / KEPT
     live = Live(engine, block, workspace, chat, agents=agents)
     if kept is not None:
-        _read(kept, live)
+        read_kept(kept, live)
     written = engine.curate.writable
     answer: dict[str, Any] = {"event": event.name, "agent": event.agent}
     ids: list[str] = []
@@ -189,6 +190,10 @@ def play(
     if event.name == "prompt_build":
         played = live.step(_step(event, "prompt_build", event={"prompt": event.prompt}))
         found = [each["result"].get("prependContext", "") for each in played["answer"]]
+        asked = consult_for(engine, event.prompt, hot=len(played["injected"]), config=config)
+        if asked is not None:
+            answer["documents"] = asked.receipt
+            found.append(asked.block)
         text = "\n\n".join(each for each in found if each)
         answer["prependContext"] = text
         if event.host:
@@ -209,7 +214,7 @@ def play(
         day = datetime.fromtimestamp(engine.now_ms / 1000).astimezone().date()
         answer["flush"] = {**asdict(flush_due(event.given)), "file": f"memory/{day.isoformat()}.md"}
     if written and kept is not None:
-        _write(kept, live)
+        write_kept(kept, live)
     if engine.state_place is not None:
         said = {"prompt": event.prompt, "messages": list(event.messages)}
         outcome = "injected" if chars else "stored" if ids else "silent"
@@ -278,7 +283,7 @@ def _step(of: Event, do: str, **more: Any) -> dict[str, Any]:
     return {"do": do, **more, "ctx": {**context, "agentId": of.agent, "sessionKey": of.session}}
 
 
-def _read(path: Path, live: Live) -> None:
+def read_kept(path: Path, live: Live) -> None:
     """Give the plugin what the last event left; nothing where there is nothing, or nothing that can be read."""
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
@@ -301,7 +306,7 @@ def _read(path: Path, live: Live) -> None:
     live.queues, live.injected, live.reflected, live.reminders = queues, injected, reflected, reminders
 
 
-def _write(path: Path, live: Live) -> None:
+def write_kept(path: Path, live: Live) -> None:
     """Keep the state whole or not at all, for this user alone: turns that wait are in it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     reflected = {**asdict(live.reflected), "events": sorted(live.reflected.events)}

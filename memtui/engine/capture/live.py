@@ -23,6 +23,7 @@ from memtui.engine.changes.apply import ConflictError
 from memtui.engine.changes.change_set import ChangeSet
 from memtui.engine.changes.files_beside import edits_of
 from memtui.engine.core.errors import RefusedError
+from memtui.engine.decay.validity import InjectionPolicy, injection_patch
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,6 +73,17 @@ class Live:
                     raise
             else:
                 return answer
+
+    def count_injected(self, ids: Sequence[str], agent: str) -> int:
+        """Count that these memories went before a prompt, as the plugin's own hook does; how many were there."""
+        world = self._world()
+        policy = InjectionPolicy(min_repeated=world.settings.recall_repeat)
+        there = [row for id in ids if (row := world.get(id)) is not None]
+        for row in there:
+            patch = injection_patch(row.meta(world.now_ms), at_ms=world.now_ms, policy=policy)
+            world.patch(row.id, patch, why="injected")
+        self._commit(world, f"prompt build of {agent or 'a person'}")
+        return len(there)
 
     def step(self, step: Mapping[str, Any]) -> dict[str, Any]:
         """Play one event of the host; see `Plugin.step`. Not played again on a conflict: the queues have moved on.

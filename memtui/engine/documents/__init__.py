@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         ColdHit,
         ColdLane,
         ColdRules,
+        ColdSource,
         Ingest,
         read_cold_rules,
     )
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
     from memtui.engine.documents.grading import Grade, Graded, Grading, grade, importance_score, plan_grading
     from memtui.engine.documents.index import DocumentHits, MarkdownIndex, SearchRules, Sync, open_index
     from memtui.engine.documents.sessions import SessionFile, clean_slug, recent_messages, session_file
+    from memtui.engine.documents.store_documents import (
+        Consulted,
+        consult,
+        consult_for,
+        lane_of,
+        sources_of,
+        take_in,
+    )
     from memtui.engine.documents.working_set import (
         Todo,
         WorkingRow,
@@ -35,6 +44,8 @@ __all__ = [
     "ColdHit",
     "ColdLane",
     "ColdRules",
+    "ColdSource",
+    "Consulted",
     "DocumentHits",
     "Found",
     "Grade",
@@ -52,8 +63,11 @@ __all__ = [
     "WorkingSet",
     "build_working_set",
     "clean_slug",
+    "consult",
+    "consult_for",
     "grade",
     "importance_score",
+    "lane_of",
     "open_index",
     "pack_context",
     "pack_errors",
@@ -62,6 +76,8 @@ __all__ = [
     "read_cold_rules",
     "recent_messages",
     "session_file",
+    "sources_of",
+    "take_in",
     "todos_of",
     "working_set_of",
 ]
@@ -73,6 +89,13 @@ __getattr__ = lazy_names(
         "ColdHit": "memtui.engine.documents.cold_lane",
         "ColdLane": "memtui.engine.documents.cold_lane",
         "ColdRules": "memtui.engine.documents.cold_lane",
+        "ColdSource": "memtui.engine.documents.cold_lane",
+        "Consulted": "memtui.engine.documents.store_documents",
+        "consult_for": "memtui.engine.documents.store_documents",
+        "consult": "memtui.engine.documents.store_documents",
+        "lane_of": "memtui.engine.documents.store_documents",
+        "sources_of": "memtui.engine.documents.store_documents",
+        "take_in": "memtui.engine.documents.store_documents",
         "Ingest": "memtui.engine.documents.cold_lane",
         "read_cold_rules": "memtui.engine.documents.cold_lane",
         "Grade": "memtui.engine.documents.grading",

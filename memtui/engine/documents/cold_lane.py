@@ -5,6 +5,7 @@ Source: spec A14. Only folders that are named may be read; pieces with secrets o
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -33,6 +34,7 @@ from memtui.engine.documents.cold_rules import (
 )
 from memtui.engine.documents.index import open_database
 from memtui.engine.recall.recipes.mem_engine.stages import reciprocal_ranks
+from memtui.engine.recall.recipes.memory_core.keywords import stop_words
 
 BLOCK = "docsColdLane"
 
@@ -51,6 +53,7 @@ _TABLES = """
 CREATE TABLE IF NOT EXISTS docs_chunks (
   ref TEXT PRIMARY KEY, repo TEXT, path TEXT, file TEXT, heading TEXT, title TEXT, text TEXT, kind TEXT,
   day TEXT, hash TEXT);
+CREATE TABLE IF NOT EXISTS docs_about (name TEXT PRIMARY KEY, value TEXT);
 CREATE VIRTUAL TABLE IF NOT EXISTS docs_words USING fts5(heading, text, ref UNINDEXED);
 """
 
@@ -70,6 +73,8 @@ class ColdRules:
     rrf_k: int = 60
     strategy: Strategy = "repo_prefix"
     scope_map: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    ingest_on_start: bool = False
+    """Whether what changed is read before the documents are asked."""
 
 
 _NUMBERS = {
@@ -97,7 +102,10 @@ def read_cold_rules(block: Mapping[str, Any]) -> ColdRules:
             path=f"{BLOCK}.{wrong}",
             fix=f"Known: {', '.join(known)}.",
         )
-    made: dict[str, Any] = {"enabled": block.get("enabled") is True}
+    made: dict[str, Any] = {
+        "enabled": block.get("enabled") is True,
+        "ingest_on_start": block.get("ingestOnStart") is True,
+    }
     for key, (name, low, high) in _NUMBERS.items():
         value = block.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
@@ -153,6 +161,18 @@ class ColdHit:
 
 
 @dataclass(frozen=True, slots=True)
+class ColdSource:
+    """A file that was read."""
+
+    repo: str
+    path: str
+    file: str
+    pieces: int
+    chars: int
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ColdAnswer:
     """What the lane found, and how much of it the scope left over."""
 
@@ -165,6 +185,8 @@ class ColdAnswer:
     scoped: int = 0
     """Those of them within the scope; 0 of many is a matter of how scopes are mapped."""
     pushed: tuple[str, ...] = ()
+    requested: int = 0
+    """How many were wanted."""
 
     @property
     def filtered(self) -> int:
@@ -264,12 +286,40 @@ class ColdLane:
         )
         return self._db.execute(f"DELETE FROM docs_chunks WHERE {where}", (value,)).rowcount
 
+    @property
+    def kept_block(self) -> Mapping[str, Any] | None:
+        """The configuration that the documents were read by; None where nobody kept one."""
+        found = self._db.execute("SELECT value FROM docs_about WHERE name = 'block'").fetchone()
+        try:
+            block = None if found is None else json.loads(found[0])
+        except ValueError:
+            return None
+        return block if isinstance(block, dict) else None
+
+    def keep_block(self, block: Mapping[str, Any]) -> None:
+        """Keep a configuration with the documents that were read by it."""
+        with self._db:
+            text = json.dumps(dict(block), ensure_ascii=False)
+            self._db.execute("INSERT OR REPLACE INTO docs_about VALUES ('block', ?)", (text,))
+
+    def sources(self) -> tuple[ColdSource, ...]:
+        """The files that were read, with their pieces; by their place."""
+        asked = (
+            "SELECT repo, path, file, count(*), sum(length(text)), group_concat(DISTINCT kind) FROM docs_chunks "
+            "GROUP BY file ORDER BY repo, path"
+        )
+        with closing(self._db.execute(asked)) as rows:
+            return tuple(
+                ColdSource(repo, path, file, pieces, chars, tuple(sorted(kinds.split(","))))
+                for repo, path, file, pieces, chars, kinds in rows
+            )
+
     # ------------------------------------------------------------------ asking
 
     def search(
         self, question: str, rules: ColdRules, *, scope: str = GLOBAL, limit: int | None = None
     ) -> ColdAnswer:
-        """Ask the documents: by any word of the question, then by runs of Chinese letters; then the scope."""
+        """Ask the documents: by any word that names something, then by runs of Chinese letters; then the scope."""
         wanted = rules.max_items if limit is None else max(1, limit)
         pushed = pushed_repos(scope, rules.strategy, rules.scope_map)
         asked = wanted if scope == GLOBAL else max(wanted, min(50, max(5 * wanted, rules.fts_k)))
@@ -285,7 +335,7 @@ class ColdLane:
             if in_scope(rows[ref][1], rows[ref][2], scope, rules.strategy, rules.scope_map)
         ]
         hits = tuple(self._hit(rows[ref], score, rules.max_snippet_chars) for ref, score in scoped[:wanted])
-        return ColdAnswer(hits, True, "manual", len(fused), len(scoped), tuple(pushed))
+        return ColdAnswer(hits, True, "manual", len(fused), len(scoped), tuple(pushed), wanted)
 
     def consult(self, question: str, rules: ColdRules, *, scope: str, hot: int) -> ColdAnswer:
         """The same where the memories brought fewer than they should: only as many as are missing."""
@@ -295,7 +345,8 @@ class ColdLane:
         return replace(self.search(question, rules, scope=scope, limit=missing), trigger="insufficient_hot")
 
     def _by_words(self, question: str, most: int, repos: Sequence[str]) -> list[str]:
-        words = re.findall(r"\w+", question)
+        every = re.findall(r"\w+", question)
+        words = [word for word in every if word.lower() not in stop_words()] or every
         if not words:
             return []
         query = " OR ".join(f'"{word}"' for word in words)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from memtui.engine import clean
 from memtui.mcp.door import Door, ToolError, shown, untrusted
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 
@@ -35,12 +36,30 @@ class Hit(Answer):
     why: str
 
 
+class Piece(Answer):
+    """A piece of a document that was asked because memories were few."""
+
+    ref: str
+    text: str
+    kind: str
+
+
+class Asked(Answer):
+    """How many pieces the words found, and how many of them the scope left over: 0 of many is a matter of scopes."""
+
+    raw: int
+    scoped: int
+    filtered: int
+
+
 class Hits(Answer):
     """What came back, best first; and the probability that any of it answers, where that is known."""
 
     results: list[Hit]
     answered: bool | None = None
     probability: float | None = None
+    documents: list[Piece] | None = None
+    documents_asked: Asked | None = None
 
 
 def run(door: Door, given: Search) -> Reply:
@@ -49,9 +68,17 @@ def run(door: Door, given: Search) -> Reply:
     trace = door.recall(given.query, given.limit, given.scope, given.category)
     reach = door.reach
     hits: list[Hit] = []
+    found = door.engine.memories(
+        [result.id for result in trace.results]
+    )  # the trace would read every candidate
     for result in trace.results:
-        memory = trace.memories[result.id]
-        if not reach.may_read(memory) or memory.timestamp_ms < since or len(hits) == given.limit:
+        memory = found.get(result.id)
+        if (
+            memory is None
+            or not reach.may_read(memory)
+            or memory.timestamp_ms < since
+            or len(hits) == given.limit
+        ):
             continue
         lanes = [
             f"{'meaning' if name == 'vector' else 'words' if name == 'bm25' else name} {source['score']:.2f}"
@@ -65,15 +92,31 @@ def run(door: Door, given: Search) -> Reply:
     lines = [f"[{hit.id}] {hit.text}" for hit in hits]
     notes = [f"note: {warning}" for warning in trace.warnings]
     if not hits:
-        notes.append("untrusted memories: none. Nothing came back; other words may find it.")
+        notes.append("untrusted memories: none. No memory came back; other words may find it.")
     told = trace.confidence
     if told is not None and not told.answered and hits:
         notes.append(
             f"note: no memory answers this well (probability {told.probability:.2f}): what follows is only the nearest."
         )
+    asked = door.documents(trace, given.scope)
+    pieces: list[Piece] = []
+    counts: Asked | None = None
+    if asked is not None and asked.answer.consulted:
+        answer = asked.answer
+        pieces = [Piece(ref=hit.ref, text=clean(hit.snippet), kind=hit.kind) for hit in answer.hits]
+        counts = Asked(raw=answer.raw, scoped=answer.scoped, filtered=answer.filtered)
+        notes += [f"note: documents: {asked.starved}"] if asked.starved else []
+    lines += [f"[{piece.ref}] {piece.text}" for piece in pieces]
     answered, probability = (None, None) if told is None else (told.answered, round(told.probability, 3))
     return Reply(
-        Hits(results=hits, answered=answered, probability=probability), untrusted(lines, "\n".join(notes))
+        Hits(
+            results=hits,
+            answered=answered,
+            probability=probability,
+            documents=pieces if counts is not None else None,
+            documents_asked=counts,
+        ),
+        untrusted(lines, "\n".join(notes)),
     )
 
 
