@@ -7,6 +7,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.cluster_plan import add_cluster_arguments, check_cluster_arguments, plan_folder, planned
 from memtui.cli.memory_changes import before_and_after
 from memtui.cli.open_store import DEMO, open_for, wall_clock
 from memtui.cli.output import print_json, print_text, warning
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui doctor`."""
     parser.add_argument("--deep", action="store_true", help="read vectors and texts, too")
+    add_cluster_arguments(parser, "the pass over the vectors")
     parser.add_argument(
         "--fix",
         nargs="+",
@@ -59,12 +61,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Look, mend if asked, print; 1 when something of severity 1 or 2 is there."""
+    if args.dry_run and not args.fix:
+        raise UsageError("--dry-run belongs to --fix.", fix="Without --fix nothing is ever written.")
+    check_cluster_arguments(args)
+    if (args.plan or args.parts) and not args.deep:
+        raise UsageError("A cluster reads vectors only.", fix="Add: --deep")
+    if args.plan:
+        return _plan(args)
+    return _examine(args)
+
+
+def _plan(args: argparse.Namespace) -> int:
+    """Write the script of the pass over the vectors; with --run also what follows."""
+    from memtui.engine.health import plan_doctor
+
+    store = open_for(args, writable=False).store
+    made = plan_doctor(store, plan_folder(store.uri, "doctor"), parts=args.parts or "", workers=args.workers)
+    return planned(args, made, lambda: _examine(args), schema="memtui.doctor.v1", then="doctor --deep")
+
+
+def _examine(args: argparse.Namespace) -> int:
+    """Look, mend if asked, print."""
     from memtui.engine.health import (
         examine,
     )
 
-    if args.dry_run and not args.fix:
-        raise UsageError("--dry-run belongs to --fix.", fix="Without --fix nothing is ever written.")
     now_ms = wall_clock() if args.now is None else args.now
     patient, engine = _patient(args, now_ms)
     deep = args.deep or _asks_deep(args.fix)
@@ -124,7 +145,10 @@ def _patient(args: argparse.Namespace, now_ms: int) -> tuple[Patient, Engine | N
         return outside, None
     if writable and args.break_lock:
         engine.curate.break_abandoned_lock()
-    return patient_of(engine, now_ms=now_ms, questions=lambda: _own_questions(engine)), engine
+    patient = patient_of(
+        engine, now_ms=now_ms, questions=lambda: _own_questions(engine), parts=args.parts or ""
+    )
+    return patient, engine
 
 
 def _own_questions(engine: Engine) -> Any:

@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
+from typing import TYPE_CHECKING
 
+from memtui.cli.cluster_plan import (
+    add_cluster_arguments,
+    check_cluster_arguments,
+    plan_folder,
+    planned,
+)
 from memtui.cli.open_store import open_for
 from memtui.cli.output import print_json, print_text
+from memtui.cli.progress import shown
 from memtui.engine import counted
+from memtui.engine.health import duplicates_job
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.health import Near
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,15 +31,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--similarity", type=float, default=0.95, metavar="COSINE", help="0.7 to 1 (default 0.95)"
     )
     parser.add_argument("--across-scopes", action="store_true", help="also between scopes")
+    add_cluster_arguments(parser, "the comparison")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Look for duplicates."""
+    """Look for duplicates, here or by a cluster."""
     engine = open_for(args)
     engine.load_catalog()
     engine.load_metadata()
-    floor = min(0.9, args.similarity)
-    near = engine.curate.duplicates(" ".join(args.filter), floor=floor, across_scopes=args.across_scopes)
+    check_cluster_arguments(args)
+    wanted, floor = " ".join(args.filter), min(0.9, args.similarity)
+    if not args.plan and not args.parts:
+        near = engine.curate.duplicates(wanted, floor=floor, across_scopes=args.across_scopes)
+        return _tell(engine, near, args)
+    job = duplicates_job(engine, wanted, floor=floor, across_scopes=args.across_scopes)
+
+    def take() -> int:
+        with shown(sys.stderr) as on_progress:
+            return _tell(engine, job.take(args.parts, on_progress), args)
+
+    if not args.plan:
+        return take()
+    made = job.plan(plan_folder(engine.info.uri, "duplicates"), parts=args.parts or "", workers=args.workers)
+    across = " --across-scopes" if args.across_scopes else ""
+    asked = "".join(f" {shlex.quote(each)}" for each in args.filter)
+    return planned(
+        args,
+        made,
+        take,
+        schema="memtui.duplicates.v1",
+        then=f"duplicates{asked} --similarity {args.similarity:g}{across}",
+    )
+
+
+def _tell(engine: Engine, near: Near, args: argparse.Namespace) -> int:
+    """Print the clusters."""
     clusters = near.clusters(args.similarity)
     texts = engine.memories([each for cluster in clusters for each in cluster.ids])
     if args.json:

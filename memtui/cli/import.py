@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from memtui.cli.cluster_plan import add_cluster_arguments, check_cluster_arguments, plan_folder, planned
 from memtui.cli.import_plan import carry_out
 from memtui.cli.memory_changes import add_safety_arguments
 from memtui.cli.open_store import open_for
@@ -77,12 +80,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prose", action="store_true", help="paragraphs of notes too, not only lists")
     parser.add_argument("--sessions", action="store_true", help="conversations in an index too")
     parser.add_argument("--encoding", metavar="NAME", help="of a text that is not UTF-8")
+    parser.add_argument(
+        "--key-env", metavar="VAR,...", default="", help="plan: variables with the keys of the store's model"
+    )
+    add_cluster_arguments(parser, "the vectors")
     add_safety_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Plan, and unless it is a dry run, write."""
+    check_cluster_arguments(args)
     request = request_of(args)
+    if args.plan:
+        return _plan(request, args)
+    return _import(request, args)
+
+
+def _plan(request: ImportRequest, args: argparse.Namespace) -> int:
+    """Write the script that makes the vectors; with --run also what follows."""
+    engine = open_for(args, writable=False)
+    engine.load_catalog()
+    with shown(sys.stderr) as on_progress:
+        made = transfer.plan_embedding(
+            engine,
+            replace(request, parts=""),
+            plan_folder(engine.info.uri, "import"),
+            key_variables=args.key_env,
+            parts=args.parts or "",
+            workers=args.workers,
+            on_progress=on_progress,
+        )
+    then = f"import {shlex.join(str(each) for each in args.sources)}"
+    return planned(
+        args,
+        made,
+        lambda: _import(replace(request, parts=made.parts), args),
+        schema="memtui.import.v1",
+        then=then,
+    )
+
+
+def _import(request: ImportRequest, args: argparse.Namespace) -> int:
     engine = open_for(args, writable=not args.dry_run)
     if not args.dry_run:
         if args.break_lock:
@@ -118,4 +156,5 @@ def request_of(args: argparse.Namespace) -> ImportRequest:
         prose=args.prose,
         sessions=args.sessions,
         encoding=args.encoding,
+        parts=args.parts or "",
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memtui.cli.cluster_plan import add_cluster_arguments, check_cluster_arguments, planned
 from memtui.cli.memory_changes import add_safety_arguments, carry_out, open_to_change
 from memtui.cli.open_store import wall_clock
 from memtui.cli.output import print_json, print_text
@@ -17,7 +17,6 @@ from memtui.engine import (
     Engine,
     StoreNotFoundError,
     UnknownDialectError,
-    UsageError,
     counted,
     transfer,
 )
@@ -27,7 +26,6 @@ from memtui.engine.transfer import (
     back,
     last_switch,
     note_of,
-    run_plan,
     write_plan,
 )
 from memtui.paths import state_dir, store_state_dir
@@ -55,18 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rehearse", action="store_true", help="saved questions, old model against new")
     parser.add_argument("--sample", type=int, metavar="N", help="rehearse: how many memories (default 1000)")
-    parser.add_argument(
-        "--plan", choices=("ray",), help="write a script that makes the vectors on a cluster, and stop there"
-    )
-    parser.add_argument("--workers", type=int, metavar="N", default=2, help="plan: how many (default 2)")
-    parser.add_argument(
-        "--run", action="store_true", help="plan: run the script here too, then make the second table of it"
-    )
-    parser.add_argument(
-        "--parts",
-        metavar="PLACE",
-        help="folder or address of a cluster's vectors, for the plan or of one that ran",
-    )
+    add_cluster_arguments(parser, "the vectors")
     parser.add_argument(
         "--switch", action="store_true", help="put the second table in the place of the first"
     )
@@ -93,8 +80,7 @@ def run(args: argparse.Namespace) -> int:
         return _estimate(engine, _embedder(args), destination, args)
     if args.plan:
         return _plan(engine, destination, args)
-    if args.run or args.workers != 2:
-        raise UsageError("--run and --workers belong to a plan.", fix="Add: --plan ray")
+    check_cluster_arguments(args)
     return _make(engine, destination, args)
 
 
@@ -103,29 +89,13 @@ def _plan(engine: Engine, destination: Path, args: argparse.Namespace) -> int:
     asked = NamedEmbedder(args.model or "", args.base_url, args.key_env or "", args.dimensions, args.task)
     folder = destination.with_name(f"{destination.name}.ray")
     made = write_plan(engine.store, asked, folder, parts=args.parts or "", workers=args.workers)
-    if args.run:
-        if find_spec("lance_ray") is None:
-            raise UsageError("Ray is not installed.", fix="Install it with: pip install 'memtui[ray]'")
-        with shown(sys.stderr) as on_progress:
-            run_plan(made.script, sys.executable, on_progress=on_progress)
-        args.parts = made.parts
-        return _make(engine, destination, args)
-    document = {
-        "schema": "memtui.reembed.v1",
-        "plan": "ray",
-        "script": str(made.script),
-        "parts": made.parts,
-        "rows": made.rows,
-        "version": made.version,
-        "workers": args.workers,
-    }
-    lines = (
-        f"{made.script}: {made.rows:,} memories of version {made.version} on {counted(args.workers, 'worker')}",
-        f"run it where Ray is: python {made.script.name}   (pip install 'memtui[ray]')",
-        f"then here: memtui reembed --model {args.model} --parts {made.parts}",
+    return planned(
+        args,
+        made,
+        lambda: _make(engine, destination, args),
+        schema="memtui.reembed.v1",
+        then=f"reembed --model {args.model}",
     )
-    _tell(args, document, "\n".join(lines))
-    return 0
 
 
 def _back(args: argparse.Namespace) -> int:

@@ -12,7 +12,18 @@ import pytest
 from tests.conftest import ROOT
 
 FACES = (
-    *("access", "capture", "cases", "catalog", "changes", "clients", "configuration", "demo", "discovery"),
+    *(
+        "access",
+        "capture",
+        "cases",
+        "catalog",
+        "changes",
+        "clients",
+        "cluster",
+        "configuration",
+        "demo",
+        "discovery",
+    ),
     *(
         "documents",
         "explain",

@@ -15,10 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from memtui.engine import transfer
+from memtui.engine.cluster import run_plan
 from memtui.engine.core.errors import MemtuiError, RefusedError, UsageError
 from memtui.engine.engine import Engine
 from memtui.engine.providers.static_embedder import BUNDLED, bundled
-from memtui.engine.transfer import EmbedTexts, NamedEmbedder, run_plan, write_plan
+from memtui.engine.transfer import EmbedTexts, NamedEmbedder, write_plan
 from memtui.engine.transfer.answer_cache import key_of
 from tests.conftest import ROOT, tree_hash
 from tests.engine.loopback import loopback

@@ -8,6 +8,13 @@ from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from memtui.engine.health.check import HealthFinding, Patient
+    from memtui.engine.health.cluster_work import (
+        DuplicatesJob,
+        NearVectors,
+        TallyVectors,
+        duplicates_job,
+        plan_doctor,
+    )
     from memtui.engine.health.doctor import Examination, examine, grouped, patient_of, patient_without_table
     from memtui.engine.health.indexes import IndexReport, advice, own_vectors, report_indexes
     from memtui.engine.health.maintenance import TableStep, answers_in_words, maintain, move_manifest_away
@@ -29,16 +36,19 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Cluster",
+    "DuplicatesJob",
     "Examination",
     "HealthFinding",
     "IndexReport",
     "NamedVersion",
     "Near",
+    "NearVectors",
     "Patient",
     "RemedyPlan",
     "RowChange",
     "Suspect",
     "TableStep",
+    "TallyVectors",
     "VersionEntry",
     "VersionNames",
     "WholeRestore",
@@ -49,6 +59,7 @@ __all__ = [
     "check_named",
     "copy_version",
     "diff_versions",
+    "duplicates_job",
     "examine",
     "grouped",
     "maintain",
@@ -57,6 +68,7 @@ __all__ = [
     "patient_of",
     "patient_without_table",
     "pin_version",
+    "plan_doctor",
     "plan_remedy",
     "plan_whole_restore",
     "recognised",
@@ -67,6 +79,11 @@ __all__ = [
 __getattr__ = lazy_names(
     __name__,
     {
+        "DuplicatesJob": "memtui.engine.health.cluster_work",
+        "NearVectors": "memtui.engine.health.cluster_work",
+        "TallyVectors": "memtui.engine.health.cluster_work",
+        "duplicates_job": "memtui.engine.health.cluster_work",
+        "plan_doctor": "memtui.engine.health.cluster_work",
         "Cluster": "memtui.engine.health.near_duplicates",
         "Examination": "memtui.engine.health.doctor",
         "HealthFinding": "memtui.engine.health.check",

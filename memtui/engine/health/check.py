@@ -152,12 +152,15 @@ class Patient:
         on_progress: OnProgress | None = None,
         cancel: CancelToken | None = None,
         questions: Callable[[], Any] | None = None,
+        parts: str = "",
     ) -> None:
         self.engine, self.folder, self.now_ms, self.error = engine, folder, now_ms, error
         self.table, self.found, self.environ, self.state = table, found, environ or {}, state
         self.cwd = cwd or Path.cwd()
         self.on_progress, self.cancel = on_progress, cancel
         self._questions = questions
+        self.parts = parts
+        """Where a cluster left its pass over the vectors; empty: it is made here."""
         self.deep = False
         """Whether vectors and texts may be read, however many there are."""
         self.unreadable: DamagedStoreError | None = None
@@ -235,6 +238,10 @@ class Patient:
         from memtui.engine.health.vector_pass import read_vectors
 
         assert self.store is not None
+        if self.parts:
+            from memtui.engine.health.cluster_work import take_doctor
+
+            return take_doctor(self.store, self.parts, self.on_progress, self.cancel)
         return read_vectors(self.store, self.on_progress, self.cancel)
 
     @cached_property

@@ -146,8 +146,12 @@ def patient_of(
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
     questions: Callable[[], Any] | None = None,
+    parts: str = "",
 ) -> Patient:
-    """An open store, to be looked at; `questions` gives the person's own, as vectors, when they are asked for."""
+    """An open store, to be looked at; `questions` gives the person's own, as vectors, when they are asked for.
+
+    `parts` is where a cluster left its pass over the vectors (see `plan_doctor`).
+    """
     store = engine.store
     return Patient(
         engine,
@@ -160,6 +164,7 @@ def patient_of(
         on_progress=on_progress,
         cancel=cancel,
         questions=questions,
+        parts=parts,
     )
 
 

@@ -59,6 +59,9 @@ ROUNDS = 4
 
 DIRECTIONS = 8
 
+MOST = 200_000
+"""Rows that are judged: of more memories so many, spread evenly, else texts and vectors would not fit in memory."""
+
 SAMPLE = 3_000
 
 NEIGHBOURS_ASKED = 600
@@ -91,6 +94,13 @@ class Forensics:
     evidence_text: tuple[str, ...] = ()
     note: str = ""
     """Why nothing could be told; empty when something was."""
+    sampled: bool = False
+    """Whether these rows were spread over more than could be judged."""
+
+    @property
+    def among(self) -> str:
+        """What a count of rows is of, where not all were judged; else empty."""
+        return f" among {self.rows:,} that were judged, spread evenly" if self.sampled else ""
 
 
 def examine(patient: Patient) -> Forensics | None:
@@ -106,10 +116,12 @@ def _examine(patient: Patient) -> Forensics:
     rows, vectors, texts, times = _read(patient)
     if len(rows) < FEWEST or vectors.shape[1] < FEWEST_DIMS:
         return Forensics(len(rows), nothing, nothing, note="too few memories to tell")
+    assert patient.store is not None
+    sampled = patient.store.count() > MOST
     found = judge(vectors, texts)
     if found.whole:
         said = found.sentence
-        return Forensics(len(rows), nothing, rows, sure_text=0.99, evidence_text=(said,))
+        return Forensics(len(rows), nothing, rows, sure_text=0.99, evidence_text=(said,), sampled=sampled)
     suspects = np.flatnonzero(found.foreign)
     cleared = _proven(patient, suspects, vectors, texts) if suspects.size else None
     if cleared is not None:
@@ -133,6 +145,7 @@ def _examine(patient: Patient) -> Forensics:
         evidence_model=(*_evidence(found, model), *proof) if model.size else (),
         evidence_text=(*_evidence(found, text), *proof) if text.size else (),
         note=found.sentence,
+        sampled=sampled,
     )
 
 
@@ -344,7 +357,9 @@ def _proven(
 
 
 def _read(patient: Patient) -> tuple[NDArray[np.uint64], NDArray[np.float32], list[str], Floats]:
-    """Row ids, usable vectors, texts and times of all rows that have both a vector and a text."""
+    """Row ids, usable vectors, texts and times of rows that have both a vector and a text: all, or `MOST` of them."""
+    import pyarrow as pa
+
     store = patient.store
     assert store is not None
     pin = store.pin()
@@ -353,12 +368,16 @@ def _read(patient: Patient) -> tuple[NDArray[np.uint64], NDArray[np.float32], li
     names = [columns.text, str(columns.vector), *([time] if time else [])]
     rows, vectors, texts, times = [], [], [], []
     done, total = 0, pin.count()
+    step = -(-total // MOST) or 1
     for batch in pin.scan(names, with_row_id=True, batch_size=max(512, (16 << 20) // (4 * max(1, dims)))):
         if patient.cancel is not None:
             patient.cancel.check()
+        first = -done % step
         done += batch.num_rows
         if patient.on_progress is not None:
             patient.on_progress(Progress("comparing vectors with texts", done, total))
+        if step > 1:
+            batch = batch.take(pa.array(np.arange(first, batch.num_rows, step)))
         column = batch.column(str(columns.vector))
         filled = column.fill_null([0.0] * dims) if column.null_count else column
         numbers = filled.flatten().to_numpy(zero_copy_only=False).reshape(-1, dims).astype(np.float32)

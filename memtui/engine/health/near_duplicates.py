@@ -24,11 +24,11 @@ FLOOR = 0.9
 
 DEFAULT = 0.95
 
-_LOWEST_FLOOR = 0.7
+LOWEST_FLOOR = 0.7
 
 _MOST_BYTES = 2 << 30
 
-_MOST_PAIRS = 5_000_000
+MOST_PAIRS = 5_000_000
 
 _ROWS, _COLUMNS = 256, 8_192
 """A block of the product: 8 MB, small enough to stay near the processor, large enough for its speed."""
@@ -136,20 +136,18 @@ def find_near(
     `across_scopes`: versions of a fact are alike by nature. n rows of d numbers take n²·d/6 multiplications at
     worst. Raises UsageError for a floor that keeps too much, MemtuiError for more vectors than fit.
     """
-    if not _LOWEST_FLOOR <= floor <= 1:
-        raise UsageError(f"The floor is a cosine from {_LOWEST_FLOOR:g} to 1.", fix="For example 0.9.")
-    rows = np.flatnonzero(_alive(catalog, now_ms) & (True if mask is None else mask))
-    groups = np.zeros(catalog.n, dtype=np.int64) if across_scopes else catalog.scope_codes.astype(np.int64)
+    if not LOWEST_FLOOR <= floor <= 1:
+        raise UsageError(f"The floor is a cosine from {LOWEST_FLOOR:g} to 1.", fix="For example 0.9.")
+    found = compared(store, catalog, now_ms=now_ms, mask=mask, across_scopes=across_scopes, cancel=cancel)
+    rows, groups, lone = found.rows, found.groups, found.lone
     pin = store.pin(catalog.version)
-    copies = _copies(catalog, rows, groups, _digests(store, catalog, cancel))
-    lone = np.setdiff1d(rows, [each for others in copies.values() for each in others])
     pairs: list[tuple[Positions, Positions, NDArray[np.float32]]] = []
     without = 0
     if pin.dims is not None and pin.dialect.columns.vector is not None:
         if len(lone) * pin.dims * 4 > _MOST_BYTES:
             raise MemtuiError(
                 f"{len(lone):,} vectors of {pin.dims} numbers are more than can be compared at once.",
-                fix="Filter first, for example by scope.",
+                fix="Filter first, for example by scope, or write a plan for a cluster: memtui duplicates --plan ray",
             )
         vectors, usable = _unit_vectors(store, catalog, lone, cancel)
         without = int(np.count_nonzero(~usable))
@@ -166,16 +164,46 @@ def find_near(
             done += len(part) ** 2
             for i, j, cosine in _near_pairs(vectors[at], floor, advance, cancel):
                 pairs.append((part[i], part[j], cosine))
-                if sum(len(each[0]) for each in pairs) > _MOST_PAIRS:
+                if sum(len(each[0]) for each in pairs) > MOST_PAIRS:
                     raise UsageError(
-                        f"More than {_MOST_PAIRS:,} pairs are nearer than {floor:g}.",
+                        f"More than {MOST_PAIRS:,} pairs are nearer than {floor:g}.",
                         fix="Ask for a higher similarity.",
                     )
     none = np.empty(0, dtype=np.int64)
     left = np.concatenate([none, *(each[0] for each in pairs)])
     right = np.concatenate([none, *(each[1] for each in pairs)])
     similarity = np.concatenate([none.astype(np.float32), *(each[2] for each in pairs)])
-    return Near(catalog, left, right, similarity, copies, floor, len(rows), without)
+    return Near(catalog, left, right, similarity, found.copies, floor, len(rows), without)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Compared:
+    """Which memories are compared with which: positions in the catalog."""
+
+    rows: Positions
+    groups: NDArray[np.int64]
+    """Of each position, what it shares with those that it is compared with."""
+    copies: Mapping[int, tuple[int, ...]]
+    """As in `Near`."""
+    lone: Positions
+    """One of each text, ascending: what is compared by its vector."""
+
+
+def compared(
+    store: Store,
+    catalog: Catalog,
+    *,
+    now_ms: int,
+    mask: Mask | None,
+    across_scopes: bool,
+    cancel: CancelToken | None,
+) -> Compared:
+    """The memories that are active and not archived, those of the same text found; reads every text once."""
+    rows = np.flatnonzero(_alive(catalog, now_ms) & (True if mask is None else mask))
+    groups = np.zeros(catalog.n, dtype=np.int64) if across_scopes else catalog.scope_codes.astype(np.int64)
+    copies = _copies(catalog, rows, groups, _digests(store, catalog, cancel))
+    lone = np.setdiff1d(rows, [each for others in copies.values() for each in others])
+    return Compared(rows, groups, copies, lone.astype(np.int64))
 
 
 def _alive(catalog: Catalog, now_ms: int) -> Mask:

@@ -66,37 +66,24 @@ def read_vectors(
     store: Store, on_progress: OnProgress | None = None, cancel: CancelToken | None = None
 ) -> VectorPass:
     """Read every vector once, in storage order; nothing but row ids and sums is kept."""
-    import pyarrow as pa
-
     pin = store.pin()
     column, dims = pin.dialect.columns.vector, pin.dims
     assert column is not None
     assert dims is not None
-    tally = _Tally(dims)
+    tally = VectorTally(dims)
     total = pin.count()
     size = int(min(65_536, max(512, BATCH_BYTES // (4 * dims))))
     for batch in pin.scan([column], with_row_id=True, batch_size=size):
         if cancel is not None:
             cancel.check()
-        vectors, row_ids = batch.column(column), batch.column("_rowid").to_numpy()
-        if vectors.null_count:
-            empty = vectors.is_null().to_numpy(zero_copy_only=False)
-            tally.null.append(row_ids[empty])
-            vectors, row_ids = vectors.filter(pa.array(~empty)), row_ids[~empty]
-        if vectors.flatten().null_count:
-            holed = vectors.flatten().is_null().to_numpy(zero_copy_only=False).reshape(-1, dims).any(axis=1)
-            tally.not_finite.append(row_ids[holed])
-            vectors, row_ids = vectors.filter(pa.array(~holed)), row_ids[~holed]
-        numbers = vectors.flatten().to_numpy(zero_copy_only=False).reshape(-1, dims)
-        tally.take(np.asarray(numbers, np.float32), row_ids)
-        tally.rows += batch.num_rows
+        tally.take_column(batch.column(column), batch.column("_rowid").to_numpy())
         if on_progress is not None:
             on_progress(Progress("reading vectors", tally.rows, total))
     return tally.done()
 
 
-class _Tally:
-    """What is kept between two batches."""
+class VectorTally:
+    """What is kept of vectors between two batches."""
 
     def __init__(self, dims: int) -> None:
         self.rows, self.dims, self.usable = 0, dims, 0
@@ -112,6 +99,23 @@ class _Tally:
         self.ones = np.ones(dims, np.float32)
         picks = np.random.default_rng(dims).integers(0, dims, size=(2, _PAIRS))
         self.left, self.right = picks[0], (picks[0] + 1 + picks[1] % max(1, dims - 1)) % dims
+
+    def take_column(self, vectors: Any, row_ids: Rows) -> None:
+        """Look at a batch as Arrow has it: a column of lists of `dims` numbers, absent ones and holes included."""
+        import pyarrow as pa
+
+        self.rows += len(vectors)
+        if vectors.null_count:
+            empty = vectors.is_null().to_numpy(zero_copy_only=False)
+            self.null.append(row_ids[empty])
+            vectors, row_ids = vectors.filter(pa.array(~empty)), row_ids[~empty]
+        if vectors.flatten().null_count:
+            gaps = vectors.flatten().is_null().to_numpy(zero_copy_only=False)
+            holed = gaps.reshape(-1, self.dims).any(axis=1)
+            self.not_finite.append(row_ids[holed])
+            vectors, row_ids = vectors.filter(pa.array(~holed)), row_ids[~holed]
+        numbers = vectors.flatten().to_numpy(zero_copy_only=False).reshape(-1, self.dims)
+        self.take(np.asarray(numbers, np.float32), row_ids)
 
     def take(self, vectors: NDArray[np.float32], row_ids: Rows) -> None:
         """Look at a batch of vectors: float32 [n, dims]."""

@@ -133,6 +133,9 @@ MOST_TURNS = 400
 
 ROUNDING = 1e-9
 
+SEARCHED = 262_144
+"""Memories that are searched at once."""
+
 NEAR_MS = 4.0
 """A moment worked out in one step is right to this, almost always; it is looked at, and searched for if not."""
 
@@ -184,9 +187,34 @@ def forecast(
 ) -> Forecast:
     """Every crossing of every memory until `until_ms`; raises Cancelled between two steps.
 
-    `scored` are the memories at `now_ms`, where that is known already.
+    `scored` are the memories at `now_ms`, where that is known already. Many memories are worked through block by
+    block: the search holds a dozen columns of those that it looks at.
     """
     now = scored or score(traits, now_ms=now_ms, decay=decay, tier=tier)
+    found: list[Forecast] = []
+    for start in range(0, max(1, traits.n), SEARCHED):
+        part = slice(start, start + SEARCHED)
+        found.append(
+            _forecast(traits.take(part), now.take(part), now_ms, until_ms, scenario, decay, tier, cancel)
+        )
+    if len(found) == 1:
+        return found[0]
+    names = ("stale_at", "rises_at", "rises_to", "sinks_at", "sinks_to", "expires_at")
+    columns = {name: np.concatenate([getattr(each, name) for each in found]) for name in names}
+    return Forecast(now_ms=now_ms, until_ms=until_ms, scenario=scenario, **columns)
+
+
+def _forecast(
+    traits: MemoryTraits,
+    now: ScoredPopulation,
+    now_ms: int,
+    until_ms: int,
+    scenario: Scenario,
+    decay: DecayParams,
+    tier: TierParams,
+    cancel: CancelToken | None,
+) -> Forecast:
+    """The forecast of as many memories as are searched at once."""
 
     def verdict(some: MemoryTraits, at_ms: Floats) -> Codes:
         return verdict_at(some, score_at(some, at_ms, decay).composite, at_ms, tier)

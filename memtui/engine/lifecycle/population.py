@@ -107,6 +107,10 @@ class ScoredPopulation:
     stale: Mask
     next_tier: Codes
 
+    def take(self, at: Places | Mask | slice) -> ScoredPopulation:
+        """The same of some of them."""
+        return ScoredPopulation(*(getattr(self, name)[at] for name in self.__slots__))
+
 
 def score(traits: MemoryTraits, *, now_ms: int, decay: DecayParams, tier: TierParams) -> ScoredPopulation:
     """All components, the search boost and the tier manager's verdict for every memory."""

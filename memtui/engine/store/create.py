@@ -142,6 +142,33 @@ def create_like(
         connection.create_table(TABLE, rows, schema=rows.schema)
 
 
+def create_texts(
+    place: str, name: str, texts: Iterator[list[str]], rows: int, part_rows: int
+) -> tuple[str, int]:
+    """Write a bare table of `rows` texts (column `text`) for other programs to read; its address and version.
+
+    A fragment holds `part_rows` of them at most. One of this name that is there and whole is taken as it is.
+    """
+    import pyarrow as pa
+
+    lancedb = import_lancedb()
+    schema = pa.schema([("text", pa.string())])
+    with writing(place):
+        connection = lancedb.connect(place)
+        table = connection.open_table(name) if name in connection.list_tables().tables else None
+        if table is None or table.count_rows() != rows:
+            table = connection.create_table(name, schema=schema, mode="overwrite")
+            held: list[str] = []
+            for window in texts:
+                held += window
+                while len(held) >= part_rows:
+                    table.add(pa.table({"text": held[:part_rows]}, schema=schema))
+                    held = held[part_rows:]
+            if held:
+                table.add(pa.table({"text": held}, schema=schema))
+        return f"{place}/{name}.lance", int(table.version)
+
+
 def _check_free(folder: Path) -> None:
     if (folder / f"{TABLE}.lance").exists():
         raise RefusedError(

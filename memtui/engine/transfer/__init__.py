@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     )
     from memtui.engine.transfer.exporting.rows import CHOOSABLE, fields_of, left_out, parse_fields
     from memtui.engine.transfer.importing.adding import as_source
+    from memtui.engine.transfer.importing.cluster_texts import plan_embedding
     from memtui.engine.transfer.importing.embedding_cost import Cost
     from memtui.engine.transfer.importing.import_plan import ImportPlan, ImportResult, PlannedRecord
     from memtui.engine.transfer.importing.request import (
@@ -63,13 +64,7 @@ if TYPE_CHECKING:
     from memtui.engine.transfer.readers.registry import FORMATS, KINDS
     from memtui.engine.transfer.record import FieldLoss
     from memtui.engine.transfer.reembed.build import Estimate, Origin, Reembedded
-    from memtui.engine.transfer.reembed.cluster import (
-        ClusterPlan,
-        EmbedTexts,
-        NamedEmbedder,
-        run_plan,
-        write_plan,
-    )
+    from memtui.engine.transfer.reembed.cluster import EmbedTexts, NamedEmbedder, write_plan
     from memtui.engine.transfer.reembed.rehearse import Rehearsal
     from memtui.engine.transfer.reembed.switch import Switched, back, last_switch, note_of
     from memtui.engine.transfer.repairs import REPAIRS
@@ -105,7 +100,6 @@ __all__ = [
     "SWITCHABLE",
     "ChatClient",
     "ChatSettings",
-    "ClusterPlan",
     "Cost",
     "Detected",
     "EmbedTexts",
@@ -159,6 +153,7 @@ __all__ = [
     "parse_numbers",
     "parse_scopes",
     "past_exports",
+    "plan_embedding",
     "plan_import",
     "plan_missing_vectors",
     "plan_repair",
@@ -168,7 +163,6 @@ __all__ = [
     "reembed_job",
     "request_for",
     "run_import",
-    "run_plan",
     "settle_imports",
     "source_lines",
     "switch_to_take_back",
@@ -185,10 +179,8 @@ __getattr__ = lazy_names(
         "CHOOSABLE": "memtui.engine.transfer.exporting.rows",
         "ChatClient": "memtui.engine.providers.chat",
         "ChatSettings": "memtui.engine.providers.chat",
-        "ClusterPlan": "memtui.engine.transfer.reembed.cluster",
         "EmbedTexts": "memtui.engine.transfer.reembed.cluster",
         "NamedEmbedder": "memtui.engine.transfer.reembed.cluster",
-        "run_plan": "memtui.engine.transfer.reembed.cluster",
         "write_plan": "memtui.engine.transfer.reembed.cluster",
         "Cost": "memtui.engine.transfer.importing.embedding_cost",
         "Detected": "memtui.engine.transfer.readers.kinds",
@@ -252,6 +244,7 @@ __getattr__ = lazy_names(
         "SourcePreview": "memtui.engine.transfer.sources.preview",
         "Unfinished": "memtui.engine.transfer.importing.unfinished",
         "as_source": "memtui.engine.transfer.importing.adding",
+        "plan_embedding": "memtui.engine.transfer.importing.cluster_texts",
         "back": "memtui.engine.transfer.reembed.switch",
         "common_start": "memtui.engine.transfer.sources.paths",
         "completions": "memtui.engine.transfer.sources.paths",

@@ -30,7 +30,7 @@ def _other_model(patient: Patient) -> Seen | None:
     share = found.other_model.size / max(1, found.rows)
     since = "" if found.since_ms is None else f", since {_day(found.since_ms)}"
     return Seen(
-        f"{memories(found.other_model.size)} ({share:.0%}) with vectors of another model{since}",
+        f"{memories(found.other_model.size)} ({share:.0%}) with vectors of another model{since}{found.among}",
         int(found.other_model.size),
         ids=patient.ids_of_rows(found.other_model),
         since_ms=found.since_ms,
@@ -48,7 +48,7 @@ def _other_text(patient: Patient) -> Seen | None:
     if found is None or not found.other_text.size:
         return None
     return Seen(
-        f"{memories(found.other_text.size)} with a vector that belongs to another text",
+        f"{memories(found.other_text.size)} with a vector that belongs to another text{found.among}",
         int(found.other_text.size),
         ids=patient.ids_of_rows(found.other_text),
         sure=found.sure_text,

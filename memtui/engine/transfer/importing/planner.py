@@ -130,6 +130,10 @@ def make_plan(
             near_looked_for=False,
             vectors=None,
         )
+        if request.parts:
+            from memtui.engine.transfer.importing.cluster_texts import take_embedding
+
+            take_embedding(plan, shop, on_progress, cancel)
         _look_for_near(plan, shop, on_progress, cancel)
         plan.cost = _cost(plan, shop)
         _warn(plan, shop)
@@ -214,7 +218,7 @@ def _why_not_near(request: ImportRequest, shop: ImportPlanner, bare: int, pairs:
         return f"Near copies were not looked for: {bare:,} texts have no vector. {shop.embedder.reason}"
     if request.find_near:
         return ""
-    if bare and not is_offline(shop.embedder):
+    if bare and not is_offline(shop.embedder) and not request.parts:
         name = shop.model or "a service"
         return f"Near copies were not looked for: {bare:,} texts would have to be embedded by {name} first."
     if pairs > MOST_PAIRS:
@@ -273,7 +277,8 @@ def embed_into(
     if isinstance(shop.embedder, NoEmbedder):
         raise MemtuiError(shop.embedder.reason, fix=shop.embedder.fix)
     embedder = shop.embedder
-    cache = None if is_offline(embedder) else VectorCache(shop.cache, embedder, into.shape[1])
+    offline = is_offline(embedder) and not plan.request.parts
+    cache = None if offline else VectorCache(shop.cache, embedder, into.shape[1])
     done = 0
 
     def heard(texts: int) -> None:
@@ -309,7 +314,7 @@ def _cost(plan: ImportPlan, shop: ImportPlanner) -> Cost:
         return Cost(len(numbers), chars, 0.0, name)
     if isinstance(shop.embedder, NoEmbedder):
         return Cost(len(numbers), chars, None, name, f"{shop.embedder.reason} {shop.embedder.fix}".strip())
-    if not is_offline(shop.embedder):
+    if not is_offline(shop.embedder) or plan.request.parts:
         return Cost(len(numbers), chars, None, name)
     return measured(shop.embedder, plan.texts(numbers[:32].tolist()), len(numbers), chars, shop.timer)
 

@@ -128,6 +128,8 @@ class ImportRequest:
     prose: bool = False
     sessions: bool = False
     encoding: str | None = None
+    parts: str = ""
+    """Where a cluster left vectors of the source's texts; empty: they are made here."""
 
     @property
     def default_scope(self) -> str:

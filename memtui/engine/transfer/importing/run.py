@@ -63,7 +63,7 @@ def run_plan(
         done = _as_change_set(plan, adds, vectors, ids, replaced, shop, curator, confirmed=confirmed)
     if on_progress:
         on_progress(Progress("writing", len(taken), len(taken)))
-    forget_vectors(shop)
+    forget_vectors(shop, taken_in=bool(plan.request.parts))
     with curator.bench.gatekeeper.hold():
         curator.bench.writer.fold_words()
     shop.store.refresh()
@@ -137,12 +137,14 @@ def _vectors(
     return vectors
 
 
-def forget_vectors(shop: ImportPlanner) -> None:
-    """What a service made is in the store now: it need not be kept."""
+def forget_vectors(shop: ImportPlanner, *, taken_in: bool = False) -> None:
+    """What a service made, or a cluster's parts `taken_in`, is in the store now: it need not be kept."""
     from memtui.engine.providers.embedder import NoEmbedder
     from memtui.engine.transfer.vector_cache import VectorCache
 
-    if shop.store.dims and not isinstance(shop.embedder, NoEmbedder) and not is_offline(shop.embedder):
+    if not shop.store.dims or isinstance(shop.embedder, NoEmbedder):
+        return
+    if taken_in or not is_offline(shop.embedder):
         VectorCache(shop.cache, shop.embedder, shop.store.dims).remove()
 
 
