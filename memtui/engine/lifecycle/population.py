@@ -179,8 +179,8 @@ class Evidence:
     bad_recalls: NDArray[np.uint32]
     last_injected: NDArray[np.float64]
     confirmed: NDArray[np.float64]
-    rival: NDArray[np.int64]
-    replaced_by: NDArray[np.int64]
+    rival: NDArray[np.int32]
+    replaced_by: NDArray[np.int32]
     own_importance: NDArray[np.bool_]
     pinned: NDArray[np.bool_]
 
@@ -192,8 +192,8 @@ def no_evidence(n: int) -> Evidence:
         np.zeros(n, np.uint32),
         np.full(n, np.nan),
         np.full(n, np.nan),
-        np.full(n, -1),
-        np.full(n, -1),
+        np.full(n, -1, np.int32),
+        np.full(n, -1, np.int32),
         np.zeros(n, np.bool_),
         np.zeros(n, np.bool_),
     )

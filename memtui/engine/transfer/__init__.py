@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     )
     from memtui.engine.transfer.exporting.rows import CHOOSABLE, fields_of, left_out, parse_fields
     from memtui.engine.transfer.importing.adding import as_source
-    from memtui.engine.transfer.importing.cluster_texts import plan_embedding
     from memtui.engine.transfer.importing.embedding_cost import Cost
     from memtui.engine.transfer.importing.import_plan import ImportPlan, ImportResult, PlannedRecord
     from memtui.engine.transfer.importing.request import (
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
         measure_import,
         model_name,
         past_exports,
+        plan_embedding,
         plan_import,
         plan_missing_vectors,
         plan_repair,
@@ -244,7 +244,7 @@ __getattr__ = lazy_names(
         "SourcePreview": "memtui.engine.transfer.sources.preview",
         "Unfinished": "memtui.engine.transfer.importing.unfinished",
         "as_source": "memtui.engine.transfer.importing.adding",
-        "plan_embedding": "memtui.engine.transfer.importing.cluster_texts",
+        "plan_embedding": "memtui.engine.transfer.operations",
         "back": "memtui.engine.transfer.reembed.switch",
         "common_start": "memtui.engine.transfer.sources.paths",
         "completions": "memtui.engine.transfer.sources.paths",

@@ -12,6 +12,7 @@ from memtui.engine.core.progress import CancelToken, OnProgress
 
 if TYPE_CHECKING:
     from memtui.engine.changes.change_set import ChangeSet
+    from memtui.engine.cluster.plan import ClusterPlan
     from memtui.engine.engine import Engine
     from memtui.engine.providers.chat import ChatSettings
     from memtui.engine.transfer.exporting.export import Exports
@@ -89,6 +90,46 @@ def plan_import(
     from memtui.engine.transfer.importing.planner import make_plan
 
     return make_plan(request, import_planner(engine), on_progress, cancel)
+
+
+def plan_embedding(
+    engine: Engine,
+    request: ImportRequest,
+    folder: Path,
+    *,
+    key_variables: str = "",
+    parts: str = "",
+    workers: int = 2,
+    part_rows: int | None = None,
+    on_progress: OnProgress | None = None,
+    cancel: CancelToken | None = None,
+) -> ClusterPlan:
+    """Write `import_ray.py` into `folder`: it embeds the texts that the import would have to, with the store's model.
+
+    The import is planned as ever, but for near copies; its texts lie beside the parts, for the workers to read. Keys
+    of a service are named by `key_variables`, which each worker has. Nothing is written to the store. Raises
+    UsageError where there is nothing to embed, MemtuiError where no model is known.
+    """
+    from memtui.engine.cluster.plan import PART_ROWS
+    from memtui.engine.transfer.importing.cluster_texts import write_texts_plan
+    from memtui.engine.transfer.importing.planner import make_plan
+
+    shop = import_planner(engine)
+    plan = make_plan(replace(request, find_near=False, parts=""), shop, on_progress, cancel)
+    try:
+        return write_texts_plan(
+            plan,
+            shop.embedder,
+            shop.store.dims,
+            folder,
+            key_variables=key_variables,
+            parts=parts,
+            workers=workers,
+            part_rows=part_rows or PART_ROWS,
+            cancel=cancel,
+        )
+    finally:
+        plan.close()
 
 
 def measure_import(engine: Engine, plan: ImportPlan) -> Cost:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,94 +18,79 @@ from memtui.engine.transfer.reembed.cluster import NamedEmbedder, embedding_work
 from memtui.engine.transfer.vector_cache import VectorCache
 
 if TYPE_CHECKING:
-    from memtui.engine.engine import Engine
+    from memtui.engine.providers.embedder import Embedder
     from memtui.engine.transfer.importing.import_plan import ImportPlan
-    from memtui.engine.transfer.importing.planner import ImportPlanner
-    from memtui.engine.transfer.importing.request import ImportRequest
 
 
 _WINDOW = 10_000
 
 
-def plan_embedding(
-    engine: Engine,
-    request: ImportRequest,
+def write_texts_plan(
+    plan: ImportPlan,
+    embedder: Embedder | NoEmbedder,
+    dims: int | None,
     folder: Path,
     *,
     key_variables: str = "",
     parts: str = "",
     workers: int = 2,
     part_rows: int = PART_ROWS,
-    on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> ClusterPlan:
-    """Write `import_ray.py` into `folder`: it embeds the texts that the import would have to, with the store's model.
+    """Write `import_ray.py` into `folder`: it embeds the texts that the import would have to; see `plan_embedding`."""
+    named = _named(embedder, dims, key_variables)
+    numbers = plan.to_embed().tolist()
+    if not numbers:
+        raise UsageError(
+            "No memory of the source needs a vector made.", fix="Import it without a plan for a cluster."
+        )
 
-    The import is planned as ever, but for near copies; its texts lie beside the parts, for the workers to read. Keys
-    of a service are named by `key_variables`, which each worker has. Nothing is written to the store. Raises
-    UsageError where there is nothing to embed, MemtuiError where no model is known.
-    """
-    from memtui.engine.transfer.importing.planner import make_plan
-    from memtui.engine.transfer.operations import import_planner
+    def texts() -> Iterator[list[str]]:
+        for start in range(0, len(numbers), _WINDOW):
+            if cancel is not None:
+                cancel.check()
+            yield plan.texts(numbers[start : start + _WINDOW])
 
-    shop = import_planner(engine)
-    embedder = _named(shop, key_variables)
-    plan = make_plan(replace(request, find_near=False, parts=""), shop, on_progress, cancel)
-    try:
-        numbers = plan.to_embed().tolist()
-        if not numbers:
-            raise UsageError(
-                "No memory of the source needs a vector made.", fix="Import it without a plan for a cluster."
-            )
-
-        def texts() -> Iterator[list[str]]:
-            for start in range(0, len(numbers), _WINDOW):
-                if cancel is not None:
-                    cancel.check()
-                yield plan.texts(numbers[start : start + _WINDOW])
-
-        place = parts or str(folder.absolute() / "parts")
-        digest = blake2b(digest_size=8)
-        for window in texts():
-            for text in window:
-                digest.update(blake2b(text.encode("utf-8", "surrogatepass")).digest())
-        name = f"texts_{digest.hexdigest()}"
-        address, version = create_texts(f"{place}/texts", name, texts(), len(numbers), part_rows)
-    finally:
-        plan.close()
-    work = embedding_work("import", "text", embedder)
+    place = parts or str(folder.absolute() / "parts")
+    digest = blake2b(digest_size=8)
+    for window in texts():
+        for text in window:
+            digest.update(blake2b(text.encode("utf-8", "surrogatepass")).digest())
+    name = f"texts_{digest.hexdigest()}"
+    address, version = create_texts(f"{place}/texts", name, texts(), len(numbers), part_rows)
+    work = embedding_work("import", "text", named)
     dataset = Dataset(address, version, len(numbers), {})
     return write_script(work, dataset, folder, parts=place, workers=workers, part_rows=part_rows)
 
 
-def _named(shop: ImportPlanner, key_variables: str) -> NamedEmbedder:
+def _named(embedder: Embedder | NoEmbedder, dims: int | None, key_variables: str) -> NamedEmbedder:
     """The store's own model, as each worker finds it."""
-    embedder = shop.embedder
     if isinstance(embedder, NoEmbedder):
         raise MemtuiError(embedder.reason, fix=embedder.fix)
     if not isinstance(embedder, OpenAIEmbedder):
         return NamedEmbedder(embedder.name)
     asked = embedder.settings
-    return NamedEmbedder(asked.model, asked.url, key_variables, shop.store.dims, asked.task_passage)
+    return NamedEmbedder(asked.model, asked.url, key_variables, dims, asked.task_passage)
 
 
 def take_embedding(
     plan: ImportPlan,
-    shop: ImportPlanner,
+    embedder: Embedder | NoEmbedder,
+    kept: Path,
+    dims: int,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> int:
-    """Keep the vectors of the parts that the request names for the import; how many there were.
+    """Keep the vectors of the parts that the request names below the folder `kept`; how many there were.
 
     A sample is made anew here: raises MemtuiError where the parts are of another model, and as `take_parts`.
     """
     import numpy as np
 
-    if isinstance(shop.embedder, NoEmbedder):
-        raise MemtuiError(shop.embedder.reason, fix=shop.embedder.fix)
-    assert shop.store.dims is not None
-    cache = VectorCache(shop.cache, shop.embedder, shop.store.dims)
-    taken = take_parts(plan.request.parts, cache, shop.store.dims, on_progress, cancel)
+    if isinstance(embedder, NoEmbedder):
+        raise MemtuiError(embedder.reason, fix=embedder.fix)
+    cache = VectorCache(kept, embedder, dims)
+    taken = take_parts(plan.request.parts, cache, dims, on_progress, cancel)
     numbers = plan.to_embed()
     sample = plan.texts(numbers[:: max(1, len(numbers) // SAMPLE)][:SAMPLE].tolist())
     missing = set(cache.missing(sample))
@@ -117,7 +101,7 @@ def take_embedding(
             fix="They belong to another source: plan this one.",
         )
     if texts:
-        made, anew = cache.get(texts), shop.embedder.embed_passages(texts)
+        made, anew = cache.get(texts), embedder.embed_passages(texts)
         lengths = np.linalg.norm(made, axis=1) * np.linalg.norm(anew, axis=1)
         cosines = np.einsum("nd,nd->n", made, anew) / np.maximum(lengths, 1e-12)
         if float(cosines.min()) < ALIKE:

@@ -133,7 +133,7 @@ def make_plan(
         if request.parts:
             from memtui.engine.transfer.importing.cluster_texts import take_embedding
 
-            take_embedding(plan, shop, on_progress, cancel)
+            take_embedding(plan, shop.embedder, shop.cache, store.dims, on_progress, cancel)
         _look_for_near(plan, shop, on_progress, cancel)
         plan.cost = _cost(plan, shop)
         _warn(plan, shop)
