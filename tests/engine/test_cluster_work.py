@@ -254,7 +254,7 @@ def test_two_workers_do_all_three_for_many_rows(tmp_path: Path) -> None:
     """Needs the extra: pip install -e '.[ray]'."""
     pytest.importorskip("lance_ray")
     rng = np.random.default_rng(5)
-    rows = 40_000
+    rows = 12_000
     vectors = rng.standard_normal((rows, DIMS)).astype(np.float32)
     vectors[rows // 2 :: 50] = vectors[: rows // 2 : 50] + rng.normal(0, 0.01, DIMS).astype(np.float32)
     vectors[17] = 0
@@ -290,10 +290,10 @@ def test_two_workers_do_all_three_for_many_rows(tmp_path: Path) -> None:
 
     target = opened(pro_store(tmp_path / "target", [memory(1, "One.")]), tmp_path / "state")
     target.load_catalog()
-    request = ImportRequest((lines(tmp_path / "notes.jsonl", 20_000),))
-    made = transfer.plan_embedding(target, request, tmp_path / "import", part_rows=5_000)
-    assert run(made)[-1] == "memtui: 20,000 of 20,000 texts"
+    request = ImportRequest((lines(tmp_path / "notes.jsonl", 8_000),))
+    made = transfer.plan_embedding(target, request, tmp_path / "import", part_rows=2_000)
+    assert run(made)[-1] == "memtui: 8,000 of 8,000 texts"
     plan = transfer.plan_import(target, ImportRequest(request.sources, parts=made.parts))
-    assert transfer.run_import(target, plan).added == 20_000
+    assert transfer.run_import(target, plan).added == 8_000
     plan.close()
-    assert target.store.count() == 20_001
+    assert target.store.count() == 8_001
