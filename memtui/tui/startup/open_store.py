@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memtui.engine import CancelToken, MemtuiError, Progress, counted, one_line
 from memtui.tui.calls import EngineCalls, Report
+from memtui.tui.change_request import ChangeRequests
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 
 if TYPE_CHECKING:
@@ -236,8 +237,8 @@ class StoreOpener:
     @property
     def _writing(self) -> bool:
         """Whether a change of ours is on its way: what is new in the table may be its own."""
-        frame = self._app.frame
-        return frame is not None and frame.is_mounted and frame.staging.working
+        frame = self._app.frame  # one that is being put together has no change requests yet
+        return frame is not None and any(each.working for each in frame.query(ChangeRequests))
 
     def advanced(self, message: RunAdvanced) -> None:
         """A step of opening or reading."""
