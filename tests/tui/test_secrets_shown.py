@@ -25,6 +25,7 @@ FORMS = {
     "AWS key": ("AKIA", 16, UPPER),
     "GitHub token": ("ghp_", 36, WORD),
     "JSON web token": ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIx.", 40, WORD),
+    "PIN": ("PIN: ", 8, string.digits),
     "Slack token": ("xoxb-", 30, WORD),
     "access token": ("nfp_", 36, WORD),
     "age key": ("AGE-SECRET-KEY-1", 58, UPPER),
