@@ -134,9 +134,10 @@ async def opening(store: Path, size: tuple[int, int]) -> AsyncIterator[tuple[Mem
 
 def archive_one(store: Path) -> None:
     """The change of yesterday."""
-    around = {"MEMTUI_STATE_DIR": str(store.parent / "state")}
+    around = {"HOME": str(store.parent), "MEMTUI_STATE_DIR": str(store.parent / "state")}
+    here = store.parent
     engine = open_engine(
-        str(store), now=lambda: NOW_MS, environ=around, state=store.parent / "state", writable=True
+        store, now=lambda: NOW_MS, environ=around, cwd=here, state=here / "state", writable=True
     )
     try:
         newest = engine.page(engine.view(ListQuery()), 0, 1)[0]
