@@ -6,7 +6,7 @@ import argparse
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtui.cli.open_store import open_for, wall_clock
 from memtui.cli.output import print_json, print_table, print_text
@@ -18,7 +18,7 @@ from memtui.paths import store_state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.capture import CaptureCaseBook, CaseResult
+    from memtui.engine.capture import CaptureCaseBook, CaseResult, CaseTrial
     from memtui.engine.cases import (
         Case,
         CaseBook,
@@ -141,7 +141,7 @@ def _talks(engine: Engine) -> CaptureCaseBook:
         CaptureCaseBook,
     )
 
-    return CaptureCaseBook(store_state_dir(engine.info.uri) / "capture-cases.jsonl")
+    return CaptureCaseBook.beside(store_state_dir(engine.info.uri) / "cases.json")
 
 
 def _add_talk(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
@@ -284,6 +284,7 @@ def _from_sessions(args: argparse.Namespace, engine: Engine, book: CaseBook) -> 
 def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     from memtui.engine.capture import (
         run_case,
+        try_settings,
     )
     from memtui.engine.cases import (
         CaseSetup,
@@ -293,7 +294,10 @@ def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
     )
 
     cases = book.cases()
-    talks = [run_case(each) for each in _talks(engine).cases()]
+    saved = _talks(engine).cases()
+    other = read_config(args.b_config) if args.b_config else None
+    trials = try_settings(saved, other) if other else ()
+    talks = [each.now for each in trials] or [run_case(each) for each in saved]
     failed = [each for each in talks if not each.passed]
     if talks and not cases:
         if args.bar:
@@ -301,8 +305,8 @@ def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
                 "There is no question to measure.", fix="A conversation passes or fails: leave --bar out."
             )
         if args.json:
-            print_json({"capture": [each.as_json() for each in talks], "missed": []})
-        _print_talks(talks, args)
+            print_json({**_told(talks, trials), "missed": []})
+        _print_talks(talks, trials, args)
         return 1 if failed else 0
     if not cases:
         raise UsageError(
@@ -317,20 +321,26 @@ def _run(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:
         )
     missed = missed_bars(report, _bars(args.bar))
     if args.json:
-        told = {"capture": [each.as_json() for each in talks]} if talks else {}
-        print_json({**report.as_json(), "missed": list(missed), **told})
+        print_json({**report.as_json(), "missed": list(missed), **(_told(talks, trials) if talks else {})})
     else:
         _print(report)
-        _print_talks(talks, args)
+        _print_talks(talks, trials, args)
         for sentence in missed:
             print_text(f"! {sentence}")
     return 1 if missed or failed else 0
 
 
-def _print_talks(talks: Sequence[CaseResult], args: argparse.Namespace) -> None:
+def _told(talks: Sequence[CaseResult], trials: Sequence[CaseTrial]) -> dict[str, Any]:
+    told: dict[str, Any] = {"capture": [each.as_json() for each in talks]}
+    return {**told, "capture_b": [each.then.as_json() for each in trials]} if trials else told
+
+
+def _print_talks(talks: Sequence[CaseResult], trials: Sequence[CaseTrial], args: argparse.Namespace) -> None:
     """How the conversations came out; nothing where there are none, or where JSON is wanted."""
     if not talks or args.json:
         return
+    from memtui.engine.capture import trial_words
+
     print_text("\nconversations and what they leave")
     for each in talks:
         print_text(f"  {'+' if each.passed else 'x'} {each.case.id}  {each.case.name}")
@@ -339,6 +349,10 @@ def _print_talks(talks: Sequence[CaseResult], args: argparse.Namespace) -> None:
                 print_text(f"      {name}: {text}")
         if each.error:
             print_text(f"      ! {each.error}")
+    if trials:
+        print_text("\nunder the settings of B")
+        for sentence in trial_words(trials):
+            print_text(f"  {sentence}")
 
 
 def _tune(args: argparse.Namespace, engine: Engine, book: CaseBook) -> int:

@@ -21,6 +21,7 @@ from memtui.paths import state_dir
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.engine.capture import CaseTrial
     from memtui.engine.configuration import (
         ConfigDraft,
         Configuration,
@@ -137,6 +138,7 @@ def _plan(args: argparse.Namespace, config: Configuration) -> int:
     draft = _draft(args, config, engine)
     changes, problems = draft.changes, draft.problems
     flight = _flown(args, config, changes, engine) if args.fly else None
+    trials = _captured(draft, engine) if args.fly else ()
     if args.json:
         print_json(
             {
@@ -150,6 +152,7 @@ def _plan(args: argparse.Namespace, config: Configuration) -> int:
                 "keys_missing": list(draft.missing),
                 "hosts": [each.host for each in draft.checks],
                 "flight": None if flight is None else flight.as_json(),
+                "capture": [{"now": each.now.as_json(), "then": each.then.as_json()} for each in trials],
                 "written": False,
             }
         )
@@ -179,6 +182,11 @@ def _plan(args: argparse.Namespace, config: Configuration) -> int:
             print_text(f"  {note}")
         if flight.smaller is not None:
             print_text(f"with minScore {flight.smaller.min_score:g}: {flight.smaller.right} right")
+    if trials:
+        from memtui.engine.capture import trial_words
+
+        for sentence in trial_words(trials):
+            print_text(sentence)
     return 0
 
 
@@ -215,6 +223,17 @@ def _flown(
             config, changes, [*of_cases(cases), *last], engine.bench(), engine.default_recipe,
             ask_provider=args.ask, on_progress=on_progress,
         )  # fmt: skip
+
+
+def _captured(draft: ConfigDraft, engine: Engine | None) -> Sequence[CaseTrial]:
+    """The saved conversations as they are and under the plan."""
+    from memtui.engine.capture import CaptureCaseBook, try_settings
+    from memtui.paths import store_state_dir
+
+    if engine is None:
+        return ()
+    book = CaptureCaseBook.beside(store_state_dir(engine.info.uri) / "cases.json")
+    return try_settings(book.cases(), draft.values)
 
 
 def _asked(args: argparse.Namespace, checks: Sequence[KeyCheck]) -> tuple[KeyResult, ...]:

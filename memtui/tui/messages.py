@@ -9,6 +9,7 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from memtui.engine import Memory, MemtuiError
+    from memtui.engine.capture import CaptureCase
     from memtui.engine.recall import (
         RecallRequest,
     )
@@ -105,9 +106,11 @@ class AskRecall(Message):
 
 @dataclass
 class AskCapture(Message):
-    """Go to Capture with this text, and show what becomes of it."""
+    """Go to Capture with this text, or with a conversation that was kept, and show what becomes of it."""
 
     text: str
+    case: CaptureCase | None = None
+    """The conversation, and the settings under which it is captured."""
 
 
 @dataclass

@@ -308,6 +308,50 @@ def test_conversations_are_cases_beside_the_questions(run: Run, place: Path) -> 
     assert json.loads(run("cases", "list", *where, "--json")[1])["capture"] == []
 
 
+def test_conversations_are_run_under_the_settings_of_b(run: Run, place: Path) -> None:
+    where = ("--store", place / "store")
+    kept = ("The staging database listens on port 5432.", "I prefer dark roast coffee.")
+    leaves = [word for text in kept for word in ("--leaves", text)]
+    assert run("cases", "add-talk", place / "talk.txt", *leaves, *where)[0] == 0
+    (place / "b.json").write_text('{"keepUnsure": true, "retrieval": {"minScore": 0.4}}')
+    code, out, errors = run("cases", "run", *where, "--b-config", place / "b.json", "--json")
+    found = json.loads(out)
+    assert (code, [each["passed"] for each in found["capture"]]) == (0, [True]), errors
+    (other,) = found["capture_b"]
+    assert (other["surplus"], other["error"]) == (["Maybe we rename otter to seal"], "")
+    out = run("cases", "run", *where, "--b-config", place / "b.json")[1]
+    assert "conversations: 1 of 1 leave what they should now, 0 then" in out
+    assert "talk.txt: with “Maybe we rename otter to seal”, too" in out
+
+
+def test_a_plan_of_settings_is_tried_on_the_conversations(
+    run: Run, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = place / "home" / ".openclaw"
+    home.mkdir(parents=True)
+    entry = {"enabled": True, "config": {"embedding": {"model": "m"}, "dbPath": str(place / "store")}}
+    (home / "openclaw.json").write_text(json.dumps({"plugins": {"entries": {"memory-lancedb-pro": entry}}}))
+    monkeypatch.setenv("HOME", str(place / "home"))
+    monkeypatch.chdir(place)
+    hours = "Our office closes at six on Fridays."
+    (place / "talk.txt").write_text(f"{TALK}Assistant: {hours}\n")
+    where = ("--store", place / "store")
+    assert (
+        run("cases", "add-talk", place / "talk.txt", "--leaves", "I prefer dark roast coffee.", *where)[0]
+        == 0
+    )
+    (place / "plan.json5").write_text("{captureAssistant: true, extractMinMessages: 2}")
+    before = (home / "openclaw.json").read_bytes()
+    code, out, errors = run("config", "plan", place / "plan.json5", "--fly", *where, "--json")
+    assert code == 0, errors
+    (trial,) = json.loads(out)["capture"]
+    assert hours not in trial["now"]["surplus"]
+    assert hours in trial["then"]["surplus"]
+    out = run("config", "plan", place / "plan.json5", "--fly", *where)[1]
+    assert "conversations: 0 of 1 leave what they should now, 0 then" in out
+    assert (home / "openclaw.json").read_bytes() == before
+
+
 # ---------------------------------------------------------------------- a model that fails
 
 BAD: dict[str, Any] = {

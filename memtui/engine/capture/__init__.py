@@ -7,11 +7,32 @@ from typing import TYPE_CHECKING
 from memtui.engine.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from memtui.engine.capture.capture_cases import CaptureCase, CaptureCaseBook, CaseResult, run_case
+    from memtui.engine.capture.capture_cases import (
+        CaptureCase,
+        CaptureCaseBook,
+        CaseResult,
+        CaseTrial,
+        case_of,
+        run_case,
+        trial_words,
+        try_settings,
+        under,
+    )
     from memtui.engine.capture.chat import Chat
     from memtui.engine.capture.commits import chosen, commit, plan, reworded
     from memtui.engine.capture.conversation import Conversation, parse_conversations, read_conversations
-    from memtui.engine.capture.funnel import Day, Funnel, Loss, Otherwise, Run, days, funnel_of, otherwise
+    from memtui.engine.capture.funnel import (
+        SETTINGS,
+        Day,
+        Funnel,
+        Loss,
+        Otherwise,
+        Run,
+        days,
+        funnel_of,
+        otherwise,
+        under_settings,
+    )
     from memtui.engine.capture.hook_events import EVENTS
     from memtui.engine.capture.hooks import play, read_event
     from memtui.engine.capture.inbox import Inbox, Item, shown
@@ -23,7 +44,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture.proof import prove
     from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
     from memtui.engine.capture.recipes.registry import capture_recipe
-    from memtui.engine.capture.recording import Recorder, is_own, record, recorded
+    from memtui.engine.capture.recording import Recorder, is_own, messages_of, record, recorded
     from memtui.engine.capture.replays import read_prototypes, read_recordings, replay
     from memtui.engine.capture.run_document import Again, document
     from memtui.engine.capture.session_turn import SessionBlock, note_block, session_block
@@ -34,6 +55,7 @@ __all__ = [
     "EVENTS",
     "OWN",
     "PRO",
+    "SETTINGS",
     "Again",
     "Candidate",
     "CaptureCase",
@@ -43,6 +65,7 @@ __all__ = [
     "CaptureTrace",
     "CaptureVerdict",
     "CaseResult",
+    "CaseTrial",
     "Chat",
     "Conversation",
     "Day",
@@ -61,12 +84,14 @@ __all__ = [
     "Text",
     "capture",
     "capture_recipe",
+    "case_of",
     "chosen",
     "commit",
     "days",
     "document",
     "funnel_of",
     "is_own",
+    "messages_of",
     "note_block",
     "otherwise",
     "outcome_of",
@@ -91,6 +116,10 @@ __all__ = [
     "run_case",
     "session_block",
     "shown",
+    "trial_words",
+    "try_settings",
+    "under",
+    "under_settings",
     "why_not",
     "with_remedy",
 ]
@@ -107,6 +136,7 @@ __getattr__ = lazy_names(
         "CaptureTrace": "memtui.engine.capture.trace",
         "CaptureVerdict": "memtui.engine.capture.lost_text",
         "CaseResult": "memtui.engine.capture.capture_cases",
+        "CaseTrial": "memtui.engine.capture.capture_cases",
         "Chat": "memtui.engine.capture.chat",
         "Conversation": "memtui.engine.capture.conversation",
         "Day": "memtui.engine.capture.funnel",
@@ -124,15 +154,18 @@ __getattr__ = lazy_names(
         "Recorder": "memtui.engine.capture.recording",
         "Remedy": "memtui.engine.capture.lost_text",
         "Run": "memtui.engine.capture.funnel",
+        "SETTINGS": "memtui.engine.capture.funnel",
         "Text": "memtui.engine.capture.trace",
         "capture": "memtui.engine.capture.pipeline",
         "capture_recipe": "memtui.engine.capture.recipes.registry",
+        "case_of": "memtui.engine.capture.capture_cases",
         "chosen": "memtui.engine.capture.commits",
         "commit": "memtui.engine.capture.commits",
         "days": "memtui.engine.capture.funnel",
         "document": "memtui.engine.capture.run_document",
         "funnel_of": "memtui.engine.capture.funnel",
         "is_own": "memtui.engine.capture.recording",
+        "messages_of": "memtui.engine.capture.recording",
         "otherwise": "memtui.engine.capture.funnel",
         "outcome_of": "memtui.engine.capture.statement",
         "parse_conversations": "memtui.engine.capture.conversation",
@@ -158,6 +191,10 @@ __getattr__ = lazy_names(
         "reworded": "memtui.engine.capture.commits",
         "run_case": "memtui.engine.capture.capture_cases",
         "shown": "memtui.engine.capture.inbox",
+        "trial_words": "memtui.engine.capture.capture_cases",
+        "try_settings": "memtui.engine.capture.capture_cases",
+        "under": "memtui.engine.capture.capture_cases",
+        "under_settings": "memtui.engine.capture.funnel",
         "why_not": "memtui.engine.capture.lost_text",
         "with_remedy": "memtui.engine.capture.lost_text",
     },

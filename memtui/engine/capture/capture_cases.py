@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.recipes.memtui.likeness import key_of
 from memtui.engine.capture.recording import SCHEMA, is_own
 from memtui.engine.core.errors import MemtuiError, UsageError
+from memtui.engine.core.text import one_line
+
+if TYPE_CHECKING:
+    from memtui.engine.capture.recipes.base import CaptureContext, CaptureRequest
+    from memtui.engine.capture.trace import CaptureTrace
+    from memtui.engine.core.progress import CancelToken
 
 FILE = "capture-cases.jsonl"
 
@@ -40,6 +46,33 @@ class CaptureCase:
             "recipe": self.recording["recipe"],
             "expected": list(self.expected),
         }
+
+
+def case_of(
+    name: str,
+    request: CaptureRequest,
+    trace: CaptureTrace,
+    context: CaptureContext,
+    refused: Sequence[str] = (),
+) -> CaptureCase:
+    """A run as a case: it should leave what it leaves now, but for the statements that a person `refused`.
+
+    `context` is a fresh one over the same store: the run is made once more to record what it reads; the model's
+    answers are those of the trace.
+    """
+    from memtui.engine.capture.pipeline import capture
+    from memtui.engine.capture.recording import Recorder, recorded
+    from memtui.engine.capture.run_document import Again
+
+    seen = Recorder()
+    answers = Again(trace.calls) if trace.calls else None
+    again = capture(request, seen.watch(replace(context, chat=answers)))
+    case = CaptureCase(name, recorded(request, again, seen), ())
+    keys = {key_of(each) for each in refused}
+    left = run_case(case)
+    if left.error:
+        raise MemtuiError(f"It cannot be kept as a case: {left.error}", fix="Look at the conversation.")
+    return replace(case, expected=tuple(each for each in left.surplus if key_of(each) not in keys))
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +114,72 @@ def run_case(case: CaptureCase, settings: Mapping[str, Any] | None = None) -> Ca
     )
 
 
+def under(case: CaptureCase, settings: Mapping[str, Any]) -> CaptureCase:
+    """The case under other settings, named with dots; None takes one out, and what its recipe lacks is left out."""
+    from memtui.engine.capture.recipes.registry import capture_recipe
+
+    known = capture_recipe(case.recording["recipe"]).defaults
+    config: dict[str, Any] = dict(case.recording["config"])
+    for name, value in settings.items():
+        names = name.split(".")
+        if names[0] in known:
+            config = _with(config, names, value)
+    return replace(case, recording={**case.recording, "config": config})
+
+
+def _with(config: Mapping[str, Any], names: Sequence[str], value: Any) -> dict[str, Any]:
+    first, rest = names[0], names[1:]
+    below = config.get(first)
+    if not rest and value is None:
+        return {name: each for name, each in config.items() if name != first}
+    inner = _with(below if isinstance(below, Mapping) else {}, rest, value) if rest else value
+    return {**config, first: inner}
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTrial:
+    """A capture case as it comes out now, and under settings that are tried."""
+
+    now: CaseResult
+    then: CaseResult
+
+
+def try_settings(
+    cases: Sequence[CaptureCase], settings: Mapping[str, Any], cancel: CancelToken | None = None
+) -> tuple[CaseTrial, ...]:
+    """Run every case as it is and under `settings` (named with dots); no model is asked."""
+    trials = []
+    for case in cases:
+        if cancel is not None:
+            cancel.check()
+        now, other = run_case(case), under(case, settings)
+        same = other.recording["config"] == case.recording["config"]
+        trials.append(CaseTrial(now, now if same else run_case(other)))
+    return tuple(trials)
+
+
+def trial_words(trials: Sequence[CaseTrial]) -> tuple[str, ...]:
+    """How conversations come out now and under what is tried, in sentences; none without conversations."""
+    if not trials:
+        return ()
+    counts = [sum(getattr(each, when).passed for each in trials) for when in ("now", "then")]
+    said = [
+        f"conversations: {counts[0]} of {len(trials)} leave what they should now, {counts[1]} then",
+    ]
+    for each in trials:
+        before, after = each.now, each.then
+        if (before.passed and after.passed) or (before.missing, before.surplus) == (
+            after.missing,
+            after.surplus,
+        ):
+            continue
+        parts = [f"without “{one_line(text)}”" for text in after.missing]
+        parts += [f"with “{one_line(text)}”, too" for text in after.surplus]
+        parts += [after.error] if after.error else []
+        said.append(f"{one_line(after.case.name)}: {'; '.join(parts) or 'as it should'}")
+    return tuple(said)
+
+
 def _holds(row: Mapping[str, Any]) -> bool:
     metadata = json.loads(row["metadata"] or "{}")
     return not isinstance(metadata, Mapping) or not metadata.get("invalidated_at")
@@ -91,6 +190,11 @@ class CaptureCaseBook:
     """The capture cases of one store, one JSON line each, in memtui's own folder."""
 
     path: Path
+
+    @classmethod
+    def beside(cls, questions: Path) -> CaptureCaseBook:
+        """The book that lies beside the file of a store's saved questions."""
+        return cls(questions.with_name(FILE))
 
     def cases(self) -> tuple[CaptureCase, ...]:
         """Every case in the order in which they were saved. Raises MemtuiError for a file that cannot be read."""

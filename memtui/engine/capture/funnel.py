@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.capture.lost_text import what_if
@@ -86,7 +86,7 @@ def funnel_of(traces: Sequence[CaptureTrace]) -> Funnel:
         len(grounded),
         len(admitted),
         len(writing),
-        Counter(each.decision for each in writing),
+        dict(Counter(each.decision for each in writing)),
         tuple(
             Loss(gate, count, *first[gate], faults.get(gate, ""))
             for gate, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
@@ -123,6 +123,25 @@ SETTINGS: tuple[tuple[str, Any], ...] = (("captureAssistant", True), ("keepUnsur
 """What is tried, in the words of our own recipe."""
 
 
+def under_settings(
+    runs: Sequence[Run], engine: Engine, settings: Mapping[str, Any], cancel: CancelToken | None = None
+) -> tuple[tuple[Run, ...], int]:
+    """The runs as these settings would leave them, by replays with the answers that were given.
+
+    At the end how many questions a model would have to be asked anew.
+    """
+    made: list[Run] = []
+    unknown = 0
+    for request, trace in runs:
+        if cancel is not None:
+            cancel.check()
+        answers = Again(trace.calls) if trace.calls else None
+        again = what_if(settings, request, engine.capture_context(answers))
+        unknown += answers.missing if answers is not None else 0
+        made.append((replace(request, config={**request.config, **settings}), again))
+    return tuple(made), unknown
+
+
 def otherwise(
     runs: Sequence[Run],
     engine: Engine,
@@ -132,19 +151,11 @@ def otherwise(
     """Each setting over all the runs: replays with the answers that were given, and no new question."""
     found = []
     for name, value in settings:
-        rows: int | None = 0
-        copies = 0
-        for request, trace in runs:
-            if cancel is not None:
-                cancel.check()
-            answers = Again(trace.calls) if trace.calls else None
-            again = what_if({name: value}, request, engine.capture_context(answers))
-            if answers is not None and answers.missing:
-                rows = None
-                break
-            rows = (rows or 0) + sum(bool(each.writes) for each in again.candidates)
-            copies += sum(each.gate == "duplicate" for each in again.candidates)
-        found.append(Otherwise(name, value, rows, copies))
+        again, unknown = under_settings(runs, engine, {name: value}, cancel)
+        made = [each for _, trace in again for each in trace.candidates]
+        copies = sum(each.gate == "duplicate" for each in made)
+        rows = None if unknown else sum(bool(each.writes) for each in made)
+        found.append(Otherwise(name, value, rows, 0 if unknown else copies))
     return tuple(found)
 
 

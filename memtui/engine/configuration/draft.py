@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.configuration.consequences import Consequence, consequences_of
-from memtui.engine.configuration.file import Configuration
+from memtui.engine.configuration.file import REMOVED, Configuration
 from memtui.engine.configuration.key_checks import KeyCheck, checks_for
 from memtui.engine.configuration.options import Option
 from memtui.engine.configuration.plans import (
@@ -51,6 +51,11 @@ class ConfigDraft:
     """The requests that would tell whether the services work; none was made."""
     missing: tuple[str, ...]
     """Variables that it needs and that are not set here."""
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Each setting with what it becomes, named as the plugin names it; None for one that goes."""
+        return {each.short: None if each.after is REMOVED else each.after for each in self.changes}
 
     @property
     def difference(self) -> tuple[str, ...]:

@@ -17,19 +17,56 @@ def instruction_like(text: str) -> str | None:
     "Assistant: ..." counts: memories are no chats.
     """
     lower = text.lower()
-    # Each is looked for once, though many patterns share it; most texts have no letter of another script.
-    there = {hint for hint in (_plain_hints() if lower.isascii() else hints()) if hint in lower}
+    there = _hints_in(lower)
     if not there:
         return None
-    for each in patterns():
-        if not there.isdisjoint(each.hints) and each.pattern.search(text):
-            return each.rule
+    by_hint, all_patterns = _by_hint(), patterns()
+    for number in sorted({number for hint in there for number in by_hint[hint]}):
+        if all_patterns[number].pattern.search(text):
+            return all_patterns[number].rule
     return None
+
+
+_GRAM = 3
+"""Characters of the pieces by which hints are looked for; the shortest hint in ASCII has as many."""
+
+_SHORT = 400
+"""Characters of a text that is cheaper to cut into pieces than to look through once for each hint."""
+
+
+def _hints_in(lower: str) -> list[str]:
+    """The hints that a text in lower case holds. Each is looked for once, though many patterns share it."""
+    if not lower.isascii():
+        return [hint for hint in hints() if hint in lower]
+    if len(lower) > _SHORT:
+        return [hint for hint in _plain_hints() if hint in lower]
+    begun = _by_gram()
+    pieces = {lower[at : at + _GRAM] for at in range(len(lower) - _GRAM + 1)}
+    return [hint for gram in begun.keys() & pieces for hint in begun[gram] if hint in lower]
 
 
 @cache
 def _plain_hints() -> tuple[str, ...]:
     return tuple(hint for hint in hints() if hint.isascii())
+
+
+@cache
+def _by_gram() -> dict[str, tuple[str, ...]]:
+    """The hints in ASCII by the piece that they begin with."""
+    found: dict[str, list[str]] = {}
+    for hint in _plain_hints():
+        found.setdefault(hint[:_GRAM], []).append(hint)
+    return {gram: tuple(each) for gram, each in found.items()}
+
+
+@cache
+def _by_hint() -> dict[str, tuple[int, ...]]:
+    """The numbers of the patterns that a hint belongs to."""
+    found: dict[str, list[int]] = {}
+    for number, each in enumerate(patterns()):
+        for hint in each.hints:
+            found.setdefault(hint, []).append(number)
+    return {hint: tuple(numbers) for hint, numbers in found.items()}
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
@@ -93,16 +93,29 @@ def otherwise(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     now = state.funnel.rows
     rows = [Row((Content.assemble(" ", *_tried(each, now, width, glyphs)),)) for each in state.otherwise]
     note = "replayed with the answers that were given: no model is asked"
+    if state.unknown:
+        note = f"as it is turned, a model would be asked {counted(state.unknown, 'question')} more: not known"
     rows += [Row((Content(),)), Row((Content.styled(f" {crop(note, width - 2, glyphs.ellipsis)}", "$dim"),))]
     return rows
 
 
-def _tried(each: Otherwise, now: int, width: int, glyphs: Glyphs) -> list[str | tuple[str, str]]:
+def as_if(state: CaptureState) -> str:
+    """The settings that are tried, in words; empty where none is turned."""
+    said = ", ".join(words_of(name, value) for name, value in state.turned.items())
+    return f"   as if: {said}" if said else ""
+
+
+def words_of(setting: str, value: Any) -> str:
+    """What a setting means, in a few words."""
     named = {
         "captureAssistant": "agent texts too",
         "keepUnsure": "what is said with a maybe, too",
-        "minMessages": f"from {each.value} texts on",
+        "minMessages": f"from {value} texts on",
     }
+    return named.get(setting, f"{setting}: {value}")
+
+
+def _tried(each: Otherwise, now: int, width: int, glyphs: Glyphs) -> list[str | tuple[str, str]]:
     told: tuple[str, str]
     if each.rows is None:
         told = ("not known: a model would have to be asked", "$dim")
@@ -110,7 +123,7 @@ def _tried(each: Otherwise, now: int, width: int, glyphs: Glyphs) -> list[str | 
         copies = f"   {counted(each.copies, 'copy', 'copies')}" if each.copies else ""
         told = (f"rows {full(now)} {glyphs.forth} {full(each.rows)}{copies}", "$foreground")
     room = max(16, min(32, width - 30))
-    return [fit(named.get(each.setting, each.setting), room, glyphs.ellipsis), "  ", told]
+    return [fit(words_of(each.setting, each.value), room, glyphs.ellipsis), "  ", told]
 
 
 def by_day(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:

@@ -120,10 +120,14 @@ def headlines(state: CaptureState) -> Mapping[str, Mapping[str, str]]:
         "talks": {"which": views, "where": "{capture.paste} paste  {capture.load} file"},
         "inbox": {"which": f"{views}   {len(state.items)} wait"},
         "steps": {
-            "which": f"{views}   {counted(len(state.runs), 'conversation')}",
+            "which": f"{views}   {counted(len(state.runs), 'conversation')}{funnel.as_if(state)}",
             "where": "{capture.again} all of the list",
         },
-        "losses": {"which": "texts and candidates", "where": "{said.open} shows one"},
+        "losses": {
+            "which": "texts and candidates",
+            "where": "{said.open} shows one  {capture.export} export",
+        },
+        "otherwise": {"where": "{capture.settings} turns one  {capture.cases} on the cases"},
         "days": {
             "which": f"{state.span} days, as the store tells",
             "where": "{capture.fewer-days} {capture.more-days} days",

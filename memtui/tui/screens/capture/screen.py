@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 from textual import events, on
 from textual.app import ComposeResult
+from textual.reactive import var
 
-from memtui.engine import MemtuiError, clean
+from memtui.engine import MemtuiError, clean, counted
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
+from memtui.tui.bound_panel import Bound
+from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.text_prompt import Paste, TextPrompt
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import AskCapture
 from memtui.tui.no_store import of_session
 from memtui.tui.screens.capture import jobs, panels, working
-from memtui.tui.screens.capture.state import VIEWS, CaptureState, Planned, Talk, marked
+from memtui.tui.screens.capture.counting import Counting, turned_by, turned_options
+from memtui.tui.screens.capture.deciding import Deciding
+from memtui.tui.screens.capture.state import VIEWS, CaptureState, Planned, Talk
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
@@ -27,37 +32,39 @@ from memtui.tui.widgets.row_list import BuiltRows, Row, RowList
 from memtui.tui.widgets.state_panel import Choice, State, StatePanel
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet, Engine, Outcome
+    from memtui.engine import Engine
     from memtui.engine.capture import (
         CaptureRequest,
         CaptureTrace,
-        InboxItem,
     )
     from memtui.engine.transfer import (
         ChatSettings,
     )
 
 
-FIND, RUN, WHY, INBOX, COUNT, JOB = "find", "run", "why", "inbox", "count", "job"
+FIND, RUN, WHY, JOB, KEEP = "find", "run", "why", "job", "keep"
 
 
 class CaptureScreen(BaseScreen):
     """Conversations, their texts, the candidate of one, its trace; and the inbox."""
 
     MODE = "capture"
-    OF_ROW = frozenset((RUN, COUNT, JOB))
+    OF_ROW = frozenset((RUN, JOB))
     UNDO = "capture.undo"
     BINDINGS = bindings("capture")
 
+    state: var[CaptureState] = var(CaptureState(), init=False)
+
     def __init__(self) -> None:
         super().__init__()
-        self.state = CaptureState()
         self.said: State | None = State("loading", "looking for conversations", skeleton=True)
         self._engine: Engine | None = None
         self._revision = -1
         self._chat: ChatSettings | None = None
 
     def body(self) -> ComposeResult:
+        yield Counting().data_bind(state=CaptureScreen.state)
+        yield Deciding().data_bind(state=CaptureScreen.state)
         yield LayoutContainer(*panels.panels(self._rows), arrange=self._arrange)
 
     def _rows(self, name: str) -> Callable[[int, int], list[Row]]:
@@ -75,6 +82,20 @@ class CaptureScreen(BaseScreen):
         return layouts.capture(
             width, height, view=state.view, said=self.said is not None, listed=listed, zoom=state.zoom
         )
+
+    @property
+    def _counting(self) -> Counting:
+        return self.query_one(Counting)
+
+    @property
+    def _deciding(self) -> Deciding:
+        return self.query_one(Deciding)
+
+    @on(Bound.Become)
+    def _become(self, message: Bound.Become) -> None:
+        message.stop()
+        self.state = message.change(self.state)
+        self.say(self.said)
 
     def focus_first(self) -> None:
         if self.said is not None:
@@ -106,16 +127,14 @@ class CaptureScreen(BaseScreen):
                     FIND, lambda token, report: working.found(), self._have_talks, failed=self._no_talks
                 )
             self.state = replace(self.state, plans={})
-            self._read_inbox()
+            self._deciding.read_inbox()
 
     def receive(self, message: AskCapture) -> None:
-        """A text of another screen, as a conversation."""
-        self._add_text(message.text)
-
-    def _read_inbox(self) -> None:
-        engine = self._engine
-        if engine is not None:
-            self.call(INBOX, lambda token, report: working.waiting(engine), self._have_inbox)
+        """A text of another screen as a conversation, or a conversation that was kept as a case."""
+        if message.case is not None:
+            self._add([working.kept_talk(message.case)])
+        else:
+            self._add_text(message.text)
 
     def _advanced(self, value: tuple[str, str]) -> None:
         purpose, text = value
@@ -129,13 +148,6 @@ class CaptureScreen(BaseScreen):
     def _no_talks(self, error: MemtuiError) -> None:
         self.call_failed(error)
         self.say(self._nothing())
-
-    def _have_inbox(self, found: tuple[tuple[InboxItem, ...], int]) -> None:
-        items, done = found
-        kept = self.state.item if any(each.id == self.state.item for each in items) else ""
-        first = items[0].id if items else ""
-        self.state = replace(self.state, items=items, done=done, item=kept or first)
-        self.repaint()
 
     def _have_verdict(self, verdict: Any) -> None:
         self.state = replace(self.state, verdict=verdict)
@@ -286,47 +298,11 @@ class CaptureScreen(BaseScreen):
 
     def action_again(self) -> None:
         if self.state.view == "funnel":
-            self._run_all()
+            self._counting.every()
         elif self.state.talk:
             self._run(self.state.talk)
 
     # ------------------------------------------------------------------ the funnel, and the jobs
-
-    def _run_all(self) -> None:
-        engine, talks = self._engine, self.state.talks
-        if engine is None or not talks:
-            self.flash("There is no conversation: paste one, or take a file.", "note")
-            return
-
-        def have(made: tuple[tuple[Talk, CaptureRequest, CaptureTrace], ...]) -> None:
-            kept = {talk.key: sum(bool(each.writes) for each in trace.candidates) for talk, _, trace in made}
-            listed = tuple(replace(each, kept=kept.get(each.key, each.kept)) for each in talks)
-            runs = {talk.key: (request, trace) for talk, request, trace in made}
-            self.state = replace(self.state, talks=listed, runs=runs, waiting="")
-            self._count()
-
-        self.call(
-            RUN,
-            lambda token, report: working.every(engine, talks, token, report),
-            have,
-            progress=self._advanced,
-        )
-
-    def _count(self) -> None:
-        engine, runs, span = self._engine, tuple(self.state.runs.values()), self.state.span
-        if engine is not None:
-            self.call(
-                COUNT,
-                lambda token, report: working.losses_counted(engine, runs, span, token),
-                self._have_funnel,
-            )
-
-    def _have_funnel(self, found: Any) -> None:
-        funnel, days, otherwise = found
-        gates = [each.gate for each in funnel.losses]
-        loss = self.state.loss if self.state.loss in gates else gates[0] if gates else ""
-        self.state = replace(self.state, funnel=funnel, days=days, otherwise=otherwise, loss=loss)
-        self.repaint()
 
     def _show_loss(self, gate: str) -> None:
         """The conversation with the first text that was lost for this reason, and that text."""
@@ -351,14 +327,61 @@ class CaptureScreen(BaseScreen):
         self.hand_over(self.focus_first)
 
     def action_more_days(self) -> None:
-        self._look_back(min(90, self.state.span * 2))
+        self._counting.look_back(min(90, self.state.span * 2))
 
     def action_fewer_days(self) -> None:
-        self._look_back(max(7, self.state.span // 2))
+        self._counting.look_back(max(7, self.state.span // 2))
 
-    def _look_back(self, days: int) -> None:
-        self.state = replace(self.state, span=days)
-        self._count()
+    def action_cases(self) -> None:
+        self._counting.try_on_cases()
+
+    def action_export(self) -> None:
+        self._counting.export()
+
+    def action_settings(self) -> None:
+        """Turn a setting of the funnel, or of the conversation that is shown."""
+        if self.state.view == "funnel":
+            self._counting.settings()
+            return
+        engine, trace, request = self._engine, self.state.trace, self.state.request
+        talk = next((each for each in self.state.talks if each.key == self.state.talk), None)
+        if engine is None or trace is None or request is None or talk is None:
+            return
+        now = {name: value for name, value in request.config.items() if talk.config.get(name) != value}
+
+        def taken(answer: str | None) -> None:
+            if answer is not None:
+                settings = turned_by(answer, now)
+                self.call(
+                    RUN,
+                    lambda token, report: working.turned(engine, talk, settings, trace, request),
+                    lambda made: self._ran(*made),
+                )
+
+        self.app.push_screen(ChooseOne("If it were set otherwise", turned_options(now)), taken)
+
+    def action_case(self) -> None:
+        """Keep the conversation as a case: it should leave what it leaves now, without what was refused."""
+        engine, trace, request = self._engine, self.state.trace, self.state.request
+        if engine is None or trace is None or request is None:
+            return
+        refused = [
+            trace.candidates[at].abstract for at, mark in self.state.marks.items() if mark == "refused"
+        ]
+        talk = next((each for each in self.state.talks if each.key == self.state.talk), None)
+
+        def named(name: str | None) -> None:
+            if name:
+                self.call(
+                    KEEP,
+                    lambda token, report: working.kept_as_case(engine, clean(name), request, trace, refused),
+                    lambda case: self.flash(
+                        f"kept as a case: leaves {counted(len(case.expected), 'memory', 'memories')}"
+                    ),
+                )
+
+        hint = "It should leave what it leaves now, without what you refused. Cases of Recall runs it."
+        self.app.push_screen(TextPrompt("Keep it as a case", hint, "" if talk is None else talk.title), named)
 
     def _plan_job(self, name: str) -> None:
         engine, chat = self._engine, self._chat
@@ -438,111 +461,22 @@ class CaptureScreen(BaseScreen):
     # ------------------------------------------------------------------ deciding
 
     def action_accept(self) -> None:
-        if self.state.view == "inbox":
-            self._settle_item(accept=True)
-            return
-        places = tuple(at for at, each in self.state.candidates if each.writes)
-        if self.state.remedy is not None:
+        if self.state.view != "inbox" and self.state.remedy is not None:
             self._take_remedy()
-        elif places:
-            self.state = marked(self.state, places, "accepted")
-            self.repaint()
-        elif self.state.candidates:
-            self._reword(self.state.candidates[0][0], self.state.candidates[0][1].abstract)
+        else:
+            self._deciding.accept()
 
     def action_refuse(self) -> None:
-        if self.state.view == "inbox":
-            self._settle_item(accept=False)
-            return
-        self.state = marked(self.state, tuple(at for at, _ in self.state.candidates), "refused")
-        self.repaint()
+        self._deciding.refuse()
 
     def action_edit(self) -> None:
-        hint = "It is stored in these words."
-        if self.state.view == "inbox":
-            item = self.state.chosen
-            if item is not None:
-                self.app.push_screen(
-                    TextPrompt("Its words", hint, item.text),
-                    lambda text: self._settle_item(accept=True, text=text) if text else None,
-                )
-            return
-        if self.state.candidates:
-            at, candidate = self.state.candidates[0]
-            self.app.push_screen(
-                TextPrompt("Its words", hint, candidate.abstract), lambda text: self._reword(at, text)
-            )
-
-    def _reword(self, at: int, text: str | None) -> None:
-        engine, trace = self._engine, self.state.trace
-        if engine is None or trace is None or not text:
-            return
-        from memtui.engine.capture import (
-            reworded,
-        )
-
-        try:
-            changed = reworded(trace, at, clean(text), engine.capture_context())
-        except MemtuiError as error:
-            self.flash(str(error), "error")
-            return
-        self.state = replace(self.state, trace=changed, marks={**self.state.marks, at: "accepted"})
-        self.repaint()
+        self._deciding.edit()
 
     def action_apply(self) -> None:
         if self.state.view == "jobs":
             self._apply_job()
-            return
-        trace, places = self.state.trace, self.state.to_apply()
-        if trace is None or not places:
-            self.flash("Nothing is accepted, and nothing new was found.", "note")
-            return
-        whole = trace
-
-        def make(engine: Engine) -> ChangeSet:
-            from memtui.engine.capture import (
-                chosen,
-                plan,
-            )
-
-            return plan(chosen(whole, places), engine.store)
-
-        def then(outcome: Outcome) -> None:
-            from memtui.engine.capture import (
-                Inbox,
-            )
-
-            if self._engine is not None:
-                Inbox(self._engine).take(whole)
-            self.state = replace(self.state, trace=None, marks={})
-            self.say(None)
-
-        self.staging.stage(make, then=then)
-
-    def _settle_item(self, *, accept: bool, text: str | None = None) -> None:
-        item, engine = self.state.chosen, self._engine
-        if item is None or engine is None:
-            return
-        from memtui.engine.capture import (
-            Inbox,
-        )
-
-        inbox, verdict = Inbox(engine), "accepted" if accept else "refused"
-
-        def settled() -> None:
-            inbox.settled(item, verdict)  # type: ignore[arg-type]
-            self._read_inbox()
-
-        if not accept and item.kind != "pending":
-            settled()
-            return
-
-        def make(engine: Engine) -> ChangeSet:
-            planned = inbox.plan_accept(item, text) if accept else inbox.plan_refuse(item)
-            assert planned is not None
-            return planned
-
-        self.staging.stage(make, then=lambda outcome: settled())
+        else:
+            self._deciding.apply()
 
     # ------------------------------------------------------------------ looking
 
@@ -556,10 +490,14 @@ class CaptureScreen(BaseScreen):
             "accept": on_item or on_candidate or (on_texts and state.remedy is not None),
             "edit": on_item or on_candidate,
             "refuse": on_item or on_candidate,
-            "apply": state.job in state.plans if state.view == "jobs" else bool(state.to_apply()),
+            "apply": state.job in state.plans
+            if state.view == "jobs"
+            else on_texts and bool(state.to_apply()),
             "again": bool(state.talks if state.view == "funnel" else state.talk),
-            "more_days": state.view == "funnel",
-            "fewer_days": state.view == "funnel",
+            **dict.fromkeys(("more_days", "fewer_days", "cases"), state.view == "funnel"),
+            "export": state.view == "funnel" and state.funnel is not None and state.funnel.texts > 0,
+            "settings": state.view == "funnel" or (on_texts and state.trace is not None),
+            "case": on_texts and state.trace is not None,
         }
         return True if able.get(action, True) else None
 
@@ -569,7 +507,7 @@ class CaptureScreen(BaseScreen):
         if self.state.view != "conversations":
             self.say(None)
             if self.state.view == "funnel":
-                self._count()
+                self._counting.count()
             self.focus_first()
         else:
             self.say(None if self.state.talks else self._nothing())
@@ -584,8 +522,10 @@ class CaptureScreen(BaseScreen):
     def action_back(self) -> None:
         if self.staging.stop() or self.dismiss_flash():
             return
-        if busy := [name for name in (RUN, JOB) if self.runner.busy(name)]:
-            self.runner.cancel(busy[0])
+        busy = [name for name in (RUN, JOB) if self.runner.busy(name)]
+        if busy or self._counting.stop():
+            for name in busy:
+                self.runner.cancel(name)
             self.state = replace(self.state, waiting="", heard="")
             self.say(None)
             self.flash("Stopped; nothing was written.", "note")

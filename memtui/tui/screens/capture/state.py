@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from memtui.engine import ChangeSet
@@ -41,6 +41,10 @@ class Talk:
     conversation: Conversation | None = None
     kept: int | None = None
     """Memories that came of it; None: not captured yet."""
+    recipe: str = ""
+    """By which it is captured; empty: by memtui's own."""
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the recipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,10 @@ class CaptureState:
     otherwise: tuple[Otherwise, ...] | None = None
     """What other settings would have left; None: not replayed yet."""
     days: tuple[Day, ...] = ()
+    turned: Mapping[str, Any] = field(default_factory=dict)
+    """Settings that are tried in the funnel."""
+    unknown: int = 0
+    """Questions that these settings would ask a model anew: what they would bring is not known."""
     span: int = 7
     """Days that the funnel looks back."""
     loss: str = ""

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine import MemtuiError, UsageError, counted, one_line
-from memtui.tui.screens.capture.state import Talk
+from memtui.tui.screens.capture.state import CaptureState, Talk
 
 if TYPE_CHECKING:
     from memtui.engine import CancelToken, ChangeSet, Engine
     from memtui.engine.capture import (
+        CaptureCase,
+        CaptureCaseBook,
         CaptureContext,
         CaptureRequest,
         CaptureTrace,
@@ -77,7 +80,8 @@ def captured(
     )
 
     conversation = talk.conversation or read_conversations(Path(talk.path))[0]
-    request = CaptureRequest(conversation.messages, RECIPE, session=conversation.session)
+    recipe = talk.recipe or RECIPE
+    request = CaptureRequest(conversation.messages, recipe, talk.config, session=conversation.session)
     done = replace(talk, conversation=conversation)
     with asking(engine, settings, token, report) as chat:
         return done, request, capture(request, engine.capture_context(chat))
@@ -155,12 +159,108 @@ def changed(
 
 
 def losses_counted(
-    engine: Engine, runs: Sequence[Run], span: int, token: CancelToken
-) -> tuple[Funnel, tuple[Day, ...], tuple[Otherwise, ...]]:
-    """The funnel of what was captured here, the last days, and what other settings would have left."""
-    from memtui.engine.capture import days, funnel_of, otherwise
+    engine: Engine, runs: Sequence[Run], span: int, turned: Mapping[str, Any], token: CancelToken
+) -> tuple[Funnel, tuple[Day, ...], tuple[Otherwise, ...], int]:
+    """The funnel of what was captured here under the settings that are turned, the last days, and what other
+    settings would leave; at the end how many questions a model would have to be asked anew."""
+    from memtui.engine.capture import days, funnel_of, otherwise, under_settings
 
-    return funnel_of([trace for _, trace in runs]), days(engine, span), otherwise(runs, engine, cancel=token)
+    unknown = 0
+    if turned:
+        runs, unknown = under_settings(runs, engine, turned, token)
+    traces = [trace for _, trace in runs]
+    return funnel_of(traces), days(engine, span), otherwise(runs, engine, cancel=token), unknown
+
+
+def turns() -> tuple[tuple[str, Any], ...]:
+    """The settings of our own recipe that can be turned, with the value that they are turned to."""
+    from memtui.engine.capture import SETTINGS
+
+    return SETTINGS
+
+
+def turned(
+    engine: Engine, talk: Talk, settings: Mapping[str, Any], trace: CaptureTrace, request: CaptureRequest
+) -> tuple[Talk, CaptureRequest, CaptureTrace]:
+    """A conversation again under settings that were turned, with the answers that a model gave before."""
+    from memtui.engine.capture import Again, capture
+
+    asked = replace(request, config={**talk.config, **settings})
+    answers = Again(trace.calls) if trace.calls else None
+    return talk, asked, capture(asked, engine.capture_context(answers))
+
+
+def tried(engine: Engine, settings: Mapping[str, Any], token: CancelToken) -> tuple[str, ...]:
+    """The saved conversations now and under `settings`, in sentences; without any, under each that can be turned."""
+    from memtui.engine.capture import trial_words, try_settings
+    from memtui.tui.screens.capture.funnel import words_of
+
+    cases = kept_talks(engine).cases()
+    if settings or not cases:
+        return trial_words(try_settings(cases, settings, token))
+    said: list[str] = []
+    for name, value in turns():
+        said += [
+            f"{words_of(name, value)}: {each}"
+            for each in trial_words(try_settings(cases, {name: value}, token))
+        ]
+    return tuple(said)
+
+
+def kept_talks(engine: Engine) -> CaptureCaseBook:
+    """The conversations that are kept as cases of the store."""
+    from memtui.engine.capture import CaptureCaseBook
+    from memtui.paths import store_state_dir
+
+    return CaptureCaseBook.beside(store_state_dir(engine.info.uri) / "cases.json")
+
+
+def kept_as_case(
+    engine: Engine, name: str, request: CaptureRequest, trace: CaptureTrace, refused: Sequence[str]
+) -> CaptureCase:
+    """Keep a conversation with the memories that it should leave."""
+    from memtui.engine.capture import case_of
+
+    case = case_of(name, request, trace, engine.capture_context(), refused)
+    kept_talks(engine).put(case)
+    return case
+
+
+def export_funnel(name: str, state: CaptureState) -> str:
+    """Write what the funnel shows as JSON. Raises MemtuiError for a file that is there, or cannot be written."""
+    path = Path(name).expanduser()
+    told = {
+        "schema": "memtui.capture.funnel.v1",
+        "settings": dict(state.turned),
+        "conversations": len(state.runs),
+        "funnel": asdict(state.funnel) if state.funnel is not None else None,
+        "days": [asdict(each) for each in state.days],
+        "otherwise": [asdict(each) for each in state.otherwise or ()],
+    }
+    text = json.dumps(told, ensure_ascii=False, indent=2)
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise MemtuiError(f"{path} is there already.", fix="Name another file.") from None
+    except OSError as error:
+        raise MemtuiError(
+            f"{path} cannot be written: {(error.strerror or str(error)).lower()}.", fix="Name another file."
+        ) from error
+    return str(path)
+
+
+def kept_talk(case: CaptureCase) -> Talk:
+    """A case as a conversation of the list, to be captured under its own settings."""
+    from memtui.engine.capture import Conversation, messages_of
+
+    recording = case.recording
+    messages = tuple(messages_of(recording))
+    conversation = Conversation(messages, case.name, str(recording["session"]))
+    return Talk(
+        f"case {case.id}", one_line(case.name), conversation=conversation, at_ms=int(recording["now"]),
+        recipe=recording["recipe"], config=recording["config"],
+    )  # fmt: skip
 
 
 def pasted(text: str, number: int, now_ms: int) -> list[Talk]:

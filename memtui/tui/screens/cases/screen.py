@@ -27,6 +27,7 @@ from memtui.tui.dialogs.sheet import Sheet
 from memtui.tui.dialogs.text_prompt import TextPrompt
 from memtui.tui.host import host
 from memtui.tui.layout import Arrangement, size_class
+from memtui.tui.messages import AskCapture
 from memtui.tui.paint.bars import progress as progress_bar
 from memtui.tui.screens.cases import state as reduce
 from memtui.tui.screens.cases import view
@@ -41,6 +42,7 @@ from memtui.tui.widgets.text_lines import TextLines
 
 if TYPE_CHECKING:
     from memtui.engine import Engine, RecallRequest
+    from memtui.engine.capture import CaseTrial
     from memtui.engine.cases import (
         Case,
         CaseReport,
@@ -56,42 +58,51 @@ BUDGET = 60
 
 def read(engine: Engine, book: CaseBook) -> Book:
     """The cases, the memories that they name, and whether the demo's own questions would fit here."""
+    from memtui.engine.capture import CaptureCaseBook
     from memtui.engine.cases import (
         demo_cases,
     )
 
-    cases = book.cases()
+    cases, talks = book.cases(), CaptureCaseBook.beside(book.path).cases()
     named = dict.fromkeys(id for case in cases for id in (*case.expected, *case.rejected))
     memories = engine.memories(list(named)) if named else {}
     demo = False
     if not cases:
         first = demo_cases(0)[0].expected
         demo = bool(engine.memories(first))
-    return Book(cases, memories, demo)
+    return Book(cases, talks, memories, demo)
 
 
 def run(
     engine: Engine,
-    cases: Sequence[Case],
+    book: Book,
     setups: tuple[CaseSetup, CaseSetup | None],
     k: int,
     report: Callable[[Any], None],
     cancel: CancelToken,
-) -> CaseReport:
-    """Ask every case of A, and of B where there is one."""
+) -> tuple[CaseReport | None, dict[str, CaseTrial]]:
+    """Ask every case of A, and of B where there is one; capture every conversation as it is and under B's settings."""
+    from memtui.engine.capture import try_settings
     from memtui.engine.cases import (
         compare,
         run_cases,
     )
 
+    cases = book.cases
+
     def ask(request: RecallRequest) -> Any:
         return engine.recall(request, None, cancel)
 
     a, b = setups
+    tried = try_settings(book.talks, (b.config if b is not None else None) or {}, cancel)
+    trials = {each.now.case.id: each for each in tried}
+    if not cases:
+        return None, trials
     first = run_cases(cases, a, ask, engine.memories, k=k, on_progress=report, cancel=cancel)
     if b is None:
-        return first
-    return compare(first, run_cases(cases, b, ask, engine.memories, k=k, on_progress=report, cancel=cancel))
+        return first, trials
+    other = run_cases(cases, b, ask, engine.memories, k=k, on_progress=report, cancel=cancel)
+    return compare(first, other), trials
 
 
 def search(
@@ -298,7 +309,7 @@ class CasesScreen(BaseScreen):
             return failed("The cases cannot be read.", state.error, Choice("again", "try again"))
         if state.book is None:
             return State("loading", "reading the cases", skeleton=True)
-        if state.book.cases:
+        if not state.empty:
             return None
         choices = [
             Choice("back", "mark what came back on Recall", _MARKS),
@@ -323,10 +334,10 @@ class CasesScreen(BaseScreen):
         rows = self.query_one("#rows", RowList)
         for each in self.query(BuiltRows):
             each.repaint(state.selected if each is rows else None)
-        count = len(state.book.cases) if state.book is not None else 0
+        count = len(state.book.cases) + len(state.book.talks) if state.book is not None else 0
         at, _ = rows.place
         panel.headline(
-            what="Questions",
+            what="Questions, conversations" if state.book is not None and state.book.talks else "Questions",
             which="" if said is not None else view.list_heading(state),
             where="" if said is not None else self._where(at, count),
         )
@@ -387,14 +398,14 @@ class CasesScreen(BaseScreen):
 
     def _run(self) -> None:
         engine, state = self.session.engine, self.state
-        if engine is None or state.book is None or not state.book.cases:
+        if engine is None or state.book is None or state.empty:
             return
         self.state = reduce.start(state, "running")
         setups = (state.a.setup, state.b.setup if state.b is not None else None)
-        cases, k = state.book.cases, state.k
+        book, k = state.book, state.k
 
         def work(cancel: CancelToken, report: Report) -> Any:
-            return run(engine, cases, setups, k, report, cancel)
+            return run(engine, book, setups, k, report, cancel)
 
         self.call("work", work, self._have_report, progress=self._advanced, failed=self._no_work)
 
@@ -427,8 +438,8 @@ class CasesScreen(BaseScreen):
         self.flash(said)
         self._read()
 
-    def _have_report(self, reports: Any) -> None:
-        self.state = reduce.finish(self.state, reports)
+    def _have_report(self, found: Any) -> None:
+        self.state = reduce.finish(self.state, *found)
 
     def _have_tuning(self, found: TuningResult) -> None:
         self.state = reduce.tuned(self.state, found)
@@ -445,10 +456,13 @@ class CasesScreen(BaseScreen):
 
     @on(RowList.Opened)
     def _opened(self, event: RowList.Opened) -> None:
-        case = self.state.case
+        case, talk = self.state.case, self.state.talk
         if case is not None:
             self.app.pop_screen()
             self._ask(case)
+        elif talk is not None:
+            self.app.pop_screen()
+            self.app.post_message(AskCapture("", talk))
 
     @on(StatePanel.Chosen)
     def _chosen(self, event: StatePanel.Chosen) -> None:
@@ -503,13 +517,18 @@ class CasesScreen(BaseScreen):
         self._choosing.import_file(self._book, self._imported)
 
     def action_remove(self) -> None:
-        case, book = self.state.case, self._book
-        if case is None:
+        case, talk, book = self.state.case, self.state.talk, self._book
+        if case is None and talk is None:
             return
-        self.state = replace(self.state, removed=case)
+        self.state = replace(self.state, removed=case or talk)
 
         def remove() -> str:
-            book.remove(case.id)
+            from memtui.engine.capture import CaptureCaseBook
+
+            if case is not None:
+                book.remove(case.id)
+            elif talk is not None:
+                CaptureCaseBook.beside(book.path).remove(talk.id)
             return "case removed; {cases.put-back} puts it back"
 
         self._change(remove)
@@ -521,7 +540,12 @@ class CasesScreen(BaseScreen):
         self.state = replace(self.state, removed=None)
 
         def put() -> str:
-            book.put(case)
+            from memtui.engine.capture import CaptureCase, CaptureCaseBook
+
+            if isinstance(case, CaptureCase):
+                CaptureCaseBook.beside(book.path).put(case)
+            else:
+                book.put(case)
             return "case put back"
 
         self._change(put)

@@ -13,6 +13,7 @@ from memtui.engine.cases import (
 
 if TYPE_CHECKING:
     from memtui.engine import Memory, MemtuiError, Progress
+    from memtui.engine.capture import CaptureCase, CaseResult, CaseTrial
     from memtui.engine.cases import (
         Case,
         CaseAnswer,
@@ -39,6 +40,8 @@ class Book:
     """The cases as they are saved, with the memories that they name and that are still there."""
 
     cases: tuple[Case, ...] = ()
+    talks: tuple[CaptureCase, ...] = ()
+    """Conversations, each with the memories that it should leave."""
     memories: Mapping[str, Memory] = field(default_factory=dict)
     demo: bool = False
     """Whether the store is the demo store, which has questions of its own."""
@@ -61,7 +64,9 @@ class CasesState:
     tuning: TuningResult | None = None
     selected: str = ""
     shown: Shown = "measures"
-    removed: Case | None = None
+    trials: Mapping[str, CaseTrial] = field(default_factory=dict)
+    """How the conversations came out, as they are and under B's settings, by the id of their case."""
+    removed: Case | CaptureCase | None = None
 
     @property
     def stale(self) -> bool:
@@ -74,16 +79,31 @@ class CasesState:
         cases = self.book.cases if self.book is not None else ()
         return next((case for case in cases if case.id == self.selected), None)
 
+    @property
+    def talk(self) -> CaptureCase | None:
+        """The conversation under the cursor."""
+        talks = self.book.talks if self.book is not None else ()
+        return next((each for each in talks if each.id == self.selected), None)
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was saved."""
+        return self.book is None or not (self.book.cases or self.book.talks)
+
 
 def read(state: CasesState, book: Book) -> CasesState:
     """The cases are there; one that has come is looked at."""
-    ids = [case.id for case in book.cases]
-    before = {case.id for case in state.book.cases} if state.book is not None else set(ids)
+    ids = _ids(book)
+    before = set(ids if state.book is None else _ids(state.book))
     come = [id for id in ids if id not in before]
     selected = state.selected if state.selected in ids else (ids[-1] if ids else "")
     if len(come) == 1:
         selected = come[0]
     return replace(state, book=book, work="", error=None, selected=selected)
+
+
+def _ids(book: Book) -> list[str]:
+    return [*(each.id for each in book.cases), *(each.id for each in book.talks)]
 
 
 def fail(state: CasesState, error: MemtuiError) -> CasesState:
@@ -101,11 +121,10 @@ def stop(state: CasesState) -> CasesState:
     return replace(state, work="", progress=None)
 
 
-def finish(state: CasesState, report: CaseReport) -> CasesState:
-    """Every case was asked."""
-    return replace(
-        state, work="", progress=None, report=report, ran=(state.a, state.b, state.k), shown="measures"
-    )
+def finish(state: CasesState, report: CaseReport | None, trials: Mapping[str, CaseTrial]) -> CasesState:
+    """Every case was asked, and every conversation captured."""
+    ran = (state.a, state.b, state.k)
+    return replace(state, work="", progress=None, report=report, trials=trials, ran=ran, shown="measures")
 
 
 def tuned(state: CasesState, tuning: TuningResult) -> CasesState:
@@ -132,6 +151,14 @@ def answers(state: CasesState, case: Case) -> tuple[CaseAnswer | None, CaseAnswe
         for r in reports
     ]
     return found[0], found[1]
+
+
+def results(state: CasesState, talk: CaptureCase) -> tuple[CaseResult | None, CaseResult | None]:
+    """What a conversation left as it is, and under B's settings, if it was captured."""
+    trial = state.trials.get(talk.id)
+    if trial is None:
+        return None, None
+    return trial.now, trial.then if state.b is not None else None
 
 
 def missing(state: CasesState, case: Case) -> tuple[str, ...]:

@@ -15,10 +15,11 @@ from memtui.tui.paint.cells import crop, fit, right
 from memtui.tui.paint.glyphs import Glyphs
 from memtui.tui.paint.numbers import score
 from memtui.tui.paint.waterfall import number
-from memtui.tui.screens.cases.state import CasesState, answers, missing
+from memtui.tui.screens.cases.state import CasesState, answers, missing, results
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
+    from memtui.engine.capture import CaptureCase, CaseResult
     from memtui.engine.cases import (
         Case,
         CaseAnswer,
@@ -63,9 +64,10 @@ def wants(case: Case) -> str:
 
 
 def case_rows(state: CasesState, width: int, glyphs: Glyphs) -> list[Row]:
-    """Every case with what A and B make of it."""
-    cases = state.book.cases if state.book is not None else ()
-    return [Row((_case_line(state, case, width, glyphs),), case.id) for case in cases]
+    """Every case with what A and B make of it; conversations after the questions."""
+    cases, talks = (state.book.cases, state.book.talks) if state.book is not None else ((), ())
+    rows = [Row((_case_line(state, case, width, glyphs),), case.id) for case in cases]
+    return [*rows, *(Row((_talk_line(state, each, width, glyphs),), each.id) for each in talks)]
 
 
 def list_heading(state: CasesState) -> str:
@@ -95,6 +97,35 @@ def _case_line(state: CasesState, case: Case, width: int, glyphs: Glyphs) -> Con
     )
 
 
+def _talk_line(state: CasesState, talk: CaptureCase, width: int, glyphs: Glyphs) -> Content:
+    a, b = results(state, talk)
+    two = state.b is not None
+    room = max(8, width - 3 - (9 + VALUE_CELLS + (VALUE_CELLS + 2 if two else 0) + 1))
+    warn = any(each is not None and each.error for each in (a, b))
+    return Content.assemble(
+        " ",
+        (glyphs.warn if warn else " ", "bold $stale"),
+        " ",
+        (fit(f"talk  {one_line(talk.name)}", room, glyphs.ellipsis), "$foreground"),
+        (right(f"leaves {len(talk.expected)}", 9), "$dim"),
+        (right(_outcome(a), VALUE_CELLS), _talk_hue(a)),
+        (right(_outcome(b), VALUE_CELLS) + "  " if two else "", _talk_hue(b)),
+        " ",
+    )
+
+
+def _outcome(found: CaseResult | None) -> str:
+    if found is None:
+        return "-"
+    if found.error:
+        return "failed"
+    return "right" if found.passed else f"{len(found.missing) + len(found.surplus)} off"
+
+
+def _talk_hue(found: CaseResult | None) -> str:
+    return "$dim" if found is None else "$score-high" if found.passed else "$delta-down"
+
+
 def _figure(answer: CaseAnswer | None, value: float | None) -> str:
     if answer is not None and value is None:
         return "failed"
@@ -122,7 +153,18 @@ def measure_rows(state: CasesState, width: int, glyphs: Glyphs, keys: Keymap) ->
     lines = _tuning(state, width, keys)
     if lines:
         lines.append(Content())
-    if report is None:
+    talks = [results(state, each) for each in state.book.talks] if state.book is not None else []
+    ran = [each for each, _ in talks if each is not None]
+    if ran:
+        lines += [Content.styled(" CONVERSATIONS", "bold $heading")]
+        for name, column in (("A", ran), ("B", [each for _, each in talks if each is not None])):
+            if column:
+                well = sum(each.passed for each in column)
+                lines.append(Content(f" {name}  {well} of {len(column)} leave what they should"))
+        lines.append(Content())
+    if report is None and ran:
+        pass
+    elif report is None:
         lines.append(Content.styled(f" Not run yet: {keys.cap('cases.run')} asks every case.", "$dim"))
     else:
         lines += _averages(report, state, width, glyphs, keys)
@@ -232,6 +274,8 @@ def _tuning(state: CasesState, width: int, keys: Keymap) -> list[Content]:
 def detail_rows(state: CasesState, width: int, glyphs: Glyphs) -> list[Row]:
     """One case: what it asks for, and where each memory stands under A and B."""
     case = state.case
+    if state.talk is not None:
+        return _talk_rows(state, state.talk, width, glyphs)
     if case is None:
         return []
     a, b = answers(state, case)
@@ -266,6 +310,37 @@ def detail_rows(state: CasesState, width: int, glyphs: Glyphs) -> list[Row]:
             said = Content.styled(f"{glyphs.warn} {name}: {one_line(answer.error)}", "$stale")
             lines += [Content(), *(Content.assemble(" ", line) for line in said.wrap(max(12, width - 2)))]
     return [Row((line,)) for line in lines]
+
+
+def _talk_rows(state: CasesState, talk: CaptureCase, width: int, glyphs: Glyphs) -> list[Row]:
+    """A conversation: the memories that it should leave, which it does under A and B, and what it leaves beside."""
+    found = [each for each in results(state, talk) if each is not None]
+    two = len(found) == 2
+    lines = [Content.styled(f" {one_line(talk.name)}", "bold")]
+    said = f"a conversation, captured by {talk.recording['recipe']}"
+    lines += _wrapped(said, width, "$dim")
+    lines += [
+        Content(),
+        Content.assemble(
+            (" AB" if two else " A" if found else "", "$dim"), (" SHOULD LEAVE", "bold $heading")
+        ),
+    ]
+    for text in talk.expected or ("nothing",):
+        signs = "".join(glyphs.cross if text in each.missing else glyphs.mark for each in found)
+        lines += _wrapped(f"{signs} {one_line(text)}" if signs else one_line(text), width, "$foreground")
+    for name, each in zip("AB", found, strict=False):
+        if each.surplus:
+            lines += [Content(), Content.styled(f" {name} LEAVES, TOO", "bold $heading")]
+            lines += [part for text in each.surplus for part in _wrapped(one_line(text), width, "$stale")]
+        if each.error:
+            lines += [Content(), *_wrapped(f"{glyphs.warn} {name}: {one_line(each.error)}", width, "$stale")]
+    if not found:
+        lines += [Content(), *_wrapped("not run yet", width, "$dim")]
+    return [Row((line,)) for line in lines]
+
+
+def _wrapped(text: str, width: int, style: str) -> list[Content]:
+    return [Content.assemble(" ", part) for part in Content.styled(text, style).wrap(max(12, width - 2))]
 
 
 def _memory_line(

@@ -108,10 +108,12 @@ def before_writing(state: HealthState, width: int, look: Look) -> list[Row]:
                 lines += [("setting", change.dotted), ("why", change.reason or "part of the plan"), ("", "")]
     if config.flight is not None:
         lines += [*_flown(config.flight), ("", "")]
+    if config.talks:
+        lines += [*(("talks" if at == 0 else "", said) for at, said in enumerate(config.talks)), ("", "")]
     lines += [(each.kind, each.sentence) for each in config.consequences]
     if not config.changes:
         lines.append(("", "nothing would change: the configuration is so already"))
-    elif config.flight is None:
+    elif config.flight is None and not config.talks:
         lines.append(("", "not flown yet: your cases and last questions can be answered under it first"))
     return labelled(lines, width)
 

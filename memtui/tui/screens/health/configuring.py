@@ -76,14 +76,26 @@ def plan_to_write(turned: Turned, flight: Flight | None) -> Make:
     """The plan anew, from the files as they are now; what was flown stands above it. For a worker."""
 
     def make(engine: Engine, config: Configuration) -> PlannedConfig:
+        draft = _draft(engine, config, turned)
         first = tuple(f"{label}: {said}" for label, said in flight_words(flight)) if flight else ()
-        return PlannedConfig(_draft(engine, config, turned), first, "WHAT WOULD BE ANSWERED")
+        return PlannedConfig(draft, (*first, *talks_under(engine, draft)), "WHAT WOULD BE ANSWERED, AND KEPT")
 
     return make
 
 
-def fly_plan(engine: Engine, turned: Turned, ask: bool, cancel: CancelToken, report: Report) -> Flight:
-    """The cases and the last questions as they are and under the plan; for a worker."""
+def talks_under(engine: Engine, draft: ConfigDraft, cancel: CancelToken | None = None) -> tuple[str, ...]:
+    """What the saved conversations leave now and under the plan, in sentences; for a worker. No model is asked."""
+    from memtui.engine.capture import CaptureCaseBook, trial_words, try_settings
+    from memtui.paths import store_state_dir
+
+    cases = CaptureCaseBook.beside(store_state_dir(engine.info.uri) / "cases.json").cases()
+    return trial_words(try_settings(cases, draft.values, cancel))
+
+
+def fly_plan(
+    engine: Engine, turned: Turned, ask: bool, cancel: CancelToken, report: Report
+) -> tuple[Flight | None, tuple[str, ...]]:
+    """The cases and the last questions, and the saved conversations, as they are and under the plan; for a worker."""
     from memtui.engine import CaseBook, History, explain
     from memtui.engine.changes import LAST, EffectQuestion, of_cases
     from memtui.engine.configuration import fly
@@ -98,14 +110,18 @@ def fly_plan(engine: Engine, turned: Turned, ask: bool, cancel: CancelToken, rep
         for each in history.search(store=engine.store.uri, limit=LAST)
     ]
     asked = [*of_cases(cases), *last]
+    talks = talks_under(engine, draft, cancel)
+    if talks and not asked:
+        return None, talks
     if not asked:
         raise MemtuiError(
             "There is no saved case and no question was asked yet.", fix="Ask something in Recall first."
         )
-    return fly(
+    flight = fly(
         config, draft.changes, asked, engine.bench(), engine.default_recipe,
         ask_provider=ask, on_progress=report, cancel=cancel,
     )  # fmt: skip
+    return flight, talks
 
 
 def last_question(engine: Engine) -> str:
@@ -288,10 +304,10 @@ class ConfigArea(Area):
         if engine is None:
             return
 
-        def flown(flight: Any) -> None:
+        def flown(found: tuple[Flight | None, tuple[str, ...]]) -> None:
             now = self.planned
             if now is not None and now.turned == config.turned:
-                self.have(config=replace(now, flight=flight))
+                self.have(config=replace(now, flight=found[0], talks=found[1]))
             self.have(looking="")
 
         self.call(

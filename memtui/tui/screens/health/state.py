@@ -62,6 +62,8 @@ class ConfigView:
     error: str = ""
     flight: Flight | None = None
     """What the cases and the last questions answer under it; None until it was flown."""
+    talks: tuple[str, ...] = ()
+    """What the saved conversations leave now and under the plan."""
 
     @property
     def plan(self) -> str:
