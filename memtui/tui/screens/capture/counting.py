@@ -128,11 +128,9 @@ class Counting(BoundPart[CaptureState]):
 
         self.app.push_screen(ChooseOne("If it were set otherwise", turned_options(self.state.turned)), taken)
 
-    def try_on_cases(self) -> None:
+    def try_on_cases(self, engine: Engine) -> None:
         """The saved conversations as they are, and under the settings that are turned, or under each."""
-        engine, turned = self.engine, dict(self.state.turned)
-        if engine is None:
-            return
+        turned = dict(self.state.turned)
 
         def have(said: tuple[str, ...]) -> None:
             if said:
@@ -148,12 +146,8 @@ class Counting(BoundPart[CaptureState]):
 
         self.call(TRY, lambda token, report: working.tried(engine, turned, token), have)
 
-    def export(self) -> None:
+    def export(self, state: CaptureState) -> None:
         """What the funnel shows, as a JSON file."""
-        state = self.state
-        if state.funnel is None or not state.funnel.texts:
-            self.flash("Nothing was counted yet.", "note")
-            return
 
         def named(name: str | None) -> None:
             if name:

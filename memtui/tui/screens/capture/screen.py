@@ -333,10 +333,12 @@ class CaptureScreen(BaseScreen):
         self._counting.look_back(max(7, self.state.span // 2))
 
     def action_cases(self) -> None:
-        self._counting.try_on_cases()
+        if self._engine is not None:
+            self._counting.try_on_cases(self._engine)
 
     def action_export(self) -> None:
-        self._counting.export()
+        if self.state.funnel is not None:
+            self._counting.export(self.state)
 
     def action_settings(self) -> None:
         """Turn a setting of the funnel, or of the conversation that is shown."""
