@@ -1,4 +1,4 @@
-"""The guided first run: a few real key presses on the demo store, from a wrong answer to its undo."""
+"""The guided first run: real key presses on the demo store, from a wrong answer to its undo, and to a lost text."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from textual.app import App
 from textual.content import Content
 from textual.geometry import Size
+from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
 from textual.timer import Timer
@@ -16,7 +17,7 @@ from textual.widget import Widget
 
 from memtui.tui.host import host
 from memtui.tui.jump import Jump
-from memtui.tui.messages import AskRecall
+from memtui.tui.messages import AskCapture, AskRecall
 
 if TYPE_CHECKING:
     from memtui.tui.actions.dispatch import KeymapApp
@@ -29,6 +30,13 @@ QUESTION = "Which port do I use for SSH to the bastion?"
 
 RIGHT = "48022"
 """What the right memory says."""
+
+TALK = """User: The bastion's jump host is heron-02 since Monday.
+User: maybe we rename otter to seal
+Assistant: Noted.
+User: ok
+"""
+"""A conversation of which one text is kept and the others are lost, each by another rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,8 @@ class TourSituation:
     """Whether the question has been answered."""
     right: bool
     """Whether the first memory of the answer says the right port."""
+    lost: bool = False
+    """Whether it is told why a text of a conversation became no memory."""
 
 
 def look(app: App[Any]) -> TourSituation:
@@ -53,6 +63,7 @@ def look(app: App[Any]) -> TourSituation:
     info = app.session.info  # type: ignore[attr-defined]
     trace = getattr(getattr(frame, "state", None), "trace", None) if _mode(frame) == "recall" else None
     mine = trace is not None and getattr(trace, "query", "") == QUESTION
+    verdict = getattr(getattr(frame, "state", None), "verdict", None) if _mode(frame) == "capture" else None
     texts = [trace.memories[each.id].text for each in trace.results] if trace is not None and mine else []
     return TourSituation(
         mode=_mode(frame),
@@ -60,6 +71,7 @@ def look(app: App[Any]) -> TourSituation:
         version=info.version if info is not None else 0,
         answered=mine,
         right=bool(texts) and RIGHT in texts[0],
+        lost=verdict is not None and not verdict.kept,
     )
 
 
@@ -76,8 +88,8 @@ class TourStep:
     """`{browse.filter}` stands for the key of that action."""
     done: Callable[[TourSituation, TourSituation], bool]
     """Given what there was to see when the step began, and what there is now."""
-    fill: bool = False
-    """Fill the question in when the step begins."""
+    fill: Callable[[], Message] | None = None
+    """What is filled in when the step begins: a question, a conversation."""
 
 
 STEPS = (
@@ -90,7 +102,7 @@ STEPS = (
         "The question is filled in.",
         "Press {question.run} to ask it.",
         lambda before, now: now.answered,
-        fill=True,
+        fill=lambda: AskRecall(QUESTION, run=False),
     ),
     TourStep(
         "Number 1 is the wrong answer. Below it stands where its score comes from.",
@@ -122,10 +134,21 @@ STEPS = (
         "Press {app.go-browse}, then {browse.undo}, then {change.apply}; {app.skip-tour} keeps it.",
         lambda before, now: now.version > before.version and not now.dialog,
     ),
+    TourStep(
+        "That was mending. Memories are made of conversations, and most texts become none.",
+        "Press {app.go-capture}: Capture shows what becomes of every text.",
+        lambda before, now: now.mode == "capture",
+    ),
+    TourStep(
+        "One text was kept; of each other one the rule that dropped it stands beside it. Nothing is written.",
+        "Press {rows.down}, then {capture.why-not}: the gate that stopped it.",
+        lambda before, now: now.lost,
+        fill=lambda: AskCapture(TALK),
+    ),
 )
 
 THE_END = TourStep(
-    "That is the loop: ask, see why, correct, undo.",
+    "That is the loop: ask, see why, correct, undo; and see why a text was never kept.",
     "{app.help} shows the keys, {app.palette} finds every command; with ? in it, how to do a task.",
     lambda before, now: False,
 )
@@ -231,8 +254,8 @@ class Guide:
 
     def _begin(self, at: int) -> None:
         self._at, self._before = at, look(self._app)
-        if self._step.fill:
-            self._app.post_message(AskRecall(QUESTION, run=False))
+        if self._step.fill is not None:
+            self._app.post_message(self._step.fill())
         self._show()
 
     @property
