@@ -31,11 +31,9 @@ def turned_options(turned: Mapping[str, Any]) -> list[Option]:
     """The settings that can be turned, each with what it would mean; those that are turned say so."""
     found = []
     for number, (name, value) in enumerate(working.turns(), 1):
-        hint = (
-            "turned: choosing it turns it back" if turned.get(name) == value else f"{name}: {value}".lower()
-        )
+        hint = "turned" if turned.get(name) == value else ""
         found.append(Option(str(number - 1), words_of(name, value), hint, str(number)))
-    return [*found, Option(AS_IT_IS, "as it is", "every setting at its own value", "0")]
+    return [*found, Option(AS_IT_IS, "every setting at its own value", "", "0")]
 
 
 def turned_by(answer: str, turned: Mapping[str, Any]) -> dict[str, Any]:
