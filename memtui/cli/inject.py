@@ -12,6 +12,9 @@ from memtui.engine.discovery import (
     read_config,
 )
 
+PACK_POOL = 24
+"""Results that a pack of eight items chooses from."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `memtui inject`."""
@@ -28,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--config", metavar="FILE", help="the plugin's own block: retrieval, decay, docsColdLane"
+    )
+    parser.add_argument(
+        "--by-score",
+        action="store_true",
+        help="with --pack: order by importance, age, use and state as well as by the recall",
     )
     parser.add_argument(
         "--session",
@@ -56,10 +64,11 @@ def run(args: argparse.Namespace) -> int:
             config=config,
             agent=args.agent,
             source=recipe.hook or UNSET,
+            limit=PACK_POOL if args.pack is not None else None,
         )
     )
     if args.pack is not None:
-        return _packed(trace, args.pack, engine.now_ms)
+        return _packed(trace, args, engine.now_ms)
     turn = None
     if args.session:
         from memtui.engine.capture import note_block, session_block
@@ -103,10 +112,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _packed(trace: Trace, budget: int, now_ms: int) -> int:
+def _packed(trace: Trace, args: argparse.Namespace, now_ms: int) -> int:
     from memtui.engine.documents import pack_context, pack_json
 
-    if budget < 1:
-        raise UsageError(f"--pack {budget} is no budget.", fix="Give a number of tokens, such as 1200.")
-    print_json(pack_json(pack_context(trace, now_ms=now_ms, budget_tokens=budget)))
+    if args.pack < 1:
+        raise UsageError(f"--pack {args.pack} is no budget.", fix="Give a number of tokens, such as 1200.")
+    made = pack_context(trace, now_ms=now_ms, budget_tokens=args.pack, by_score=args.by_score)
+    print_json(pack_json(made))
     return 0

@@ -16,6 +16,7 @@ KINDS = (
 DATA = ("knobs",)
 """Files that are a table."""
 KEPT = {
+    "memtui.engine.documents.pack_policy": "what is kept, bounded and scored; the pack beside it counts and renders",
     "memtui.engine.capture.recipes.pro.gates": "the gates of the plugin as a table; the run beside it would bury them",
     "memtui.tui.screens.health.version_rows": "the painting of one view, as config_rows beside it",
     "memtui.tui.screens.audit.mend_choice": "the dialogs of one choice, as edit_rights beside it",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -31,6 +31,7 @@ from memtui.engine.documents import (
     sessions,
 )
 from memtui.engine.documents.index import chunk_markdown, remapped
+from memtui.engine.documents.pack_policy import pack_score, soft_quotas
 from memtui.engine.recall.recipes.mem_engine.searches import HEAD_CHARS, MOST_CHARS, clamped
 from tests.conformance import engine_cases, test_memory_core
 from tests.conftest import NOW_MS, ROOT
@@ -142,7 +143,43 @@ def _clamped(i: Given) -> Given:
     }
 
 
+def _quotas(i: Given) -> Given:
+    given = i["candidates"]
+    made = soft_quotas([each["kind"] for each in given], i["limit"])
+
+    def refs(places: Sequence[int]) -> list[str]:
+        return [f"obs:{given[at]['id']}" for at in places]
+
+    return {
+        "order": [given[at]["id"] for at in made.order],
+        "capped": [given[at]["id"] for at in made.capped],
+        "hits": [
+            *({"kind": kind, "action": "reserved", "refs": refs([at])} for kind, at in made.reserved.items()),
+            *([{"kind": "event", "action": "capped", "refs": refs(made.capped)}] if made.capped else []),
+        ],
+    }
+
+
+def _pack_score(i: Given) -> Given:
+    detail = i["detail"]
+    life = detail.get("lifecycle", {})
+    now, made = (None if each is None else datetime.fromisoformat(each) for each in (i["now"], i["ts"]))
+    assert now is not None
+    return asdict(
+        pack_score(
+            i["relevance"],
+            i["kind"],
+            age_days=0.0 if made is None else (now - made).total_seconds() / 86_400,
+            label=detail.get("importance", {}).get("label", "unknown"),
+            uses=life.get("used_count", 0),
+            state=life.get("state", ""),
+        )
+    )
+
+
 FUNCTIONS: dict[str, Callable[[Given], Any]] = {
+    "core.quotas.apply_soft_quotas": _quotas,
+    "core.scoring.score_components": _pack_score,
     "buildWorkingSetBundle": _working,
     "context_pack_contract.validate_context_pack_v1": _valid,
     "looksLikePromptInjection": lambda i: is_order(i["text"]),
@@ -208,8 +245,6 @@ LEFT = {
     "memory_import": "a read-only door has no tool that writes",
     "memory_docs_ingest": "a read-only door has no tool that writes",
     "engine snapshot tag validation": "versions are named and pinned instead, by memtui versions",
-    "core.quotas.apply_soft_quotas": "a pack keeps the order of the recall that it is made of",
-    "core.scoring.score_components": "a pack keeps the scores of the recall that it is made of",
 }
 """Recorded functions that memtui does not reproduce, with the reason."""
 
@@ -262,3 +297,6 @@ def test_a_pack_of_a_real_recall_is_valid_and_names_what_does_not_fit(tmp_path: 
     assert [why for _, why in made.excluded] == ["budget_tokens_exceeded"]
     assert made.tokens <= 40
     assert pack_json(made)["excluded"][0]["why"] == "budget_tokens_exceeded"
+    scored = pack_context(trace, now_ms=NOW_MS, by_score=True)
+    assert pack_errors(scored.payload) == []
+    assert len(scored.payload["items"]) == 2

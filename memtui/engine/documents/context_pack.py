@@ -1,6 +1,6 @@
 """The context pack of a question: what fits into a budget of tokens, what does not and why, in the engine's schema.
 
-Source: spec A21 (openclaw-mem.context-pack.v1), whose validator and quotas are equal to the recorded cases.
+Source: spec A21 (openclaw-mem.context-pack.v1), whose validator is equal to the recorded cases.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.core.secrets import mask
+from memtui.engine.documents.pack_policy import DAY_MS, PackScore, kind_of, pack_score, soft_quotas
 from memtui.engine.recall.recipes.mem_engine.trust import label_of
 
 if TYPE_CHECKING:
+    from memtui.engine.core.memory import Memory
     from memtui.engine.recall import Trace
 
 SCHEMA = "openclaw-mem.context-pack.v1"
+
+RANK_K = 60
 
 TOP = ("bundle_text", "items", "meta", "notes", "schema")
 
@@ -44,37 +48,60 @@ def tokens_of(text: str) -> int:
 
 
 def pack_context(
-    trace: Trace, *, now_ms: int, budget_tokens: int = 1200, max_items: int = 8, scope: str | None = None
+    trace: Trace,
+    *,
+    now_ms: int,
+    budget_tokens: int = 1200,
+    max_items: int = 8,
+    scope: str | None = None,
+    by_score: bool = False,
 ) -> Pack:
-    """Pack a recall's results, best first; one that does not fit is left out, a smaller one after it may still fit."""
-    items: list[dict[str, Any]] = []
+    """Pack a recall's results, best first; one that does not fit is left out, a smaller one after it may still fit.
+
+    One preference and one decision have a place where there are any, events fill two fifths at most. `by_score`
+    orders by importance, age, use and state as well, and leaves out what is archived; else the recall's order counts.
+    """
+    results = [(result.id, trace.memories[result.id]) for result in trace.results]
     excluded: list[tuple[str, str]] = []
+    if by_score:
+        scored = [
+            (_score(memory, place, now_ms).final, id, memory) for place, (id, memory) in enumerate(results, 1)
+        ]
+        excluded += [(id, "state_archived") for score, id, _ in scored if score <= 0]
+        kept = sorted((each for each in scored if each[0] > 0), key=lambda each: -each[0])
+        results = [(id, memory) for _, id, memory in kept]
+    quotas = soft_quotas([kind_of(_category(memory)) for _, memory in results], max_items)
+    capped = {results[at][0] for at in quotas.capped}
+    items: list[dict[str, Any]] = []
     lines: list[str] = []
     left = budget_tokens
-    for result in trace.results:
-        memory = trace.memories[result.id]
+    for id, memory in (results[at] for at in quotas.order):
         text = " ".join(mask(memory.raw_text)[0].split())
-        ref = f"mem:{result.id}"
+        ref = f"mem:{id}"
         line = f"- [{ref}] {text}"
-        if len(items) == max_items:
-            excluded.append((result.id, "max_items_reached"))
-            continue
-        if not text:
-            excluded.append((result.id, "missing_summary"))
-            continue
-        if tokens_of(line) > left:
-            excluded.append((result.id, "budget_tokens_exceeded"))
+        why = (
+            "quota_event_capped"
+            if id in capped
+            else "max_items_reached"
+            if len(items) == max_items
+            else "missing_summary"
+            if not text
+            else "budget_tokens_exceeded"
+            if tokens_of(line) > left
+            else ""
+        )
+        if why:
+            excluded.append((id, why))
             continue
         left -= tokens_of(line)
         lines.append(line)
-        given = memory.extra.get("importance_label")
         trust = memory.extra.get("trust_tier")
         items.append(
             {
                 "recordRef": ref,
                 "layer": "L1",
-                "type": memory.category or "memory",
-                "importance": label_of(given if isinstance(given, str) else None, memory.importance),
+                "type": _category(memory) or "memory",
+                "importance": _label(memory),
                 "trust": trust if isinstance(trust, str) and trust else "unknown",
                 "text": text,
                 "citations": {"url": None, "recordRef": ref},
@@ -95,6 +122,29 @@ def pack_context(
         "notes": {"how_to_use": list(HOW_TO_USE)},
     }
     return Pack(payload, tuple(excluded), budget_tokens - left)
+
+
+def _category(memory: Memory) -> str | None:
+    return memory.category or memory.memory_category
+
+
+def _label(memory: Memory) -> str:
+    given = memory.extra.get("importance_label")
+    return label_of(given if isinstance(given, str) else None, memory.importance)
+
+
+def _score(memory: Memory, place: int, now_ms: int) -> PackScore:
+    """A result's score: its relevance is that of its place, as where ranks are fused."""
+    age = (now_ms - memory.timestamp_ms) / DAY_MS if memory.timestamp_ms > 0 else 0.0
+    state = {"archived": "soft-archived"}.get(memory.state or "", memory.state or "")
+    return pack_score(
+        1 / (RANK_K + place),
+        kind_of(_category(memory)),
+        age_days=age,
+        label=_label(memory),
+        uses=memory.access_count or 0,
+        state=state,
+    )
 
 
 def pack_errors(payload: Any) -> list[str]:
