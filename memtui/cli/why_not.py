@@ -55,14 +55,14 @@ def run(args: argparse.Namespace) -> int:
             document["trace"] = trace.as_json()
         print_json(document)
     else:
-        print_text(render(verdict))
+        print_text(render(verdict, sought=not args.no_changes))
         if cured is not None:
             print_text("\n".join(_cured(cured)))
     return 0
 
 
-def render(verdict: Verdict) -> str:
-    """The verdict for a person at a terminal."""
+def render(verdict: Verdict, *, sought: bool = True) -> str:
+    """The verdict for a person at a terminal; `sought`: whether changes that bring it back were looked for."""
     lines = [verdict.sentence, ""]
     lines += [f"! {warning}" for warning in verdict.warnings]
     lines += [_rung(rung) for rung in verdict.ladder]
@@ -72,7 +72,7 @@ def render(verdict: Verdict) -> str:
             sure = "" if change.confirmed else "  (estimated)"
             note = f"  {change.note}" if change.note else ""
             lines.append(f"  {change.knob:<28} {_turned(change)}  to number {change.rank}{note}{sure}")
-    elif not verdict.returned and verdict.gate != "unknown_id":
+    elif sought and not verdict.returned and verdict.gate != "unknown_id":
         lines += ["", "no single change was found that brings it back"]
     if verdict.powerless:
         lines += ["", "cannot help alone"]

@@ -6,6 +6,7 @@ import gzip
 import json
 import tarfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -93,6 +94,32 @@ def test_the_memory_that_two_screens_told_differently(demo_engine: Engine) -> No
     ]
     assert alone, "some memories are found by one lane alone"
     assert not list(disagreements(demo_engine, trace))
+
+
+def test_what_its_scope_hides_is_told_as_what_would_be(demo_engine: Engine) -> None:
+    """Places that no recall has are no finding; the numbers behind the gate are those of the recall without it."""
+    question = "which editor does someone of the team use"
+    asked = RecallRequest(question, recipe="pro/agent", agent="main")
+    within = demo_engine.recall(asked)
+    beyond = demo_engine.recall(replace(asked, scopes=None, agent=""))
+    hidden = [
+        each
+        for each in beyond.candidates
+        if each.rank is not None and each.id not in {one.id for one in within.candidates}
+    ]
+    assert hidden
+    for each in hidden:
+        verdict = explain.why_not_in(demo_engine, within, each.id, changes=False)
+        found = verdict.rung("candidate_pool")
+        assert verdict.gate == "scope"
+        assert found is not None and found.hypothetical
+        assert "would be number" in found.sentence
+        assert "Found" not in found.sentence
+        assert " is number " not in found.sentence
+        told = verdict.rung("hard_cutoff")
+        final = next(step.before for step in each.steps if step.stage == "hard_cutoff")
+        assert told is not None
+        assert told.value == pytest.approx(final, abs=0.02)  # the idf of words counts fewer memories
 
 
 @pytest.mark.slow

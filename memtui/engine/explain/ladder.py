@@ -377,13 +377,22 @@ def force(
     """Run the stages with `row` among the candidates; None where it has no score to start from.
 
     Where a lane found it, the hits that were made are all that counts: this is the recall as it was. Where none did,
-    it is put into the vector lane at its true distance and into the keyword lane with its true BM25 value, in
-    addition to what these found: the recall as it would be if the memory were let past.
+    it is put into the lanes that reach as far as its true rank (a memory of a scope that was not searched), at its
+    true distance and with its true BM25 value, and what it pushes out of them is gone: the recall as it would be if
+    the memory were let past. Where no lane reaches it, it is put into both in addition to what these found.
     """
     vector_lane, bm25_lane = setting.vector_lane, setting.bm25_lane
     if not any(hit.row.id == row.id for lane in (vector_lane, bm25_lane) for hit in lane.hits):
-        vector_lane = _with(vector_lane, _vector_hit(setting, row, by_vector, run.plan.plain))
-        bm25_lane = _with(bm25_lane, _word_hit(setting, row, by_words))
+        most = run.plan.lane_limit
+        near, worded = (
+            by_vector.rank is not None and by_vector.rank <= most,
+            (by_words.rank or most + 1) <= most,
+        )
+        if near or not worded:
+            hit = _vector_hit(setting, row, by_vector, run.plan.plain)
+            vector_lane = _with(vector_lane, hit, most if near else None)
+        if worded or not near:
+            bm25_lane = _with(bm25_lane, _word_hit(setting, row, by_words), most if worded else None)
     given = replace(setting, vector_lane=vector_lane, bm25_lane=bm25_lane)
     pool = pool_of(vector_lane, bm25_lane, run.plan.now_ms, run.outside.kin)
     index = next((at for at, each in enumerate(pool.rows) if each.id == row.id), None)
@@ -405,13 +414,13 @@ def _word_hit(setting: StageContext, row: CandidateRow, rank: WordRank) -> Hit |
     return Hit(row, 0, rank.score, rank.raw, "bm25_logistic", {"raw_bm25": rank.raw})
 
 
-def _with(lane: Lane, hit: Hit | None) -> Lane:
-    """`lane` with `hit` at its place by score, unless it holds the memory already."""
+def _with(lane: Lane, hit: Hit | None, most: int | None) -> Lane:
+    """`lane` with `hit` at its place by score, the first `most` kept, unless it holds the memory already."""
     if hit is None or any(each.row.id == hit.row.id for each in lane.hits):
         return lane
     ahead = [each for each in lane.hits if each.score >= hit.score]
     hits = [*ahead, hit, *lane.hits[len(ahead) :]]
-    kept = tuple(replace(each, rank=rank) for rank, each in enumerate(hits, 1))
+    kept = tuple(replace(each, rank=rank) for rank, each in enumerate(hits[:most], 1))
     dropped = tuple(each for each in lane.dropped if each.row.id != hit.row.id)
     return replace(lane, hits=kept, dropped=dropped)
 

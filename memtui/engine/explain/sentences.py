@@ -188,14 +188,18 @@ FAILED: Mapping[str, Callable[[Any, Any, Facts], str]] = {
 
 
 def _pool_passed(value: Any, limit: Any, f: Facts) -> str:
-    ranks = [
-        f"{'vector' if name == 'vector' else 'words'} {lane['rank']:,}"
-        for name, lane in f["lanes"].items()
-        if lane["rank"] is not None and lane["met"]
-    ]
+    lanes = {("vector" if name == "vector" else "words"): lane for name, lane in f["lanes"].items()}
+    if not any(lane["met"] for lane in lanes.values()):  # a gate before it stopped it: no search delivered it
+        places = [
+            f"by {name} it would be number {lane['rank']:,} of {lane['of']:,}"
+            for name, lane in lanes.items()
+            if lane["rank"] is not None
+        ]
+        return f"No search delivered it; {', '.join(places)}. The pool takes {limit}."
+    ranks = [f"{name} {lane['rank']:,}" for name, lane in lanes.items() if lane["rank"] and lane["met"]]
     outside = [
-        f" By {'vector' if name == 'vector' else 'words'} it is number {lane['rank']:,}, outside the pool."
-        for name, lane in f["lanes"].items()
+        f" By {name} it is number {lane['rank']:,} of {lane['of']:,}, which that search did not deliver."
+        for name, lane in lanes.items()
         if lane["rank"] is not None and not lane["met"]
     ]
     return f"Found: {', '.join(ranks) or 'recorded'}; the pool takes {limit}.{''.join(outside)}"

@@ -285,8 +285,16 @@ def _row(verdict: Verdict, rung: GateResult, width: int, glyphs: Glyphs, *, told
 
 
 def _sentence(rung: GateResult) -> str:
-    aside = " It would have stopped it too." if rung.hypothetical and rung.passed is False else ""
-    return one_line(rung.sentence) + aside
+    """What the gate says; after the gate that stopped it, what it would have said."""
+    if not rung.hypothetical or not rung.applies or rung.passed is None:
+        return one_line(rung.sentence)
+    if rung.passed is False:
+        return f"{one_line(rung.sentence)} It would have stopped it too."
+    return (
+        f"{one_line(rung.sentence)} (if it were let past)"
+        if rung.value is not None
+        else one_line(rung.sentence)
+    )
 
 
 def _mark(rung: GateResult, glyphs: Glyphs) -> tuple[str, str]:
