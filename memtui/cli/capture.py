@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.cli.memory_changes import add_safety_arguments
 from memtui.cli.open_store import open_for
-from memtui.cli.output import print_json, print_text, warning
-from memtui.engine import Engine, UsageError, counted
+from memtui.cli.output import error, print_json, print_text, warning
+from memtui.engine import Engine, MemtuiError, UsageError, counted
 from memtui.engine.discovery import (
     read_config,
 )
@@ -80,7 +80,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Capture; unless it is a dry run, write."""
+    """Capture; unless it is a dry run, write. 1 where a model was asked in vain and nothing was kept."""
     if args.replay:
         return _replay(args)
     if args.sources[:1] == ["why-not"]:
@@ -104,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
     engine = open_for(args, writable=not args.dry_run)
     if args.break_lock and not args.dry_run:
         engine.curate.break_abandoned_lock()
-    documents = []
+    documents, waiting = [], 0
     with asking(args, engine, args.recipe) as chat:
         for conversation in conversations:
             request = _request(args, conversation)
@@ -126,6 +126,7 @@ def run(args: argparse.Namespace) -> int:
                 if waits and not args.json:
                     print_text(f"{counted(waits, 'waits', 'wait')} for you: memtui inbox")
             documents.append(document(trace, entry=entry, proof=proof))
+            waiting += sum(text.gate == "model failed" for text in trace.texts)
             for note in trace.warnings:
                 if not args.json:
                     warning(note)
@@ -133,6 +134,16 @@ def run(args: argparse.Namespace) -> int:
                 _print(documents[-1], args)
     if args.json:
         print_json(documents[0] if len(documents) == 1 else _together(documents))
+    nothing = not any(document["rows"][kind] for document in documents for kind in ("created", "changed"))
+    if waiting and nothing:
+        error(
+            MemtuiError(
+                f"The model gave no answer that can be used: {counted(waiting, 'text waits', 'texts wait')}, "
+                "and nothing was kept.",
+                fix="Capture again, or without --llm.",
+            )
+        )
+        return 1
     return 0
 
 
@@ -353,8 +364,8 @@ def _why_not(args: argparse.Namespace) -> int:
 
         try:
             place = place_of(trace, wanted, request)
-        except UsageError as error:
-            failure = error
+        except UsageError as unknown:
+            failure = unknown
             continue
         verdict = why_not(place, trace, request, fresh)
         if args.json:

@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
         entry = outcome.entry
         for note in outcome.warnings:
             warning(note)
-    inbox.settled(item, "accepted" if args.accept else "refused")
+    inbox.settled(item, "accepted" if args.accept else "refused", entry)
     if args.json:
         print_json({"schema": "memtui.inbox.v1", "item": item.as_json(), "entry": entry})
     else:

@@ -122,7 +122,7 @@ def test_a_named_model_is_asked_and_shown_no_secret(run: Run, place: Path) -> No
 def test_a_model_that_fails_loses_nothing_and_is_told_of(run: Run, place: Path) -> None:
     with loopback() as server:
         server.chat = lambda _: Answer(400, {"error": "no such model"})
-        found = captured(run, place, "--llm", f"{server.url}/v1", "--llm-model", "m")
+        found = captured(run, place, "--llm", f"{server.url}/v1", "--llm-model", "m", code=1)
     assert found["calls"]
     assert found["warnings"]
     assert found["rows"]["created"] == []
@@ -373,7 +373,8 @@ def test_a_model_that_fails_loses_and_writes_nothing_and_is_told_of(
     before = tree_hash(place / "store")
     with loopback() as server:
         server.chat = lambda _: BAD[bad]
-        found = captured(run, place, "--recipe", recipe, "--llm", f"{server.url}/v1", "--llm-model", "m")
+        where = ("--llm", f"{server.url}/v1", "--llm-model", "m")
+        found = captured(run, place, "--recipe", recipe, *where, code=1)
         asked = len(server.requests)
     assert asked == (3 if bad in ("429", "500") else asked)
     assert (found["rows"], found["entry"]) == ({"created": [], "changed": []}, None)
@@ -403,7 +404,7 @@ def test_a_model_that_does_not_answer_in_time_is_told_of(
         config = place / "home" / "xdg_config_home" / "memtui" / "config.toml"
         config.parent.mkdir(parents=True)
         config.write_text(f'[chat]\nmodel = "m"\nbase_url = "{server.url}/v1"\ntimeout_s = 0.2\n')
-        found = captured(run, place, "--recipe", recipe, "--llm")
+        found = captured(run, place, "--recipe", recipe, "--llm", code=1)
     assert found["rows"]["created"] == []
     assert tree_hash(place / "store") == before
     assert any("did not answer" in note or "no answer" in note for note in found["warnings"])
@@ -487,11 +488,30 @@ def test_what_cannot_be_used_is_said_in_a_sentence(
 
 
 def test_a_service_that_is_not_there_is_told_without_a_number_of_the_system(run: Run, place: Path) -> None:
-    found = captured(run, place, "--llm", "http://127.0.0.1:9/v1", "--llm-model", "m")
+    found = captured(run, place, "--llm", "http://127.0.0.1:9/v1", "--llm-model", "m", code=1)
     (told,) = found["warnings"]
     assert "Errno" not in told
     assert "texts wait: capture again" in told
     assert texts(place) == []
+
+
+def test_a_model_that_fails_for_some_texts_ends_well_when_others_are_kept(run: Run, place: Path) -> None:
+    said = "".join(f"User: {'words to fill a question ' * 15}{number}\n" for number in range(40))
+    (place / "talk.txt").write_text(f"User: I live in Leeds.\n{said}")
+
+    def answer(request: Request) -> Answer:
+        parts = json.loads(request.body["messages"][1]["content"])
+        if parts["messages"][0]["number"] > 1:
+            return Answer(400, {"error": "no"})
+        kept = {"text": "I live in Leeds.", "category": "profile", "from": [1], "sure": True, "real": True}
+        return chat_answer({"memories": [kept]})
+
+    with loopback() as server:
+        server.chat = answer
+        found = captured(run, place, "--llm", f"{server.url}/v1", "--llm-model", "m")
+    assert texts(place) == ["I live in Leeds."]
+    assert found["warnings"]
+    assert "model failed" in {each["gate"] for each in found["texts"]}
 
 
 def test_what_is_accepted_in_other_words_is_told_in_these(run: Run, place: Path) -> None:

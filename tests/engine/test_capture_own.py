@@ -283,40 +283,6 @@ def test_a_conversation_is_a_case_that_passes_or_says_what_is_missing(engine: En
 # ---------------------------------------------------------------------- the inbox
 
 
-def test_what_is_unsure_waits_and_is_worked_off(engine: Engine, tmp_path: Path) -> None:
-    trace = ran(engine, said("maybe we rename otter to seal", "perhaps we could paint our fence green"))
-    inbox = Inbox(engine)
-    assert inbox.take(trace) == 2
-    assert inbox.take(trace) == 0
-    first, second = inbox.items()
-    engine.curate.apply(inbox.plan_accept(first, "otter is renamed to seal"))
-    inbox.settled(first, "accepted")
-    assert inbox.plan_refuse(second) is None
-    inbox.settled(second, "refused")
-    assert list(texts(engine)) == ["otter is renamed to seal"]
-    other = Inbox(again(tmp_path))
-    assert other.items() == ()
-    assert other.take(trace) == 0, "a refused sentence is not proposed again"
-    assert [each["verdict"] for each in other.done()] == ["refused", "accepted"]
-
-
-def test_rejections_of_the_plugin_are_in_the_inbox(engine: Engine, tmp_path: Path) -> None:
-    audit = tmp_path / "admission-audit" / "rejections.jsonl"
-    audit.parent.mkdir()
-    line = {
-        "version": "amac-v1",
-        "rejected_at": NOW_MS - 1000,
-        "target_scope": "agent:main",
-        "candidate": {"category": "preferences", "abstract": "likes oat milk"},
-        "audit": {"score": 0.31, "thresholds": {"reject": 0.52}},
-        "conversation_excerpt": "I like oat milk; the password is hunter22",
-    }
-    audit.write_text(json.dumps(line) + "\n{half a line\n")
-    (item,) = Inbox(engine).items()
-    assert (item.kind, item.text, item.why) == ("rejected", "likes oat milk", "admission 0.31 < 0.52")
-    assert "hunter22" not in item.said
-
-
 # ---------------------------------------------------------------------- with a model
 
 

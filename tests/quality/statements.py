@@ -2,7 +2,8 @@
 
 The rules were fitted to the 300 of the folder and to those in `apart/read`; those in `held` and `apart/unread` were
 written to measure with. `apart` was written without a look at the rules: they kept .81 of what is worth keeping in
-it, with a precision of .97, before one half of it was read and the rules were mended by that half.
+it, with a precision of .97, before one half of it was read and the rules were mended by that half. `fresh` was written
+later in the same way, with Spanish: .83 and .985 before its half was read, .84 and .985 of the other half after.
 """
 
 from __future__ import annotations

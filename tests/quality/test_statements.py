@@ -53,8 +53,8 @@ def table() -> str:
 
 def test_the_set_is_large_enough() -> None:
     texts = labelled()
-    assert len(texts) >= 540
-    assert {each.language for each in texts} == {"en", "de", "zh", "ja"}
+    assert len(texts) >= 750
+    assert {each.language for each in texts} == {"en", "de", "zh", "ja", "es"}
     assert {each.kind for each in texts} == {
         "preference",
         "decision",
@@ -72,7 +72,7 @@ def test_what_was_held_apart_is_told_well() -> None:
     assert found.recall >= 0.7, table()
 
 
-@pytest.mark.parametrize("language", ["en", "de", "zh", "ja"])
+@pytest.mark.parametrize("language", ["en", "de", "zh", "ja", "es"])
 def test_every_language_is_told_well(language: str) -> None:
     found = measure([each for each in labelled() if each.language == language], ours)
     assert found.precision >= 0.9

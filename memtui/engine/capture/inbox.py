@@ -78,15 +78,19 @@ class Inbox:
 
     def items(self) -> tuple[Item, ...]:
         """All that waits: unsure statements first, then rejected ones, then pending memories; newest first."""
-        refused = {each["key"] for each in self._kept()["done"] if each["verdict"] == "refused"}
-        own = [Item(**each) for each in self._kept()["items"]]
-        rejected = [each for each in self._rejected() if key_of(each.text) not in refused]
+        kept = self._kept()
+        done, back = self._worked_off(kept["done"])
+        settled = {each["key"] for each in done}
+        own = [Item(**each) for each in (*kept["items"], *(each["item"] for each in back))]
+        rejected = [each for each in self._rejected() if key_of(each.text) not in settled]
         found = [*own, *rejected, *self._pending()]
         return tuple(sorted(found, key=lambda item: (_ORDER[item.kind], -item.at_ms)))
 
     def done(self, since_ms: int = 0) -> list[Mapping[str, Any]]:
-        """What was worked off, the last first."""
-        return [each for each in reversed(self._kept()["done"]) if each["at_ms"] >= since_ms]
+        """What was worked off, the last first; what was taken back since waits again and is not among it."""
+        done, _ = self._worked_off(self._kept()["done"])
+        told = [{name: value for name, value in each.items() if name != "item"} for each in reversed(done)]
+        return [each for each in told if each["at_ms"] >= since_ms]
 
     def find(self, name: str) -> Item:
         """The item whose id begins with `name`. Raises UsageError for none and for several."""
@@ -97,6 +101,18 @@ class Inbox:
             )
             raise UsageError(f"{several[0].upper()}{several[1:]}.", fix="See them with: memtui inbox.")
         return found[0]
+
+    def _worked_off(self, done: Sequence[Mapping[str, Any]]) -> tuple[list[Any], list[Any]]:
+        """What was worked off and holds, and what waits again as its change was taken back."""
+        numbered = any(each.get("entry") is not None for each in done)
+        undone = (
+            {each.entry for each in self.engine.curate.journal() if each.state == "undone"}
+            if numbered
+            else set()
+        )
+        holds = [each for each in done if each.get("entry") not in undone]
+        back = [each for each in done if each.get("entry") in undone and each.get("item")]
+        return holds, back
 
     def _pending(self) -> Iterator[Item]:
         engine = self.engine
@@ -183,10 +199,13 @@ class Inbox:
         """What refusing writes: a pending memory is archived; None where nothing is in the store."""
         return self.engine.curate.forget([item.id]) if item.kind == "pending" else None
 
-    def settled(self, item: Item, verdict: Literal["accepted", "refused"]) -> None:
-        """It was worked off: it waits no longer."""
+    def settled(self, item: Item, verdict: Literal["accepted", "refused"], entry: int | None = None) -> None:
+        """It was worked off by `entry` of the journal: it waits no longer, until that entry is taken back."""
         kept = self._kept()
         kept["items"] = [each for each in kept["items"] if each["id"] != item.id]
+        _, back = self._worked_off(kept["done"])
+        again = [each for each in back if each["item"]["id"] == item.id]
+        kept["done"] = [each for each in kept["done"] if each not in again]
         kept["done"].append(
             {
                 "key": key_of(item.text),
@@ -194,6 +213,8 @@ class Inbox:
                 "verdict": verdict,
                 "at_ms": self.engine.now_ms,
                 "kind": item.kind,
+                "entry": entry,
+                "item": asdict(item) if item.kind == "unsure" else None,
             }
         )
         self._keep(kept)

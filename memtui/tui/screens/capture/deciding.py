@@ -117,8 +117,8 @@ class Deciding(BoundPart[CaptureState]):
 
         inbox = Inbox(engine)
 
-        def settled() -> None:
-            inbox.settled(item, "accepted" if accept else "refused")
+        def settled(entry: int | None = None) -> None:
+            inbox.settled(item, "accepted" if accept else "refused", entry)
             self.read_inbox()
 
         if not accept and item.kind != "pending":
@@ -130,7 +130,7 @@ class Deciding(BoundPart[CaptureState]):
             assert planned is not None
             return planned
 
-        self.staging.stage(make, then=lambda outcome: settled())
+        self.staging.stage(make, then=lambda outcome: settled(outcome.entry))
 
 
 def _with_items(state: CaptureState, items: tuple[Item, ...], done: int) -> CaptureState:
