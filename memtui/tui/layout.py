@@ -86,6 +86,8 @@ class BrowseShape:
     filter_rows: int = 1
     nudge: int = 0
     """Columns by which the side panels are wider (or narrower) than their default."""
+    tall: bool = False
+    """Two lines for each memory of the list."""
 
 
 def browse(width: int, height: int, shape: BrowseShape = BrowseShape()) -> Arrangement:

@@ -51,7 +51,12 @@ def read_query(values: Any, sorts: Sequence[str] = ()) -> ListQuery:
 def wish_values(wish: ListRequest) -> dict[str, Any]:
     """The list and the panels around it."""
     shape = wish.shape
-    panels = {"scopes_shown": shape.scopes, "detail_shown": shape.detail, "wider": shape.nudge}
+    panels = {
+        "scopes_shown": shape.scopes,
+        "detail_shown": shape.detail,
+        "wider": shape.nudge,
+        "tall": shape.tall,
+    }
     return {**query_values(wish.query), **panels}
 
 
@@ -66,6 +71,7 @@ def read_wish(values: Any, sorts: Sequence[str] = ()) -> ListRequest:
             wish.shape,
             scopes=found.get("scopes_shown") is not False,
             detail=found.get("detail_shown") is not False,
+            tall=found.get("tall") is True,
             nudge=max(-12, min(30, wider)) if isinstance(wider, int) else 0,
         ),
     )

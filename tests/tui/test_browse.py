@@ -65,7 +65,7 @@ async def test_rows_on_their_way_are_skeletons_and_the_old_detail_stays():
 
 
 @pytest.mark.slow
-async def test_keys_before_there_is_a_list_do_nothing():
+async def test_keys_before_there_is_a_list_wait_for_it():
     gate = threading.Event()
 
     def slow():
@@ -81,8 +81,8 @@ async def test_keys_before_there_is_a_list_do_nothing():
         assert "opening" in screen_text(app)
         gate.set()
         await settle(pilot)
-        assert app.screen.query_one(MemoryList).cursor == 0
-        assert app.screen.query_one(MemoryDetail).memory == memory(0)
+        assert app.screen.query_one(MemoryList).cursor == 49
+        assert app.screen.query_one(MemoryDetail).memory == memory(49)
 
 
 async def test_filtering_while_typing_and_taking_it_back():
@@ -283,3 +283,23 @@ async def test_the_edge_of_the_detail_is_dragged_with_the_mouse():
         await pilot.mouse_up(offset=(at - 4, 10))
         await settle(pilot)
         assert panel.region.width == width + 4
+
+
+async def test_rows_of_two_lines_are_a_choice():
+    async with running(MemoryEngine(1_000), (80, 24)) as (app, pilot):
+        await press(pilot, "2", "j", "j", "Z")
+        listing = app.screen.query_one(MemoryList)
+        rows = lines(app)
+        at = next(i for i, line in enumerate(rows) if "Ines owns the deploy rota" in line)
+        assert listing.cursor == 2
+        assert "…" not in rows[at]  # what does not fit goes on below, and whose it is stands at its end
+        assert "window. #2" in rows[at] + rows[at + 1]
+        assert "agent:research" in rows[at + 1]
+        await press(pilot, "G")
+        assert listing.cursor == 999
+        assert any("#999" in line for line in lines(app))
+        await press(pilot, "pageup")
+        assert 980 < listing.cursor < 999
+        await pilot.click(MemoryList, offset=(20, 5))
+        await settle(pilot)
+        assert listing.cursor == (listing.scroll_offset.y + 5) // 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from rich.cells import cell_len
 
 from memtui.engine import Cancelled, CancelToken, Facets, ListQuery, MemtuiError
 from memtui.engine.query import match_pattern
@@ -20,7 +21,7 @@ from memtui.tui.screens.browse.filter_text import (
     trouble_of,
     without,
 )
-from memtui.tui.screens.browse.memory_row import found_text
+from memtui.tui.screens.browse.memory_row import found_text, two_lines
 from memtui.tui.screens.browse.scope_pane import outline, scope_kind
 from memtui.tui.screens.browse.state import (
     ListRequest,
@@ -226,3 +227,17 @@ def test_candidates_are_all_values_of_the_field_whatever_is_written_of_one():
     assert found.taken("core") == "deploy tier:core"
     assert all(each.help for each in found.proposals)
     assert next(each.insert for each in candidates("ti").proposals) == "tier:"
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_a_text_of_two_lines_loses_nothing_between_them(width):
+    text = "Since the audit our jump host answers on 48022 and nowhere else; the earlier listener is closed."
+    for first in range(12, width):
+        head, rest = two_lines(text, first, width, None, UNICODE)
+        assert cell_len(head) <= first
+        whole = f"{head} {rest}" if f"{head} " in text else head + rest
+        assert text.startswith(whole.rstrip("…").rstrip())
+        if len(text) <= first + width - 12:
+            assert whole.strip() == text
+    head, rest = two_lines(text, 20, 24, match_pattern("closed"), UNICODE)
+    assert "closed" in head + rest

@@ -6,7 +6,7 @@ import queue
 import threading
 
 from memtui.engine import MemtuiError
-from memtui.tui.screens.browse.memory_list import PAGE_ROWS, PageCache, PageLoader
+from memtui.tui.screens.browse.list_pages import PAGE_ROWS, PageCache, PageLoader
 from tests.tui.memory_engine import memory
 
 

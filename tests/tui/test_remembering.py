@@ -63,6 +63,16 @@ async def test_the_list_comes_back_as_it_was_left(store):
         assert "-5 Note number" in screen_text(app)
 
 
+async def test_rows_of_two_lines_come_back(store):
+    async with browsing(store) as (app, pilot):
+        await press(pilot, "Z")
+        assert listing(app).tall
+    async with browsing(store) as (app, pilot):
+        assert listing(app).tall
+        await press(pilot, "Z")
+        assert not listing(app).tall
+
+
 async def test_another_store_has_a_state_of_its_own(store, tmp_path):
     other = pro_store(tmp_path / "other")
     async with browsing(store) as (app, pilot):

@@ -132,13 +132,13 @@ def detail_lines(
         _body(memory, width, sought),
         _concealing(stored, memory, width, keys),
         _warnings(memory, width, now_ms, glyphs),
-        _facts(memory, width, glyphs),
-        _times(memory, width, now_ms, zone),
+        _facts(memory, width, now_ms, glyphs, zone),
         _decay(life, width, now_ms, glyphs, zone),
-        _links(memory, width, glyphs, keys),
+        _links(memory, story, width, glyphs, keys),
+        _story(story, width, now_ms, glyphs, zone),
         _depends(cases, width, glyphs),
         _got(memory, got, width, now_ms, glyphs, zone),
-        _story(story, width, now_ms, glyphs, zone),
+        _more(memory, width, now_ms, zone),
         _layers(memory, width),
         _folded(memory, width, glyphs, keys)
         if folded and memory.metadata_valid
@@ -262,68 +262,100 @@ def _warnings(memory: Memory, width: int, now_ms: int, glyphs: Glyphs) -> Iterat
         yield from _wrapped(f"{glyphs.warn} {text}", width, style)
 
 
-def _facts(memory: Memory, width: int, glyphs: Glyphs) -> Iterator[Content]:
+def _facts(memory: Memory, width: int, now_ms: int, glyphs: Glyphs, zone: tzinfo | None) -> Iterator[Content]:
+    """Whose it is and what it is in one line where that fits, how much it counts, how old it is, how often used."""
+    scope = memory.scope
+    whose = Content.styled("(no scope)" if scope is None else as_stored(scope), scope_style(scope))
+    kind = Content.styled(one_line(memory.category or "(no category)"), category_style(memory.category))
+    category = memory.category or ""
+    plural = (category, f"{category}s", f"{category[:-1]}ies")
+    if memory.memory_category and memory.memory_category not in plural:
+        smart = Content.styled(one_line(memory.memory_category), category_style(memory.memory_category))
+        kind = Content.assemble(kind, (" (", "$dim"), smart, (")", "$dim"))
+    parts = [whose, kind]
     if memory.tier:
         tier = f"{glyphs.tier(memory.tier)} {one_line(memory.tier)}"
-        yield from _row("tier", Content.styled(tier, tier_style(memory.tier)), width)
-    scope = memory.scope
-    shown = "(none)" if scope is None else as_stored(scope)
-    yield from _row("scope", Content.styled(shown, scope_style(scope)), width)
-    category = Content.styled(one_line(memory.category or "(none)"), category_style(memory.category))
-    if memory.memory_category and memory.memory_category != memory.category:
-        smart = Content.styled(one_line(memory.memory_category), category_style(memory.memory_category))
-        category = Content.assemble(category, ("  (", "$dim"), smart, (")", "$dim"))
-    yield from _row("category", category, width)
+        parts.insert(1, Content.styled(tier, tier_style(memory.tier)))
+    line = Content()
+    for part in parts:
+        if line.plain and line.cell_length + 3 + part.cell_length > width:
+            yield from line.wrap(width)
+            line = Content()
+        line = Content.assemble(line, "   ", part) if line.plain else part
+    yield from line.wrap(width)
     bar = max(4, min(14, width - LABEL - 6))
     for label, value in (("importance", memory.importance), ("confidence", memory.confidence)):
         if value is not None:
             strip = Content.styled(padded_bar(value, bar, glyphs), brightness(value))
             yield from _row(label, Content.assemble((fit(score(value), 5), "$foreground"), strip), width)
-    for label, text in (("state", memory.state), ("layer", memory.layer), ("source", memory.source)):
-        if text:
-            yield from _row(label, one_line(text), width)
-
-
-def _times(memory: Memory, width: int, now_ms: int, zone: tzinfo | None) -> Iterator[Content]:
-    def moment(ms: float | None) -> Content:
-        day, since = date(ms, zone), f"  {ago(ms, now_ms)}"
-        if len(day) + len(since) > width - LABEL:
-            day = day[:10]
-        if len(day) + len(since) > width - LABEL:
-            since = f"  {age(ms, now_ms)}"
-        return Content.assemble((day, "$foreground"), (since, "$dim"))
-
     if memory.timestamp_ms:
-        yield from _row("created", moment(memory.timestamp_ms), width)
+        yield from _row("created", _moment(memory.timestamp_ms, width, now_ms, zone), width)
     else:
         yield from _row("created", "unknown", width, "$dim")
-    if memory.access_count is not None:
-        times = "time" if memory.access_count == 1 else "times"
-        yield from _row("used", f"{full(memory.access_count)} {times}", width)
-        last = moment(memory.last_used_ms) if memory.last_used_ms else Content.styled("never", "$dim")
-        yield from _row("last used", last, width)
+    if memory.access_count:
+        often = f"{counted(memory.access_count, 'time')}"
+        last = f"  last {ago(memory.last_used_ms, now_ms)}" if memory.last_used_ms else ""
+        if len(often) + len(last) <= width - LABEL:
+            yield from _row("used", Content.assemble((often, "$foreground"), (last, "$dim")), width)
+        else:
+            yield from _row("used", often, width)
+            if last:
+                yield from _row("last used", _moment(memory.last_used_ms, width, now_ms, zone), width)
+    elif memory.access_count is not None:
+        yield from _row("used", "never", width, "$dim")
+
+
+def _moment(ms: float | None, width: int, now_ms: int, zone: tzinfo | None) -> Content:
+    """A time as day and hour and how long ago, as much of that as there is room for."""
+    day, since = date(ms, zone), f"  {ago(ms, now_ms)}"
+    if len(day) + len(since) > width - LABEL:
+        day = day[:10]
+    if len(day) + len(since) > width - LABEL:
+        since = f"  {age(ms, now_ms)}"
+    return Content.assemble((day, "$foreground"), (since, "$dim"))
+
+
+def _more(memory: Memory, width: int, now_ms: int, zone: tzinfo | None) -> Iterator[Content]:
+    """What is seldom asked for: where it came from, in which state it is, from when to when it holds."""
+    rows: list[tuple[str, Content | str]] = [
+        (label, one_line(text))
+        for label, text in (("state", memory.state), ("layer", memory.layer), ("source", memory.source))
+        if text
+    ]
+    times = [("valid until", memory.valid_until_ms), ("invalidated", memory.invalidated_at_ms)]
     if memory.valid_from_ms and memory.valid_from_ms != memory.timestamp_ms:
-        yield from _row("valid from", moment(memory.valid_from_ms), width)
-    if memory.valid_until_ms is not None:
-        yield from _row("valid until", moment(memory.valid_until_ms), width)
-    if memory.invalidated_at_ms is not None:
-        yield from _row("invalidated", moment(memory.invalidated_at_ms), width)
+        times.insert(0, ("valid from", memory.valid_from_ms))
+    rows += [(label, _moment(ms, width, now_ms, zone)) for label, ms in times if ms is not None]
+    if memory.fact_key:
+        rows.append(("fact key", one_line(memory.fact_key)))
+    if memory.source_session:
+        rows.append(("session", one_line(memory.source_session)))
+    if rows:
+        yield _head("ORIGIN")
+        for label, value in rows:
+            yield from _row(label, value, width)
 
 
-def _links(memory: Memory, width: int, glyphs: Glyphs, keys: Mapping[str, Action]) -> Iterator[Content]:
+LINK_LINES = 2
+"""Lines for the words of a linked memory; going there shows them all."""
+
+
+def _links(
+    memory: Memory, story: Story | None, width: int, glyphs: Glyphs, keys: Mapping[str, Action]
+) -> Iterator[Content]:
+    """The memory that it replaces and the one that replaces it, by their words once these are known."""
+    words = {each.id: each.title for each in story.versions} if story is not None else {}
     rows: list[tuple[str, Content]] = []
     for label, key, mark, target in (
         ("supersedes", keys["detail.older"].cap, glyphs.back, memory.supersedes),
         ("replaced by", keys["detail.newer"].cap, glyphs.forth, memory.superseded_by),
     ):
         if target:
-            link = Content.styled(f"{mark} {one_line(target)}", "underline $primary")
+            room = max(8, (width - LABEL) * LINK_LINES - len(key) - 6)
+            said = crop(words.get(target) or f"memory {one_line(target)[:8]}", room, glyphs.ellipsis)
+            link = Content.styled(f"{mark} {said}", "underline $primary")
             link = link.stylize(Style.from_meta({"memory": target}))
             rows.append((label, Content.assemble(link, (f"  {key}", "bold $key"))))
-    if memory.fact_key:
-        rows.append(("fact key", Content.styled(one_line(memory.fact_key), "$foreground")))
-    if memory.source_session:
-        rows.append(("session", Content.styled(one_line(memory.source_session), "$foreground")))
     if rows:
         yield _head("LINKS")
         for label, value in rows:

@@ -67,11 +67,23 @@ class ListPanel(BoundPanel[BrowseState]):
 
     def part(self, state: BrowseState) -> tuple[object, ...]:
         narrow = size_class(self.app.size.width) == "narrow"
-        return (state.answer, state.waiting, state.said, state.staged, state.saved, narrow)
+        return (
+            state.answer,
+            state.waiting,
+            state.said,
+            state.staged,
+            state.saved,
+            narrow,
+            state.wish.shape.tall,
+        )
 
     def paint_part(self, state: BrowseState) -> None:
         self.set_class(state.waiting, "-waiting")
         self.listing.show_staged(state.staged)
+        tall = state.wish.shape.tall
+        if tall != self.listing.tall:
+            self.listing.show_tall(tall)
+            self.query_one(ListHead).show(self.listing.sort, tall=tall)
         if state.answer is not self._answer:
             self._answer = state.answer
             if state.answer is not None:
@@ -90,7 +102,7 @@ class ListPanel(BoundPanel[BrowseState]):
             near=found.similarity if found.ranked else None,
             sought=match_pattern(found.query.filter),
         )
-        self.query_one(ListHead).show(order)
+        self.query_one(ListHead).show(order, tall=self.listing.tall)
 
     def _show_words(self, state: BrowseState) -> None:
         words, listing = self.query_one(StatePanel), self.listing

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -21,13 +19,22 @@ from textual.strip import Strip
 from textual.style import Style
 from textual.widget import Widget
 
-from memtui.engine import Memory, MemtuiError
+from memtui.engine import Memory
 from memtui.patches.textual_scrollbar import SyncedScroll
 from memtui.tui.actions.table import bindings
 from memtui.tui.host import host
 from memtui.tui.jump import JumpTarget
 from memtui.tui.messages import RIGHT_BUTTON, MemoryChosen, MenuWanted
-from memtui.tui.screens.browse.memory_row import Piece, columns, heading, row, skeleton
+from memtui.tui.screens.browse.list_pages import PAGE_ROWS, Fetch, ListPage, PageCache, PageLoader
+from memtui.tui.screens.browse.memory_row import (
+    Piece,
+    below_width,
+    columns,
+    heading,
+    row,
+    second_line,
+    skeleton,
+)
 
 if TYPE_CHECKING:
     from memtui.engine.changes import (
@@ -85,137 +92,6 @@ class Marks:
         return had
 
 
-# Pages of a list: a bounded cache, and one thread that fills it, newest wish first.
-
-PAGE_ROWS = 100
-"""Rows fetched at once: a take costs about the same for 20 and for 100 rows, and a screen is never more."""
-
-KEPT_PAGES = 40
-"""A few thousand memories with their metadata are some 15 MB; more would show for nothing."""
-
-_AGAIN = "Press {app.reload} to read the store again."
-
-Fetch = Callable[[int, int], Sequence[Memory]]
-"""(offset, limit) to rows; called on the loader's thread."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListPage:
-    """What the loader delivers: rows, or why there are none. `generation` says for which list."""
-
-    generation: int
-    index: int
-    rows: tuple[Memory, ...]
-    error: MemtuiError | None = None
-
-
-class PageCache:
-    """The pages of one list that are at hand, oldest forgotten first."""
-
-    def __init__(self, kept: int = KEPT_PAGES) -> None:
-        self._kept = kept
-        self._pages: OrderedDict[int, tuple[Memory, ...]] = OrderedDict()
-
-    def row(self, index: int) -> Memory | None:
-        """The memory at this place of the list, None while its page is missing."""
-        page = self._pages.get(index // PAGE_ROWS)
-        at = index % PAGE_ROWS
-        return page[at] if page is not None and at < len(page) else None
-
-    def has(self, page: int) -> bool:
-        """Whether the page is at hand; asking keeps it from being forgotten."""
-        if page in self._pages:
-            self._pages.move_to_end(page)
-            return True
-        return False
-
-    def put(self, page: int, rows: tuple[Memory, ...]) -> None:
-        """Keep a page."""
-        self._pages[page] = rows
-        self._pages.move_to_end(page)
-        while len(self._pages) > self._kept:
-            self._pages.popitem(last=False)
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._pages.clear()
-
-
-class PageLoader:
-    """One thread that fetches pages for whichever list is current.
-
-    Wishes are served newest first; one that has left the neighbourhood of the view by the time it would be
-    served is dropped, so that a held-down key never builds a queue.
-    """
-
-    def __init__(self, deliver: Callable[[ListPage], object]) -> None:
-        self._deliver = deliver
-        self._wake = threading.Condition()
-        self._wishes: list[int] = []
-        self._near = range(0)
-        self._generation = 0
-        self._fetch: Fetch | None = None
-        self._thread: threading.Thread | None = None
-        self._closed = False
-        self._working = False
-
-    def show(self, generation: int, fetch: Fetch | None) -> None:
-        """Serve another list from now on; wishes for the old one are forgotten."""
-        with self._wake:
-            self._generation, self._fetch = generation, fetch
-            self._wishes.clear()
-
-    def want(self, pages: Sequence[int], near: range) -> None:
-        """Ask for pages, the most wanted last; `near` are the pages still worth fetching."""
-        with self._wake:
-            if self._closed or self._fetch is None:
-                return
-            self._near = near
-            self._wishes = [page for page in self._wishes if page not in pages]
-            self._wishes.extend(pages)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._serve, name="memtui-pages", daemon=True)
-                self._thread.start()
-            self._wake.notify()
-
-    @property
-    def idle(self) -> bool:
-        """Whether nothing is wanted and nothing is being fetched."""
-        with self._wake:
-            return not self._wishes and not self._working
-
-    def close(self) -> None:
-        """Let the thread end."""
-        with self._wake:
-            self._closed = True
-            self._wake.notify()
-
-    def _next(self) -> tuple[int, int, Fetch] | None:
-        with self._wake:
-            self._working = False
-            while True:
-                while not self._wishes and not self._closed:
-                    self._wake.wait()
-                if self._closed or self._fetch is None:
-                    return None
-                page = self._wishes.pop()
-                if page in self._near:
-                    self._working = True
-                    return self._generation, page, self._fetch
-
-    def _serve(self) -> None:
-        while (job := self._next()) is not None:
-            generation, index, fetch = job
-            try:
-                page = ListPage(generation, index, tuple(fetch(index * PAGE_ROWS, PAGE_ROWS)))
-            except MemtuiError as error:
-                page = ListPage(generation, index, (), error)
-            except Exception as error:
-                words = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-                page = ListPage(generation, index, (), MemtuiError(words, fix=_AGAIN))
-            self._deliver(page)
-
-
 STRIPS_KEPT = 400
 
 
@@ -250,6 +126,10 @@ class MemoryList(SyncedScroll, can_focus=True):
         memory: Memory
 
     @dataclass
+    class TallWanted(Message):
+        """The person wants two lines for a memory, or one again."""
+
+    @dataclass
     class Marked(Message):
         """Marks were set or taken away."""
 
@@ -272,6 +152,8 @@ class MemoryList(SyncedScroll, can_focus=True):
         self.total = 0
         self.sort = "-timestamp"
         self.marks = Marks()
+        self.tall = False
+        """Whether a memory has two lines."""
         self.staged: Mapping[str, Op] = {}
         """What is staged for a memory, by its id."""
         self._near: Callable[[int], float | None] | None = None
@@ -304,7 +186,7 @@ class MemoryList(SyncedScroll, can_focus=True):
         self._cache.clear()
         self._strips.clear()
         self._loader.show(self._generation, fetch)
-        self.virtual_size = Size(0, total)
+        self.virtual_size = Size(0, total * self.each)
         where = min(self.cursor, max(0, total - 1)) if keep_cursor else 0
         if not keep_cursor:
             self.scroll_to(y=0, animate=False)
@@ -312,6 +194,24 @@ class MemoryList(SyncedScroll, can_focus=True):
         self.refresh()
         self._ask()
         self.announce()
+
+    @property
+    def each(self) -> int:
+        """The lines of a memory."""
+        return 2 if self.tall else 1
+
+    def show_tall(self, tall: bool) -> None:
+        """Give every memory two lines, or one; the cursor stays where it is, and in sight."""
+        if tall == self.tall:
+            return
+        above = self.cursor - int(self.scroll_offset.y) // self.each
+        self.tall = tall
+        self._strips.clear()
+        self.virtual_size = Size(0, self.total * self.each)
+        self.scroll_to(y=max(0, self.cursor - above) * self.each, animate=False, force=True)
+        self._keep_in_sight()
+        self.refresh()
+        self._ask()
 
     def show_staged(self, staged: Mapping[str, Op]) -> None:
         """These memories have staged changes."""
@@ -333,8 +233,8 @@ class MemoryList(SyncedScroll, can_focus=True):
     # fetching
 
     def _pages_in_sight(self) -> range:
-        first = max(0, self.scroll_offset.y) // PAGE_ROWS
-        last = min(max(0, self.total - 1), self.scroll_offset.y + max(1, self.size.height)) // PAGE_ROWS
+        top, height = max(0, self.scroll_offset.y) // self.each, max(1, self.size.height) // self.each
+        first, last = top // PAGE_ROWS, min(max(0, self.total - 1), top + height) // PAGE_ROWS
         return range(first, last + 1)
 
     def _ask(self) -> None:
@@ -369,7 +269,7 @@ class MemoryList(SyncedScroll, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        index = self.scroll_offset.y + y
+        index, line = divmod(self.scroll_offset.y + y, self.each)
         if index >= self.total or width <= 0:
             return Strip.blank(self.size.width, self._style("", ""))
         state = "" if index != self.cursor else ("cursor" if self.has_focus else "cursor-idle")
@@ -377,38 +277,37 @@ class MemoryList(SyncedScroll, can_focus=True):
         marked = memory is not None and memory.id in self.marks
         if not state and self.marks.between(index, self.cursor):
             state = "cursor-idle"
-        key = (memory.id if memory else None, index, state, width, self.sort, marked)
+        key = (memory.id if memory else None, index, state, width, self.sort, marked, line)
         strip = self._strips.get(key)
         if strip is None:
-            strip = self._draw(memory, index, state, width)
+            strip = self._draw(memory, index, state, width, line)
             if len(self._strips) >= STRIPS_KEPT:
                 self._strips.clear()
             self._strips[key] = strip
         return strip
 
-    def _draw(self, memory: Memory | None, index: int, state: str, width: int) -> Strip:
+    def _draw(self, memory: Memory | None, index: int, state: str, width: int, line: int) -> Strip:
         app = host(self)
-        shown = columns(width, self.sort, self.app.size.width)
+        shown = columns(width, self.sort, self.app.size.width, tall=self.tall)
         lead: Piece = (app.glyphs.cursor if state == "cursor" else " ", "$primary")
         if memory is not None and memory.id in self.marks:
             lead = (app.glyphs.mark, "bold $primary")
+        pieces = [lead]
         if memory is None:
-            pieces = [lead, *skeleton(shown, index, app.glyphs)]
+            pieces += skeleton(shown, index, app.glyphs) if not line else []
+        elif line:
+            pieces += second_line(memory, shown, width, glyphs=app.glyphs, sought=self._sought)
         else:
-            near = self._near(index) if self._near is not None else None
-            op = self.staged.get(memory.id)
-            pieces = [
-                lead,
-                *row(
-                    memory,
-                    shown,
-                    now_ms=app.now_ms(),
-                    glyphs=app.glyphs,
-                    near=near,
-                    staged=op,
-                    sought=self._sought,
-                ),
-            ]
+            pieces += row(
+                memory,
+                shown,
+                now_ms=app.now_ms(),
+                glyphs=app.glyphs,
+                near=self._near(index) if self._near is not None else None,
+                staged=self.staged.get(memory.id),
+                sought=self._sought,
+                below=below_width(shown, width) if self.tall else 0,
+            )
         segments = [Segment(text, self._style(style, state)) for text, style in pieces if text]
         return Strip(segments).adjust_cell_length(width, self._style("", state))
 
@@ -433,13 +332,18 @@ class MemoryList(SyncedScroll, can_focus=True):
         return max(0, min(cursor, self.total - 1))
 
     def watch_cursor(self, old: int, new: int) -> None:
-        self.refresh_line(old)
-        self.refresh_line(new)
+        self._refresh_row(old)
+        self._refresh_row(new)
         if self.marks.anchor is not None:
             self.refresh()
         self._keep_in_sight()
         self._ask()
         self.announce()
+
+    def _refresh_row(self, index: int) -> None:
+        """Draw the lines of a row anew."""
+        for line in range(index * self.each, (index + 1) * self.each):
+            self.refresh_line(line)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
@@ -451,28 +355,34 @@ class MemoryList(SyncedScroll, can_focus=True):
         self._ask()
 
     def on_focus(self) -> None:
-        self.refresh_line(self.cursor)
+        self._refresh_row(self.cursor)
 
     def on_blur(self) -> None:
-        self.refresh_line(self.cursor)
+        self._refresh_row(self.cursor)
 
     def _keep_in_sight(self) -> None:
         height = self.size.height
         top = self.scroll_offset.y
         if not height:
             return  # there is no room yet: it will be looked at then
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False)
-        elif self.cursor >= top + height:
-            self.scroll_to(y=self.cursor - height + 1, animate=False)
+        first, end = self.cursor * self.each, (self.cursor + 1) * self.each
+        if first < top:
+            self.scroll_to(y=first, animate=False)
+        elif end > top + height:
+            self.scroll_to(y=end - height, animate=False)
 
     def move(self, by: int) -> None:
         """Move the cursor, stopping at the ends; nothing happens before there is a list."""
         if self.total:
             self.cursor += by
 
+    def _page(self, parts: int) -> int:
+        """The rows of the list in sight, one fewer so that one stays; or a part of them."""
+        rows = self.size.height // self.each
+        return max(1, rows - 1 if parts == 1 else rows // parts)
+
     def on_click(self, event: events.Click) -> None:
-        index = self.scroll_offset.y + event.y
+        index = (self.scroll_offset.y + event.y) // self.each
         if 0 <= index < self.total:
             again = index == self.cursor
             self.cursor = index
@@ -483,9 +393,9 @@ class MemoryList(SyncedScroll, can_focus=True):
 
     def jump_spots(self) -> Iterable[JumpTarget]:
         """Every row in sight."""
-        top = self.scroll_offset.y
-        seen = range(top, min(self.total, top + self.size.height))
-        return (JumpTarget(0, i - top, partial(setattr, self, "cursor", i)) for i in seen)
+        top, each = self.scroll_offset.y, self.each
+        seen = range(-(-top // each), min(self.total, (top + self.size.height) // each))
+        return (JumpTarget(0, i * each - top, partial(setattr, self, "cursor", i)) for i in seen)
 
     def action_down(self) -> None:
         self.move(1)
@@ -494,16 +404,16 @@ class MemoryList(SyncedScroll, can_focus=True):
         self.move(-1)
 
     def action_page_down(self) -> None:
-        self.move(max(1, self.size.height - 1))
+        self.move(self._page(1))
 
     def action_page_up(self) -> None:
-        self.move(-max(1, self.size.height - 1))
+        self.move(-self._page(1))
 
     def action_half_down(self) -> None:
-        self.move(max(1, self.size.height // 2))
+        self.move(self._page(2))
 
     def action_half_up(self) -> None:
-        self.move(-max(1, self.size.height // 2))
+        self.move(-self._page(2))
 
     def action_first(self) -> None:
         self.move(-self.total)
@@ -516,6 +426,9 @@ class MemoryList(SyncedScroll, can_focus=True):
 
     def action_right(self) -> None:
         self.post_message(self.Right())
+
+    def action_tall(self) -> None:
+        self.post_message(self.TallWanted())
 
     def action_copy(self) -> None:
         if self.current is not None:
@@ -575,15 +488,15 @@ class ListHead(Widget):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sort = "-timestamp"
+        self.sort, self.tall = "-timestamp", False
 
-    def show(self, sort: str) -> None:
-        """The list is sorted like this."""
-        self.sort = sort
+    def show(self, sort: str, *, tall: bool = False) -> None:
+        """The list is sorted like this, and has two lines for a memory or one."""
+        self.sort, self.tall = sort, tall
         self.refresh()
 
     def render(self) -> Content:
-        shown = columns(max(1, self.size.width - 1), self.sort, self.app.size.width)
+        shown = columns(max(1, self.size.width - 1), self.sort, self.app.size.width, tall=self.tall)
         pieces = heading(shown, self.sort, host(self).glyphs)
         parts = [Content.styled(*pieces[0])]
         for column, piece in zip(shown, pieces[1::2], strict=True):

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from memtui.engine import Memory, one_line
 from memtui.tui.paint.bars import padded_bar
@@ -71,10 +71,11 @@ _MORE = (IMPORTANCE, USED, COUNT, SCOPE, CONFIDENCE, SOURCE)
 """Columns beside the first ones, in the order in which they are worth their room."""
 
 
-def columns(width: int, sort: str, screen: int = 0) -> tuple[Column, ...]:
+def columns(width: int, sort: str, screen: int = 0, *, tall: bool = False) -> tuple[Column, ...]:
     """The columns that fit into `width` cells; the one that is sorted by is always among them (`~`: similarity).
 
-    The text has half of the `screen` before any column is shown that the list can do without.
+    The text has half of the `screen` before any column is shown that the list can do without. Rows of two lines
+    (`tall`) have the scope on the second.
     """
     half = -(-screen // 2)
     key = sort.removeprefix("-")
@@ -90,7 +91,8 @@ def columns(width: int, sort: str, screen: int = 0) -> tuple[Column, ...]:
     if AGE not in shown and _room([*shown, AGE], width) >= max(LEAST_TEXT, half):
         shown.append(AGE)
     for column in _MORE:
-        if column not in shown and _room([*shown, column], width) >= max(WANTED_TEXT, half):
+        below = tall and column in (SCOPE, SOURCE)
+        if not below and column not in shown and _room([*shown, column], width) >= max(WANTED_TEXT, half):
             shown.append(column)
     if _room(shown, width) < LEAST_TEXT and key != CATEGORY.sort:
         shown.remove(CATEGORY)
@@ -150,18 +152,23 @@ def row(
     near: float | None = None,
     staged: str | None = None,
     sought: re.Pattern[str] | None = None,
+    below: int = 0,
 ) -> list[Piece]:
     """A memory as one line, without the cursor cell; weight follows importance of the tier.
 
     `near` is its similarity, where the list is in that order; `staged` is the change that waits for it; `sought`
     finds what the filter asks for, which is brightened and, where it stands far to the right, brought into sight.
+    `below` are the cells of a second line on which the text goes on (`second_line`).
     """
-    faded = not memory.active or memory.expired or memory.state == "archived"
+    faded = _faded(memory)
     pieces: list[Piece] = []
     for column in shown:
-        if column.name == "text" and sought is not None:
+        if column.name == "text" and (sought is not None or below):
             style = "$dim" if faded else _text_style(memory)
-            pieces += [*found_text(memory.title, sought, column.width, style, glyphs), (" ", "")]
+            text = memory.title
+            if below:
+                text = two_lines(text, column.width, below, sought, glyphs)[0]
+            pieces += [*found_text(text, sought, column.width, style, glyphs), (" ", "")]
             continue
         text, style = _cell(memory, column, now_ms, glyphs, near)
         if staged is not None and column.name == "flag":
@@ -172,24 +179,86 @@ def row(
     return pieces
 
 
-def found_text(text: str, sought: re.Pattern[str], width: int, style: str, glyphs: Glyphs) -> list[Piece]:
+def _faded(memory: Memory) -> bool:
+    return not memory.active or memory.expired or memory.state == "archived"
+
+
+def found_text(
+    text: str, sought: re.Pattern[str] | None, width: int, style: str, glyphs: Glyphs
+) -> list[Piece]:
     """`text` in `width` cells with what is `sought` brightened, from shortly before the first where that is far on."""
+    if sought is not None:
+        text = _shifted(text, sought, width, glyphs)
+    return _brightened(fit(text, width, glyphs.ellipsis), sought, style)
+
+
+def _shifted(text: str, sought: re.Pattern[str], width: int, glyphs: Glyphs) -> str:
+    """`text` from shortly before what is `sought`, where that would not be seen in `width` cells."""
     first = sought.search(text)
-    if first is None:
-        return [(fit(text, width, glyphs.ellipsis), style)]
-    if cell_len(text[: first.end()]) > width - 1:
-        start, room = first.start(), width // 3
-        while start > 0 and cell_len(text[start - 1 : first.start()]) < room:
-            start -= 1
-        text = glyphs.ellipsis + text[start:]
-    shown = fit(text, width, glyphs.ellipsis)
+    if first is None or cell_len(text[: first.end()]) <= width - 1:
+        return text
+    start, room = first.start(), width // 3
+    while start > 0 and cell_len(text[start - 1 : first.start()]) < room:
+        start -= 1
+    return glyphs.ellipsis + text[start:]
+
+
+def _brightened(shown: str, sought: re.Pattern[str] | None, style: str) -> list[Piece]:
     pieces: list[Piece] = []
     at = 0
-    for match in sought.finditer(shown):
+    for match in sought.finditer(shown) if sought is not None else ():
         if match.end() > match.start():
             pieces += [(shown[at : match.start()], style), (match[0], "bold $match")]
             at = match.end()
     return [*pieces, (shown[at:], style)]
+
+
+def _before_text(shown: tuple[Column, ...]) -> int:
+    """Cells before the text, without the cursor's."""
+    at = next(i for i, column in enumerate(shown) if column.name == "text")
+    return sum(column.width + 1 for column in shown[:at])
+
+
+def below_width(shown: tuple[Column, ...], width: int) -> int:
+    """Cells for the text on the second line of a row: from where it begins on the first to the end of the row."""
+    return max(1, width - 1 - _before_text(shown) - 1)
+
+
+def two_lines(
+    text: str, first: int, second: int, sought: re.Pattern[str] | None, glyphs: Glyphs
+) -> tuple[str, str]:
+    """`text` on a line of `first` cells and one of `second`, parted between two words where that is possible."""
+    if sought is not None:
+        text = _shifted(text, sought, first + second - second // 8, glyphs)
+    if cell_len(text) <= first:
+        return text, ""
+    head = set_cell_size(text, first)
+    if not text[len(head.rstrip()) :].startswith(" ") and " " in head.strip():
+        head = head[: head.rstrip().rindex(" ")] if cell_len(head[: head.rindex(" ")]) > first // 2 else head
+    head = head.rstrip()
+    return head, crop(text[len(head) :].lstrip(), second, glyphs.ellipsis)
+
+
+def second_line(
+    memory: Memory,
+    shown: tuple[Column, ...],
+    width: int,
+    *,
+    glyphs: Glyphs,
+    sought: re.Pattern[str] | None = None,
+) -> list[Piece]:
+    """What a row of two lines says below: the text as it goes on, and where there is room whose it is."""
+    room = below_width(shown, width)
+    column = next(column for column in shown if column.name == "text")
+    _, text = two_lines(memory.title, column.width, room, sought, glyphs)
+    style = "$dim" if _faded(memory) else _text_style(memory)
+    pieces = [(" " * _before_text(shown), ""), *_brightened(text, sought, style)]
+    told = any(column.name == "scope" for column in shown)
+    scope = "" if told else one_line(memory.scope or "no scope")
+    left = room - cell_len(text)
+    if scope and left >= cell_len(scope) + 2:
+        pieces.append((right(scope, left), "$dim" if _faded(memory) else scope_style(memory.scope)))
+    return pieces
 
 
 def skeleton(shown: tuple[Column, ...], index: int, glyphs: Glyphs) -> list[Piece]:

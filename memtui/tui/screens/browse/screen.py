@@ -66,6 +66,8 @@ from memtui.tui.widgets.state_panel import State, StatePanel
 VIEW = "view"
 """The slot of the call that makes the list."""
 
+_OF_A_STORE = ("sort", "reverse", "filter", "ask", "change", "undo", "redo", "mend", "views", "neighbours")
+
 _PANELS: dict[str, type[Widget]] = {"scopes": ScopePane, "list": MemoryList, "detail": MemoryDetail}
 
 
@@ -246,8 +248,7 @@ class BrowseScreen(BaseScreen):
     def _chosen(self, message: StatePanel.Chosen) -> None:
         choice = message.choice
         if choice.name == "remedy" and isinstance(choice.value, tuple):
-            text, scopes = choice.value
-            self.want(with_scopes(with_filter(self.wish, text), scopes))
+            self.want(with_scopes(with_filter(self.wish, choice.value[0]), choice.value[1]))
         elif choice.name == "clear":
             self.want(cleared(self.wish))
         elif choice.name == "retry" and self.session.open:
@@ -395,6 +396,10 @@ class BrowseScreen(BaseScreen):
     def action_wider(self) -> None:
         self.want(replace(self.wish, shape=reduce.nudged(self.wish.shape, 3)))
 
+    @on(MemoryList.TallWanted)
+    def _tall_wanted(self) -> None:
+        self.want(shaped(self.wish, tall=not self.wish.shape.tall))
+
     @property
     def _editing(self) -> Editing:
         return Editing(self.staging, self._changed)
@@ -494,11 +499,7 @@ class BrowseScreen(BaseScreen):
             return False
         if action in ("sort", "reverse") and self.state.view is not None and self.state.view.ranked:
             return None
-        if (
-            action
-            in ("sort", "reverse", "filter", "ask", "change", "undo", "redo", "mend", "views", "neighbours")
-            and not self.session.open
-        ):
+        if action in _OF_A_STORE and not self.session.open:
             return None
         return True
 
