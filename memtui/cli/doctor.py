@@ -87,7 +87,14 @@ def _examine(args: argparse.Namespace) -> int:
     )
 
     now_ms = wall_clock() if args.now is None else args.now
-    patient, engine = _patient(args, now_ms)
+    try:
+        patient, engine = _patient(args, now_ms)
+    except MemtuiError as error:
+        if not args.json or args.fix:
+            raise
+        from memtui.engine.health import nothing_to_look_at
+
+        return _report(args, nothing_to_look_at(error), [])  # no folder, no table: the document says so
     deep = args.deep or _asks_deep(args.fix)
     passes = ("facts", "light", "deep") if deep else ("facts", "light")
     with shown(sys.stderr) as on_progress:

@@ -109,6 +109,19 @@ def test_the_document_is_there_when_the_table_cannot_be_opened(
     assert {each["kind"] for each in found["findings"]} == (set() if "foreign" in name else {"D35"})
 
 
+@pytest.mark.parametrize("there", ["nothing", "an empty folder", "a file"])
+def test_the_document_is_there_when_there_is_no_table_at_all(there: str, tmp_path: Path) -> None:
+    place = tmp_path / "store"
+    if there == "an empty folder":
+        place.mkdir()
+    elif there == "a file":
+        place.write_text("x")
+    code, found, _ = memtui(tmp_path, "doctor", "--store", str(place))
+    assert (code, found["findings"]) == (1, [])
+    assert len(found["not_checked"]) > 20
+    assert str(place) in found["error"]
+
+
 @pytest.mark.slow
 def test_doctor_knows_what_the_configuration_says(tmp_path: Path) -> None:
     home = agent_home(tmp_path)

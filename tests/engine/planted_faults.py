@@ -257,6 +257,56 @@ def _new_format(folder: Path) -> None:
     table.create_index("text", config=index.FTS(with_position=True))
 
 
+SPOILED = 200
+
+
+def spoiled(folder: Path, spoil: Callable[[Any], None]) -> None:
+    """A store with vectors of the bundled model, some of which `spoil` sets otherwise."""
+    from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
+
+    texts = [text_of(number) for number in range(SPOILED)]
+    vectors = [[float(x) for x in each] for each in bundled().embed_passages(texts)]
+    spoil(vectors)
+    write_store(folder, [memory(n, vector=vectors[n]) for n in range(SPOILED)], dims=BUNDLED_DIMS)
+
+
+TURNED, MOVED = tuple(range(60, 70)), tuple(range(20, 180, 8))
+
+
+def _turned(vectors: Any) -> None:
+    """Ten vectors as another model of the same length would have them."""
+    dims = len(vectors[0])
+    turn, _ = np.linalg.qr(np.random.default_rng(2).standard_normal((dims, dims)))
+    for number in TURNED:
+        vectors[number] = [float(x) for x in np.asarray(vectors[number]) @ turn]
+
+
+def _moved(vectors: Any) -> None:
+    """Twenty vectors that belong to each other's texts."""
+    first = [vectors[each] for each in MOVED]
+    for at, number in enumerate(MOVED):
+        vectors[number] = first[(at + 7) % len(MOVED)]
+
+
+def config_of(folder: Path) -> Path:
+    """Where the configuration of a planted store is."""
+    return folder.parent.parent / "openclaw.json"
+
+
+def _configured(*, dims: int = DIMS, more: str = "autoRecall: true") -> Callable[[Path], None]:
+    """A sound store, and a configuration that names it."""
+
+    def plant(folder: Path) -> None:
+        sound(folder)
+        config_of(folder).write_text(
+            "{ plugins: { slots: { memory: 'memory-lancedb-pro' }, entries: { 'memory-lancedb-pro': { enabled: true,"
+            f" config: {{ dbPath: '{folder}', {more}, // mine\n"
+            f" embedding: {{ apiKey: '${{KEY}}', model: 'own', dimensions: {dims} }} }} }} }} }} }}"
+        )
+
+    return plant
+
+
 def _two_stores(folder: Path) -> None:
     sound(folder)
     sound(folder.parent / "lancedb")
@@ -280,6 +330,9 @@ PLANTED: dict[str, tuple[str, Callable[[Path], None], int | tuple[int, ...] | No
     "D15": ("S4", _rows(*({"vector": [2 * x for x in vector_of(n)]} for n in range(3))), (0, 1, 2)),
     "D16": ("S2", _rows({"vector": [DIMS**-0.5] * DIMS}), (0,)),
     "D17": ("S2", _rows({"vector": vector_of(500)}, {}, {"vector": vector_of(500)}), (0, 2)),
+    "D18": ("S2", _configured(dims=2 * DIMS), None),
+    "D19": ("S2", lambda folder: spoiled(folder, _turned), TURNED),
+    "D20": ("S2", lambda folder: spoiled(folder, _moved), MOVED),
     "D21": ("S2", _rows({"key": key_of(7)}), (7,)),
     "D23": (
         "S2",
@@ -321,7 +374,8 @@ PLANTED: dict[str, tuple[str, Callable[[Path], None], int | tuple[int, ...] | No
     "D34": ("S2", _lock, None),
     "D35": ("S1", _cut_manifest, None),
     "D36": ("S1", _missing_file, None),
+    "D37": ("S2", _configured(more="autoRecall: false"), None),
     "D38": ("S2", _two_stores, None),
     "D40": ("S1", _new_format, None),
 }
-"""(severity, how it is planted, numbers of the rows that must be named) by kind; D18 to D20 and D37 elsewhere."""
+"""(severity, how it is planted, numbers of the rows that must be named) by kind: every one that there is."""

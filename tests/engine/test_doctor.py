@@ -50,6 +50,7 @@ def kinds(found: Examination) -> list[str]:
 def test_there_is_a_check_for_every_kind_of_the_table() -> None:
     left_out = {22, 31, 33, 39}
     assert [int(each.kind[1:]) for each in all_checks()] == [n for n in range(1, 41) if n not in left_out]
+    assert set(PLANTED) == {each.kind for each in all_checks()}, "each is planted below"
 
 
 @pytest.mark.parametrize("kind", PLANTED)
@@ -62,14 +63,18 @@ def test_each_planted_fault_is_found_with_its_severity(kind: str, tmp_path: Path
         found = examine(Patient(None, folder, now_ms=int(now)))
         assert "D38" in kinds(found)
         return
+    config = planted.config_of(folder)
+    environ = {"OPENCLAW_CONFIG_PATH": str(config), "KEY": "k"} if config.exists() else {}
     before = tree_hash(folder)
-    found = look(folder)
+    found = look(folder, environ=environ)
     assert tree_hash(folder) == before, "looking wrote something"
     one = next((each for each in found.findings if each.kind == kind), None)
     assert one is not None, f"found {kinds(found)}, not looked at {found.unlooked}"
     assert one.severity == severity
     if rows is not None:
         assert sorted(one.seen.ids) == sorted({key_of(number) for number in rows})  # type: ignore[union-attr]
+    if kind in ("D18", "D37"):
+        assert one.seen.files == (str(config),)
     if kind in ("D29", "D30", "D34", "D35", "D36"):
         assert one.seen.files
         assert all(Path(each).exists() for each in one.seen.files if kind != "D36")
@@ -78,7 +83,7 @@ def test_each_planted_fault_is_found_with_its_severity(kind: str, tmp_path: Path
         document
     )
     assert "ids" in document or "files" in document
-    extra = {"D2": {"D1"}, "D7": {"D3", "D30"}, "D12": {"D14"}, "D40": set()}.get(kind, set())
+    extra = {"D2": {"D1"}, "D18": {"D37"}, "D7": {"D3", "D30"}, "D12": {"D14"}, "D40": set()}.get(kind, set())
     others = set(kinds(found)) - {kind} - extra
     assert not others - {"D28", "D1", "D4"}, "something else was found, too"
 

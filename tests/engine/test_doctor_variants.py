@@ -69,6 +69,29 @@ def _masked_since(folder: Path) -> None:
     open_table(folder).update(where=f"id = '{key_of(90)}'", values={"text": "password: [REDACTED]"})
 
 
+def _metadata_since(folder: Path) -> None:
+    sound(folder)
+    add(folder, [memory(90, metadata={"l0_abstract": SECRET})])
+    open_table(folder).delete(f"id = '{key_of(90)}'")
+
+
+def _chained(folder: Path) -> None:
+    """A memory whose archived winner was replaced itself, by one that counts."""
+    links: tuple[dict[str, Any], ...] = (
+        {"superseded_by": key_of(1)},
+        {"supersedes": key_of(0), "superseded_by": key_of(2), "state": "archived"},
+        {"supersedes": key_of(1)},
+    )
+    _rows(*({"metadata": each} for each in links))(folder)
+
+
+def _told_again(folder: Path) -> None:
+    """A secret that still stands in the newest text of its memory."""
+    sound(folder)
+    add(folder, [memory(90, text=SECRET)])
+    open_table(folder).update(where=f"id = '{key_of(90)}'", values={"text": f"{SECRET} Again."})
+
+
 def _beside(name: str) -> Callable[[Path], None]:
     def plant(folder: Path) -> None:
         sound(folder)
@@ -130,6 +153,15 @@ VARIANTS: dict[str, tuple[str, str, Callable[[Path], None], tuple[int, ...] | No
         ),
         (1,),
     ),
+    "a winner that is archived and says nothing of what it replaced": (
+        "D27", "S2", _rows({"metadata": {"superseded_by": key_of(1)}}, {"metadata": {"state": "archived"}}), (1,),
+    ),
+    "a replaced memory that is gone": ("D27", "S2", _rows({"metadata": {"supersedes": key_of(900)}}), (0,)),
+    "a memory that replaces itself": ("D27", "S2", _rows({"metadata": {"superseded_by": key_of(0)}}), (0,)),
+    "a secret in the metadata of a removed row": ("D28", "S1", _metadata_since, (90,)),
+    "a group of three with one vector": (
+        "D17", "S2", _rows(*({"vector": planted.vector_of(500)} for _ in range(3))), (0, 1, 2),
+    ),
     "metadata of other kinds": (
         "D26", "S1", _rows({"metadata": "null"}, {"metadata": '"x"'}, {"metadata": '{"a":'}), (0, 1, 2),
     ),
@@ -151,6 +183,14 @@ def test_each_fault_is_found_in_other_clothes(name: str, tmp_path: Path) -> None
     else:
         assert one.seen.files
         assert all(Path(each).exists() for each in one.seen.files)
+
+
+@pytest.mark.parametrize(("plant", "kind"), [(_chained, "D27"), (_told_again, "D28")])
+def test_what_only_looks_like_a_fault_is_none(
+    plant: Callable[[Path], None], kind: str, tmp_path: Path
+) -> None:
+    plant(tmp_path / "lancedb-pro")
+    assert kind not in {each.kind for each in look(tmp_path / "lancedb-pro").findings}
 
 
 def test_the_spoilt_file_is_named_and_no_other(tmp_path: Path) -> None:

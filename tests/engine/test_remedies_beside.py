@@ -13,28 +13,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from memtui.engine.core.errors import MemtuiError
 from memtui.engine.health.doctor import examine
 from memtui.engine.health.remedies import carry_out_remedies, plan_remedy
-from memtui.engine.providers.static_embedder import BUNDLED_DIMS, bundled
 from memtui.engine.store import maintenance
 from tests.conftest import ROOT
 from tests.engine import planted_faults as planted
-from tests.engine.planted_faults import PLANTED, memory
+from tests.engine.planted_faults import PLANTED, spoiled
 from tests.engine.test_doctor import look, patient
-
-COUNT = 200
-
-
-def spoiled(folder: Path, spoil: Callable[[Any], None]) -> None:
-    """A store with vectors of the bundled model, some of which `spoil` sets otherwise."""
-    texts = [planted.text_of(number) for number in range(COUNT)]
-    vectors = [[float(x) for x in each] for each in bundled().embed_passages(texts)]
-    spoil(vectors)
-    planted.write_store(folder, [memory(n, vector=vectors[n]) for n in range(COUNT)], dims=BUNDLED_DIMS)
 
 
 def setting(*numbers: int, to: Callable[[list[float]], list[float] | None]) -> Callable[[Path], None]:
@@ -45,33 +33,18 @@ def setting(*numbers: int, to: Callable[[list[float]], list[float] | None]) -> C
     return lambda folder: spoiled(folder, spoil)
 
 
-def turned(vectors: Any) -> None:
-    turn, _ = np.linalg.qr(np.random.default_rng(2).standard_normal((BUNDLED_DIMS, BUNDLED_DIMS)))
-    for number in range(60, 70):
-        vectors[number] = [float(x) for x in np.asarray(vectors[number]) @ turn]
-
-
-def moved(vectors: Any) -> None:
-    chosen = list(range(20, 180, 8))
-    first = [vectors[each] for each in chosen]
-    for at, number in enumerate(chosen):
-        vectors[number] = first[(at + 7) % len(chosen)]
-
-
 def shared(vectors: Any) -> None:
     vectors[9] = vectors[4]
 
 
 PLANT: dict[str, Callable[[Path], None]] = {
-    **{kind: PLANTED[kind][1] for kind in ("D2", "D6", "D7", "D10", "D30")},
+    **{kind: PLANTED[kind][1] for kind in ("D2", "D6", "D7", "D10", "D19", "D20", "D30")},
     "D12": setting(3, 8, to=lambda vector: None),
     "D13": setting(3, to=lambda vector: [float("inf"), *vector[1:]]),
     "D14": setting(3, 4, to=lambda vector: [0.0] * len(vector)),
     "D15": setting(*range(5), to=lambda vector: [2 * x for x in vector]),
     "D16": setting(3, to=lambda vector: [len(vector) ** -0.5] * len(vector)),
     "D17": lambda folder: spoiled(folder, shared),
-    "D19": lambda folder: spoiled(folder, turned),
-    "D20": lambda folder: spoiled(folder, moved),
 }
 GROWS_AGAIN = ("D2",)
 """What the writer beside the remedy makes anew."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memtui.engine.configuration.file import ENTRY, REMOVED, Configuration, Path_
+from memtui.engine.configuration.file import CONFIG, ENTRY, REMOVED, Configuration, Path_
 from memtui.engine.configuration.options import option
 from memtui.engine.core.errors import UsageError
 from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
@@ -59,9 +59,11 @@ class SettingChange:
 
     @property
     def short(self) -> str:
-        """The path below the plugin's settings."""
-        lead = (*ENTRY, "config")
-        return ".".join(self.path[len(lead) :]) if self.path[: len(lead)] == lead else self.dotted
+        """The path below the plugin's settings, which may stand in a second `config` inside."""
+        if self.path[: len(CONFIG)] != CONFIG:
+            return self.dotted
+        below = self.path[len(CONFIG) :]
+        return ".".join(below[1:] if below[:1] == CONFIG[-1:] and len(below) > 1 else below)
 
     def as_json(self) -> dict[str, Any]:
         """For the command line; a key that is written out is masked."""

@@ -23,6 +23,7 @@ from memtui.engine.discovery.json5_file import UnreadableFileError, read_json5
 from memtui.engine.discovery.types import PRO
 from memtui.engine.discovery.variables import names_in
 from memtui.engine.discovery.write_guard import find_manifests
+from memtui.engine.store.table_files import list_table
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
@@ -72,12 +73,32 @@ def problems_of(
         *check.retrieval(),
         *check.scopes(),
         *check.recall(),
-        *check.slot(),
+        *slot_problems(config),
         *check.place(store),
         *check.variables(),
     ]
     order = ("error", "warning", "note")
     return tuple(sorted(found, key=lambda each: order.index(each.severity)))
+
+
+def rows_in(folder: Path, table: str = "memories") -> int | None:
+    """How many memories the store in `folder` holds, 0 where none is there; None where it cannot be read."""
+    from memtui.engine.store.open import open_store
+
+    if not list_table(folder / f"{table}.lance").data:
+        return 0
+    try:
+        return open_store(folder, table=table).count()
+    except MemtuiError:
+        return None
+
+
+def stores_around(config: Configuration, folder: Path) -> tuple[Path, ...]:
+    """Where the plugins keep a store by default: beside `folder`, and below the folder of the configuration."""
+    state = config.main.parent / "memory"
+    return tuple(
+        dict.fromkeys(root / name for root in (folder.parent, state) for name in ("lancedb", "lancedb-pro"))
+    )
 
 
 class _Checker:
@@ -104,16 +125,6 @@ class _Checker:
         whole = f"{self.lead}.{path}" if path else self.lead
         keys = (*self.config.config_path, *path.split(".")) if path else self.config.config_path
         return Problem(rule, severity, whole, sentence, remedy, str(self.config.spot(keys).file))
-
-    def at_root(
-        self,
-        rule: str,
-        path: tuple[str, ...],
-        sentence: str,
-        remedy: str,
-        severity: Literal["error", "warning", "note"],
-    ) -> Problem:
-        return Problem(rule, severity, ".".join(path), sentence, remedy, str(self.config.spot(path).file))
 
     def unreadable(self) -> Iterator[Problem]:
         for message in self.config.broken:
@@ -178,7 +189,7 @@ class _Checker:
         provider = self.get("retrieval.rerankProvider", "jina")
         if (
             rerank == "cross-encoder"
-            and "rerank" in (self.get("retrieval") or {})
+            and any(name.startswith("rerank") for name in self.get("retrieval") or {})
             and not key
             and provider != "tei"
         ):
@@ -267,71 +278,12 @@ class _Checker:
                 "Leave it so, or use the file lock.", "note",
             )  # fmt: skip
 
-    def slot(self) -> Iterator[Problem]:
-        slot = self.config.value(("plugins", "slots", "memory"))
-        entries = self.config.loaded.mapping("plugins", "entries", raw=True)
-        path = ("plugins", "slots", "memory")
-        if slot is None:
-            yield self.at_root(
-                "slot",
-                path,
-                "no memory plugin has the slot",
-                f'Set plugins.slots.memory to "{PRO}".',
-                "error",
-            )
-        elif slot != "none" and slot not in entries:
-            yield self.at_root(
-                "slot",
-                path,
-                f"the memory slot names {one_line(str(slot))}, which has no entry",
-                "Name a plugin that is installed.",
-                "error",
-            )
-        entry = entries.get(slot) if isinstance(slot, str) else None
-        all_off = self.config.value(("plugins", "enabled")) is False
-        if isinstance(entry, dict) and (all_off or entry.get("enabled") is False):
-            yield self.at_root(
-                "off",
-                ("plugins", "entries", str(slot), "enabled"),
-                f"{one_line(str(slot))} has the memory slot but is switched off",
-                "Switch it on.",
-                "error",
-            )
-        allow, paths = (
-            self.config.value(("plugins", "allow")),
-            self.config.value(("plugins", "load", "paths")),
-        )
-        if slot == PRO and isinstance(allow, list) and PRO not in allow:
-            yield self.at_root(
-                "allow",
-                ("plugins", "allow"),
-                f"plugins.allow leaves out {PRO}: it is not loaded",
-                "Add it.",
-                "error",
-            )
-        for text in paths if isinstance(paths, list) else ():
-            if (
-                isinstance(text, str)
-                and "${" not in text
-                and not (os.path.isabs(text) or text.startswith("~"))
-            ):
-                yield self.at_root(
-                    "load-paths",
-                    ("plugins", "load", "paths"),
-                    f"the load path {one_line(text)} is relative",
-                    "Write it from the root.",
-                    "error",
-                )
-
     def place(self, store: Store | None) -> Iterator[Problem]:
         """The configured store is empty while another one beside it holds memories."""
-        from memtui.engine.store.table_files import list_table
-
         if store is None or store.folder is None or store.count():
             return
-        for name in ("lancedb", "lancedb-pro"):
-            other = store.folder.parent / name
-            if other != store.folder and list_table(other / "memories.lance").data:
+        for other in stores_around(self.config, store.folder):
+            if other != store.folder and rows_in(other):
                 yield self.say(
                     "db-path-empty", "dbPath", f"the configured store is empty, {one_line(str(other))} is not",
                     "Set dbPath to the one that is meant, or bring the memories over.",
@@ -349,6 +301,59 @@ class _Checker:
                     "variable", below, f"{', '.join(names)} is not set here",
                     "Set it for the gateway's service; memtui cannot see that environment.", "warning",
                 )  # fmt: skip
+
+
+def slot_problems(config: Configuration) -> Iterator[Problem]:
+    """What is wrong with the memory slot, the entry that it names, and the lists of plugins that are loaded."""
+
+    def at_root(rule: str, path: tuple[str, ...], sentence: str, remedy: str) -> Problem:
+        return Problem(rule, "error", ".".join(path), sentence, remedy, str(config.spot(path).file))
+
+    slot = config.value(("plugins", "slots", "memory"))
+    entries = config.loaded.mapping("plugins", "entries", raw=True)
+    path = ("plugins", "slots", "memory")
+    if slot is None:
+        yield at_root(
+            "slot",
+            path,
+            "no memory plugin has the slot",
+            f'Set plugins.slots.memory to "{PRO}".',
+        )
+    elif slot != "none" and slot not in entries:
+        yield at_root(
+            "slot",
+            path,
+            f"the memory slot names {one_line(str(slot))}, which has no entry",
+            "Name a plugin that is installed.",
+        )
+    entry = entries.get(slot) if isinstance(slot, str) else None
+    all_off = config.value(("plugins", "enabled")) is False
+    if isinstance(entry, dict) and (all_off or entry.get("enabled") is False):
+        yield at_root(
+            "off",
+            ("plugins", "entries", str(slot), "enabled"),
+            f"{one_line(str(slot))} has the memory slot but is switched off",
+            "Switch it on.",
+        )
+    allow, paths = (
+        config.value(("plugins", "allow")),
+        config.value(("plugins", "load", "paths")),
+    )
+    if slot == PRO and isinstance(allow, list) and PRO not in allow:
+        yield at_root(
+            "allow",
+            ("plugins", "allow"),
+            f"plugins.allow leaves out {PRO}: it is not loaded",
+            "Add it.",
+        )
+    for text in paths if isinstance(paths, list) else ():
+        if isinstance(text, str) and "${" not in text and not (os.path.isabs(text) or text.startswith("~")):
+            yield at_root(
+                "load-paths",
+                ("plugins", "load", "paths"),
+                f"the load path {one_line(text)} is relative",
+                "Write it from the root.",
+            )
 
 
 def _unknown(

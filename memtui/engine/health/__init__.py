@@ -15,7 +15,14 @@ if TYPE_CHECKING:
         duplicates_job,
         plan_doctor,
     )
-    from memtui.engine.health.doctor import Examination, examine, grouped, patient_of, patient_without_table
+    from memtui.engine.health.doctor import (
+        Examination,
+        examine,
+        grouped,
+        nothing_to_look_at,
+        patient_of,
+        patient_without_table,
+    )
     from memtui.engine.health.indexes import IndexReport, advice, own_vectors, report_indexes
     from memtui.engine.health.maintenance import TableStep, answers_in_words, maintain, move_manifest_away
     from memtui.engine.health.near_duplicates import Cluster, Near
@@ -64,6 +71,7 @@ __all__ = [
     "grouped",
     "maintain",
     "move_manifest_away",
+    "nothing_to_look_at",
     "own_vectors",
     "patient_of",
     "patient_without_table",
@@ -111,6 +119,7 @@ __getattr__ = lazy_names(
         "maintain": "memtui.engine.health.maintenance",
         "move_manifest_away": "memtui.engine.health.maintenance",
         "own_vectors": "memtui.engine.health.indexes",
+        "nothing_to_look_at": "memtui.engine.health.doctor",
         "patient_of": "memtui.engine.health.doctor",
         "patient_without_table": "memtui.engine.health.doctor",
         "pin_version": "memtui.engine.health.versions",

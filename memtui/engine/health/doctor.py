@@ -119,8 +119,14 @@ def examine(
     return Examination(worst_first(findings), tuple(fine), tuple(unlooked), stopped)
 
 
+def nothing_to_look_at(error: MemtuiError) -> Examination:
+    """The document of a store of which not even a folder is there, so that no check could be made."""
+    why = "there is no store to look at"
+    return Examination((), (), tuple(Unlooked(each.kind, why) for each in all_checks()), str(error))
+
+
 def _without_table(check: Check) -> bool:
-    return check.kind in ("D29", "D34", "D35", "D36", "D38")
+    return check.kind in ("D29", "D34", "D35", "D36", "D37", "D38")
 
 
 def worst_first(findings: Sequence[HealthFinding]) -> tuple[HealthFinding, ...]:

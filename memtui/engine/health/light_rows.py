@@ -26,13 +26,13 @@ class LightRows:
     superseded_by: dict[str, str] = field(default_factory=dict)
     supersedes: dict[str, str] = field(default_factory=dict)
     archived: frozenset[str] = frozenset()
-    """Ids among those with a link whose state is archived."""
+    """Ids of the memories that are put away, by their state or their layer."""
     injected_late: dict[str, float] = field(default_factory=dict)
     """When the memories were injected (ms) whose note of it is later than the table's newest version."""
 
 
 def read_light_rows(store: Store, written_ms: float, cancel: CancelToken | None = None) -> LightRows:
-    """One pass over the times, and one over the metadata that holds a link or an injection.
+    """One pass over the times, and one over the metadata that tells of a link, an injection or the archive.
 
     `written_ms` is when the newest version was written: only injections noted for later are kept.
     """
@@ -76,7 +76,7 @@ def _links(
     older: dict[str, str] = {}
     archived: set[str] = set()
     late: dict[str, float] = {}
-    keys = ("supersede", "last_injected_at")
+    keys = ("supersede", "last_injected_at", "archive")  # a winner may say nothing of what it replaced
     wanted = " OR ".join(sql.contains(metadata, key) for key in keys)
     for batch in store.scan([id_column, metadata], where=wanted, batch_size=8_192):
         if cancel is not None:

@@ -126,7 +126,12 @@ def _relink(patient: Patient, finding: HealthFinding) -> ChangeSet:
     hidden = [
         each
         for each, by in light.superseded_by.items()
-        if (by in light.archived or not there.find(by).size or {each, by} <= found) and there.find(each).size
+        if there.find(each).size
+        and (
+            (by in light.archived and by not in light.superseded_by)
+            or not there.find(by).size
+            or {each, by} <= found
+        )
     ]
     if not hidden:
         raise RefusedError("These memories name replaced ones that are gone: nothing is hidden by that.")

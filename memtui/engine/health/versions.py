@@ -99,17 +99,17 @@ def restored_without_words(store: Store, files: TableFiles | None) -> int | None
 
 def vanished_texts(
     store: Store, files: TableFiles | None, most: int, cancel: CancelToken | None = None
-) -> Iterator[tuple[str, str]]:
-    """(id, text) of rows in older versions whose text the newest one holds no more; of the last `most` versions.
+) -> Iterator[tuple[str, str, str]]:
+    """(id, then, now): texts and metadata of older versions that the newest one holds no more; of the last `most`.
 
-    A version is read only where rows went or changed: appends and folds lose none.
+    `now` is what the newest version holds of that memory, text and metadata; empty where it is gone. A version is
+    read only where rows went or changed: appends and folds lose none.
     """
     columns = store.dialect.columns
-    now = {
-        (str(each), text)
-        for batch in store.pin().scan([columns.id, columns.text])
-        for each, text in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True)
-    }
+    names = [columns.id, *(name for name in (columns.text, columns.metadata) if name)]
+    now: dict[str, dict[str, None]] = {}
+    for id_, part in _parts(store.pin(), names):
+        now.setdefault(id_, {})[part] = None
     numbers = [version for version, _ in store.versions()][-most:]
     seen: set[tuple[str, str]] = set()
     for at, version in enumerate(numbers[:-1]):
@@ -119,14 +119,21 @@ def vanished_texts(
         if following in ("append", "fold", "index", "reserve", "settings") and at:
             continue
         try:
-            for batch in store.pin(version).scan([columns.id, columns.text]):
-                for each, text in zip(batch.column(0).to_pylist(), batch.column(1).to_pylist(), strict=True):
-                    key = (str(each), text or "")
-                    if text and key not in now and key not in seen:
-                        seen.add(key)
-                        yield key
+            for id_, part in _parts(store.pin(version), names):
+                if part and part not in now.get(id_, ()) and (id_, part) not in seen:
+                    seen.add((id_, part))
+                    yield id_, part, "\n".join(now.get(id_, ()))
         except MemtuiError:  # cleaned away meanwhile
             continue
+
+
+def _parts(pin: Snapshot, names: list[str]) -> Iterator[tuple[str, str]]:
+    """(id, one of its texts) of every row, for each of the columns behind the first."""
+    for batch in pin.scan(names):
+        ids = batch.column(0).to_pylist()
+        for number in range(1, len(names)):
+            for id_, part in zip(ids, batch.column(number).to_pylist(), strict=True):
+                yield str(id_), part or ""
 
 
 def diff_versions(store: Store, before: int, after: int) -> tuple[RowChange, ...]:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtui.engine.core.text import counted
+from memtui.engine.discovery.types import PRO
 from memtui.engine.health.check import Check, Patient, Seen
+
+if TYPE_CHECKING:
+    from memtui.engine.configuration.rules import Problem
+
 
 FRESH_MS = 7 * 86_400_000
 
@@ -15,18 +22,43 @@ _PAIR = ("lancedb", "lancedb-pro")
 def _contradictions(patient: Patient) -> Seen | None:
     from memtui.engine.configuration.file import open_config
     from memtui.engine.configuration.rules import problems_of
+    from memtui.engine.configuration.store_rules import problems_of_store
 
     found = patient.found
     if found is None or not found.config:
-        return None
+        return _unused(patient)
     config = open_config(patient.environ, patient.cwd, path=Path(found.config))
-    problems = [each for each in problems_of(config, store=patient.store) if each.rule in CONTRADICTS]
+    said = (
+        [each for each in problems_of(config, store=patient.store) if each.rule in CONTRADICTS]
+        if found.plugin == PRO
+        else problems_of_store(config, found, patient.store)
+    )
+    return _seen(said, found.config)
+
+
+def _unused(patient: Patient) -> Seen | None:
+    """A full store that no configuration names, beside the one that it names and that holds nothing."""
+    from memtui.engine.configuration.file import open_config
+    from memtui.engine.configuration.store_rules import problem_of_place
+    from memtui.engine.core.errors import MemtuiError
+
+    if patient.folder is None:
+        return None
+    try:
+        config = open_config(patient.environ, patient.cwd)
+    except MemtuiError:
+        return None  # no configuration, or more than one: `config check` says so
+    problem = problem_of_place(config, patient.folder, patient.table, patient.cwd)
+    return None if problem is None else _seen([problem], str(config.main))
+
+
+def _seen(problems: Sequence[Problem], main: str) -> Seen | None:
     if not problems:
         return None
     return Seen(
         f"{counted(len(problems), 'setting')} against the store: {problems[0].sentence}",
         len(problems),
-        files=tuple(dict.fromkeys(each.file or found.config for each in problems)),
+        files=tuple(dict.fromkeys((main, *(each.file or main for each in problems)))),
         evidence=tuple(each.sentence for each in problems),
         remedy=problems[0].remedy,
         detail={"rules": [each.rule for each in problems]},

@@ -55,8 +55,8 @@ def _in_past(patient: Patient) -> Seen | None:
         return None
     if not patient.deep and store.count() * min(older, MOST_VERSIONS) > LIGHT_ROWS:
         raise UsageError("older versions of a table of this size are read with --deep only")
-    for id_, text in vanished_texts(store, patient.files, MOST_VERSIONS, patient.cancel):
-        if find_secrets(text):
+    for id_, then, now in vanished_texts(store, patient.files, MOST_VERSIONS, patient.cancel):
+        if any(then[each.start : each.end] not in now for each in find_secrets(then)):
             ids.append(id_)
     if not ids:
         return None

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memtui.engine.core.errors import MemtuiError
 from memtui.engine.core.text import one_line
 from memtui.engine.health.check import Check, Patient, Seen, memories
+
+if TYPE_CHECKING:
+    from memtui.engine.discovery.types import FoundStore
 
 
 def _other_length(patient: Patient) -> Seen | None:
@@ -15,8 +22,23 @@ def _other_length(patient: Patient) -> Seen | None:
     return Seen(
         f"{one_line(found.model or 'the model')} gives {found.config_dims} numbers, the table holds {store.dims}",
         1,
-        files=(found.config,) if found.config else (),
+        files=_holders(patient, found),
     )
+
+
+def _holders(patient: Patient, found: FoundStore) -> tuple[str, ...]:
+    """The configuration, and the file that it includes where the model stands in one."""
+    from memtui.engine.configuration.file import open_config
+
+    if not found.config:
+        return ()
+    try:
+        config = open_config(patient.environ, patient.cwd, path=Path(found.config))
+    except MemtuiError:
+        return (found.config,)
+    lead = ("plugins", "entries", found.plugin, "config", "embedding")
+    spots = [config.spot((*lead, name)) for name in ("dimensions", "model")]
+    return tuple(dict.fromkeys((found.config, *(str(each.file) for each in spots if each.there))))
 
 
 def _other_model(patient: Patient) -> Seen | None:

@@ -178,7 +178,11 @@ def _chains(patient: Patient) -> Seen | None:
     there = {each for each in targets if catalog.find(each).size and _exact(patient, each)}
     dangling = [each for each, by in light.superseded_by.items() if by not in there]
     orphaned = [each for each, old in light.supersedes.items() if old not in there]
-    winners = [by for by in light.superseded_by.values() if by in light.archived and by in there]
+    winners = [
+        by
+        for by in light.superseded_by.values()
+        if by in light.archived and by in there and by not in light.superseded_by
+    ]
     circles = _circles(light.superseded_by)
     ids = distinct([*dangling, *orphaned, *winners, *circles])
     if not ids:
