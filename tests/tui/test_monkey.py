@@ -50,7 +50,14 @@ async def test_no_key_at_any_time_ends_the_program(
     monkeypatch.chdir(tmp_path)
     at = random.Random(seed)
     store = shutil.copytree(demo_store, tmp_path / "store")
-    engine = open_engine(store, writable=True, now=lambda: NOW_MS, environ=dict(os.environ), cwd=tmp_path)
+    engine = open_engine(
+        store,
+        writable=True,
+        state=tmp_path / "state",
+        now=lambda: NOW_MS,
+        environ=dict(os.environ),
+        cwd=tmp_path,
+    )
     size = at.choice(((80, 24), (120, 36), (200, 50)))
     pressed: list[str] = []
     keys = [key for key in KEYS if key not in LEFT_OUT]
