@@ -36,6 +36,8 @@ _FEWEST = 4
 
 _PAIRS = 12
 
+_SOUGHT_AT_ONCE = 1 << 20
+
 _PRIME = np.uint64(0x9E3779B97F4A7C15)
 
 Rows = NDArray[np.uint64]
@@ -203,15 +205,27 @@ def _hash(vectors: NDArray[np.float32]) -> NDArray[np.uint64]:
 
 
 def _groups(hashes: NDArray[np.uint64], rows: Rows) -> tuple[Rows, ...]:
-    order = np.argsort(hashes, kind="stable")
-    ordered = hashes[order]
-    starts = (
-        np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else np.zeros(0, np.int64)
+    """The rows of each hash that comes more than once; only these few are ordered, whatever the table holds."""
+    ordered = np.sort(hashes)
+    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    del ordered
+    if not len(repeated):
+        return ()
+    members = np.concatenate(
+        [
+            start + np.flatnonzero(_among(hashes[start : start + _SOUGHT_AT_ONCE], repeated))
+            for start in range(0, len(hashes), _SOUGHT_AT_ONCE)
+        ]
     )
-    sizes = np.diff(np.r_[starts, len(ordered)])
-    return tuple(
-        rows[order[start : start + size]] for start, size in zip(starts, sizes, strict=True) if size > 1
-    )
+    found = hashes[members]
+    order = np.argsort(found, kind="stable")
+    ends = np.flatnonzero(found[order][1:] != found[order][:-1]) + 1
+    return tuple(np.split(rows[members[order]], ends))
+
+
+def _among(hashes: NDArray[np.uint64], repeated: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    at = np.minimum(np.searchsorted(repeated, hashes), len(repeated) - 1)
+    return np.asarray(repeated[at] == hashes)
 
 
 def _joined(parts: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
