@@ -12,6 +12,9 @@ from memtui.engine.recall.record import Trace
 from memtui.engine.recall.request import RecallRequest
 from memtui.engine.recall.trace import OnStage
 
+FAR_VECTORS = 50_000
+"""Vectors on object storage that are searched one and all without a word."""
+
 
 def recall(
     request: RecallRequest,
@@ -31,4 +34,19 @@ def recall(
     request, asker = recipe.asker(request, context)
     outside = outside or context.outside(request.table_version)
     trace = recipe.run(request, context, outside, on_stage, cancel)
-    return replace(trace, asker=trace.asker or asker, auto_recall=context.auto_recall, kept={})
+    warnings = (*trace.warnings, *_far_search(outside))
+    return replace(
+        trace, asker=trace.asker or asker, auto_recall=context.auto_recall, kept={}, warnings=warnings
+    )
+
+
+def _far_search(outside: IoCache) -> tuple[str, ...]:
+    """A word where a search by meaning fetched many vectors over the network."""
+    rows = outside.far_vectors_read()
+    if rows <= FAR_VECTORS:
+        return ()
+    megabytes = 4 * rows * (outside.pin.dims or 0) / 1e6
+    return (
+        f"No index leads the search by meaning: each question fetches {rows:,} vectors "
+        f"({megabytes:,.0f} MB) from object storage. Health, Indexes says what one would gain.",
+    )

@@ -167,6 +167,17 @@ class IoCache:
             self._told[key] = make()
         return cast(T, self._told[key])
 
+    def far_vectors_read(self) -> int:
+        """How many vectors each search by meaning had to fetch from object storage; 0 where an index led it.
+
+        A database service searches where its vectors are: there it is 0, too.
+        """
+        if self.pin.folder is not None or self.pin.where.startswith("db://"):
+            return 0
+        if not any(_by_vector(key) for key in self._told):
+            return 0
+        return self.pin.outside_vector_index
+
     def read(self, row: CandidateRow) -> CandidateRow | None:
         """The row as this recall reads it: the edit in its place, None when the edit takes it away."""
         return self.edits.get(row.id, row) if self.edits else row

@@ -136,6 +136,13 @@ class Snapshot:
             "",
         )
 
+    @property
+    def outside_vector_index(self) -> int:
+        """Rows whose vectors every search goes through: all of them where there is no index."""
+        column = self.dialect.columns.vector
+        held = self.derived(("index rows",), lambda: vector_index_rows(self.table, column, self.where))
+        return self.rows if held is None or self._exact else int(held[1])
+
     def exactly(self) -> Snapshot:
         """The same version, whose searches by vector read every row and ask no index."""
         other = copy(self)
