@@ -112,7 +112,8 @@ def test_what_its_scope_hides_is_told_as_what_would_be(demo_engine: Engine) -> N
         verdict = explain.why_not_in(demo_engine, within, each.id, changes=False)
         found = verdict.rung("candidate_pool")
         assert verdict.gate == "scope"
-        assert found is not None and found.hypothetical
+        assert found is not None
+        assert found.hypothetical
         assert "would be number" in found.sentence
         assert "Found" not in found.sentence
         assert " is number " not in found.sentence
