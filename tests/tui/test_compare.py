@@ -309,3 +309,26 @@ async def test_an_older_side_is_told_and_asked_again(demo_store: Path, tmp_path:
         await settle(pilot)
         assert pair_of(screen).b.account.table_version == engine.info.version
         assert said not in screen_text(app)
+
+
+async def test_a_memory_of_a_scope_that_one_side_does_not_read_was_not_lost_by_its_search(
+    demo_engine: Engine,
+) -> None:
+    async with recalling(demo_engine, recipe="memtui") as (app, pilot, _):
+        await press(pilot, "C", "e", "1")
+        screen = next(each for each in app.screen_stack if isinstance(each, CompareScreen))
+        await until(pilot, lambda: screen.state.pair is not None)
+        pair = pair_of(screen)
+        assert pair.b.account.recipe == "pro/agent"
+        read = pair.b.account.asker.scopes
+        said = {
+            (pair.memories[flow.id].scope in read, view.loss_words(pair, flow, "b"))
+            for flow in pair.comparison.flows
+            if view.candidate_of(pair, "b", flow.id) is None
+        }
+        assert (False, "scope not searched") in said
+        assert {words for within, words in said if not within} == {"scope not searched"}
+        assert "scope not searched" not in {words for within, words in said if within}
+        assert "scope not searched" in view.losses(pair, pair.comparison.flows, "b")
+        await settle(pilot)
+        assert "scope not searched" in screen_text(app)

@@ -243,13 +243,23 @@ def loss_words(pair: Pair, flow: RankFlow, which: Which) -> str:
     """Where one side lost a memory: `hard cutoff .402 < .450`, `no search found it`."""
     candidate = candidate_of(pair, which, flow.id)
     if candidate is None:
-        return "no search found it"
+        return _not_met(pair, which, flow.id)
     inputs = stages.gate_step(candidate)
     missed = rule_text.missed(
         candidate.reason, inputs.get("value"), inputs.get("limit", candidate.limit), inputs
     ).split(" by ")[0]
     gate = one_line(candidate.reason).replace("_", " ")
     return f"{gate}, {missed}" if missed else gate
+
+
+def _not_met(pair: Pair, which: Which, id: str) -> str:
+    """Why a memory is no candidate of one side: its scope was not searched there, or no search found it."""
+    asker, memory = getattr(account_of(pair, which), "asker", None), pair.memories.get(id)
+    searched = asker.scopes if asker is not None else None
+    hidden = (
+        searched is not None and memory is not None and bool(memory.scope) and memory.scope not in searched
+    )
+    return "scope not searched" if hidden else "no search found it"
 
 
 def pairings(pair: Pair, selected: str) -> list[Pairing]:
@@ -377,9 +387,12 @@ def why(pair: Pair, which: Which, id: str, glyphs: Glyphs) -> Why | None:
 
 def losses(pair: Pair, flows: Sequence[RankFlow], which: Which) -> str:
     """`3: 2 limit, 1 rerank window`: which stages of one side lost these."""
+    found = [(flow.id, candidate_of(pair, which, flow.id)) for flow in flows]
     counts = Counter(
-        candidate.reason.replace("_", " ") if candidate is not None else "not found"
-        for candidate in (candidate_of(pair, which, flow.id) for flow in flows)
+        candidate.reason.replace("_", " ")
+        if candidate is not None
+        else _not_met(pair, which, id).replace("no search found it", "not found")
+        for id, candidate in found
     )
     return ", ".join(f"{n} {one_line(reason)}" for reason, n in counts.most_common())
 
