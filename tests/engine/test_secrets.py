@@ -155,6 +155,14 @@ PLAIN_ONES = {
     "WLAN-Passwort: Sonnenblume": "Sonnenblume",
     "password = swordfish\nuser = eva": "swordfish",
     "le mot de passe est 'tournesol'": "tournesol",
+    "the wifi password is tulip-garden": "tulip-garden",
+    "Guest wifi password: maple-river, changed in May": "maple-river",
+    "Das WLAN-Passwort ist apfel-baum-leiter.": "apfel-baum-leiter",
+    "door code 4711": "4711",
+    "The door code is 4711, ask Mira.": "4711",
+    "front gate code: 90210#": "90210#",
+    "Der Türcode ist 4711.": "4711",
+    "The alarm code for the shed is 9902": "9902",
 }
 """PINs and passwords without a digit, and what has to go."""
 
@@ -169,6 +177,14 @@ SPOKEN_OF = (
     "The password is encrypted end-to-end with state-of-the-art means.",
     "Password policy: long ones, and the password: see the vault, ask Mira for it.",
     "Pinned: 20241003 messages; spinning = 4711",
+    "The wifi password is case-sensitive, the guest password is read-only.",
+    "The guest wifi password is auto-generated; the network password is one-time.",
+    "WLAN-Passwort ist benutzer-abhängig, the router password is well-known",
+    "The error code is 4711, alarm code 1042 stops the pump.",
+    "zip code 90210, dialling code 0049, product code 471100",
+    "door code 4711 means that the sensor is off; the gate code 2.1.4.7 release",
+    "Run the quality gate code 20241003-1 and the indoor code 12.",
+    "The building code 2024 asks for two exits.",
 )
 
 

@@ -100,7 +100,9 @@ _HINTS = (
     *(hint for _, hint, _ in _VENDORS),
     "sk-", "_pat_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "xox", "xapp-", "akia", "asia", "aiza", "gsk_", "npm_",
     "glpat-", "hf_", "pplx-", "eyj", "-----begin", "bearer", "authoriz", "passw", "passphrase", "pwd", "secret",
-    "token", "api key", "api_key", "api-key", "apikey", "kennwort", "mot de passe", "contrase", "senha", "пароль",
+    "token", "door code", "gate code", "garage code", "keypad code", "lockbox code", "locker code", "entry code",
+    "alarm code", "building code", "türcode", "tür-code", "torcode", "tor-code", "tresorcode",
+    "api key", "api_key", "api-key", "apikey", "kennwort", "mot de passe", "contrase", "senha", "пароль",
     "geheimzahl", "密码", "密碼", "口令", "密钥", "金鑰", "パスワード", "暗証", "비밀번호", "access_key", "access key", "://",
 )  # fmt: skip
 """Every text that a rule matches has one of these in lower case, or looks like the next one; looking for them
@@ -152,6 +154,27 @@ _WORD_VALUE = (
     rf"|(?P<alone>(?<=[:=：＝]\s){_SAID_OF_ONE}[^\W\d_]{{8,}}(?=\.?\s*(?:\n|$))))"
 )
 
+# Of a network that is named, two words will do: what is said of a password in general has other words at its end.
+_NO_NAME = (
+    r"(?i:ed|able|ible|ive|ent|ing|ly|only|time|term|user|wide|free|safe|date|day|like|known|aware|hidden|written|reset"
+    r"|set|proof|friendly|length|case|art|abhängig|los)"
+)
+_NETWORK = (
+    r"(?i:wi-?fi|wlan|wireless|network|router|hotspot|guests?|gäste)[ -](?:net(?:work|z)?[ -])?"
+    r"(?i:password|passphrase|passwort|kennwort|pwd)[\"'`]?"
+    r"(?:\s*[:=：＝]\s*|\s+(?i:is|ist|lautet)\s+(?:now\s+|jetzt\s+)?)[\"'`]?"
+    rf"(?P<value>(?![^\s.,;]*{_NO_NAME}(?:[\s.,;]|$))[^\W\d_]{{3,}}(?:-[^\W\d_]{{3,}})+)"
+)
+
+# A door's code is told like this; the code of an error, a postal or a product code is not.
+_OF_WHAT = r"(?:\s+(?i:of|for|to|von|für)\s+(?i:the|our|my|die|das|den)\s+\w+)?"
+_DOOR = (
+    rf"(?:(?i:(?:door|gate|garage|keypad|lockbox|locker) code|(?:tür|haustür|tor)-?code|tresorcode){_OF_WHAT}"
+    r"(?:\s*[:=：＝]\s*|\s+(?:(?i:is|ist|lautet)\s+)?)"
+    rf"|(?i:(?:entry|alarm|building) code){_OF_WHAT}(?:\s*[:=：＝]\s*|\s+(?i:is)\s+))"
+    r"(?P<value>[0-9]{4,8}(?:[#*](?!\w))?)(?![0-9A-Za-z]|[-./:,][0-9]|\s+(?i:means|says|stands|bedeutet|heißt))"
+)
+
 _PIN = (
     r"(?:PIN|(?i:pin[ -]?(?:code|number|nummer)|(?:my|his|her|our|card|door|phone|sim|meine|handy|karten)[ -]pin"
     r"|geheimzahl))"
@@ -187,7 +210,9 @@ _FORMS: tuple[tuple[str, str], ...] = (
     ("password", _ASSIGNED + _VALUE),
     ("password", _PASSWORD + _WORD_VALUE),
     ("API key", _START + r"SK[0-9a-f]{32}(?![0-9a-fA-F])"),
+    ("password", _START + _NETWORK),
     ("PIN", _START + _PIN),
+    ("PIN", _START + _DOOR),
 )
 
 
@@ -240,15 +265,16 @@ _MARKS = {
     "API key": ("sk-", "AIza", "gsk_", "npm_", "hf_", "glpat-", "pplx-", "SK and 32 hexadecimal digits"),
     "bot token": ("digits:letters",),
     "password in an address": ("://user:...@",),
-    "PIN": ("PIN:", "PIN is", "pin code", "Geheimzahl"),
+    "PIN": ("PIN:", "PIN is", "pin code", "Geheimzahl", "door code 4711", "gate code", "Türcode"),
     "password": ("password =", "api key:", "token =", "secret:", "Kennwort ist", "密码：", "パスワード："),
 }
 
 NOT_RECOGNISED = (
     "keys of plain hexadecimal digits or letters without a word such as key, token or secret before them",
-    "passwords of letters alone in the middle of a sentence: they are recognised in quotes, as four words joined by "
-    "hyphens, and alone at the end of a line",
-    "PINs and door codes without a word such as PIN and a sign or 'is' before them",
+    "passwords of letters alone in a sentence ('the wifi password is sunflower'): they are recognised in quotes, as "
+    "four words joined by hyphens (two, of a network that is named), and alone behind a colon at the end of a line",
+    "PINs without a word such as PIN and a sign or 'is' before them; codes of anything but a door, gate, garage, "
+    "keypad or locker without 'is' or a colon",
     "words of a wallet's seed phrase",
 )
 """What no form tells from other text."""
