@@ -8,7 +8,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from memtui.cli.open_store import open_for
+from memtui.cli.open_store import DEMO, open_for
 from memtui.cli.output import print_text
 from memtui.engine import CaseBook, Engine, UsageError
 from memtui.engine.access import DEFAULT_AGENT
@@ -119,6 +119,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _whole(path: str) -> str:
+    """A path that is there in full, since hosts start the server in a folder of their own; else as it was given."""
+    found = Path(path).expanduser()
+    return str(found.resolve()) if path != DEMO and found.exists() else path
+
+
 def _print_config(args: argparse.Namespace) -> int:
     from memtui.engine.clients import HOSTS, WHERE, host_config
 
@@ -128,10 +134,14 @@ def _print_config(args: argparse.Namespace) -> int:
         )
     given = ["mcp"]
     if args.store:
-        given += ["--store", str(args.store)]
+        given += ["--store", _whole(str(args.store))]
     given += ["--rw"] * args.rw + (["--as", args.agent] if args.agent else [])
     if args.tools != "memtui":
         given += ["--tools", args.tools]
+    for option, value in (("--config", args.config), ("--workspace", args.workspace)):
+        given += [option, _whole(value)] if value else []
+    given += ["--client", args.client] if args.client else []
+    given += ["--keep-texts"] * args.keep_texts
     command = sys.argv[0] if os.path.basename(sys.argv[0]) == "memtui" else "memtui"
     print_text(host_config(args.print_config, command, given), reveal=True)
     sys.stderr.write(f"Put it {WHERE[args.print_config]}.\n")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memtui.engine import CaseBook, Engine, Memory, MemtuiError, Trace, UsageError, clean
+from memtui.engine import CaseBook, Engine, ListQuery, Memory, MemtuiError, Trace, UsageError, clean
 from memtui.engine.access import DEFAULT_AGENT, ScopePolicy
 from memtui.engine.clients import (
     Call,
@@ -38,7 +38,10 @@ MOST_TOKENS = 64
 
 MOST_BY_WORDS = 50
 
-SHARED = "global"
+MOST_NAMED = 12
+"""Scopes that an answer lists where one was named that is not there."""
+
+GLOBAL = "global"
 """The scope of what everybody may read."""
 
 
@@ -158,13 +161,26 @@ class Door:
 
     def check_scope(self, scope: str | None) -> tuple[str, ...] | None:
         """The scopes to search for a given one. ToolError for one that the client may not read."""
-        reach = self.reach
         if scope is None:
-            return reach.scopes
-        if not reach.may_name(scope):
-            shown = ", ".join(reach.scopes or ()) or "none"
-            raise ToolError(f"scope: {scope!r} is not one of yours. Leave it out, or use one of: {shown}.")
+            return self.reach.scopes
+        self.check_named(scope, "scope")
         return (scope,)
+
+    def check_named(self, scope: str, argument: str) -> None:
+        """ToolError for a scope that the client may not read, and for one that is not there where it reads all."""
+        reach = self.reach
+        if not reach.may_name(scope):
+            mine = ", ".join(reach.scopes or ()) or "none"
+            raise ToolError(
+                f"{argument}: {scope!r} is not one of yours. Leave it out, or use one of: {mine}."
+            )
+        if reach.scopes is None and reach.dialect.columns.scope is not None and not reach.dialect.owned:
+            known = [each for each, _ in self.engine.view(ListQuery()).facets.scopes if each]
+            if scope not in (GLOBAL, *known):
+                some = ", ".join(known[:MOST_NAMED]) + (", ..." if len(known) > MOST_NAMED else "")
+                raise ToolError(
+                    f"{argument}: no memory is in a scope {scope!r}. Leave it out, or use one of: {some or GLOBAL}."
+                )
 
     def write_scope(self, scope: str | None) -> str:
         """The scope that a new memory goes to. ToolError for another than the client's own."""
@@ -243,7 +259,7 @@ class Door:
         from memtui.engine.documents import consult
 
         reach = self.reach
-        if reach.scopes is not None and SHARED not in reach.scopes:
+        if reach.scopes is not None and GLOBAL not in reach.scopes:
             return None
         home = reach.home if self.agent else ""
         return consult(self.engine, trace, scope=scope or "", home=home, config=self.config)

@@ -9,7 +9,7 @@ from time import monotonic
 import mcp_types as types
 from mcp import MCPError
 
-from memtui.engine import ListQuery, MemtuiError
+from memtui.engine import ListQuery, MemtuiError, mask
 from memtui.mcp.door import Door, ToolError, shown, untrusted
 from memtui.mcp.tools.health import Health
 from memtui.mcp.tools.health import run as run_health
@@ -90,12 +90,15 @@ def prompt(door: Door, name: str, given: Mapping[str, str]) -> types.GetPromptRe
     Raises MCPError for an unknown name, a missing argument, and a store that cannot answer.
     """
     if name not in _PROMPTS:
-        raise MCPError(code=-32602, message=f"There is no prompt {name[:64]!r}: {', '.join(_PROMPTS)}.")
+        raise MCPError(
+            code=-32602, message=f"There is no prompt {mask(name)[0][:64]!r}: {', '.join(_PROMPTS)}."
+        )
     argument, description, text = _PROMPTS[name]
     known = [each.name for each in _arguments(name, argument)]
     if unknown := [each for each in given if each not in known]:
         raise MCPError(
-            code=-32602, message=f"{unknown[0][:64]}: {name} takes {', '.join(known) or 'no arguments'}."
+            code=-32602,
+            message=f"{mask(unknown[0])[0][:64]}: {name} takes {', '.join(known) or 'no arguments'}.",
         )
     if argument and not given.get(argument, "").strip():
         raise MCPError(code=-32602, message=f"{argument}: say {_ARGUMENT[argument]}.")
@@ -118,8 +121,9 @@ def _block(door: Door, question: str, session: str, usage: str) -> str:
             raise ToolError("usage: say count, and name the session; or leave it out.")
         text, ids, why = door.block(question, session, count=usage == "count")
     except (ToolError, MemtuiError) as error:
-        door.record(MEMORIES_FOR, {"query": question}, {}, began, str(error))
-        raise MCPError(code=-32603, message=str(error)) from None
+        why = mask(str(error))[0]
+        door.record(MEMORIES_FOR, {"query": question}, {}, began, why)
+        raise MCPError(code=-32603, message=why) from None
     outcome = "injected" if ids else "silent"
     told = {"action": outcome, "results": [{"id": each} for each in ids]}
     door.record(MEMORIES_FOR, {"query": question}, told, began)
@@ -179,7 +183,7 @@ def resource(door: Door, uri: str) -> types.ReadResourceResult:
     try:
         memory = door.memory(uri.removeprefix(PREFIX), "uri")
     except ToolError as error:
-        raise MCPError(code=-32602, message=str(error)) from None
+        raise MCPError(code=-32602, message=mask(str(error))[0]) from None
     line = json.dumps(
         {"id": memory.id, "scope": door.scope_of(memory), "text": shown(memory)}, ensure_ascii=False
     )

@@ -14,7 +14,7 @@ from mcp.server.stdio import stdio_server
 from pydantic import BaseModel, ValidationError
 
 from memtui import __version__
-from memtui.engine import MemtuiError
+from memtui.engine import MemtuiError, mask
 from memtui.mcp.door import Door, ToolError, usage
 from memtui.mcp.notices import NoticeBoard
 from memtui.mcp.prompts import prompt, prompts, resource, resources, template
@@ -162,6 +162,7 @@ def called(door: Door, tool: Tool, given: dict[str, Any]) -> types.CallToolResul
         why = str(usage(error))
     else:
         return _answered(door, tool, given, reply, began)
+    why = mask(why)[0]  # the journal of calls quotes it, too
     door.record(tool.name, given, {}, began, why)
     return failed(why)
 
@@ -176,8 +177,8 @@ def _answered(
 
 
 def failed(why: str) -> types.CallToolResult:
-    """An answer that says what is wrong; the text may quote what was sent, so it is data, too."""
-    text = f"Error (untrusted text may be quoted): {why}"
+    """An answer that says what is wrong; the text may quote what was sent, so it is data, too, without its secrets."""
+    text = f"Error (untrusted text may be quoted): {mask(why)[0]}"
     return types.CallToolResult(content=[types.TextContent(type="text", text=text)], is_error=True)
 
 

@@ -12,6 +12,7 @@ from memtui.engine.capture.recipes.memtui.texts import Statement, category_of, w
 from memtui.engine.capture.trace import Candidate, CaptureTrace, Text
 from memtui.engine.core.content_rules import instruction_like, noise_rule
 from memtui.engine.core.text import clean
+from memtui.engine.metadata.categories import STORAGE
 
 LONGEST = 2_000
 """Characters: what is longer is a document, not a memory."""
@@ -54,8 +55,7 @@ def remember(
     statement = Statement(stated, kind, six_word, 0, reason="handed over as it is")
     vectors, warnings = embedded(context, [stated])
     candidates = decider.all([statement], vectors)
-    if importance is not None:
-        candidates = [_weighed(candidate, importance) for candidate in candidates]
+    candidates = [_named(candidate, category, importance) for candidate in candidates]
     shown = Text(stated, "user", fate="kept")
     return replace(trace, texts=(shown,), candidates=tuple(candidates), warnings=warnings)
 
@@ -76,9 +76,13 @@ def refusal_of(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _weighed(candidate: Candidate, importance: float) -> Candidate:
+def _named(candidate: Candidate, category: str, importance: float | None) -> Candidate:
+    """With the category that was named, so that it is found under that word, and the importance that was given."""
+    given: dict[str, Any] = {"category": category} if category in STORAGE else {}
+    if importance is not None:
+        given["importance"] = importance
     writes = tuple(
-        replace(write, row=replace(write.row, importance=importance)) if write.op == "add" else write
+        replace(write, row=replace(write.row, **given)) if write.op == "add" else write
         for write in candidate.writes
     )
     return replace(candidate, writes=writes)

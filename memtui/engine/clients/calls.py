@@ -67,7 +67,7 @@ def masked(given: Any) -> Any:
     if isinstance(given, str):
         return mask(given)[0][:LONGEST_TEXT]
     if isinstance(given, Mapping):
-        return {name: masked(value) for name, value in given.items()}
+        return {masked(name): masked(value) for name, value in given.items()}
     if isinstance(given, Sequence):
         return [masked(each) for each in given]
     return given

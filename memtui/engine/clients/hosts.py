@@ -8,7 +8,7 @@ from collections.abc import Sequence
 HOSTS = ("claude", "codex", "cursor", "vscode", "openclaw")
 
 WHERE = {
-    "claude": "in a shell, or as .mcp.json in the project",
+    "claude": "in .mcp.json of the project, or under mcpServers in ~/.claude.json",
     "codex": "in ~/.codex/config.toml",
     "cursor": "in .cursor/mcp.json",
     "vscode": "in .vscode/mcp.json",

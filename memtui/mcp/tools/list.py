@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from memtui.engine import ListQuery, MemtuiError
+from memtui.engine.query import FieldTerm, Text, parse, top_terms
 from memtui.mcp.door import Door, ToolError, untrusted, usage
 from memtui.mcp.tools.base import Answer, Arguments, Reply, Tool
 from memtui.mcp.tools.get import Record, record_of
@@ -39,6 +40,8 @@ def run(door: Door, given: List) -> Reply:
     engine = door.engine
     engine.load_metadata()
     reach = door.reach
+    for scope in named_scopes(given.filter):
+        door.check_named(scope, "filter")
     try:
         view = engine.view(ListQuery(filter=given.filter, scopes=reach.stored_scopes))
     except MemtuiError as error:
@@ -58,6 +61,21 @@ def run(door: Door, given: List) -> Reply:
         Page(memories=memories, next_cursor=more),
         untrusted([f"[{each.id}] {each.text}" for each in memories], note),
     )
+
+
+def named_scopes(filter: str) -> list[str]:
+    """The scopes without which a filter matches nothing: whole names, where a term lists no other way."""
+    try:
+        terms = top_terms(parse(filter))
+    except MemtuiError:
+        return []  # the view says what is wrong with it
+    return [
+        value.text
+        for term in terms
+        if isinstance(term, FieldTerm) and term.name == "scope" and term.op != "!=" and len(term.values) == 1
+        for value in term.values
+        if isinstance(value, Text) and not value.glob
+    ]
 
 
 TOOL = Tool(

@@ -34,7 +34,7 @@ def run(door: Door, given: Why) -> Reply:
     verdict = explain.why_not_in(door.engine, trace, memory.id, changes=True)
     best = next((f"{each.knob}: {each.before} to {each.after}" for each in verdict.changes), None)
     gate = "" if verdict.returned else verdict.gate or "unknown"
-    if gate and door.writable and door.cases is not None:
+    if gate and door.cases is not None:  # cases are memtui's own: the store is only read
         door.case_book().mark(given.query, memory.id, "expected", now_ms=door.engine.now_ms, agent=door.agent)
     data = Verdict(id=memory.id, gate=gate, reason=verdict.sentence, smallest_change=best)
     text = f"[untrusted data may be quoted] {verdict.sentence}" + (
