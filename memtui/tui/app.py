@@ -142,6 +142,7 @@ class MemtuiApp(SessionApp):
     def on_mount(self) -> None:
         if self.glyphs.name == "ascii":
             self.add_class("-ascii")
+        self.begun = False
         self.call_after_refresh(self._start)
 
     @property
@@ -155,6 +156,7 @@ class MemtuiApp(SessionApp):
             self._steady.begin()
         self._problems += self._themes.load_all()
         self._store.open(self._target)
+        self.begun = True
         self.set_interval(WATCH_S, self._store.watch)
         self.set_interval(LOOK_S, self._look_at_theme)
         if self._problems:

@@ -16,7 +16,8 @@ import pytest
 from memtui.engine import transfer
 from memtui.engine.core.errors import RefusedError, UsageError
 from memtui.engine.engine import Engine
-from memtui.engine.transfer.exporting.request import Exported, ExportRequest
+from memtui.engine.transfer.exporting.export import FIRST, START_CHARS
+from memtui.engine.transfer.exporting.request import EXPORT_FORMATS, Exported, ExportRequest
 from tests.conftest import tree_hash
 from tests.engine.transfer_stores import (
     imported,
@@ -240,3 +241,27 @@ def test_reading_for_an_export_changes_nothing(tmp_path: Path) -> None:
     before = tree_hash(folder)
     _export(engine, tmp_path / "a.jsonl", "jsonl", vectors=True)
     assert tree_hash(folder) == before
+
+
+@pytest.mark.parametrize("format_name", EXPORT_FORMATS)
+def test_what_is_shown_before_is_how_the_written_files_begin(tmp_path: Path, format_name: str) -> None:
+    few = [each for each in ODD if each["text"] != SECRET][:FIRST]
+    engine = opened(own_store(tmp_path / "store", few), tmp_path / "state")
+    path = tmp_path / "out"
+    shown = transfer.first_files(engine, ExportRequest(path, format_name))
+    assert not path.exists()
+    _export(engine, path, format_name)
+    written = {each.relative_to(path).as_posix(): each for each in path.rglob("*.md")} or {"out": path}
+    assert {each.name for each in shown} == set(written)
+    for each in shown:
+        if format_name == "parquet":
+            assert all(str(row["id"]) in each.text for row in few)
+        else:
+            assert each.text == written[each.name].read_text("utf-8")[:START_CHARS]
+
+
+def test_a_secret_is_never_in_what_is_shown_before(engine: Engine, tmp_path: Path) -> None:
+    for format_name in EXPORT_FORMATS:
+        shown = transfer.first_files(engine, ExportRequest(tmp_path / "out", format_name, mask=False))
+        assert shown
+        assert "Tr0ub4dor" not in "".join(each.text for each in shown)

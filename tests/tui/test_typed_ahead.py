@@ -13,12 +13,15 @@ import pytest
 from textual import events
 
 from memtui.engine import open_engine
+from memtui.tui import app as app_module
 from memtui.tui.actions import dispatch
+from memtui.tui.app import MemtuiApp
 from memtui.tui.calls import EngineCalls
 from memtui.tui.dialogs.change_preview import ChangePreview
 from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.palette import Palette
 from memtui.tui.screens.browse.memory_list import MemoryList
+from memtui.tui.startup.open_store import opener
 from memtui.tui.widgets.row_list import RowList
 from tests.conftest import NOW_MS
 from tests.tui.driving import lines, press, running, screen_text, settle, until
@@ -223,3 +226,32 @@ async def test_keys_typed_at_once_do_what_they_do_one_by_one(
     changes = unified_diff(slowly.split("\n"), text.split("\n"), "one by one", "at once", lineterm="", n=0)
     assert screen == name, text
     assert not (found := list(changes)), "\n".join(found)
+
+
+class LateApp(MemtuiApp):
+    """Asks for its store a while after its first frame, as on a machine that has much to do."""
+
+    CSS_PATH = Path(app_module.__file__).with_name("app.tcss")
+
+    def _start(self) -> None:
+        self.set_timer(1.5, super()._start)
+
+
+async def test_a_sentence_typed_before_the_store_is_asked_for_is_done_when_it_is_open(tmp_path):
+    around = {"HOME": str(tmp_path), "MEMTUI_STATE_DIR": str(tmp_path / "state")}
+    target = str(pro_store(tmp_path / "store"))
+    app = LateApp(target, opener=opener(around, tmp_path), now=lambda: NOW_MS, environ=around)
+    async with app.run_test(size=(80, 24)) as pilot:
+        type_at_once(app, "", "ctrl+p")
+        type_at_once(app, "show number 3", "enter")
+        await until(pilot, lambda: app.current_mode == "browse")
+        await settle(pilot)
+        assert app.screen_stack[0].wish.query.filter == '"number" "3"'
+
+
+async def test_an_enter_from_before_the_terminal_was_ours_is_an_enter(tmp_path):
+    async with browsing(pro_store(tmp_path / "store")) as (app, pilot):
+        type_at_once(app, "/number 3", "ctrl+j")
+        await settle(pilot)
+        assert app.screen.query_one(MemoryList).has_focus
+        assert app.screen.wish.query.filter == "number 3"

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         FOLDERS,
         Exported,
         ExportRequest,
+        FileStart,
     )
     from memtui.engine.transfer.exporting.rows import CHOOSABLE, fields_of, left_out, parse_fields
     from memtui.engine.transfer.importing.adding import as_source
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
         detect_sources,
         estimate_export,
         export_memories,
+        first_files,
         forget_answers,
         keep_pasted,
         make_migrator,
@@ -108,6 +110,7 @@ __all__ = [
     "ExportRequest",
     "Exported",
     "FieldLoss",
+    "FileStart",
     "Form",
     "GivenPath",
     "Group",
@@ -138,6 +141,7 @@ __all__ = [
     "estimate_export",
     "export_memories",
     "fields_of",
+    "first_files",
     "forget_answers",
     "given_paths",
     "keep_pasted",
@@ -195,6 +199,7 @@ __getattr__ = lazy_names(
         "FORMS": "memtui.engine.transfer.migration",
         "FORM_TITLES": "memtui.engine.transfer.migration",
         "FieldLoss": "memtui.engine.transfer.record",
+        "FileStart": "memtui.engine.transfer.exporting.request",
         "Form": "memtui.engine.transfer.migration",
         "GROUPS": "memtui.engine.transfer.importing.request",
         "GivenPath": "memtui.engine.transfer.sources.paths",
@@ -205,6 +210,7 @@ __getattr__ = lazy_names(
         "detect_sources": "memtui.engine.transfer.operations",
         "estimate_export": "memtui.engine.transfer.operations",
         "export_memories": "memtui.engine.transfer.operations",
+        "first_files": "memtui.engine.transfer.operations",
         "forget_answers": "memtui.engine.transfer.operations",
         "model_name": "memtui.engine.transfer.operations",
         "work_folder": "memtui.engine.transfer.operations",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from memtui.engine.engine import Engine
     from memtui.engine.providers.chat import ChatSettings
     from memtui.engine.transfer.exporting.export import Exports
-    from memtui.engine.transfer.exporting.request import Exported, ExportRequest
+    from memtui.engine.transfer.exporting.request import Exported, ExportRequest, FileStart
     from memtui.engine.transfer.importing.embedding_cost import Cost
     from memtui.engine.transfer.importing.import_plan import ImportPlan, ImportResult
     from memtui.engine.transfer.importing.planner import ImportPlanner
@@ -206,6 +206,13 @@ def estimate_export(engine: Engine, request: ExportRequest) -> int:
     return estimated_bytes(
         request, engine.store, engine.catalog, now_ms=engine.now_ms, model=model_name(engine)
     )
+
+
+def first_files(engine: Engine, request: ExportRequest) -> tuple[FileStart, ...]:
+    """How the files of an export will begin, of its first memories; see `export.first_files`."""
+    from memtui.engine.transfer.exporting.export import first_files as started
+
+    return started(request, engine.store, engine.catalog, now_ms=engine.now_ms, model=model_name(engine))
 
 
 # ------------------------------------------------------------------ mending, in place

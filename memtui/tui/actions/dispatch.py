@@ -127,6 +127,8 @@ class KeymapApp(QuickApp):
         """How many steps the keys so far have gone on their ways."""
         self._told: set[str] = set()
         """Ids of actions that were said to have moved."""
+        self.begun = True
+        """Whether the store has been asked for: keys that are there before the first frame wait for that."""
         self.performed: list[str] = []
         """Ids of actions that were taken from the palette, the last one first."""
 
@@ -145,6 +147,10 @@ class KeymapApp(QuickApp):
         if not isinstance(event, events.Key) or event.is_forwarded:
             await super().on_event(event)
             return
+        if (
+            event.key == "ctrl+j"
+        ):  # an Enter that was pressed before the terminal was ours arrives as a line feed
+            event = events.Key("enter", "\r")
         if event.key in _NOW and self._holding:
             self._ahead.clear()  # what waits is given up, and so is what was to come after it
             self._holding = self._handling = False
@@ -202,7 +208,7 @@ class KeymapApp(QuickApp):
     def _must_wait(self, event: events.Key) -> bool:
         """Whether what is to take the key is not there yet: a screen that is being opened, a list being read."""
         screen, taker = self.screen, self.focused
-        if not screen.is_mounted:
+        if not screen.is_mounted or (not self.begun and event.key not in _NOW):
             return True
         active = screen.active_bindings.get(event.key)
         key = self.keys.key(active.binding.id) if active is not None else None

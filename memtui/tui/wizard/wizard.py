@@ -169,6 +169,8 @@ class Step(Generic[S]):
     """What stands in the way of the next step; empty when nothing does."""
     line: Callable[[S], str] = lambda state: ""
     """What the line to type into holds."""
+    first: Callable[[TaskRun[S]], str] = lambda run: ""
+    """The list that gets the keyboard when the step is entered; empty: the line, or else the first list."""
     begin: Callable[[TaskRun[S]], None] = _nothing
     """What the step asks of the engine when it is entered, or the store was read anew."""
     goes_on: bool | Callable[[TaskRun[S]], bool] = True

@@ -20,6 +20,7 @@ from memtui.engine.transfer.exporting.request import (
     Exported,
     ExportRequest,
     ExportWriter,
+    FileStart,
     Header,
     RowWindow,
 )
@@ -42,12 +43,14 @@ def export(
     now_ms: int,
     model: str | None = None,
     dry_run: bool = False,
+    chosen_by: dict[str, str] | None = None,
     on_progress: OnProgress | None = None,
     cancel: CancelToken | None = None,
 ) -> Exported:
     """Write the memories in the order of time (the plugin's form: newest first) and of ids within a moment.
 
-    The file (or folder) appears whole or not at all. `dry_run` counts without writing. Raises UsageError for
+    The file (or folder) appears whole or not at all. `dry_run` counts without writing. `chosen_by` is
+    what the file says of how they were chosen, where that is not the request's own filter. Raises UsageError for
     an unknown format or a filter that does not parse, RefusedError when something is there already,
     MemtuiError when there is no room.
     """
@@ -57,7 +60,8 @@ def export(
         )
     positions = chosen(request, store, catalog, now_ms)
     gone = left_out(store, request.format, request.fields)
-    header = Header(store, len(positions), request.vectors, model, now_ms, _filters(request), gone)
+    filters = _filters(request) if chosen_by is None else chosen_by
+    header = Header(store, len(positions), request.vectors, model, now_ms, filters, gone)
     _check_place(request, dry_run)
     ledger, lost = LossTable(), Counter[str]()
     masked = 0
@@ -228,6 +232,44 @@ def estimated_bytes(
         sample = replace(request, path=Path(folder) / "sample", ids=ids, filter="", scopes=None)
         written = export(sample, store, catalog, now_ms=now_ms, model=model)
     return round(written.size_bytes * len(positions) / max(1, written.rows))
+
+
+FIRST = 6
+"""Memories whose lines are shown before an export is written."""
+
+START_CHARS = 4_000
+"""Of a file that is shown before it is written."""
+
+
+def first_files(
+    request: ExportRequest, store: Store, catalog: Catalog, *, now_ms: int, model: str | None = None
+) -> tuple[FileStart, ...]:
+    """How the files of the export begin, of its first memories: written for real, elsewhere; secrets always masked."""
+    positions = chosen(request, store, catalog, now_ms)[:FIRST]
+    ids = tuple(each for each in catalog.ids.texts(positions) if each)
+    if not ids:
+        return ()
+    with tempfile.TemporaryDirectory(prefix="memtui-first-") as folder:
+        place = Path(folder) / request.path.name
+        sample = replace(request, path=place, ids=ids, filter="", scopes=None, mask=True, vectors=False)
+        export(sample, store, catalog, now_ms=now_ms, model=model, chosen_by=_filters(request))
+        if place.is_file():
+            return (FileStart(request.path.name, _beginning(place, request.format)),)
+        files = sorted(each for each in place.rglob("*.md") if each.is_file())
+        return tuple(
+            FileStart(each.relative_to(place).as_posix(), _beginning(each, request.format)) for each in files
+        )
+
+
+def _beginning(file: Path, format: str) -> str:
+    """The first characters of a file; of one that is no text, what its writer says that stands in it."""
+    from importlib import import_module
+
+    read = getattr(import_module(f"memtui.engine.transfer.writers.{format}"), "in_words", None)
+    if read is not None:
+        return str(read(file))[:START_CHARS]
+    with file.open(encoding="utf-8", errors="replace") as opened:
+        return opened.read(START_CHARS)
 
 
 # What was exported lately: where it went, for a person who looks for it. Texts are never in it.

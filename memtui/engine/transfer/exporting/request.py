@@ -134,6 +134,15 @@ class Exported:
 
 
 @dataclass(frozen=True, slots=True)
+class FileStart:
+    """How a file of an export begins."""
+
+    name: str
+    """As it is called in the place that is written to; the file's own name where the export is one file."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """What a writer knows before the first row."""
 

@@ -41,3 +41,11 @@ class ParquetWriter:
     def close(self) -> None:
         """Finish the file."""
         self._file.close()
+
+
+def in_words(file: Path) -> str:
+    """The rows of a file, a value a line: a Parquet file is no text."""
+    import pyarrow.parquet as pq
+
+    rows = pq.read_table(str(file)).to_pylist()
+    return "\n".join("".join(f"{name} = {value!r}\n" for name, value in row.items()) for row in rows)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+import re
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-from textual.content import Content
+from typing import TYPE_CHECKING, Any
 
 from memtui.engine import CancelToken, ListQuery, Memory, MemtuiError, counted, one_line, transfer
 from memtui.engine.transfer import (
     CHOOSABLE,
     EXPORT_FORMATS,
     EXPORT_TITLES,
-    FOLDERS,
     ExportRequest,
     fields_of,
     left_out,
@@ -22,196 +20,34 @@ from memtui.engine.transfer import (
 )
 from memtui.tui.dialogs.choose_one import Option
 from memtui.tui.layouts import Shape
-from memtui.tui.paint.cells import crop, fit, tilde
-from memtui.tui.paint.numbers import full, size
+from memtui.tui.paint.cells import tilde
 from memtui.tui.screens.transfer import import_source_view
-from memtui.tui.theme.tokens import scope_style
-from memtui.tui.widgets.row_list import Row
-from memtui.tui.wizard.view import (
-    RunProgress,
-    blank,
-    fact_row,
-    ledger_rows,
-    pace_rows,
-    text_rows,
-    warning_rows,
+from memtui.tui.screens.transfer.export_view import (
+    SHOWN,
+    SUFFIX,
+    ExportState,
+    Run,
+    form_rows,
+    missing,
+    path_of,
+    place_heading,
+    place_rows,
+    report_rows,
+    what_heading,
+    what_rows,
 )
-from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task, TaskRun
+from memtui.tui.wizard.view import RunProgress
+from memtui.tui.wizard.wizard import Field, Heading, Key, Step, Task
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.transfer import Exported, GivenPath
-
-
-SUFFIX = {"jsonl": ".jsonl", "json": ".json", "csv": ".csv", "parquet": ".parquet"}
-
-SHOWN = 100
-
-
-@dataclass(frozen=True, slots=True)
-class ExportState:
-    """`counted` is for `filter` (or `ids`); `trial` for the form that is chosen."""
-
-    step: Literal["what", "form", "place", "report"] = "what"
-    filter: str = ""
-    ids: tuple[str, ...] = ()
-    """Marked in Browse; they go before the filter."""
-    scopes: tuple[str | None, ...] | None = None
-    """Chosen in Browse, on top of the filter."""
-    counted: int | None = None
-    first: tuple[Memory, ...] = ()
-    format: str = "jsonl"
-    vectors: bool = False
-    mask: bool = True
-    redact: bool = False
-    fields: str = ""
-    """Names with commas; empty: all of them."""
-    trial: Exported | None = None
-    bytes: int | None = None
-    place: str = ""
-    places: tuple[GivenPath, ...] = ()
-    overwrite: bool = False
-    error: MemtuiError | None = None
-    pace: RunProgress = field(default_factory=RunProgress)
-    done: Exported | None = None
-
-
-Run = TaskRun[ExportState]
-
-
-# ------------------------------------------------------------------ what it shows
-
-
-def what_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
-    """Which memories: the ways to say it, and the first of them."""
-    state, glyphs = run.state, run.glyphs
-    if panel == "a":
-        narrowed = bool(state.filter) or state.scopes is not None
-        within = f", in {counted(len(state.scopes), 'scope')}" if state.scopes is not None else ""
-        ways = [
-            ("all", "every memory", not narrowed and not state.ids),
-            ("filter", f"those of the filter{within}", narrowed and not state.ids),
-        ]
-        if state.ids:
-            ways.append(("marks", f"the {full(len(state.ids))} marked in Browse", True))
-        return [
-            Row((Content.assemble(" ", (glyphs.mark if on else " ", "$ok"), f" {label}"),), name)
-            for name, label, on in ways
-        ]
-    if state.error is not None:
-        return warning_rows(str(state.error), width, glyphs)
-    if state.counted == 0:
-        return text_rows("No memory is kept by it: change the filter.", width, "$stale")
-    rows = []
-    for memory in state.first:
-        scope = crop(one_line(memory.scope or "-"), 18, glyphs.ellipsis)
-        line = Content.assemble(
-            " ",
-            (fit(memory.title, max(8, width - 21), glyphs.ellipsis), "$foreground"),
-            " ",
-            (scope, scope_style(memory.scope)),
-        )
-        rows.append(Row((line,), f"memory:{memory.id}"))
-    return rows
-
-
-def form_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
-    """The form, and what it loses."""
-    state, glyphs = run.state, run.glyphs
-    if panel == "a":
-        rows = run.form_rows(width, 14)
-        rows += [blank(), fact_row("memories", full(state.counted), width, glyphs)]
-        rows.append(
-            fact_row(
-                "size",
-                "measuring" if state.bytes is None else f"about {size(state.bytes)}",
-                width,
-                glyphs,
-            )
-        )
-        if state.trial is not None:
-            rows.append(fact_row("masked", counted(state.trial.masked, "memory", "memories"), width, glyphs))
-        return rows
-    if state.trial is None:
-        return text_rows("counting what this form loses", width, "$dim")
-    return ledger_rows(state.trial.loss, width, glyphs)
-
-
-def place_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
-    """Where to, and what will be written there."""
-    state, glyphs, path = run.state, run.glyphs, path_of(run.state)
-    if panel == "a":
-        begun = [import_source_view.place_row(each, width, glyphs) for each in state.places]
-        return begun or text_rows("Nothing here begins so: a new name.", width, "$dim")
-    if state.pace.phases:
-        return pace_rows(state.pace, width, glyphs, running=run.busy("run"))
-    there = path.exists() and not (path.is_dir() and state.format in FOLDERS)
-    rows = [
-        fact_row("to", tilde(str(path)), width, glyphs),
-        fact_row("memories", full(state.counted), width, glyphs),
-        fact_row("form", f"{state.format}: {EXPORT_TITLES[state.format]}", width, glyphs),
-        fact_row("size", "measuring" if state.bytes is None else f"about {size(state.bytes)}", width, glyphs),
-        fact_row("vectors", "with" if state.vectors else "without", width, glyphs),
-        fact_row("secrets", "masked" if state.mask else "left in", width, glyphs),
-        blank(),
-    ]
-    if there:
-        rows += warning_rows(
-            "There is something already; you are asked before it is replaced.", width, glyphs
-        )
-    if not state.mask:
-        rows += warning_rows("Passwords and keys in the texts are written as they are.", width, glyphs)
-    return rows
-
-
-def report_rows(run: Run, panel: str, width: int, height: int) -> Sequence[Row]:
-    """What was written."""
-    state, glyphs, done = run.state, run.glyphs, run.state.done
-    if done is None:
-        return []
-    if panel == "b":
-        return ledger_rows(done.loss, width, glyphs)
-    equal = done.rows == state.counted
-    line = Content.assemble(
-        (glyphs.mark if equal else glyphs.warn, "$ok" if equal else "$stale"),
-        f" {full(done.rows)} of {full(state.counted)}",
-    )
-    files = [fact_row("files", full(done.files), width, glyphs)] if done.files > 1 else []
-    return [
-        fact_row("written", line, width, glyphs),
-        fact_row("to", tilde(str(done.path)), width, glyphs),
-        fact_row("size", size(done.size_bytes), width, glyphs),
-        *files,
-        fact_row("masked", counted(done.masked, "memory", "memories"), width, glyphs),
-        blank(),
-        Row((Content(" copy the path"),), "way:copy"),
-        Row((Content(" export something else"),), "way:again"),
-    ]
-
-
-def what_heading(run: Run, panel: str) -> Heading:
-    """The words in the frames of the first step."""
-    found = run.state.counted
-    unknown = "not counted" if run.state.error is not None else "counting"
-    count = unknown if found is None else counted(found, "memory", "memories")
-    hint = "a filter, as in Browse: tier:core scope:agent:* age<30d"
-    names = {"line": Heading("Which memories", hint, count), "a": Heading("What")}
-    return names.get(panel, Heading("The first of them", count))
-
-
-def place_heading(run: Run, panel: str) -> Heading:
-    """The words in the frames of the third step."""
-    what = "a folder" if run.state.format in FOLDERS else "a file"
-    names = {"line": Heading("Write to", what, "{path.complete} completes"), "a": Heading("Folder")}
-    return names.get(panel, Heading("Export", "writing" if run.busy("run") else "not begun"))
-
-
-def missing(run: Run) -> str:
-    """Why the step cannot go on."""
-    return "" if run.state.error is None else str(run.state.error)
+    from memtui.engine.transfer import Exported, GivenPath, PastExport
 
 
 # ------------------------------------------------------------------ what it asks of the engine
+
+RECENT = 6
+"""Places that were written to lately, to be taken again."""
 
 NOWHERE = ".memtui-trial"
 """What a trial is written to: nothing is."""
@@ -231,14 +67,6 @@ def request_of(state: ExportState, path: Path | None = None) -> ExportRequest:
         fields=parse_fields(state.fields),
         overwrite=state.overwrite,
     )
-
-
-def path_of(state: ExportState) -> Path:
-    """The file or folder that the line names."""
-    from memtui.engine.transfer import given_paths
-
-    found = given_paths(state.place, Path.cwd())
-    return found[0] if found else Path.cwd()
 
 
 def count(run: Run) -> None:
@@ -266,8 +94,15 @@ def count(run: Run) -> None:
 
 def attempt(run: Run, **changes: Any) -> None:
     """What the form loses, and how large it is."""
-    run.keep(**changes, trial=None, bytes=None, error=None)
+    run.keep(**changes, trial=None, bytes=None, begins=None, error=None)
     engine, request = run.engine, request_of(run.state)
+    start = replace(request, path=path_of(run.state) if run.state.place else Path(name_of(run.state)))
+    run.work(
+        "begins",
+        lambda _, stop: transfer.first_files(engine, start),
+        lambda begins: run.set(begins=begins),
+        paced=False,
+    )
     run.work(
         "trial",
         lambda _, stop: transfer.export_memories(engine, request, dry_run=True, cancel=stop),
@@ -288,6 +123,8 @@ def renew(run: Run) -> None:
     if run.state.counted is None:
         count(run)
     attempt(run)
+    if run.state.step == "place":
+        look_at(run, run.state.place)
 
 
 def write(run: Run) -> None:
@@ -389,16 +226,24 @@ def paste(run: Run, text: str) -> None:
 
 def place_typed(run: Run, text: str) -> None:
     """Another path: what begins like it."""
+    if text != run.state.place:
+        run.keep(place=text, overwrite=False, error=None)
+        look_at(run, text)
+        run.paint()
+
+
+def look_at(run: Run, text: str) -> None:
+    """What begins like a path, and where was written lately."""
     from memtui.engine.transfer import completions
 
-    run.keep(place=text, overwrite=False, error=None)
-    run.work(
-        "places",
-        lambda _, stop: completions(text, Path.cwd()),
-        lambda places: run.set(places=places),
-        paced=False,
-    )
-    run.paint()
+    engine = run.engine
+
+    def call(_: object, stop: CancelToken) -> tuple[tuple[GivenPath, ...], tuple[PastExport, ...]]:
+        past = {each.path: each for each in reversed(transfer.past_exports(engine).all())}
+        last = sorted(past.values(), key=lambda each: -each.time_ms)[:RECENT]
+        return tuple(completions(text, Path.cwd())), tuple(last)
+
+    run.work("places", call, lambda found: run.set(places=found[0], recent=found[1]), paced=False)
 
 
 def complete(run: Run) -> None:
@@ -451,11 +296,20 @@ def to_form(run: Run) -> None:
         attempt(run, step="form")
 
 
+def name_of(state: ExportState) -> str:
+    """A name for what is written: of the scope where there is one, else of the words that are looked for."""
+    named = state.scopes[0] if state.scopes is not None and len(state.scopes) == 1 else ""
+    words = (named or "").rpartition(":")[2] or ("" if state.ids or ":" in state.filter else state.filter)
+    plain = "-".join(re.findall(r"\w+", words.casefold()))[:40]
+    return f"{plain or 'memories'}{SUFFIX.get(state.format, '')}"
+
+
 def to_place(run: Run) -> None:
     """Go on to where it is written."""
-    name = f"memories{SUFFIX.get(run.state.format, '')}"
-    run.keep(step="place", place=run.state.place or name, error=None)
-    place_typed(run, run.state.place)
+    name = name_of(run.state)
+    run.keep(step="place", place=run.state.place or name, proposed=name, error=None)
+    look_at(run, run.state.place)
+    run.paint()
 
 
 def back_to(step: str) -> Callable[[Run], bool]:
@@ -478,10 +332,16 @@ def start(
     scopes: tuple[str | None, ...] | None = None,
     format: str = "",
 ) -> ExportState:
-    """Of every memory, or of what is marked or listed in Browse; with a form, from the second step on."""
+    """Of every memory, or of what is marked or listed in Browse; with a form all is decided but the yes."""
     state = ExportState(ids=ids, filter=filter, scopes=scopes)
-    return replace(state, format=format, step="form") if format else state
+    if not format:
+        return state
+    state = replace(state, format=format, step="place", ready=True)
+    return replace(state, place=name_of(state), proposed=name_of(state))
 
+
+TYPING = "{path.take} takes the path, then {transfer.write} writes it: whole or not at all."
+READY = "{transfer.write} writes it: whole or not at all. tab to the path, {transfer.back} to the form."
 
 TASK = Task[ExportState](
     "export",
@@ -509,7 +369,7 @@ TASK = Task[ExportState](
             "form",
             form_rows,
             lambda run, panel: (
-                Heading("Form", where="{wizard.open} changes") if panel == "a" else Heading("What is lost")
+                Heading("Form", where="{wizard.open} changes") if panel == "a" else Heading("What is written")
             ),
             shape=Shape("two", side_rows=9),
             form=form,
@@ -524,9 +384,10 @@ TASK = Task[ExportState](
             "place",
             place_rows,
             place_heading,
-            shape=Shape("two", line=True, side_rows=5),
+            shape=lambda run: Shape("two", line=True, side_rows=2 if run.state.ready else 5),
             begin=renew,
-            advice="{path.take} takes the path, then {transfer.write} writes it: whole or not at all.",
+            advice=lambda run: READY if run.state.ready else TYPING,
+            first=lambda run: "b" if run.state.ready else "",
             missing=missing,
             line=lambda state: state.place,
             goes_on=False,

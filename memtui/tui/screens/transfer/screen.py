@@ -54,7 +54,7 @@ class TransferScreen(BaseScreen):
     """The frame of a task; what is in it is the business of the task."""
 
     MODE = "transfer"
-    BESIDE = frozenset(("sums", "size", "estimate", "measure"))
+    BESIDE = frozenset(("sums", "size", "begins", "estimate", "measure"))
     OF_ROW = frozenset(
         ("look", "places", "page", "count", "stores", "plan", "trial", "preview", "rehearse", "run", "source")
     )
@@ -322,7 +322,9 @@ class TransferScreen(BaseScreen):
 
     def _focus_first(self) -> None:
         arranged = self.query_one(LayoutContainer)
-        if arranged.shows("line"):
+        if self.run is not None and (first := self.run.part.first(self.run)):
+            self.focus_list(first)
+        elif arranged.shows("line"):
             self.query_one(PathLine).focus()
         else:
             self.focus_list("a" if arranged.shows("a") else "b")
