@@ -506,3 +506,36 @@ def test_the_default_is_not_taken_out(tmp_path: Path) -> None:
     other = inner.replace("20", "12").replace("api-key", "oauth")
     shorts = {each.short for each in plan_changes(home(tmp_path, pro(other)), PLANS["C"])}
     assert {"llm.auth", "retrieval.candidatePoolSize"} <= shorts
+
+
+def test_a_file_on_one_line_stays_on_one_line(tmp_path: Path) -> None:
+    text = '{"plugins":{"entries":{"memory-lancedb-pro":{"enabled":true,"config":{"autoRecall":false}}}}}\n'
+    config = home(tmp_path, text)
+    made = config.with_settings([(each.path, each.after) for each in plan_changes(config, PLANS["A"])])
+    (after,) = made.values()
+    assert after.count("\n") == 1
+    assert json5.loads(after)["plugins"]["slots"] == {"memory": PRO}
+
+
+def test_settings_in_a_second_config_bring_the_same_with_them(tmp_path: Path) -> None:
+    """The plugin takes its settings from a second `config` inside, where there is one."""
+    block = "embedding: { apiKey: '${K}', model: 'nomic-embed-text', dimensions: 768 }"
+    found = []
+    for inner in (block, f"config: {{ {block} }}"):
+        config = home(tmp_path, pro(inner))
+        changes = plan_changes(config, PLANS["A"])
+        kinds = [each.kind for each in consequences_of(config, changes, environ={})]
+        found.append((kinds, sorted(each.short for each in changes)))
+    assert found[0] == found[1]
+    assert "reembed" in found[0][0]
+
+
+def test_plugins_that_a_new_list_leaves_out_are_named(tmp_path: Path) -> None:
+    config = home(
+        tmp_path,
+        "{ plugins: { load: { paths: ['/opt/x'] }, entries: { other: {}, off: { enabled: false } } } }",
+    )
+    changes = plan_changes(config, PLANS["C"])
+    said = [each for each in consequences_of(config, changes, environ={}) if each.kind == "plugins"]
+    assert [each.detail["left_out"] for each in said] == [["other"]]
+    assert said[0].grave

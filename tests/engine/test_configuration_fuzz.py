@@ -54,6 +54,7 @@ class Writer:
                 "",
                 " ",
                 f"{self.newline}    ",
+                f"{self.newline}\t\t",
                 " /* a } comment, with 'quotes' */ ",
                 f' // to the end {{ "x": {self.newline}',
                 "\t",
@@ -64,7 +65,10 @@ class Writer:
 
     def key(self, name: str) -> str:
         bare = [name] if re.fullmatch(r"[A-Za-z_$][\w$]*", name) else []
-        return self.rng.choice([*bare, *bare, f"'{name}'", f'"{name}"'])
+        at = self.rng.randrange(len(name))
+        odd = f"{name[:at]}\\u{ord(name[at]):04x}{name[at + 1 :]}"  # a letter by its number
+        odds = [f"'{odd}'", *([odd] if bare and at else [])] if name != "$include" else []
+        return self.rng.choice([*bare, *bare, f"'{name}'", f'"{name}"', *odds])
 
     def value(self, value: Any) -> str:
         if isinstance(value, dict):
@@ -76,7 +80,11 @@ class Writer:
             return self.rng.choice([f"'{value}'", f'"{value}"'])
         if isinstance(value, bool) or value is None:
             return {True: "true", False: "false", None: "null"}[value]
-        return self.rng.choice([str(value), f"+{value}", f"{value}e0"] if value else ["0"])
+        short = [str(value).lstrip("0")] if isinstance(value, float) and 0 < value < 1 else []
+        digits = [hex(value), hex(value).upper().replace("X", "x")] if isinstance(value, int) else []
+        return self.rng.choice(
+            [str(value), f"+{value}", f"{value}e0", *short, *digits] if value else ["0", "0x0"]
+        )
 
     def object(self, tree: dict[str, Any]) -> str:
         parts = []

@@ -11,13 +11,14 @@ from memtui.engine.configuration.access_plan import access_under
 from memtui.engine.configuration.file import REMOVED, Configuration
 from memtui.engine.configuration.plans import SettingChange
 from memtui.engine.core.errors import MemtuiError
+from memtui.engine.core.text import one_line
 from memtui.engine.providers.http import host_of
 
 if TYPE_CHECKING:
     from memtui.engine.store.table import Store
 
 
-Kind = Literal["restart", "reembed", "access", "services", "scores", "silence"]
+Kind = Literal["restart", "reembed", "access", "services", "plugins", "scores", "silence"]
 
 RESTART = "openclaw gateway restart"
 
@@ -85,6 +86,7 @@ def consequences_of(
     if _changes_vectors(config, vectors):
         out.append(_reembed(config, below, store))
     out += _services(config, below)
+    out += _allowed(config, changes)
     out.append(_access(config, changes, environ or {}, store))
     low = below.get("retrieval.minScore")
     if low is not None and isinstance(low.after, int | float) and low.after >= 0.5:
@@ -188,6 +190,24 @@ def _services(config: Configuration, below: Mapping[str, SettingChange]) -> list
             host = host_of(change.after)
             out.append(Consequence("services", f"{what} {host}", detail={"host": host}))
     return out
+
+
+def _allowed(config: Configuration, changes: Sequence[SettingChange]) -> list[Consequence]:
+    """Plugins that run today and are left out by a list of the allowed ones that was not there before."""
+    made = next((each for each in changes if each.path == ("plugins", "allow") and each.before is None), None)
+    if made is None or not isinstance(made.after, list):
+        return []
+    entries = config.loaded.mapping("plugins", "entries", raw=True)
+    out = [
+        name
+        for name, entry in entries.items()
+        if name not in made.after and not (isinstance(entry, dict) and entry.get("enabled") is False)
+    ]
+    if not out:
+        return []
+    names = ", ".join(map(one_line, out))
+    said = f"plugins.allow is made, and only what it names is loaded from then on: {names} is left out"
+    return [Consequence("plugins", said, True, {"left_out": out})]
 
 
 def _access(

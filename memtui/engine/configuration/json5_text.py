@@ -359,6 +359,8 @@ class _Style:
     bare_keys: bool
     step: str
     newline: str
+    inline: bool = False
+    """Whether the whole file stands on one line."""
 
 
 def _style(text: str, node: Node) -> _Style:
@@ -371,7 +373,9 @@ def _style(text: str, node: Node) -> _Style:
     bare = sum(bool(name) for name, _ in keys)
     step = re.search(r"^([ \t]+)\S", text, re.MULTILINE)
     tabs = step is not None and step[1].startswith("\t")
-    return _Style(quote, bare > len(keys) / 2, "\t" if tabs else "  ", "\r\n" if "\r\n" in text else "\n")
+    inline = bool(keys) and not any(each in text.strip() for each in _LINE_ENDS)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    return _Style(quote, bare > len(keys) / 2, "\t" if tabs else "  ", newline, inline)
 
 
 def _member(key: str, value: Any, indent: str, style: _Style) -> str:
@@ -382,6 +386,8 @@ def _member(key: str, value: Any, indent: str, style: _Style) -> str:
 def _render(value: Any, indent: str, style: _Style) -> str:
     if isinstance(value, str):
         return _quoted(value, style.quote)
+    if isinstance(value, dict) and value and style.inline:
+        return "{ " + ", ".join(_member(key, each, indent, style) for key, each in value.items()) + " }"
     if isinstance(value, dict) and value:
         inner = indent + style.step
         members = f",{style.newline}".join(

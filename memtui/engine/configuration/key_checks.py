@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from memtui.engine.discovery.plugins import embedding_of, rerank_of
 from memtui.engine.discovery.variables import expand_field
+from memtui.engine.providers import reranker
+from memtui.engine.providers.embedding_services import EmbeddingSettings, request, service_of
 from memtui.engine.providers.http import PostError, host_of
 
 WORD = "test"
@@ -33,6 +36,8 @@ class KeyCheck:
     key: str
     body: Mapping[str, Any] | None
     """None: a GET."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """With the key in them, in the service's own form."""
     expect_dims: int | None = None
 
     @property
@@ -72,56 +77,86 @@ class KeyResult:
 
 
 def checks_for(settings: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[KeyCheck, ...]:
-    """The requests that tell whether the services of these settings (dotted path to value) work; none is made."""
+    """The requests that tell whether the services of these settings (dotted path to value) work; none is made.
+
+    Each has the form in which its service is asked in earnest. A model that is signed in to with OAuth has no key to
+    be checked.
+    """
+    embedding = _embedding(settings, environ)
+    keys = _keys(settings.get("embedding.apiKey"), environ)
+    out = [*_vectors(embedding, keys), *_reranking(settings, environ)]
+    if (
+        settings.get("llm.model")
+        and settings.get("llm.auth") != "oauth"
+        and settings.get("smartExtraction") is not False
+    ):
+        name, key = (_keys(settings.get("llm.apiKey"), environ) or keys or [("", "")])[0]
+        url = _text(settings, "llm.baseURL", environ) or embedding.url  # as the plugin takes it
+        model = _text(settings, "llm.model", environ)
+        body = {"model": model, "messages": [{"role": "user", "content": WORD}], "max_tokens": 1}
+        purpose = f"extracting with {model}"
+        out.append(KeyCheck(purpose, f"{url.rstrip('/')}/chat/completions", name, key, body, _bearer(key)))
+    return tuple(out)
+
+
+def _embedding(settings: Mapping[str, Any], environ: Mapping[str, str]) -> EmbeddingSettings:
+    """The embedding service as the plugin would ask it, without keys."""
+    block: dict[str, Any] = {}
+    for path, value in settings.items():
+        top, dot, name = path.partition(".")
+        if top == "embedding" and dot and "." not in name and name != "apiKey":
+            block[name] = (expand_field(value, environ) or value) if isinstance(value, str) else value
+    given = {"embedding": block, "dimensions": settings.get("dimensions")}
+    found = embedding_of(given, given, environ, None)[0]
+    assert found is not None
+    return found
+
+
+def _vectors(embedding: EmbeddingSettings, keys: list[tuple[str, str]]) -> list[KeyCheck]:
     out: list[KeyCheck] = []
-    base = _text(settings, "embedding.baseURL", environ) or "https://api.openai.com/v1"
-    model = _text(settings, "embedding.model", environ) or "text-embedding-3-small"
-    name, key = _key(settings.get("embedding.apiKey"), environ)
-    dims = settings.get("embedding.dimensions")
-    if _is_ollama(base):
-        out.append(KeyCheck("Ollama is running", f"{_root(base)}/api/tags", "", "", None))
-    body: dict[str, Any] = {"model": model, "input": [WORD]}
-    if settings.get("embedding.taskPassage"):
-        body["task"] = settings["embedding.taskPassage"]
-    out.append(
-        KeyCheck(
-            f"embedding with {model}",
-            f"{base.rstrip('/')}/embeddings",
-            name,
-            key,
-            body,
-            dims if isinstance(dims, int) else None,
-        )
-    )
-    if settings.get("retrieval.rerank") == "cross-encoder" and settings.get("retrieval.rerankApiKey"):
-        name, key = _key(settings["retrieval.rerankApiKey"], environ)
-        url = _text(settings, "retrieval.rerankEndpoint", environ) or "https://api.jina.ai/v1/rerank"
-        body = {
-            "model": settings.get("retrieval.rerankModel", "jina-reranker-v3"),
-            "query": WORD,
-            "documents": [WORD],
-        }
-        if settings.get("retrieval.rerankProvider", "jina") == "jina":
-            body["top_n"] = 1
-        out.append(KeyCheck(f"reranking with {body['model']}", url, name, key, body))
-    if settings.get("llm.model") and settings.get("smartExtraction") is not False:
-        name, key = _key(settings.get("llm.apiKey"), environ)
-        url = _text(settings, "llm.baseURL", environ) or "https://api.openai.com/v1"
-        body = {
-            "model": settings["llm.model"],
-            "messages": [{"role": "user", "content": WORD}],
-            "max_tokens": 1,
-        }
+    service = service_of(embedding)
+    if service.name == "ollama":
+        root = embedding.url.removesuffix("/v1")
+        body: dict[str, Any] = {"model": embedding.model, "input": [WORD]}
+        name, key = (keys or [("", "")])[0]
+        out.append(KeyCheck("Ollama is running", f"{root}/api/tags", "", "", None))
         out.append(
             KeyCheck(
-                f"extracting with {settings['llm.model']}",
-                f"{url.rstrip('/')}/chat/completions",
-                name,
-                key,
-                body,
+                f"embedding with {embedding.model}", f"{root}/v1/embeddings", name, key, body, _bearer(key),
+                embedding.expected_dimensions,
             )
-        )
-    return tuple(out)
+        )  # fmt: skip
+        return out
+    for number, (name, key) in enumerate(keys or [("", "")], 1):
+        url, headers, body = request(embedding, service, [WORD], task=embedding.task_passage, key=key)
+        which = f", key {number} of {len(keys)}" if len(keys) > 1 else ""
+        out.append(
+            KeyCheck(
+                f"embedding with {embedding.model}{which}", url, name, key, {**body, "input": [WORD]}, headers,
+                embedding.expected_dimensions,
+            )
+        )  # fmt: skip
+    return out
+
+
+def _reranking(settings: Mapping[str, Any], environ: Mapping[str, str]) -> list[KeyCheck]:
+    retrieval = {
+        path.removeprefix("retrieval."): value
+        for path, value in settings.items()
+        if path.startswith("retrieval.")
+    }
+    if not retrieval.get("rerank") and not retrieval.get("rerankApiKey"):
+        return []
+    found, _ = rerank_of(retrieval, retrieval, environ, None)
+    if found is None:
+        return []
+    name, key = (_keys(retrieval.get("rerankApiKey"), environ) or [("", "")])[0]
+    headers, body = reranker.request(replace(found, api_key=key), WORD, [WORD], 1)
+    return [KeyCheck(f"reranking with {found.model}", found.endpoint, name, key, body, headers)]
+
+
+def _bearer(key: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
 
 
 def run_checks(checks: Sequence[KeyCheck], *, timeout_s: float = TIMEOUT_S) -> tuple[KeyResult, ...]:
@@ -173,12 +208,13 @@ def _ask(check: KeyCheck, timeout_s: float) -> tuple[int, Any, float]:
 
     from memtui.engine.providers.http import new_client
 
-    headers = {"Authorization": f"Bearer {check.key}"} if check.key else {}
     begun = time.perf_counter()
     try:
         with new_client(check.url) as client:
             method = "GET" if check.body is None else "POST"
-            reply = client.request(method, check.url, json=check.body, headers=headers, timeout=timeout_s)
+            reply = client.request(
+                method, check.url, json=check.body, headers=dict(check.headers), timeout=timeout_s
+            )
             ms = (time.perf_counter() - begun) * 1000
             try:
                 return reply.status_code, reply.json(), ms
@@ -194,7 +230,7 @@ def _dims(reply: Any) -> int | None:
     try:
         return len(reply["data"][0]["embedding"])
     except (TypeError, KeyError, IndexError):
-        return None
+        return None  # a list of models, a ranking, a conversation
 
 
 def _text(settings: Mapping[str, Any], path: str, environ: Mapping[str, str]) -> str:
@@ -202,20 +238,9 @@ def _text(settings: Mapping[str, Any], path: str, environ: Mapping[str, str]) ->
     return (expand_field(value, environ) or value) if isinstance(value, str) else ""
 
 
-def _key(value: Any, environ: Mapping[str, str]) -> tuple[str, str]:
-    """(name of the variable, key); the name is empty for a key that is written out."""
+def _keys(value: Any, environ: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(name of the variable, key) of each key; the name is empty for a key that is written out."""
     from memtui.engine.discovery.variables import key_refs
 
     refs = key_refs("key", value, value, environ, None)
-    if not refs:
-        return "", ""
-    ref = refs[0]
-    return (ref.name if ref.source == "environment" else ""), ref.read()
-
-
-def _is_ollama(base: str) -> bool:
-    return ":11434" in base
-
-
-def _root(base: str) -> str:
-    return base.rstrip("/").removesuffix("/v1")
+    return [(ref.name if ref.source == "environment" else "", ref.read()) for ref in refs]
