@@ -56,6 +56,22 @@ def test_a_judgement_replaces_an_earlier_one() -> None:
     assert (judged.expected, judged.rejected) == ((), ("m",))
 
 
+def test_a_grade_counts_in_the_gain_and_the_best_is_that_of_who_has_none() -> None:
+    graded = case(("a", "b")).graded("b", 1)
+    assert [graded.grade(each) for each in ("a", "b", "c")] == [3, 1, None]
+    best = 7 + 1 / math.log2(3)
+    assert measure(graded, ["a", "b"], ["global"] * 2, 3).ndcg == pytest.approx(1)
+    assert measure(graded, ["b", "a"], ["global"] * 2, 3).ndcg == pytest.approx((1 + 7 / math.log2(3)) / best)
+    assert measure(graded, ["b"], ["global"], 1).ndcg == pytest.approx(1 / 7)
+    rejected = graded.graded("a", 0)
+    assert (rejected.expected, rejected.rejected, rejected.grade("a")) == (("b",), ("a",), 0)
+    assert rejected.marked("b", "right").grades == ()  # judged anew, without a word about how well
+    assert case_from(rejected.as_json(), "here") == rejected
+    assert "grades" not in case().as_json()
+    with pytest.raises(UsageError, match="grades of line 1"):
+        case_from({"query": "q", "expected": ["a"], "grades": {"a": 4}}, "line 1")
+
+
 def test_a_book_survives_a_round_trip_and_two_writers(tmp_path: Path) -> None:
     book, other = CaseBook(tmp_path / "s" / "cases.json"), CaseBook(tmp_path / "s" / "cases.json")
     assert book.cases() == ()

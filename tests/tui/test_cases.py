@@ -56,6 +56,25 @@ async def casing(
         yield app, pilot, screen
 
 
+async def test_a_grade_is_given_on_the_row_and_kept_with_the_case(demo_engine: Engine) -> None:
+    book = book_of(demo_engine)
+    async with recalling(demo_engine) as (app, pilot, screen):
+        ids = [c.id for c in screen.state.trace.results]  # type: ignore[union-attr]
+        await press(pilot, "plus")
+        assert "▌ 13" in screen_text(app)
+        assert "grade 3 of 3: it answers the question" in said(app)
+        await press(pilot, "minus")
+        (case,) = book.cases()
+        assert (case.expected, case.grades) == ((ids[0],), ((ids[0], 2),))
+        await press(pilot, "j", "minus")
+        assert book.cases()[0].rejected == (ids[1],)
+        await press(pilot, "plus")
+        (case,) = book.cases()
+        assert dict(case.grades) == {ids[0]: 2, ids[1]: 1}
+        assert "▌ 21" in screen_text(app)
+        assert screen.query_one(ResultList).verdicts == {ids[0]: "2", ids[1]: "1"}
+
+
 @pytest.mark.slow
 async def test_marks_make_a_case_which_is_there_again_with_the_question(demo_engine: Engine) -> None:
     book = book_of(demo_engine)

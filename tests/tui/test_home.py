@@ -131,4 +131,4 @@ def test_a_question_is_right_when_nothing_rejected_came_and_what_is_expected_did
         rows = case_rows(Lately((), (case,), answers), 40, 9, ASCII, load_keys(), asking=False)
         assert rows[1].content.plain.startswith(f"{mark} ")
     (first, *_) = case_rows(Lately(), 40, 9, ASCII, load_keys(), asking=False)
-    assert first.content.plain.startswith("o or f on an answer")
+    assert first.content.plain.startswith("+ or - on an answer")

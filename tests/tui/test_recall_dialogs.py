@@ -134,7 +134,9 @@ async def test_a_call_of_the_stores_own_agent_is_asked_again_as_that_agent(demo_
 async def test_more_and_fewer_change_the_option_and_wait(demo_engine: Engine) -> None:
     engine = Wrapped(demo_engine)
     async with recalling(engine) as (app, pilot, screen):
-        await press(pilot, "plus", "plus", "minus")
+        for step in (screen.action_more, screen.action_more, screen.action_fewer):
+            step()
+        await settle(pilot)
         assert screen.state.form.limit == 7
         text = screen_text(app)
         assert "k 7*" in text

@@ -18,6 +18,9 @@ from memtui.engine.recall.request import UNSET
 Verdict = Literal["right", "wrong", "expected"]
 """right: it came back and should. wrong: it came back and should not. expected: it should come back."""
 
+MOST = 3
+"""The best grade."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -39,6 +42,8 @@ class Case:
     created_ms: int = 0
     everyone: bool = False
     """Whether it asks in all scopes even where an agent would not see them."""
+    grades: tuple[tuple[str, int], ...] = ()
+    """How well expected memories answer, 1 to 3, where somebody said so; who is not named has the best grade."""
 
     @property
     def searched(self) -> Any:
@@ -56,6 +61,20 @@ class Case:
             return "expected"
         return "rejected" if memory_id in self.rejected else ""
 
+    def grade(self, memory_id: str) -> int | None:
+        """How well a memory answers: 3 answers it, 2 helps, 1 touches it, 0 does not belong; None where not judged."""
+        if memory_id in self.rejected:
+            return 0
+        return dict(self.grades).get(memory_id, MOST) if memory_id in self.expected else None
+
+    def graded(self, memory_id: str, grade: int) -> Case:
+        """The case with one memory graded from 0 to 3; 0 rejects it."""
+        left = self.without(memory_id)
+        if grade <= 0:
+            return left.marked(memory_id, "wrong")
+        pair = (memory_id, min(grade, MOST))
+        return replace(left.marked(memory_id, "right"), grades=(*left.grades, pair))
+
     def marked(self, memory_id: str, verdict: Verdict) -> Case:
         """The case with one memory judged; a later judgement replaces an earlier one."""
         left = self.without(memory_id)
@@ -69,6 +88,7 @@ class Case:
             self,
             expected=tuple(each for each in self.expected if each != memory_id),
             rejected=tuple(each for each in self.rejected if each != memory_id),
+            grades=tuple(each for each in self.grades if each[0] != memory_id),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -85,6 +105,7 @@ class Case:
             "note": self.note,
             "created_ms": self.created_ms,
             **({"all_scopes": True} if self.everyone else {}),
+            **({"grades": dict(self.grades)} if self.grades else {}),
         }
 
 
@@ -155,7 +176,23 @@ def case_from(value: Any, where: str) -> Case:
         query_vector=None if vector is None else tuple(float(x) for x in vector),
         note=str(value.get("note") or ""),
         created_ms=int(value.get("created_ms") or 0),
+        grades=_grades(value.get("grades"), lists["expected"], where),
     )
+
+
+def _grades(given: Any, expected: tuple[str, ...], where: str) -> tuple[tuple[str, int], ...]:
+    """The grades of expected memories; what is said of others counts for nothing."""
+    if given is None:
+        return ()
+    known = (1, 2, MOST)
+    if not isinstance(given, Mapping) or not all(
+        type(each) is int and each in known for each in given.values()
+    ):
+        raise UsageError(
+            f"grades of {where} are not numbers from 1 to {MOST} by id.",
+            fix='Write {"<id>": 2}; a memory of grade 0 stands among the rejected.',
+        )
+    return tuple((each, grade) for each, grade in given.items() if each in expected)
 
 
 # Cases as JSON lines: read one by one, so that a broken line loses nobody else.

@@ -28,7 +28,9 @@ class Measures:
     mrr: float | None
     """1 / rank of the first expected memory, 0 when none came back."""
     ndcg: float | None
-    """Discounted gain of the expected memories over that of the best possible order (Jarvelin and Kekalainen)."""
+    """Discounted gain of the expected memories over that of the best possible order (Jarvelin and Kekalainen).
+
+    The gain of a memory is 2^grade - 1; memories that have no grade of their own have the best one."""
     silence: float | None
     """For a case that asks for silence: 1 when nothing came back, or the recall said that none of it answers."""
     rejected: float
@@ -50,8 +52,14 @@ def measure(
     top = list(ids[:k])
     expected = set(case.expected)
     ranks = [rank for rank, each in enumerate(top, 1) if each in expected]
-    gain = sum(1 / math.log2(rank + 1) for rank in ranks)
-    best = sum(1 / math.log2(rank + 1) for rank in range(1, min(len(expected), k) + 1))
+    gains = (
+        {each: 2.0 ** (case.grade(each) or 0) - 1 for each in expected}
+        if case.grades
+        else dict.fromkeys(expected, 1.0)
+    )
+    gain = sum(gains[top[rank - 1]] / math.log2(rank + 1) for rank in ranks)
+    ideal = sorted(gains.values(), reverse=True)[:k]
+    best = sum(each / math.log2(rank + 1) for rank, each in enumerate(ideal, 1))
     outside = 0 if case.scopes is None else sum(1 for scope in scopes[:k] if scope not in case.scopes)
     spoken = bool(expected)
     return Measures(

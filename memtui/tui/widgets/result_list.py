@@ -76,7 +76,7 @@ def hit_lines(
 ) -> tuple[Content, ...]:
     """One result in one line, or two with its evidence below, each of `width` cells.
 
-    `verdict`: what the saved case of the question says of it, "expected", "rejected" or nothing.
+    `verdict`: what the saved case of the question says of it, "expected", "rejected", its grade, or nothing.
     """
     text_cells = max(8, width - 12 - TAIL)
     band = fit(one_line(hit.band)[: BAND_CELLS - 1], BAND_CELLS, "") if hit.band else ""
@@ -85,7 +85,11 @@ def hit_lines(
     bright = "$score-high" if hit.share >= 0.6 else "$score-mid" if hit.share >= 0.4 else "$score-low"
     first = Content.assemble(
         (right(str(hit.rank), 3), "bold $foreground"),
-        {"expected": (glyphs.mark, "bold $ok"), "rejected": (glyphs.cross, "bold $danger")}.get(verdict, " "),
+        (verdict, "bold $ok")
+        if verdict.isdigit()
+        else {"expected": (glyphs.mark, "bold $ok"), "rejected": (glyphs.cross, "bold $danger")}.get(
+            verdict, " "
+        ),
         (glyphs.tier(hit.tier), tier_style(hit.tier)),
         " ",
         (fit(one_line(hit.category or "")[:4], 4, ""), category_style(hit.category)),

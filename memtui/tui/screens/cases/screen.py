@@ -240,7 +240,7 @@ class Choosing(BoundPart[CasesState]):
         self.app.push_screen(TextPrompt("Cases file", hint), taken)
 
 
-_MARKS = "{recall.right} right   {recall.wrong} wrong   {recall.expected} expected   {recall.expect-nothing} nothing"
+_MARKS = "{recall.raise} {recall.lower} grade   {recall.expected} expected   {recall.expect-nothing} nothing"
 
 
 class CasesScreen(BaseScreen):

@@ -387,7 +387,8 @@ def case_rows(
     """Every saved question with a mark for whether it is answered as it should be; each leads to Recall."""
     cases, answers = lately.cases, lately.answers
     if not cases:
-        said = f"{keys.cap('recall.right')} or {keys.cap('recall.wrong')} on an answer of Recall saves its question"
+        caps = f"{keys.cap('recall.raise')} or {keys.cap('recall.lower')}"
+        said = f"{caps} on an answer of Recall grades it and saves its question"
         lines = Content.styled(said, "$dim").wrap(max(12, width))
         return [
             LinkRow(line, partial(AskRecall, "", False) if not i else None) for i, line in enumerate(lines)

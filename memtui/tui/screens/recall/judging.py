@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     )
 
 
+GRADES = ("it does not belong", "it touches the question", "it helps", "it answers the question")
+"""What the grades of a memory mean, 0 first."""
+
 ChangeRequest = tuple[str, "RecallRequest"]
 """A title, and a request of which the question does not matter."""
 
@@ -83,6 +86,7 @@ class Marking(BoundPart[RecallState]):
         verdicts = dict.fromkeys(case.rejected, "rejected") if case is not None else {}
         if case is not None:
             verdicts |= dict.fromkeys(case.expected, "expected")
+            verdicts |= {id: str(grade) for id, grade in case.grades}
         self.post_message(self.Judged(verdicts))
 
     # ------------------------------------------------------------------ the cases
@@ -133,6 +137,21 @@ class Marking(BoundPart[RecallState]):
         if selected:
             self._judge(selected, verdict)
 
+    def grade(self, by: int) -> None:
+        """Raise or lower the grade of the selected memory; one without a grade gets the best, or 0."""
+        selected = self.state.selected
+        if not selected:
+            return
+
+        def change(case: Case) -> tuple[Case, str]:
+            now = case.grade(selected)
+            grade = max(
+                0, min(len(GRADES) - 1, (0 if by < 0 else len(GRADES) - 1) if now is None else now + by)
+            )
+            return case.graded(selected, grade), f"grade {grade} of {len(GRADES) - 1}: {GRADES[grade]}"
+
+        self._change(change)
+
     def expect(self) -> None:
         """The dropped memory under the cursor should have come back; else one that the person picks."""
         engine = self.session.engine
@@ -159,7 +178,7 @@ class Marking(BoundPart[RecallState]):
         """Nothing should come back for this question."""
 
         def change(case: Case) -> tuple[Case, str]:
-            return replace(case, expected=(), rejected=()), "case saved: nothing should come back"
+            return replace(case, expected=(), rejected=(), grades=()), "case saved: nothing should come back"
 
         self._change(change)
 

@@ -72,6 +72,8 @@ _NEED_AN_ANSWER = frozenset(
         "bisect",
         "right",
         "wrong",
+        "raise",
+        "lower",
         "expected",
         "expect_nothing",
         "copy",
@@ -384,7 +386,7 @@ class RecallScreen(BaseScreen):
         if action in _NEED_AN_ANSWER:
             if self.state.trace is None or (action == "missing" and not self.state.trace.candidates):
                 return None
-            if action in ("copy", "explain", "browse", "more_like"):
+            if action in ("copy", "explain", "browse", "more_like", "raise", "lower"):
                 return True if self.state.selected else None
         if action == "replace":
             return True if self.state.radar or (self.state.trace and self.state.selected) else None
@@ -499,6 +501,12 @@ class RecallScreen(BaseScreen):
 
     def action_wrong(self) -> None:
         self.marking.judge("wrong")
+
+    def action_raise(self) -> None:
+        self.marking.grade(1)
+
+    def action_lower(self) -> None:
+        self.marking.grade(-1)
 
     def action_expected(self) -> None:
         self.marking.expect()
