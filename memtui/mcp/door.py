@@ -148,7 +148,9 @@ class Door:
     @property
     def reach(self) -> Reach:
         """What the client may read and write here: never more than the store's own rules give its agent."""
-        engine = self.engine
+        engine = (
+            self._engine or self.engine
+        )  # rules and columns hold for every version: no look for a newer one
         access = engine.access
         block = (self.config or {}).get("scopes")
         if isinstance(block, Mapping) and isinstance(access, ScopePolicy):

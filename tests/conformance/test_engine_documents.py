@@ -214,6 +214,9 @@ FUNCTIONS: dict[str, Callable[[Given], Any]] = {
 }
 
 
+ADMIN = {"extractUserTextMessages", "memory_list", "memory_stats", "memory_export"}
+"""Compared by tests/conformance/test_engine_admin.py."""
+
 CAPTURED = {
     *(
         "shouldCapture",
@@ -234,12 +237,8 @@ CAPTURED = {
 LEFT = {
     "cosineSimilarity": "vectors are compared by numpy, all of one length",
     "scope.normalize_scope_token": "the sidecar's scope names; no store of ours or the engine has them",
-    "extractUserTextMessages": "capture reads the same texts; the counts are in its own trace",
     "redactSensitiveText(export)": "exports mask everything that is found, upstream leaves some of it readable",
     "memory_import (real LanceDB table)": "imports are planned, previewed and undone: other counters",
-    "memory_export": "exports have memtui's own form",
-    "memory_list": "lists have memtui's own form",
-    "memory_stats": "statistics have memtui's own form",
     "memory_store": "a read-only door has no tool that writes",
     "memory_forget": "a read-only door has no tool that writes",
     "memory_import": "a read-only door has no tool that writes",
@@ -252,7 +251,7 @@ LEFT = {
 def test_no_recorded_function_is_forgotten(shared: Path) -> None:
     file = shared / "fixtures" / "mem-engine" / "golden.json"
     recorded = {case["fn"] for case in json.loads(file.read_text(encoding="utf-8"))["cases"]}
-    compared = {*FUNCTIONS, *test_memory_core.FUNCTIONS, *engine_cases.FUNCTIONS, *CAPTURED}
+    compared = {*FUNCTIONS, *test_memory_core.FUNCTIONS, *engine_cases.FUNCTIONS, *CAPTURED, *ADMIN}
     assert recorded - compared == LEFT.keys()
 
 

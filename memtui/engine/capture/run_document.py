@@ -34,6 +34,7 @@ def document(
         "entry": entry,
         "calls": [each.as_json() for each in trace.calls],
         "warnings": list(trace.warnings),
+        **({"receipt": trace.facts["receipt"]} if "receipt" in trace.facts else {}),
         "proof": dict(proof) if proof is not None else {"proven": None, "why": "not asked for"},
     }
 

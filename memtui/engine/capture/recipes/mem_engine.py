@@ -170,18 +170,79 @@ def _plain(text: str) -> str:
     return " ".join("".join(c if c.isalnum() or c.isspace() else " " for c in without_tags).split())
 
 
-def user_texts(messages: Sequence[Message], settings: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """(place, text) of what is scanned: the newest user messages, their first text blocks, so many characters."""
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What of a conversation is scanned, and how much of it is not."""
+
+    texts: tuple[tuple[int, str], ...]
+    """(place of the message, text)."""
+    older: int
+    """User messages before the first that is looked at."""
+    cut: int
+    """Characters of the messages looked at that are left out: beyond the blocks of one, beyond all characters."""
+
+    @property
+    def messages(self) -> int:
+        """User messages of which something is scanned."""
+        return len({at for at, _ in self.texts})
+
+    @property
+    def chars(self) -> int:
+        """Characters that are scanned."""
+        return sum(len(text) for _, text in self.texts)
+
+
+def user_texts(messages: Sequence[Message], settings: Mapping[str, Any]) -> Scan:
+    """What is scanned: the newest user messages, their first text blocks, so many characters."""
     users = [(at, each) for at, each in enumerate(messages) if each.role == "user"]
+    looked_at = users[-int(settings["maxScannedUserMessages"]) :]
     left = int(settings["maxTotalInputChars"])
     found: list[tuple[int, str]] = []
-    for at, message in users[-int(settings["maxScannedUserMessages"]) :]:
-        for text in _blocks(message.content)[: int(settings["maxTextBlocksPerMessage"])]:
-            if left <= 0:
-                return found
-            found.append((at, text[:left]))
-            left -= len(text)
-    return found
+    cut = 0
+    for at, message in looked_at:
+        for place, text in enumerate(_blocks(message.content)):
+            taken = ""
+            if left > 0 and place < int(settings["maxTextBlocksPerMessage"]):
+                taken = text[:left]
+                found.append((at, taken))
+            left -= len(taken)
+            cut += len(text) - len(taken)
+    return Scan(tuple(found), len(users) - len(looked_at), cut)
+
+
+_COUNTED = {
+    "tool output": "tool_output",
+    "secret": "secrets_like",
+    "said twice": "duplicate",
+    "duplicate": "duplicate",
+    "to-dos of this turn": "todo_rate_limit",
+    "to-do of the last hours": "todo_dedupe_window",
+}
+"""Gates and the plugin's counters of what they stop; it counts nothing of the others."""
+
+
+def receipt(scan: Scan, parts: int, gates: Mapping[str, int], stored: int) -> dict[str, Any]:
+    """The plugin's receipt of a turn: counts, no text. `unlisted`, our own, counts what it drops without a word."""
+    stopped = dict.fromkeys(
+        (*dict.fromkeys(_COUNTED.values()), "older_user_messages", "input_chars_truncated"), 0
+    )
+    for gate, count in gates.items():
+        if gate in _COUNTED:
+            stopped[_COUNTED[gate]] += count
+    stopped |= {"older_user_messages": scan.older, "input_chars_truncated": scan.cut}
+    return {
+        "schema": "openclaw-mem-engine.autoCapture.receipt.v1",
+        "verbosity": "low",
+        "candidateExtractionCount": parts,
+        "filteredOut": stopped,
+        "scanned": {
+            "userMessages": scan.messages,
+            "textBlocks": len(scan.texts),
+            "textChars": scan.chars,
+        },
+        "storedCount": stored,
+        "unlisted": {gate: count for gate, count in sorted(gates.items()) if gate not in _COUNTED},
+    }
 
 
 def _blocks(content: Any) -> list[str]:
@@ -291,9 +352,12 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
     """The trace of one turn."""
     settings = {**DEFAULTS, **request.config}
     turn = _Turn(settings, request, context)
+    scan = user_texts(request.messages, settings)
     scanned: dict[int, list[str]] = {}
-    for at, block in user_texts(request.messages, settings):
+    for at, block in scan.texts:
         scanned.setdefault(at, []).append(block)
+    gates: dict[str, int] = {}
+    parts = 0
     texts: list[Text] = []
     candidates: list[Candidate] = []
     for number, message in enumerate(request.messages):
@@ -310,14 +374,17 @@ def run(request: CaptureRequest, context: CaptureContext) -> CaptureTrace:
         for block in scanned[number]:
             for part in split_candidates(strip_injected(block)):
                 candidate, gate, value, limit = turn.decide(part, block, len(texts))
+                parts += 1
                 if candidate is not None:
                     candidates.append(candidate)
                     fate = "kept" if candidate.writes else ("known" if fate == "dropped" else fate)
                 if gate:
                     stops.append((gate, value, limit))
+                    gates[gate] = gates.get(gate, 0) + 1
         first = stops[0] if stops and fate != "kept" else ("" if fate == "kept" else "empty", None, None)
         texts.append(replace(text, fate=fate, gate=first[0], value=first[1], limit=first[2]))
-    return CaptureTrace("mem-engine", settings, context.now_ms, tuple(texts), tuple(candidates))
+    told = {"receipt": receipt(scan, parts, gates, turn.stored)}
+    return CaptureTrace("mem-engine", settings, context.now_ms, tuple(texts), tuple(candidates), facts=told)
 
 
 RECIPE = CaptureRecipe(
