@@ -490,11 +490,11 @@ def capture(width: int, height: int, *, view: str, said: bool, listed: bool, zoo
     if size_class(width) == "narrow":
         if not listed:
             return {"talks": Box(0, 0, width, height)}
+        sent = 2
         texts = max(5, height * 4 // 9)
-        candidate = max(4, (height - texts) // 2)
-        return stacked(
-            0, width, {"texts": texts, "candidate": candidate, "trace": height - texts - candidate}
-        )
+        candidate = max(4, (height - texts - sent) * 2 // 5)
+        trace = height - texts - candidate - sent
+        return stacked(0, width, {"texts": texts, "candidate": candidate, "trace": trace, "sent": sent})
     left = max(28, width // 5)
     right = max(40, width // 3)
     middle = width - left - right

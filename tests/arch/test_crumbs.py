@@ -20,6 +20,8 @@ KEPT = {
     "memtui.engine.capture.recipes.pro.gates": "the gates of the plugin as a table; the run beside it would bury them",
     "memtui.tui.screens.health.version_rows": "the painting of one view, as config_rows beside it",
     "memtui.tui.screens.audit.mend_choice": "the dialogs of one choice, as edit_rights beside it",
+    "memtui.engine.capture.job_faults": "known faults of another program, counted; the jobs beside it only plan",
+    "memtui.tui.screens.capture.sent": "what leaves the machine: looked for under this name",
     "memtui.engine.catalog.kept_columns": "what is remembered of a table between two starts",
     "memtui.engine.explain.index_loss": "a loss that no gate sees: the same recall asked without the index",
     "memtui.engine.health.light_rows": "columns that the catalog does not keep",

@@ -232,6 +232,8 @@ def test_upgrade_with_a_language_model(tmp_path: Path) -> None:
         dry = transfer.plan_upgrade(engine, settings, dry_run=True)
         assert server.requests == []
         planned = transfer.plan_upgrade(engine, settings)
+        assert any("put the summary in the place of 2 texts" in note for note in planned.warnings)
+        assert not any("in the place of" in note for note in dry.warnings)
         assert [change.id for change in dry.changes] == [change.id for change in planned.changes]
         assert server.requests[0].path == "/v1/chat/completions"
         assert server.requests[0].key == "sk-test"

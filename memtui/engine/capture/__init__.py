@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         under,
     )
     from memtui.engine.capture.chat import Chat
-    from memtui.engine.capture.commits import chosen, commit, plan, reworded
+    from memtui.engine.capture.commits import chosen, commit, plan, reworded, together
     from memtui.engine.capture.conversation import Conversation, parse_conversations, read_conversations
     from memtui.engine.capture.funnel import (
         SETTINGS,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture.inbox import Inbox, Item, shown
     from memtui.engine.capture.jobs import PlannedJob, plan_compaction, plan_dream, plan_reflection
     from memtui.engine.capture.live import Live
-    from memtui.engine.capture.lost_text import CaptureVerdict, Remedy, place_of, why_not, with_remedy
+    from memtui.engine.capture.lost_text import CaptureVerdict, Remedy, Rung, place_of, why_not, with_remedy
     from memtui.engine.capture.pipeline import capture
     from memtui.engine.capture.prompts import OWN, PRO, ModelChat
     from memtui.engine.capture.proof import prove
@@ -80,6 +80,7 @@ __all__ = [
     "Recorder",
     "Remedy",
     "Run",
+    "Rung",
     "SessionBlock",
     "Text",
     "capture",
@@ -116,6 +117,7 @@ __all__ = [
     "run_case",
     "session_block",
     "shown",
+    "together",
     "trial_words",
     "try_settings",
     "under",
@@ -153,6 +155,7 @@ __getattr__ = lazy_names(
         "PlannedJob": "memtui.engine.capture.jobs",
         "Recorder": "memtui.engine.capture.recording",
         "Remedy": "memtui.engine.capture.lost_text",
+        "Rung": "memtui.engine.capture.lost_text",
         "Run": "memtui.engine.capture.funnel",
         "SETTINGS": "memtui.engine.capture.funnel",
         "Text": "memtui.engine.capture.trace",
@@ -194,6 +197,7 @@ __getattr__ = lazy_names(
         "trial_words": "memtui.engine.capture.capture_cases",
         "try_settings": "memtui.engine.capture.capture_cases",
         "under": "memtui.engine.capture.capture_cases",
+        "together": "memtui.engine.capture.commits",
         "under_settings": "memtui.engine.capture.funnel",
         "why_not": "memtui.engine.capture.lost_text",
         "with_remedy": "memtui.engine.capture.lost_text",

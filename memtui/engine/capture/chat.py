@@ -23,6 +23,8 @@ class ChatReply:
     tokens_in: int | None = None
     tokens_out: int | None = None
     ms: float = 0.0
+    cost: float | None = None
+    """In the currency of the configured prices; 0 on this machine, None where no price is known."""
 
 
 class Chat(Protocol):
@@ -47,7 +49,7 @@ class Call:
     model: str | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """The call in the command-line contract: purpose, tokens, milliseconds."""
+        """The call in the command-line contract: purpose, tokens, milliseconds, cost."""
         reply = self.reply
         tokens = None
         if reply is not None and (reply.tokens_in is not None or reply.tokens_out is not None):
@@ -56,6 +58,7 @@ class Call:
             "purpose": self.purpose,
             "tokens": tokens,
             "ms": round(reply.ms, 3) if reply is not None else 0.0,
+            "cost": None if reply is None else reply.cost,
             **({"error": self.error} if self.error else {}),
         }
 

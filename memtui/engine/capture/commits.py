@@ -55,6 +55,13 @@ def plan(trace: CaptureTrace, store: Store) -> ChangeSet:
     return ChangeSet(ACTION, title(trace), changes, store.version)
 
 
+def together(traces: Sequence[CaptureTrace], store: Store) -> ChangeSet:
+    """Everything that several runs on the same version would write, as one change set; to try, not to apply: none of
+    them has seen what the others add."""
+    writes = [write for trace in traces for write in trace.writes]
+    return ChangeSet(ACTION, f"{len(traces)} conversations captured", folded(writes, store), store.version)
+
+
 def title(trace: CaptureTrace) -> str:
     """One line for the journal: how many memories, and what became of them."""
     made = [each for each in trace.candidates if each.writes]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.access import ScopePolicy
+from memtui.engine.capture import job_faults
 from memtui.engine.capture.chat import Chat, ChatError
 from memtui.engine.capture.draft import StoredRow
 from memtui.engine.capture.pipeline import folded
@@ -76,7 +77,7 @@ def plan_compaction(
     settings = given.compaction or CompactionSettings()
     world = world_of(context, given, Path())
     groups = jobs.compact(world, settings, force=True, groups=_sound_groups if sound else None)
-    warnings = [note for group in groups for note in _faults(group, context.now_ms)]
+    warnings = [note for group in groups for note in job_faults.of_cluster(group, context.now_ms)]
     merged = sum(len(group) for group in groups)
     title = f"{merged} memories compacted into {len(groups)}"
     return _planned(
@@ -100,27 +101,21 @@ def _sound_groups(
     ]
 
 
-def _faults(group: Sequence[StoredRow], now_ms: int) -> list[str]:
-    metas = [row.meta(now_ms) for row in group]
-    found = []
-    past = sum(1 for meta in metas if not meta.active(now_ms) or meta.state == "archived")
-    if past:
-        found.append(f"{past} of {len(group)} are no longer valid or archived: their words would count again")
-    if len(scopes := {str(row.scope) for row in group}) > 1:
-        found.append(f"scopes are mixed: {', '.join(sorted(scopes))} into {group[0].scope}")
-    if len(kinds := {meta.memory_category for meta in metas}) > 1:
-        found.append(f"categories are mixed: {', '.join(sorted(kinds))}")
-    return found
-
-
 def plan_dream(context: CaptureContext, config: Mapping[str, Any] | None = None) -> PlannedJob:
     """Plan one sweep of dreaming: duplicates archived, tiers moved, memories promoted, a row of patterns."""
     settings = replace(dreaming_config(config or {}), enabled=True)
     world = world_of(context, plugin_config({}, {}), Path())
+    before = {row.id: row for row in world.draft.rows()}
     counts = jobs.dream(world, settings)
     phases = counts["phases"]
     changed = sum(phase["changed"] for phase in phases.values())
-    return _planned(world, "dream", f"{changed} memories changed by dreaming", phases, ())
+    return _planned(
+        world,
+        "dream",
+        f"{changed} memories changed by dreaming",
+        phases,
+        tuple(job_faults.of_dream(world, settings.light, before)),
+    )
 
 
 def plan_reflection(
@@ -160,7 +155,13 @@ def plan_reflection(
         )
     rows = len(world.draft.writes)
     return replace(
-        _planned(world, "reflect", f"{rows} memories of a reflection", {"rows": rows, "file": text}, ()),
+        _planned(
+            world,
+            "reflect",
+            f"{rows} memories of a reflection",
+            {"rows": rows, "file": text},
+            tuple(job_faults.of_reflection(world, report)),
+        ),
         report=report,
     )
 

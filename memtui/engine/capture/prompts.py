@@ -164,4 +164,4 @@ class ModelChat:
         except providers.ChatError as error:
             raise ChatError(str(error)) from None
         call = reply.call
-        return ChatReply(reply.text, "", call.model, call.tokens_in, call.tokens_out, call.ms)
+        return ChatReply(reply.text, "", call.model, call.tokens_in, call.tokens_out, call.ms, call.cost)

@@ -84,7 +84,26 @@ def plan_upgrade(
         changes.append(_upgraded(row, columns, summarise, now_ms))
         if on_progress:
             on_progress(Progress("summarising", len(changes), len(rows), "memories"))
-    return set_of(store, "upgrade", "upgrade", [*changes, *unreadable])
+    return _with_the_plugins_way(set_of(store, "upgrade", "upgrade", [*changes, *unreadable]), store)
+
+
+def _with_the_plugins_way(planned: ChangeSet, store: Store) -> ChangeSet:
+    """The plan with what the plugin's own upgrade would do to the same rows, and this one does not."""
+    text = store.dialect.columns.text
+    reworded = sum(_says_otherwise(each, text) for each in planned.changes)
+    if not reworded:
+        return planned
+    note = (
+        f"the plugin's own would put the summary in the place of {counted(reworded, 'text', 'texts')}, beside "
+        "vectors of the old words; here every text stays"
+    )
+    return replace(planned, warnings=(*planned.warnings, note))
+
+
+def _says_otherwise(change: Change, text: str) -> bool:
+    """Whether the content that a row gets says something else than its text."""
+    content, edit = change.after.get("l2_content"), change.edit
+    return isinstance(content, str) and edit is not None and content != edit.expects.get(text)
 
 
 def _is_old(values: Mapping[str, Any]) -> bool:

@@ -95,6 +95,34 @@ def test_dreaming_puts_a_duplicate_away_and_undo_brings_it_back(tmp_path: Path) 
     assert {engine.get(name).state for name in ("a", "b", "c")} == {"confirmed"}
 
 
+def test_dreaming_says_what_it_gets_wrong(tmp_path: Path) -> None:
+    near = [row("a", 0.0, 1), row("b", 0.1, 0.5, memory_category="events"), row("old", 1.5, 30)]
+    notes = plan_dream(context_of(opened(tmp_path, near))).change_set.warnings
+    assert any("would be archived as a copy" in note and "events" in note for note in notes)
+    assert any(
+        note.startswith("tiers are only looked at") and "1 older memory keeps" in note for note in notes
+    )
+
+
+def test_dreaming_of_young_rows_of_one_category_says_nothing(tmp_path: Path) -> None:
+    planned = plan_dream(context_of(opened(tmp_path, [row("a", 0.0, 1), row("b", 0.1, 0.5)])))
+    assert planned.change_set.changes
+    assert planned.change_set.warnings == ()
+
+
+def test_a_second_reflection_says_which_lines_are_there_and_which_get_lost(tmp_path: Path) -> None:
+    engine = opened(tmp_path, [])
+    report = REPORT.replace("## Derived", "- The gate is green.\n\n## Derived")
+    chat = Replies({"reflect": [REPORT, report]}, json.dumps)
+    first = plan_reflection(context_of(engine, chat), TALK, tmp_path / "ws", session="s1")
+    assert first.change_set.warnings == ()
+    engine.curate.apply(first.change_set)
+    engine.refresh()
+    notes = plan_reflection(context_of(engine, chat), TALK, tmp_path / "ws", session="s2").change_set.warnings
+    assert any(note.startswith("2 lines are stored already") for note in notes)
+    assert any("The gate is green." in note for note in notes)
+
+
 def test_a_reflection_becomes_rows_and_files(tmp_path: Path) -> None:
     engine = opened(tmp_path, [])
     chat = Replies({"reflect": [REPORT]}, json.dumps)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memtui.engine.capture import CaptureRequest, CaptureTrace
 
 
-RUN, COUNT, TRY, EXPORT = "run", "count", "try", "export"
+RUN, COUNT, TRY, EXPORT, ANSWERS = "run", "count", "try", "export", "answers"
 
 AS_IT_IS = "\0as-it-is"
 """The value of the chooser that is no setting."""
@@ -49,7 +49,7 @@ def turned_by(answer: str, turned: Mapping[str, Any]) -> dict[str, Any]:
 class Counting(BoundPart[CaptureState]):
     """Counts what became of the conversations; it knows the state, not the screen."""
 
-    OF_ROW = frozenset((RUN, COUNT))
+    OF_ROW = frozenset((RUN, COUNT, ANSWERS))
 
     @property
     def engine(self) -> Engine | None:
@@ -62,7 +62,7 @@ class Counting(BoundPart[CaptureState]):
 
     def stop(self) -> bool:
         """Stop what is running; False where nothing is."""
-        running = [name for name in (RUN, COUNT, TRY, EXPORT) if self.runner.busy(name)]
+        running = [name for name in (RUN, COUNT, TRY, EXPORT, ANSWERS) if self.runner.busy(name)]
         self.runner.cancel_all()
         if running:
             self.become(lambda state: replace(state, waiting=""))
@@ -103,12 +103,21 @@ class Counting(BoundPart[CaptureState]):
         engine, span = self.engine, span or self.state.span
         turned = dict(self.state.turned if turned is None else turned)
         counted = tuple((self.state.runs if runs is None else runs).values())
-        if engine is not None:
-            self.call(
-                COUNT,
-                lambda token, report: working.losses_counted(engine, counted, span, turned, token),
-                lambda found: self.become(lambda state: _counted(state, *found)),
-            )
+        if engine is None:
+            return
+
+        def have(found: tuple[Any, ...]) -> None:
+            self.become(lambda state: _counted(state, *found))
+            if counted:
+                self.call(
+                    ANSWERS,
+                    lambda token, report: working.answers(engine, counted, turned, token, report),
+                    lambda answers: self.become(lambda state: replace(state, answers=answers)),
+                )
+
+        self.call(
+            COUNT, lambda token, report: working.losses_counted(engine, counted, span, turned, token), have
+        )
 
     def look_back(self, days: int) -> None:
         """So many days."""
@@ -162,4 +171,6 @@ class Counting(BoundPart[CaptureState]):
 def _counted(state: CaptureState, funnel: Any, days: Any, otherwise: Any, unknown: int) -> CaptureState:
     gates = [each.gate for each in funnel.losses]
     loss = state.loss if state.loss in gates else gates[0] if gates else ""
-    return replace(state, funnel=funnel, days=days, otherwise=otherwise, unknown=unknown, loss=loss)
+    return replace(
+        state, funnel=funnel, days=days, otherwise=otherwise, unknown=unknown, loss=loss, answers={}
+    )

@@ -17,6 +17,7 @@ from memtui.tui.screens.capture.state import CaptureState
 from memtui.tui.widgets.row_list import Row
 
 if TYPE_CHECKING:
+    from memtui.engine import RecallEffect
     from memtui.engine.capture import Otherwise
 
 
@@ -43,7 +44,8 @@ def steps(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
     ):
         room = max(8, min(32, width - 46))
         drawn = bar(count / found.texts, room, glyphs) if count else ""
-        said = parts if name == "rows" else ""
+        whole = f"of {counted(len(state.runs), 'conversation')}{as_if(state)}"
+        said = {"rows": parts, "texts": whole}.get(name, "")
         rows.append(
             Row(
                 (
@@ -91,7 +93,10 @@ def otherwise(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
     if state.otherwise is None:
         return [Row((Content.styled(f" {state.waiting or 'replaying'}", "$dim"),))]
     now = state.funnel.rows
-    rows = [Row((Content.assemble(" ", *_tried(each, now, width, glyphs)),)) for each in state.otherwise]
+    rows = [_as_it_is(state, width, glyphs)]
+    rows += [
+        Row((Content.assemble(" ", *_tried(state, each, now, width, glyphs)),)) for each in state.otherwise
+    ]
     note = "replayed with the answers that were given: no model is asked"
     if state.unknown:
         note = f"as it is turned, a model would be asked {counted(state.unknown, 'question')} more: not known"
@@ -115,15 +120,48 @@ def words_of(setting: str, value: Any) -> str:
     return named.get(setting, f"{setting}: {value}")
 
 
-def _tried(each: Otherwise, now: int, width: int, glyphs: Glyphs) -> list[str | tuple[str, str]]:
+def _as_it_is(state: CaptureState, width: int, glyphs: Glyphs) -> Row:
+    """What these rows would do to the answers of recall, before other settings are compared with it."""
+    effect = state.answers.get("")
+    if effect is None:
+        said = "trying the questions asked here" if state.funnel and state.funnel.rows else ""
+    elif not effect.asked:
+        said = "no question was asked here yet: no answer can change"
+    else:
+        said = f"answers to {counted(effect.asked, 'question')}: {_answers(effect)}"
+    name, room = "as it is turned" if state.turned else "as it is", _name_room(width)
+    said = crop(said, width - room - 5, glyphs.ellipsis)
+    return Row((Content.assemble(" ", (fit(name, room), "bold"), "  ", said),))
+
+
+def _name_room(width: int) -> int:
+    return max(16, min(32, width - 62))
+
+
+def _answers(effect: RecallEffect) -> str:
+    """Memories that come into answers and leave them."""
+    if not effect.changed:
+        return "none changes"
+    gained = sum(len(each.entered) for each in effect.changed)
+    lost = sum(len(each.left) for each in effect.changed)
+    return f"{full(len(effect.changed))} change, +{full(gained)} -{full(lost)} memories"
+
+
+def _tried(
+    state: CaptureState, each: Otherwise, now: int, width: int, glyphs: Glyphs
+) -> list[str | tuple[str, str]]:
     told: tuple[str, str]
     if each.rows is None:
         told = ("not known: a model would have to be asked", "$dim")
     else:
         copies = f"   {counted(each.copies, 'copy', 'copies')}" if each.copies else ""
-        told = (f"rows {full(now)} {glyphs.forth} {full(each.rows)}{copies}", "$foreground")
-    room = max(16, min(32, width - 30))
-    return [fit(words_of(each.setting, each.value), room, glyphs.ellipsis), "  ", told]
+        effect = state.answers.get(each.setting)
+        asked = "" if effect is None or not effect.asked else f"   answers: {_answers(effect)}"
+        told = (f"rows {full(now)} {glyphs.forth} {full(each.rows)}{copies}{asked}", "$foreground")
+    room = _name_room(width)
+    text, style = told
+    name = fit(words_of(each.setting, each.value), room, glyphs.ellipsis)
+    return [name, "  ", (crop(text, width - room - 5, glyphs.ellipsis), style)]
 
 
 def by_day(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:

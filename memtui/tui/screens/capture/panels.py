@@ -9,7 +9,7 @@ from memtui.engine import counted
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.actions.table import bindings
 from memtui.tui.paint.glyphs import Glyphs
-from memtui.tui.screens.capture import funnel, jobs, view
+from memtui.tui.screens.capture import funnel, jobs, sent, view
 from memtui.tui.screens.capture.state import VIEWS, CaptureState
 from memtui.tui.widgets.panel import Panel
 from memtui.tui.widgets.row_list import BuiltRows, Row
@@ -48,7 +48,7 @@ PAINTERS: Mapping[str, Painter] = {
     "text": lambda state, at: view.texts(state, at.width, at.glyphs),
     "candidate": lambda state, at: view.candidate(state, at.width, at.glyphs, at.keys),
     "trace": lambda state, at: view.trace(state, at.width, at.glyphs, at.keys),
-    "sent": lambda state, at: view.sent(state, at.width, at.glyphs),
+    "sent": lambda state, at: sent.sent(state, at.width, at.glyphs),
     "inbox": lambda state, at: view.inbox(state, at.width, at.now_ms, at.glyphs),
     "item": lambda state, at: view.item(state, at.width, at.keys),
     "step": lambda state, at: funnel.steps(state, at.width, at.glyphs, at.keys),
@@ -99,15 +99,22 @@ def chosen(state: CaptureState) -> Mapping[str, str | None]:
     return {name: keys.get(name) or None for name in PAINTERS}
 
 
-def headlines(state: CaptureState) -> Mapping[str, Mapping[str, str]]:
-    """What the frame of each panel says, by the panel's id; see `Panel.headline`."""
+def headlines(state: CaptureState, *, narrow: bool = False) -> Mapping[str, Mapping[str, str]]:
+    """What the frame of each panel says, by the panel's id; see `Panel.headline`. Where it is `narrow`, the frame has
+    one line, and what is said elsewhere is left out of it."""
     trace = state.trace
     made = [each for each in trace.candidates if each.writes] if trace is not None else []
-    views = "  ".join(f"[{each}]" if each == state.view else each for each in VIEWS)
+    names = {"inbox": f"inbox {len(state.items)}" if state.items else "inbox"}
+    views = "  ".join(
+        f"[{names.get(each, each)}]" if each == state.view else names.get(each, each) for each in VIEWS
+    )
+    talks = counted(len(state.runs), "conversation")
     return {
         "texts": {
-            "which": "" if trace is None else f"{len(trace.texts)}, in order",
-            "where": "{capture.why-not} why not",
+            "which": views,
+            "where": "{capture.why-not} why not"
+            if narrow or trace is None
+            else f"{len(trace.texts)}, in order  {{capture.why-not}} why not",
         },
         "candidate": {
             "which": "" if trace is None else f"{len(state.candidates)} of this text, {len(made)} to write",
@@ -115,13 +122,16 @@ def headlines(state: CaptureState) -> Mapping[str, Mapping[str, str]]:
         },
         "trace": {
             "what": "Why not" if state.verdict is not None else "Trace",
-            "which": "" if trace is None else f"of text {state.text + 1}",
+            "which": "" if trace is None else f"of text {state.text + 1} of {len(trace.texts)}",
         },
-        "talks": {"which": views, "where": "{capture.paste} paste  {capture.load} file"},
-        "inbox": {"which": f"{views}   {len(state.items)} wait"},
+        "talks": {
+            "which": views if narrow else "",
+            "where": "{capture.paste} paste  {capture.load} file",
+        },
+        "inbox": {"which": f"{views}   {counted(len(state.items), 'waits', 'wait')}"},
         "steps": {
-            "which": f"{views}   {counted(len(state.runs), 'conversation')}{funnel.as_if(state)}",
-            "where": "{capture.again} all of the list",
+            "which": views if narrow else f"{views}   {talks}{funnel.as_if(state)}",
+            "where": "{capture.again} all" if narrow else "{capture.again} all of the list",
         },
         "losses": {
             "which": "texts and candidates",
@@ -134,5 +144,9 @@ def headlines(state: CaptureState) -> Mapping[str, Mapping[str, str]]:
         },
         "jobs": {"which": views, "where": "{said.open} looks  {capture.apply} applies"},
         "plan": {"which": state.job},
-        "sent": {"which": state.model or "no model", "where": "{capture.model} model"},
+        "sent": {
+            "what": "Sent" if narrow else "What is sent, and where",
+            "which": state.model or "no model",
+            "where": "{capture.model} model",
+        },
     }

@@ -18,13 +18,13 @@ from memtui.tui.bound_panel import Bound
 from memtui.tui.dialogs.choose_one import ChooseOne
 from memtui.tui.dialogs.text_prompt import Paste, TextPrompt
 from memtui.tui.host import host
-from memtui.tui.layout import Arrangement
+from memtui.tui.layout import Arrangement, size_class
 from memtui.tui.messages import AskCapture
 from memtui.tui.no_store import of_session
 from memtui.tui.screens.capture import jobs, panels, working
 from memtui.tui.screens.capture.counting import Counting, turned_by, turned_options
 from memtui.tui.screens.capture.deciding import Deciding
-from memtui.tui.screens.capture.state import VIEWS, CaptureState, Planned, Talk
+from memtui.tui.screens.capture.state import VIEWS, CaptureState, Planned, Talk, View
 from memtui.tui.session import Session
 from memtui.tui.widgets.layout_container import LayoutContainer
 from memtui.tui.widgets.panel import Panel
@@ -109,7 +109,8 @@ class CaptureScreen(BaseScreen):
     def repaint(self) -> None:
         for name, key in panels.chosen(self.state).items():
             self.query_one(f"#{name}-rows", BuiltRows).repaint(key)
-        for panel, said in panels.headlines(self.state).items():
+        narrow = size_class(self.size.width) == "narrow"
+        for panel, said in panels.headlines(self.state, narrow=narrow).items():
             self.query_one(f"#{panel}", Panel).headline(**said)
         self.refresh_bindings()
 
@@ -503,9 +504,14 @@ class CaptureScreen(BaseScreen):
         }
         return True if able.get(action, True) else None
 
-    def action_view(self) -> None:
-        at = (VIEWS.index(self.state.view) + 1) % len(VIEWS)
-        self.state = replace(self.state, view=VIEWS[at], zoom="")
+    def action_previous_view(self) -> None:
+        self._show_view(VIEWS[(VIEWS.index(self.state.view) - 1) % len(VIEWS)])
+
+    def action_next_view(self) -> None:
+        self._show_view(VIEWS[(VIEWS.index(self.state.view) + 1) % len(VIEWS)])
+
+    def _show_view(self, view: View) -> None:
+        self.state = replace(self.state, view=view, zoom="")
         if self.state.view != "conversations":
             self.say(None)
             if self.state.view == "funnel":

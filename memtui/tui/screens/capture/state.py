@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from memtui.engine import ChangeSet
+    from memtui.engine import ChangeSet, RecallEffect
     from memtui.engine.capture import (
         Candidate,
         CaptureRequest,
@@ -87,6 +87,8 @@ class CaptureState:
     funnel: Funnel | None = None
     otherwise: tuple[Otherwise, ...] | None = None
     """What other settings would have left; None: not replayed yet."""
+    answers: Mapping[str, RecallEffect] = field(default_factory=dict)
+    """What the rows would do to the questions asked here, by the setting that leaves them; "" for as it is."""
     days: tuple[Day, ...] = ()
     turned: Mapping[str, Any] = field(default_factory=dict)
     """Settings that are tried in the funnel."""

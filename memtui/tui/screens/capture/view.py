@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from textual.content import Content
 
-from memtui.engine import counted, one_line
+from memtui.engine import one_line
 from memtui.tui.actions.keymap import Keymap
 from memtui.tui.paint.cells import crop, fit
 from memtui.tui.paint.difference import difference
@@ -20,6 +21,8 @@ from memtui.tui.widgets.row_list import Row
 if TYPE_CHECKING:
     from memtui.engine.capture import (
         Candidate,
+        Remedy,
+        Rung,
         Text,
     )
 
@@ -207,25 +210,43 @@ def trace(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list
 
 
 def _verdict(state: CaptureState, width: int, glyphs: Glyphs, keys: Keymap) -> list[Row]:
+    """The first gate that stopped it, the changes that would have kept it, then the gates before and behind."""
     verdict = state.verdict
     assert verdict is not None
     rows = []
-    for rung in verdict.ladder:
-        sign = {True: glyphs.mark, False: glyphs.cross, None: " "}[rung.passed]
-        style = "$foreground" if rung.passed is False else "$dim"
-        said = crop(one_line(rung.sentence), width - 21, glyphs.ellipsis)
-        rows.append(Row((Content.assemble(" ", (fit(rung.gate, 16), "$dim"), sign, " ", (said, style)),)))
     if verdict.kept:
-        rows.append(Row((Content.styled(" it was kept", "$ok"),)))
+        rows.append(Row((Content.styled(f" {glyphs.mark} it was kept", "$ok"),)))
+    for rung in verdict.ladder:
+        if rung.passed is False:
+            rows += _wrapped(f"{glyphs.cross} {rung.gate}: {rung.sentence}", width, "$foreground")
     if state.remedy is not None:
-        rows += _wrapped(f"{keys.cap('capture.accept')} takes the smallest change and keeps it", width, "$ok")
+        rows += _wrapped(f"{keys.cap('capture.accept')} takes the first change and keeps it", width, "$ok")
     for remedy in verdict.remedies:
         sure = "kept in a replay" if remedy.confirmed else "not tried"
-        said = f"smallest change: {remedy.setting}: {remedy.before} {glyphs.forth} {remedy.after}  ({sure})"
+        said = f"smallest change: {_change_words(remedy, glyphs)}  ({sure})"
         rows += _wrapped(said, width, "$ok" if remedy.confirmed else "$foreground")
     if not verdict.kept and not verdict.remedies:
         rows.append(Row((Content.styled(" no setting and no plainer wording keeps it", "$dim"),)))
+    told = {True: f"{glyphs.mark} passed", None: "  not reached"}
+    for passed, words in told.items():
+        names = [f"{rung.gate}{_measured(rung)}" for rung in verdict.ladder if rung.passed is passed]
+        if names:
+            rows += _wrapped(f"{words}: {', '.join(names)}", width, "$dim")
     return rows
+
+
+def _measured(rung: Rung) -> str:
+    """What a gate measured, where it says more than that it was passed."""
+    plain = rung.passed is None or rung.sentence in ("", "it passed")
+    return "" if plain else f" ({one_line(rung.sentence)})"
+
+
+def _change_words(remedy: Remedy, glyphs: Glyphs) -> str:
+    """A change in words: a setting by its name and values as its file has them."""
+    if isinstance(remedy.before, str) and isinstance(remedy.after, str):
+        return f"{remedy.setting}: {remedy.before} {glyphs.forth} {remedy.after}"
+    before, after = (json.dumps(each, ensure_ascii=False) for each in (remedy.before, remedy.after))
+    return f"{remedy.setting}: {before} {glyphs.forth} {after}"
 
 
 def _heard(state: CaptureState, width: int) -> list[Row]:
@@ -246,43 +267,6 @@ def _heard(state: CaptureState, width: int) -> list[Row]:
     for each in items:
         rows += _wrapped(str(each.get("text", "")), width, "$foreground")
     return rows
-
-
-def sent(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
-    """What goes where: the model, how much is sent, what it cost; without a model what the rules cannot do."""
-    trace = state.trace
-    if not state.model:
-        lines = [
-            "no model: statements are found by rules in 6 languages, likeness by the store's own vectors",
-            "cannot tell fiction from fact, nor merge two texts: unsure ones wait in the inbox, merges stay two rows",
-            "nothing leaves this machine",
-        ]
-    else:
-        count, size = _sendable(state)
-        where = "nothing leaves this machine" if state.local else "these texts leave this machine"
-        lines = [f"{state.model}   {counted(count, 'text')}, {full(size)} characters   {where}"]
-        if trace is not None and trace.calls:
-            parts = []
-            for call in trace.calls:
-                told = call.as_json()
-                tokens = "tokens not told" if told["tokens"] is None else f"{told['tokens']:,} tokens"
-                parts.append(f"{call.purpose} {tokens} {told['ms'] / 1000:.1f} s")
-            lines.append("   ".join(parts))
-        lines.append("secrets and orders are cut before the first call")
-    if trace is not None and trace.warnings and state.model:
-        lines.insert(1, trace.warnings[0])
-    return [
-        Row((Content.styled(f" {crop(one_line(each), width - 2, glyphs.ellipsis)}", "$dim"),))
-        for each in lines
-    ]
-
-
-def _sendable(state: CaptureState) -> tuple[int, int]:
-    if state.trace is None:
-        return 0, 0
-    stopped = ("empty", "assistant text", "tool output", "system text", "command", "order", "secret")
-    going = [each for each in state.trace.texts if each.gate not in stopped]
-    return len(going), sum(len(each.text) for each in going)
 
 
 def inbox(state: CaptureState, width: int, now_ms: int, glyphs: Glyphs) -> list[Row]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -15,7 +16,7 @@ from memtui.engine import MemtuiError, UsageError, counted, one_line
 from memtui.tui.screens.capture.state import CaptureState, Talk
 
 if TYPE_CHECKING:
-    from memtui.engine import CancelToken, ChangeSet, Engine
+    from memtui.engine import CancelToken, ChangeSet, Engine, RecallEffect
     from memtui.engine.capture import (
         CaptureCase,
         CaptureCaseBook,
@@ -49,8 +50,14 @@ def found() -> list[Talk]:
 
     sessions = [each for each in find_sessions(os.environ, Path.cwd()) if each.form == "jsonl"]
     sessions.sort(key=lambda each: -each.modified_ms)
+    heads = Counter(each.id[:8] for each in sessions)
     return [
-        Talk(str(each.path), f"{each.agent} {each.id[:8]}", str(each.path), each.modified_ms)
+        Talk(
+            str(each.path),
+            f"{each.agent} {each.id[:8] if heads[each.id[:8]] == 1 else f'{each.id[:4]}…{each.id[-4:]}'}",
+            str(each.path),
+            each.modified_ms,
+        )
         for each in sessions[:MOST_SESSIONS]
     ]
 
@@ -170,6 +177,30 @@ def losses_counted(
         runs, unknown = under_settings(runs, engine, turned, token)
     traces = [trace for _, trace in runs]
     return funnel_of(traces), days(engine, span), otherwise(runs, engine, cancel=token), unknown
+
+
+def answers(
+    engine: Engine,
+    runs: Sequence[Run],
+    turned: Mapping[str, Any],
+    token: CancelToken,
+    report: Callable[[Any], None],
+) -> dict[str, RecallEffect]:
+    """What the rows of these conversations would do to the saved cases and the last questions: as it is turned (""),
+    and under each other setting that needs no new answer of a model. Nothing is written."""
+    from memtui.engine.capture import together, under_settings
+    from memtui.tui.change_request import effect_on_recall
+
+    found = {}
+    for name, value in (("", None), *turns()):
+        if name in turned:
+            continue
+        settings = {**turned, **({name: value} if name else {})}
+        left, unknown = under_settings(runs, engine, settings, token) if settings else (runs, 0)
+        if not unknown:
+            planned = together([trace for _, trace in left], engine.store)
+            found[name] = effect_on_recall(engine, planned, token, report)
+    return found
 
 
 def turns() -> tuple[tuple[str, Any], ...]:

@@ -1,0 +1,75 @@
+"""What is sent of a conversation, where it goes and what it cost; without a model what the rules cannot do."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from memtui.engine import counted, one_line
+from memtui.tui.paint.cells import crop
+from memtui.tui.paint.glyphs import Glyphs
+from memtui.tui.paint.numbers import full
+from memtui.tui.screens.capture.state import CaptureState
+from memtui.tui.widgets.row_list import Row
+
+_ROOM = 100
+"""Cells from which the panel has several lines; below it has one."""
+
+
+def sent(state: CaptureState, width: int, glyphs: Glyphs) -> list[Row]:
+    """The lines of the panel, the most important first."""
+    lines = _of_rules() if not state.model else _of_model(state)
+    if width < _ROOM:
+        lines = [lines[0] if state.model else "nothing leaves this machine; what rules are unsure of waits"]
+    return [
+        Row((Content.styled(f" {crop(one_line(each), width - 2, glyphs.ellipsis)}", "$dim"),))
+        for each in lines
+    ]
+
+
+def _of_rules() -> list[str]:
+    return [
+        "no model: statements are found by rules in 6 languages, likeness by the store's own vectors",
+        "cannot tell fiction from fact, nor merge two texts: unsure ones wait in the inbox, merges stay two rows",
+        "nothing leaves this machine",
+    ]
+
+
+def _of_model(state: CaptureState) -> list[str]:
+    """What goes, or went, to the model; behind the first call what it took."""
+    trace = state.trace
+    count, size = _sendable(state)
+    where = "nothing leaves this machine" if state.local else "these texts leave this machine"
+    calls = () if trace is None else trace.calls
+    what = (
+        f"{counted(count, 'text')}, {full(size)} characters" if count else "texts without secrets and orders"
+    )
+    first = f"{where}: {what}" if not calls else f"{where}: {what}; {_taken(state)}"
+    lines = [first]
+    if trace is not None and trace.warnings:
+        lines.append(trace.warnings[0])
+    if calls:
+        lines.append("   ".join(f"{call.purpose} {call.as_json()['ms'] / 1000:.1f} s" for call in calls))
+    lines.append("secrets and orders are cut before the first call")
+    return lines
+
+
+def _taken(state: CaptureState) -> str:
+    """Calls, tokens and cost in one phrase."""
+    assert state.trace is not None
+    told = [call.as_json() for call in state.trace.calls]
+    tokens = [each["tokens"] for each in told if each["tokens"] is not None]
+    costs = [each["cost"] for each in told if each.get("cost") is not None]
+    said = f"{counted(len(told), 'call')}, " + (
+        f"{full(sum(tokens))} tokens" if tokens else "tokens not told"
+    )
+    if not costs:
+        return f"{said}, cost not known"
+    return f"{said}, {'no cost' if not sum(costs) else f'cost {sum(costs):.4g}'}"
+
+
+def _sendable(state: CaptureState) -> tuple[int, int]:
+    if state.trace is None:
+        return 0, 0
+    stopped = ("empty", "assistant text", "tool output", "system text", "command", "order", "secret")
+    going = [each for each in state.trace.texts if each.gate not in stopped]
+    return len(going), sum(len(each.text) for each in going)
