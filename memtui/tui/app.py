@@ -380,6 +380,10 @@ class MemtuiApp(SessionApp):
         if self.frame is not None:
             self.frame.undo_last()
 
+    def action_make_again(self) -> None:
+        if self.frame is not None:
+            self.frame.action_redo()
+
     def action_next_theme(self) -> None:
         self.theme = self._themes.after(self.theme)
         self.say(f"theme {self.theme}", "note")

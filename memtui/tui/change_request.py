@@ -454,8 +454,7 @@ class ChangeRequests(Widget):
         undone = outcome.action == "undo"
         keys = host(self).keys
         if undone:
-            again = keys.cap((self._undo or "browse.undo").replace("undo", "redo"))
-            back = f"{again}{'' if self._undo else ' in Browse'} makes it again"
+            back = f"{keys.cap((self._undo or 'app.make-again').replace('undo', 'redo'))} makes it again"
         else:
             back = f"{keys.cap(self._undo or 'app.take-back')} takes it back"
         new = [each for each in outcome.warnings if each not in self._agreed.warnings]

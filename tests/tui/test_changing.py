@@ -167,7 +167,7 @@ async def test_each_field_of_the_memory_under_the_cursor(tmp_path, keys, typed, 
         assert getattr(shown, field) == pytest.approx(value) if typed else getattr(shown, field) == value
         assert same_rows(rows_of(store, but=[memory]), _without(before, memory))
         await press(pilot, "u")
-        assert "undo of entry 1" in screen_text(app)
+        assert "take back entry 1" in screen_text(app)
         assert "enter apply   esc change nothing" in screen_text(app)
         await press(pilot, "enter")
         assert "1 memory taken back" in said(app)

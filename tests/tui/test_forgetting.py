@@ -127,10 +127,10 @@ async def test_a_dropped_row_stays_with_its_mirror_line(tmp_path):
         await press(pilot, "space", "space", "space")
         first, *others = listing(app).marks.ids
         await steps(pilot, "D", "d")
-        assert "3 memories deleted" in screen_text(app)
+        assert "Would delete 3 memories" in screen_text(app)
         assert "d drop this row" in screen_text(app)
         await press(pilot, "d")
-        assert "2 memories deleted" in screen_text(app)
+        assert "Would delete 2 memories" in screen_text(app)
         assert "COPIES" not in screen_text(app)
         await press(pilot, "y")
         left = rows_of(store).column("id").to_pylist()

@@ -78,7 +78,7 @@ async def test_an_old_entry_is_undone_and_made_again_alone(tmp_path):
         assert "0.5 ▸ 0.9" in screen_text(app)
         await press(pilot, "u")
         assert isinstance(app.screen, ChangePreview)
-        assert "undo of entry 1" in screen_text(app)
+        assert "take back entry 1" in screen_text(app)
         await press(pilot, "enter")
         assert "taken back (entry 4)" in said(app)
         row = row_of(store, FIRST)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,6 +31,7 @@ BROWSE = {
     "browse.forget": "2 D a",
     "browse.undo": "2 u",
     "app.take-back": "1 ctrl+z",
+    "app.make-again": "1 U",
     "browse.redo": "2 U",
     "browse.staged": "2 D a s C",
     "near.merge": "2 K M",
@@ -175,3 +178,37 @@ def test_no_sentence_of_the_screens_ends_in_starting_again_with_rw() -> None:
     files = [file for file in root.rglob("*") if file.suffix in (".py", ".toml", ".json", ".md")]
     named = [file for file in files if "--rw" in file.read_text(encoding="utf-8")]
     assert [str(file.relative_to(root)) for file in named] == ["screens/agents/view.py"]  # a block to paste
+
+
+SENT_AWAY = re.compile(r"(?i)\b(?:re)?(?:start|open|run)\b[^.\n]*\bwith `?--rw")
+"""A person who is told to begin anew, where the unlock would do."""
+
+
+def told() -> dict[str, str]:
+    """Every text that a screen may show, by where it stands: of the screens, of the help, of the engine's changes."""
+    root = Path(memtui.tui.__file__).parent.parent
+    found = {str(each): each.read_text("utf-8") for each in (root / "help").glob("*.md")}
+    found |= {str(each): each.read_text("utf-8") for each in (root / "tui").rglob("*.toml")}
+    for folder in (
+        "tui",
+        "engine/changes",
+        "engine/store",
+        "engine/access",
+        "engine/transfer",
+        "engine/health",
+    ):
+        for file in (root / folder).rglob("*.py"):
+            texts = (node.value for node in ast.walk(ast.parse(file.read_text("utf-8"))) if is_text(node))
+            found[str(file)] = "\n".join(texts)
+    return found
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def test_no_text_sends_a_person_away_to_start_with_rw() -> None:
+    texts = told()
+    assert len(texts) > 300
+    assert SENT_AWAY.search("It is read-only: start memtui again with --rw.")
+    assert [place for place, text in texts.items() if SENT_AWAY.search(text)] == []

@@ -229,7 +229,7 @@ async def test_a_secret_is_masked_and_its_history_removed_while_the_memory_stays
         assert "1 memory changed" in said(app)
         await steps(pilot, "H", "enter")
         assert isinstance(app.screen, ChangePreview), "enter never destroys"
-        assert "1 memory: history removed" in screen_text(app)
+        assert "Would remove the history of 1 memory" in screen_text(app)
         await press(pilot, "y")
         assert isinstance(app.screen, Sheet)
         shown = " ".join(screen_text(app).split())

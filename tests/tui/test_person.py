@@ -28,7 +28,7 @@ async def test_the_preview_says_what_stays_of_a_person_elsewhere(demo_store: Pat
         await until(pilot, lambda: isinstance(app.screen, ChangePreview))
         await settle(pilot)
         seen = " ".join(screen_text(app).replace("│", " ").split())
-        assert "3 memories deleted, history shrunk" in seen
+        assert "Would delete 3 memories, every trace of them" in seen
         assert "1 session file holds the name and stays: one.jsonl" in seen
         assert "of memtui's own (questions, cases, filters) hold" in seen
         assert "near in meaning" in seen or "is near them in meaning" in seen

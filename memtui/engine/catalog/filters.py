@@ -288,6 +288,8 @@ def _word(value: Value) -> str:
 
 def _id(asking: TermContext, term: FieldTerm, value: Value) -> Mask:
     word = _word(value)
+    if word == "*" and term.op != "=":
+        return np.ones(asking.catalog.n, dtype=np.bool_)
     found = asking.catalog.find(word.removesuffix("*"))
     if term.op == "=":
         texts = asking.catalog.ids.texts(found)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 from textual import events, on
 from textual.app import ComposeResult
 
-from memtui.engine import ChangeSet, MemtuiError, Progress, counted, one_line
+from memtui.engine import ChangeSet, MemtuiError, Progress, counted
 from memtui.patches.textual_painting import QuickModal
 from memtui.tui.actions.table import bindings
 from memtui.tui.calls import EngineCalls, Report
 from memtui.tui.dialogs.answer_effect_view import effect_lines, else_lines, shares
-from memtui.tui.dialogs.change_preview_view import plan_rows
+from memtui.tui.dialogs.change_preview_view import plan_rows, would
 from memtui.tui.host import host
 from memtui.tui.messages import RunAdvanced, RunFailed, RunFinished
 from memtui.tui.paint.numbers import full
@@ -66,9 +66,11 @@ class PreviewRows(RowList, inherit_bindings=False):
     def __init__(self, plan: ChangeSet, notes: Sequence[str]) -> None:
         super().__init__()
         self.plan, self.notes = plan, tuple(notes)
+        self.whole = False
+        """Whether every text is shown to its end."""
 
     def paint(self, width: int) -> Sequence[Row]:
-        return plan_rows(self.plan, self.notes, width, host(self).glyphs)
+        return plan_rows(self.plan, self.notes, width, host(self).glyphs, whole=self.whole)
 
 
 class EffectRows(RowList, inherit_bindings=False):
@@ -92,9 +94,7 @@ class EffectRows(RowList, inherit_bindings=False):
         """How the change is taken back; nothing is said where that is not known before it is written."""
         if self.plan.destroys or self.plan.shrinks or not self.plan.changes:
             return ""
-        return (
-            f"{host(self).keys.cap('browse.undo')} in Browse or in the Journal takes it back, today or later"
-        )
+        return f"{host(self).keys.cap('app.take-back')} takes it back from any screen; the Journal, any day"
 
 
 class ChangePreview(QuickModal[PreviewAnswer | None]):
@@ -143,7 +143,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
         self._rows = PreviewRows(plan, self._notes())
 
     def compose(self) -> ComposeResult:
-        with Panel(title=one_line(self.plan.title)):
+        with Panel(title=would(self.plan)):
             yield self._rows
             yield EffectRows(self.plan)
             yield DialogKeys()
@@ -200,6 +200,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             ways.append(("change.stage", "stage"))
         if self._can_drop:
             ways.append(("change.drop", "drop this row"))
+            ways.append(("change.zoom", "cut" if self._rows.whole else "whole"))
         self.query_one(DialogKeys).say(*ways, *self.more_ways(), ("change.close", self._way_out))
 
     def more_ways(self) -> list[Way]:
@@ -223,6 +224,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
             "leave_out": bool(plan.conflicts) and bool(plan.changes),
             "force": bool(plan.conflicts) and self._forcible,
             "drop": self._can_drop,
+            "zoom": len(plan.changes) > 1,
         }
         return True if able.get(action, True) else None
 
@@ -308,6 +310,11 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
     def action_stopped(self) -> None:
         self.dismiss(PreviewAnswer("apply", self.plan, confirmed=True))
 
+    def action_zoom(self) -> None:
+        self._rows.whole = not self._rows.whole
+        self._arrange()
+        self._say_ways()
+
     def action_stage(self) -> None:
         self.dismiss(PreviewAnswer("stage", self.plan))
 
@@ -319,7 +326,7 @@ class ChangePreview(QuickModal[PreviewAnswer | None]):
 
     def _take(self, plan: ChangeSet) -> None:
         self.plan, self._typed = plan, ""
-        self.query_one(Panel).headline(what=one_line(plan.title))
+        self.query_one(Panel).headline(what=would(plan))
         self._rows.plan = plan
         self._rows.repaint()
         self._say_ways()

@@ -59,6 +59,32 @@ _WORDS = {"superseded_by": "replaced by", "supersedes": "replaces"}
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
+_DONE = {"archived": "archive", "deleted": "delete", "restored": "bring back"}
+
+_SHRUNK = "deleted, history shrunk"
+
+_AGAIN = {"undo": "take back", "redo": "make again"}
+
+
+def would(plan: ChangeSet) -> str:
+    """The title of a change that is looked at: what it would do, where the journal will say what it did."""
+    title = one_line(plan.title)
+    count, _, done = title.partition(" memories ") if " memories " in title else title.partition(" memory ")
+    if count.replace(",", "").isdigit() and (done in _DONE or done == _SHRUNK):
+        deed = f"{_DONE[done.partition(',')[0]]} {counted(int(count.replace(',', '')), 'memory', 'memories')}"
+        return f"Would {deed}{', every trace of them' if done == _SHRUNK else ''}"
+    if title.endswith(": history removed"):
+        return f"Would remove the history of {title.removesuffix(': history removed')}"
+    for action, deed in _AGAIN.items():
+        if title.startswith(f"{action} of entry "):
+            return f"Would {deed} {title.removeprefix(f'{action} of ')}"
+    if not plan.changes:
+        return title
+    if re.match(r"[\d,]+ memor(y|ies): ", title):  # it is counted already
+        return f"Would change {title}"
+    return f"Would change {counted(len(plan.changes), 'memory', 'memories')}: {title}"
+
+
 def value_words(value: Any, name: str = "") -> str:
     """A stored value on one line; of a field that is a time by its `name`, the time."""
     if value is None:
@@ -90,15 +116,22 @@ def heading(text: str, style: str = "bold $heading") -> list[Content]:
     return [Content(), Content.styled(f" {text}", style)]
 
 
-def plan_rows(plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs) -> list[Row]:
-    """The change set for lines of `width` cells; rows that can be dropped carry the id of their memory."""
+def plan_rows(
+    plan: ChangeSet, notes: Sequence[str], width: int, glyphs: Glyphs, *, whole: bool = False
+) -> list[Row]:
+    """The change set for lines of `width` cells; rows that can be dropped carry the id of their memory.
+
+    `whole`: every text to its end, also among many changes.
+    """
     head = _head(plan, notes, width, glyphs)
     rows = [Row((*head, Content()))] if head else []
     pairs = _paired(plan.changes[:SHOWN])
     alone = len(pairs) == 1
     names = {each.id: one_line(veiled(each.title)) for each in plan.changes}
     for change, old in pairs:
-        lines = change_lines(change, width, glyphs, old=old, most=0 if alone else MOST_LINES, names=names)
+        lines = change_lines(
+            change, width, glyphs, old=old, most=0 if alone or whole else MOST_LINES, names=names
+        )
         if alone:  # nothing to choose between: the lines scroll one by one
             rows += [Row((line,)) for line in lines]
         else:

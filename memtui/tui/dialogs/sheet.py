@@ -110,7 +110,7 @@ class Sheet(QuickModal[None]):
     def on_mount(self) -> None:
         glyphs = host(self).glyphs
         which = Content.styled(f"{glyphs.warn} {self._count} to know", "$stale") if self._count else Content()
-        self.query_one(Panel).headline(which=which, where="read-only   {overlay.close} close")
+        self.query_one(Panel).headline(which=which, where="{overlay.close} close")
         self._rows.focus()
 
     def action_close(self) -> None:

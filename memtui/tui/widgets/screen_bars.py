@@ -132,7 +132,11 @@ class KeyBar(Widget):
             key = keymap.key(active.binding.id)
             if key is not None and (key.bulk if marked else key.bar):
                 found.setdefault(key.id, (key, active.enabled))
-        keys = sorted(found.values(), key=lambda pair: (not pair[1], pair[0].bulk if marked else pair[0].bar))
+        now = getattr(screen, "next_keys", ())  # what comes next, whatever its place
+        keys = sorted(
+            found.values(),
+            key=lambda pair: (pair[0].id not in now, not pair[1], pair[0].bulk if marked else pair[0].bar),
+        )
         if (keys[:MOST], marked) != (self._keys, self._marked):
             self._keys, self._marked = keys[:MOST], marked
             self.refresh()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual import events, on
 from textual.app import ComposeResult
 
-from memtui.engine import Memory, MemtuiError, Outcome, Progress, one_line
+from memtui.engine import Memory, MemtuiError, Outcome, Progress, counted, one_line
 from memtui.tui import layouts
 from memtui.tui.actions.table import bindings
 from memtui.tui.base_screen import BaseScreen
@@ -18,6 +18,7 @@ from memtui.tui.host import host
 from memtui.tui.layout import Arrangement
 from memtui.tui.messages import ShowInBrowse
 from memtui.tui.no_store import of_session
+from memtui.tui.paint.numbers import full
 from memtui.tui.screens.mend import finding_list
 from memtui.tui.screens.mend import state as reduce
 from memtui.tui.screens.mend.finding_list import Finds, masked
@@ -227,6 +228,11 @@ class MendScreen(BaseScreen):
             host(self).take(message.choice.name, message.choice.value)
 
     @property
+    def next_keys(self) -> tuple[str, ...]:
+        """What is to be done next stands first in the key bar: what was masked is still in the history."""
+        return ("mend.past",) if self._lately and self.state.part == "secrets" else ()
+
+    @property
     def marked(self) -> int:
         return len(self.state.marks)
 
@@ -385,7 +391,18 @@ class MendScreen(BaseScreen):
             self.show(replace(state, spared=reduce.toggled(state.spared, memory)))
 
     def action_mark_sure(self) -> None:
-        self.show(replace(self.state, marks=reduce.sure(reduce.shown_suspects(self.state))))
+        marks = reduce.sure(reduce.shown_suspects(self.state))
+        if self.state.part == "secrets":  # an order to a model holds nothing to mask: it is marked one by one
+            marks = reduce.sure(
+                tuple(each for each in reduce.shown_suspects(self.state) if each.kind == "secret")
+            )
+            orders = len({each.id for each in reduce.shown_suspects(self.state)} - marks)
+            if orders:
+                self.flash(
+                    f"{counted(len(marks), 'secret')} marked; {full(orders)} left: orders, or in doubt",
+                    "note",
+                )
+        self.show(replace(self.state, marks=marks))
 
     def action_reveal(self) -> None:
         here = self.finds.key
@@ -501,6 +518,7 @@ class MendScreen(BaseScreen):
     def _masked(self, outcome: Outcome) -> None:
         self._lately = tuple(change.id for change in outcome.changes)
         self._gone(outcome)
+        self.refresh_bindings()
 
     def action_past(self) -> None:
         """Of what was masked last, or of what is chosen: the history and the journal forget what it was before."""

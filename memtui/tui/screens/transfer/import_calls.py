@@ -82,7 +82,10 @@ def _sums(value: Planned) -> dict[str, Any]:
 
 
 def planned(run: Run, found: Planned) -> None:
-    """Show a new plan in place of the one before."""
+    """Show a new plan in place of the one before; one that is being written stays the plan."""
+    if run.busy("run"):
+        found.close()
+        return
     before, plan = run.state.plan, found.plan
     run.keep(
         plan=plan,

@@ -128,7 +128,7 @@ def writable(run: Run, *, confirmed: bool) -> bool:
     """Whether it can be written, with the key that says that no agent runs or with the other one."""
     if run.forbidden or run.state.plan is None or not run.state.taken:
         return False
-    if run.busy("run", "sums"):  # how many are replaced is not known before the sums are
+    if run.busy("run", "plan", "sums"):  # how many are replaced is not known before the sums are
         return False
     return confirmed == (run.engine.curate.access.verdict == "confirm")
 
