@@ -202,7 +202,7 @@ def _with(trace: Trace, at: int, outcome: Any) -> Trace:
         (dates, "AFTER_MONTH", dates.timedelta(days=9)),
         (dates, "AFTER_DAY", dates.timedelta(days=9)),
         (signals, "QUESTION_MARKS", (",",)),
-        (signals, "asks_time", lambda question: True),
+        (signals, "ASKS", {**signals.ASKS, "asks_time": signals.Wanted(lambda question: True, "")}),
         (late_interaction, "best_cosines", lambda *a: np.full((len(a[2]), len(a[1].tokens)), 0.5)),
     ],
 )

@@ -80,13 +80,19 @@ def _line(candidate: Candidate) -> str:
 
 
 def commit(trace: CaptureTrace, store: Store, curator: Curator, *, confirmed: bool = False) -> Outcome:
-    """Write a run. Raises RefusedError when the store may not be written, ConflictError when a row has changed."""
+    """Write a run, and take its words into the index of a store of our own.
+
+    Raises RefusedError when the store may not be written, ConflictError when a row has changed.
+    """
     writes = last_writes(trace.writes)
     if not writes:
         return Outcome(None, ACTION, ())
     if len(writes) > SMALL and all(each.op == "add" for each in writes):
-        return _streamed(trace, writes, store, curator, confirmed=confirmed)
-    return curator.apply(plan(trace, store), confirmed=confirmed)
+        outcome = _streamed(trace, writes, store, curator, confirmed=confirmed)
+    else:
+        outcome = curator.apply(plan(trace, store), confirmed=confirmed)
+    curator.fold_words()
+    return outcome
 
 
 def last_writes(writes: Sequence[Write]) -> list[Write]:

@@ -184,7 +184,9 @@ def _once(change_set: ChangeSet, bench: Applier, detail: Mapping[str, Any] | Non
             detail=_described(change_set, bench.client, detail),
         )
         after = _committed(material, writer, journal, entry)
-        return _settled(change_set, material, bench, hold, _Commit(entry, before, after, rows))
+        outcome = _settled(change_set, material, bench, hold, _Commit(entry, before, after, rows))
+        writer.fold_words(single=True)
+        return outcome
 
 
 def _described(change_set: ChangeSet, client: str, detail: Mapping[str, Any] | None) -> Mapping[str, Any]:

@@ -345,6 +345,12 @@ class Curator:
         """The next plan is made on the newest version, whatever another program has written there meanwhile."""
         self._behind = True
 
+    def fold_words(self) -> None:
+        """At the end of a batch: take the rows beside the full-text index into it; see `Writer.fold_words`."""
+        with self.bench.gatekeeper.hold():
+            self.bench.writer.fold_words()
+        self.catch_up()
+
     def undo(self, entry: int | None = None, *, forced: Collection[str] = ()) -> ChangeSet:
         """Plan to take back an entry, the last one that is applied when none is named.
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memtui.engine.explain.sentences import explain
     from memtui.engine.explain.variation import changed_request
     from memtui.engine.explain.verdict import DROP, TIMES
+    from memtui.engine.recall.recipes.memtui.signals import signal_words
 
 __all__ = [
     "DROP",
@@ -74,6 +75,7 @@ __all__ = [
     "save_receipt",
     "settings",
     "settings_of",
+    "signal_words",
     "versions",
     "what_if",
     "why_not",
@@ -120,6 +122,7 @@ __getattr__ = lazy_names(
         "save_receipt": "memtui.engine.explain.receipts",
         "settings": "memtui.engine.explain.questions",
         "settings_of": "memtui.engine.explain.prompt_block",
+        "signal_words": "memtui.engine.recall.recipes.memtui.signals",
         "versions": "memtui.engine.explain.questions",
         "what_if": "memtui.engine.explain.questions",
         "why_not": "memtui.engine.explain.questions",

@@ -27,6 +27,12 @@ ID_INDEX_ROWS = 50_000
 BESIDE = 0.05
 """Rows beside the full-text index, as a share of those in it, from which on they are taken into it."""
 
+FEW_BESIDE = 64
+"""Fewer rows beside the index are left there by a single write: each fold is a version of its own."""
+
+LARGE_BESIDE, LEAST_BESIDE = 0.25, 8
+"""A share of a small table that is not left there all the same, from so many rows on: scores would be others."""
+
 KEEP_ALL = timedelta(days=36_500)
 """An age that no version has."""
 
@@ -139,17 +145,17 @@ class Writer:
             self._table.create_index(self.dialect.columns.id, config=BTree())
             return int(self._table.version)
 
-    def fold_words(self) -> None:
+    def fold_words(self, *, single: bool = False) -> None:
         """Take the rows beside the full-text index into it. Versions are kept, rows stay as they are.
 
-        Nothing happens while few rows stand beside it, and on a table that another program owns: its own engine
-        splits words otherwise. A conflict with another writer leaves the rows where they are: they are found all
-        the same.
+        Nothing happens while few stand beside it (`wants_fold`; more are left after a `single` write than at the end
+        of a batch), and on a table that another program owns: its own engine splits words otherwise. A conflict with
+        another writer leaves the rows where they are: they are found all the same.
         """
         if not self.dialect.can.own_store:
             return
         status = fts_status(self._table, self.dialect.columns.text, self.where)
-        if not status.exists or status.unindexed_rows <= status.indexed_rows * BESIDE:
+        if not status.exists or not wants_fold(status.indexed_rows, status.unindexed_rows, single=single):
             return
         with suppress(MemtuiError), writing(self.where):
             self._table.optimize(cleanup_older_than=KEEP_ALL)
@@ -210,6 +216,17 @@ class Writer:
         """Rows at the version the handle stands at, the sentinel counted."""
         with explained(self.where):
             return int(self._table.count_rows())
+
+
+def wants_fold(indexed: int, beside: int, *, single: bool) -> bool:
+    """Whether `beside` rows are enough to be taken into an index of `indexed`.
+
+    The whole table is rewritten by it, and makes a version: so never for a small share, and after single writes not
+    for few rows.
+    """
+    if beside <= indexed * BESIDE:
+        return False
+    return not single or beside >= FEW_BESIDE or (beside >= LEAST_BESIDE and beside > indexed * LARGE_BESIDE)
 
 
 def version_mark(place: TableLocation, version: int) -> VersionMark:

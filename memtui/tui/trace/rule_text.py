@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memtui.engine import counted, one_line
+from memtui.engine.explain import signal_words
 from memtui.tui.paint.numbers import date
 from memtui.tui.paint.waterfall import number
 
@@ -111,23 +112,10 @@ def _read(b: float, i: Inputs) -> str:
     return f"+ {figure(i.get('token_weight'))} x {stretch_words(i, 'read')} met in their sentences"
 
 
-SIGNALS = {
-    "words_before": "words met just before",
-    "asked_before": "asked just before",
-    "first_of_session": "begins its session",
-    "last_of_session": "ends its session",
-    "question": "is a question",
-    "numbers": "has a number",
-    "times": "names a time",
-    "opener": "opens with a greeting",
-}
-"""What a signal says of a memory."""
-
-
 def _signals(b: float, i: Inputs) -> str:
     """The signals that count here, each with its weight, and its value where that is not 1."""
     parts = []
-    for name, said in SIGNALS.items():
+    for name, said in signal_words().items():
         value, weight = i.get(name), i.get(f"{name}_weight")
         if isinstance(value, int | float) and isinstance(weight, int | float) and value and weight:
             times = "" if value == 1 else f" x {figure(value)}"

@@ -64,8 +64,7 @@ def run_plan(
     if on_progress:
         on_progress(Progress("writing", len(taken), len(taken)))
     forget_vectors(shop, taken_in=bool(plan.request.parts))
-    with curator.bench.gatekeeper.hold():
-        curator.bench.writer.fold_words()
+    curator.fold_words()
     shop.store.refresh()
     return done
 

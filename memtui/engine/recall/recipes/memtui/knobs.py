@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memtui.engine.recall.knob import LIMIT, Knob
+from memtui.engine.recall.recipes.memtui.signals import ASKS, SIGNALS, Signal, of_stage
 
 if TYPE_CHECKING:
     from memtui.engine.recall.record import Trace
@@ -16,21 +17,8 @@ def _weight(key: str, meaning: str) -> Knob:
     return Knob(f"memtui.{key}", "number", meaning, 0.0, 2.0, 0.01)
 
 
-SIGNALS = (
-    ("wordsBefore", "of the keyword score of the memory before, same session"),
-    ("askedBefore", "for what another speaker has just asked about"),
-    ("firstOfSession", "for what begins its session"),
-    ("lastOfSession", "for what ends its session"),
-    ("question", "for what asks a question itself"),
-    ("numbers", "for a number, where one is asked for"),
-    ("times", "for a time, where one is asked for"),
-    ("opener", "for what opens with a greeting or an exclamation"),
-)
-"""Plain signals, and what each weight is for; a weight below 0 takes away."""
-
-
-def _signal(key: str, meaning: str) -> Knob:
-    return Knob(f"memtui.signals.{key}", "number", meaning, -1.0, 1.0, 0.01)
+def _signal(signal: Signal) -> Knob:
+    return Knob(f"memtui.signals.{signal.key}", "number", signal.weighed, -1.0, 1.0, 0.01)
 
 
 KNOBS = (
@@ -46,7 +34,7 @@ KNOBS = (
     _weight("identifierWeight", "of identifiers that stand in the text to the letter"),
     _weight("speakerWeight", "for what the named speaker has said"),
     _weight("dateWeight", "for memories of the time that is named"),
-    *(_signal(key, meaning) for key, meaning in SIGNALS),
+    *(_signal(signal) for signal in SIGNALS),
     Knob("memtui.following", "whole", "best ones whose next memory becomes a candidate", 0, 100, 1),
     Knob("memtui.recency", "choice", "whether newer ones gain", choices=("asked", "on", "off")),
     _weight("recencyWeight", "most that the newest gains"),
@@ -67,19 +55,18 @@ SEARCH_SPACE: Mapping[str, tuple[Any, ...]] = {
 }
 """What is tried when settings are searched."""
 
+_ALONE = "no candidate has another memory of its session beside it"
+
 _NEEDS_STAGE: Mapping[str, tuple[str, str]] = {
     "lateWeight": ("late_interaction", "the bundled model is not at hand: nothing is compared word by word"),
     "tokenWeight": ("token_vectors", "the store has no token vectors: memtui context build makes them"),
     "rarity": ("late_interaction", "the bundled model is not at hand: nothing is compared word by word"),
-    "contextWeight": ("neighbours", "no candidate has another memory of its session beside it"),
+    "contextWeight": ("neighbours", _ALONE),
     "identifierWeight": ("identifier_ranked", "the question names nothing to be found to the letter"),
     "speakerWeight": ("speaker", "the question names no speaker"),
     "dateWeight": ("date", "the question names no time"),
-    "following": ("neighbours", "no candidate has another memory of its session beside it"),
-    "signals.wordsBefore": ("neighbours", "no candidate has another memory of its session beside it"),
-    "signals.askedBefore": ("neighbours", "no candidate has another memory of its session beside it"),
-    "signals.firstOfSession": ("neighbours", "no candidate has another memory of its session beside it"),
-    "signals.lastOfSession": ("neighbours", "no candidate has another memory of its session beside it"),
+    "following": ("neighbours", _ALONE),
+    **{f"signals.{signal.key}": ("neighbours", _ALONE) for signal in of_stage("neighbours")},
     "recencyWeight": ("recency", "the question does not ask for what is new"),
     "recencyHalfLifeDays": ("recency", "the question does not ask for what is new"),
 }
@@ -96,10 +83,9 @@ def idle(trace: Trace, path: str) -> str:
     if key == "bm25Weight" and not trace.pool.bm25:
         return "no candidate shares a word with the question"
     asks = next((record.outcome.params for record in trace.records if record.name == "kind"), {})
-    if key == "signals.numbers" and not asks.get("asks_number"):
-        return "the question asks for no number"
-    if key == "signals.times" and not asks.get("asks_time"):
-        return "the question asks for no time"
+    signal = next((each for each in SIGNALS if key == f"signals.{each.key}"), None)
+    if signal is not None and signal.asked and not asks.get(signal.asked):
+        return ASKS[signal.asked].missing
     stage, why = _NEEDS_STAGE.get(key, ("", ""))
     if stage and stage not in ran:
         return "recency is off" if stage == "recency" and settings.get("recency") == "off" else why

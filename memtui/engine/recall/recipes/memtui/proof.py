@@ -1,7 +1,8 @@
 """The proof of the recipe `memtui`: its arithmetic a second time, from the recorded inputs and from the rows.
 
-Nothing here is shared with the stages on purpose. The weights are held against the configuration in the trace,
-the extremes against what all candidates recorded, and what was read of a row against the row.
+Nothing here is shared with the stages on purpose but the list of the signals. The weights are held against the
+configuration in the trace, the extremes against what all candidates recorded, and what was read of a row against the
+row.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtui.engine.recall.proof_account import with_account
 from memtui.engine.recall.proof_rules import StepsProof
+from memtui.engine.recall.recipes.memtui.signals import Signal, of_stage
 from memtui.engine.recall.trace import Candidate, Proof, Step
 
 if TYPE_CHECKING:
@@ -43,21 +45,10 @@ _WEIGHTS = {
 }
 """Input of a step to the setting that it must equal."""
 
-_SIGNALS = {
-    "neighbours": {
-        "words_before": "wordsBefore",
-        "asked_before": "askedBefore",
-        "first_of_session": "firstOfSession",
-        "last_of_session": "lastOfSession",
-    },
-    "kind": {
-        "question": "question",
-        "numbers": "numbers",
-        "times": "times",
-        "opener": "opener",
-    },
+_SIGNALS: Mapping[str, Mapping[str, Signal]] = {
+    stage: {signal.name: signal for signal in of_stage(stage)} for stage in ("neighbours", "kind")
 }
-"""Stage to its signals, and the setting that each one's weight must equal."""
+"""Stage to its signals by name, as they are declared; what they say of a row is checked below."""
 
 
 def prove_own(trace: Trace) -> Proof:
@@ -138,15 +129,26 @@ class MemtuiRun:
         for name, key in _WEIGHTS.items():
             if name in inputs and inputs[name] != self.settings[key]:
                 self._fail(candidate, step, f"{name} is {inputs[name]}, the setting is {self.settings[key]}")
-        for name, key in _SIGNALS.get(step.stage, {}).items():
-            if inputs.get(f"{name}_weight", self.settings["signals"][key]) != self.settings["signals"][key]:
+        for name, signal in _SIGNALS.get(step.stage, {}).items():
+            weight = self.settings["signals"][signal.key]
+            if inputs.get(f"{name}_weight", weight) != weight:
                 self._fail(candidate, step, f"{name} weighs {inputs[f'{name}_weight']}")
+            if step.rule == step.stage and (why := self._signal(signal, step)):
+                self._fail(candidate, step, why)
         check = _CHECKS.get(step.stage)
         if check is not None and (why := check(self, row, step)):
             self._fail(candidate, step, why)
         if step.rule == "held":
             return self._held(row)
         return _SCORES[step.rule](step.before or 0.0, inputs)
+
+    def _signal(self, signal: Signal, step: Step) -> str:
+        """A flag is 0 or 1, any signal between them, and one that was not asked for is 0."""
+        value = step.inputs[signal.name]
+        if not 0 <= value <= 1 or (signal.flag and value not in (0, 1)):
+            return f"{signal.name} is {value}"
+        unasked = signal.asked and not self.params["kind"][signal.asked]
+        return f"{signal.name}: the question asks for no such thing" if unasked and value else ""
 
     def _fail(self, candidate: Candidate, step: Step, why: str) -> None:
         self.failures.append(f"{candidate.id}, {step.stage}: {why}")
@@ -191,14 +193,10 @@ class MemtuiRun:
         return "" if within == (step.rule == "date_named") else f"its time is {row.timestamp_ms}"
 
     def neighbours(self, row: CandidateRow, step: Step) -> str:
-        """What the memory before says, where it is a candidate too; flags are 0 or 1."""
+        """What the memory before says, where it is a candidate too."""
         i = step.inputs
         if step.rule != "neighbours":
             return ""
-        if wrong := [
-            n for n in ("asked_before", "first_of_session", "last_of_session") if i[n] not in (0, 1)
-        ]:
-            return f"{wrong[0]} is {i[wrong[0]]}"
         previous = i.get("previous")
         if previous is None and (i["words_before"] or i["asked_before"]):
             return "there is no memory before"
@@ -217,16 +215,11 @@ class MemtuiRun:
         return "" if seen or abs(score - i["words_before"]) <= CLOSE else f"the memory before has {score}"
 
     def kind(self, row: CandidateRow, step: Step) -> str:
-        """What the text shows; and a number or time counts only where one is asked for."""
-        i, params = step.inputs, self.params[step.stage]
-        if wrong := [n for n in _SIGNALS["kind"] if i[n] not in (0, 1)]:
-            return f"{wrong[0]} is {i[wrong[0]]}"
+        """What the text shows."""
         said = row.text.removeprefix(f"{_said_by(row)}:") if _said_by(row) else row.text
-        if bool(i["question"]) != any(mark in said for mark in _MARKS):
-            return "whether it asks"
-        if (i["numbers"] and not params["asks_number"]) or (i["times"] and not params["asks_time"]):
-            return "the question asks for no such thing"
-        return ""
+        return (
+            "" if bool(step.inputs["question"]) == any(mark in said for mark in _MARKS) else "whether it asks"
+        )
 
     def recency(self, row: CandidateRow, step: Step) -> str:
         """The age counts from the newest memory."""

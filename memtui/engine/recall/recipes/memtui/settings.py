@@ -6,29 +6,28 @@ import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, create_model
 
 from memtui.engine.core.errors import ConfigError, EmbeddingError
 from memtui.engine.recall.recipes.memtui.scripts import NOTHING, Coverage, coverage
+from memtui.engine.recall.recipes.memtui.signals import SIGNALS
 from memtui.engine.recall.recipes.pro.settings import SettingsBlock, resolve_block
 
 BLOCK = "memtui"
 """The block's name in a configuration."""
 
 
-class SignalWeights(SettingsBlock):
-    """What each signal of `signals.SIGNALS` adds to the score where it is 1; less than 0 takes away."""
-
-    words_before: float = Field(default=0, ge=-2, le=2)
-    asked_before: float = Field(default=0, ge=-2, le=2)
-    first_of_session: float = Field(default=0, ge=-2, le=2)
-    last_of_session: float = Field(default=0, ge=-2, le=2)
-    question: float = Field(default=0, ge=-2, le=2)
-    numbers: float = Field(default=0, ge=-2, le=2)
-    times: float = Field(default=0, ge=-2, le=2)
-    opener: float = Field(default=0, ge=-2, le=2)
+if TYPE_CHECKING:
+    SignalWeights = SettingsBlock
+else:
+    SignalWeights = create_model(
+        "SignalWeights",
+        __base__=SettingsBlock,
+        **{signal.name: (float, Field(default=0, ge=-2, le=2)) for signal in SIGNALS},
+    )
+"""What each signal of `signals.SIGNALS` adds to the score where it is 1; less than 0 takes away."""
 
 
 class OwnSettings(SettingsBlock):
@@ -98,7 +97,7 @@ def profile_of(spoken: float) -> Profile:
 def fitted(profile: Profile) -> Mapping[str, Any]:
     """The weights of a profile under their keys in a configuration: `weights.toml` without errors and ablations."""
     told = tomllib.loads(Path(__file__).with_name("weights.toml").read_text(encoding="utf-8"))[profile]
-    plain = {key: value["weight"] for key, value in told.items() if key != "signals"}
+    plain = {key: value["weight"] for key, value in told.items() if "weight" in value}
     return {**plain, "signals": {key: value["weight"] for key, value in told["signals"].items()}}
 
 

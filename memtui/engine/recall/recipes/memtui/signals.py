@@ -1,13 +1,14 @@
 """Plain signals about a memory and the one before it: each is a number from 0 to 1, and counts by its weight.
 
-What they are worth is fitted, for dialogues and for notes apart: `weights.toml` beside this file, made by
-`tests/quality/fusion.py`. Words that signals look for are English; question marks, numerals and the rest are anyone's.
+Each is declared once, in `SIGNALS`. What they are worth is fitted, for dialogues and for notes apart: `weights.toml`
+beside this file, made by `tests/quality/fusion.py`. Words that signals look for are English; question marks, numerals
+and the rest are anyone's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -23,12 +24,32 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class SignalSources:
+    """What signals are worked out of: the question, the candidates, and the memory before each."""
+
+    pool: CandidatePool
+    earlier: Sequence[CandidateRow | None]
+    """The memory before each candidate, None where there is none that may be seen."""
+    around: Sequence[Around]
+    """Ids of the memories before and after."""
+
+
+@dataclass(frozen=True)
 class Signal:
-    """One signal: its name among the settings, the stage that adds it, what it says."""
+    """One signal, declared once: settings, knobs, trace, What if, proof, Why not and the rule's text are made of it."""
 
     name: str
     stage: Literal["neighbours", "kind"]
-    meaning: str
+    said: str
+    """What it says of a memory, in the rule's text."""
+    weighed: str
+    """What its weight is for, in the list of settings."""
+    source: Callable[[SignalSources], Floats]
+    """Its formula: one number from 0 to 1 a candidate."""
+    flag: bool = True
+    """Whether it is 0 or 1 and nothing between, which the proof checks."""
+    asked: str = ""
+    """Counts only where the question asks for it: a key of `ASKS`."""
 
     @property
     def key(self) -> str:
@@ -36,17 +57,6 @@ class Signal:
         first, *rest = self.name.split("_")
         return first + "".join(part.capitalize() for part in rest)
 
-
-SIGNALS = (
-    Signal("words_before", "neighbours", "keyword score of the memory before, same session"),
-    Signal("asked_before", "neighbours", "another speaker asks something just before"),
-    Signal("first_of_session", "neighbours", "begins its session"),
-    Signal("last_of_session", "neighbours", "ends its session"),
-    Signal("question", "kind", "asks a question itself"),
-    Signal("numbers", "kind", "has a number, where one is asked for"),
-    Signal("times", "kind", "names a time, where one is asked for"),
-    Signal("opener", "kind", "opens with a greeting or an exclamation"),
-)
 
 QUESTION_MARKS = ("?", "？", "؟")
 """Latin, full width, Arabic."""
@@ -86,35 +96,66 @@ def asks_time(question: str) -> bool:
     return bool(_ASKS_TIME.search(question))
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Something that a question may ask for: how it is told, and what to say of a question that does not."""
+
+    holds: Callable[[str], bool]
+    missing: str
+
+
+ASKS: Mapping[str, Wanted] = {
+    "asks_number": Wanted(asks_number, "the question asks for no number"),
+    "asks_time": Wanted(asks_time, "the question asks for no time"),
+}
+"""By the name under which the trace has it."""
+
+
 def signals(
     question: str,
     pool: CandidatePool,
     earlier: Sequence[CandidateRow | None],
     around: Sequence[Around],
 ) -> Mapping[str, Floats]:
-    """Every signal by name, one number a candidate.
+    """Every signal by name, one number a candidate; 0 throughout where the question asks for no such thing.
 
     `earlier` is the memory before each candidate, None where there is none that may be seen; `around` the ids.
     """
-    rows = pool.rows
-    place = {row.id: index for index, row in enumerate(pool.rows)}
-    words = np.array([_score(pool, place, row) for row in earlier])
-    best = max((hit.score for hit in pool.bm25.values()), default=0.0)
-    inside = np.array([any(ids) for ids in around], bool)
-    number, time = asks_number(question), asks_time(question)
+    sources = SignalSources(pool, earlier, around)
     return {
-        "words_before": np.log1p(words) / np.log1p(best) if best > 0 else np.zeros(pool.n),
-        "asked_before": _flags(
-            before is not None and before.once("asks", _asks) and spoken(row)[0] != spoken(before)[0]
-            for row, before in zip(rows, earlier, strict=True)
-        ),
-        "first_of_session": np.where([first is None for first, _ in around], inside, False).astype(float),
-        "last_of_session": np.where([last is None for _, last in around], inside, False).astype(float),
-        "question": _flags(row.once("question", _holds_question) for row in rows),
-        "numbers": _flags(row.once("number", _holds_number) for row in rows) if number else np.zeros(pool.n),
-        "times": _flags(row.once("time", _holds_time) for row in rows) if time else np.zeros(pool.n),
-        "opener": _flags(row.once("opener", _opens) for row in rows),
+        signal.name: signal.source(sources)
+        if not signal.asked or ASKS[signal.asked].holds(question)
+        else np.zeros(pool.n)
+        for signal in SIGNALS
     }
+
+
+def of_stage(stage: str) -> tuple[Signal, ...]:
+    """The signals that a stage adds, in order."""
+    return tuple(signal for signal in SIGNALS if signal.stage == stage)
+
+
+def _words_before(given: SignalSources) -> Floats:
+    place = {row.id: index for index, row in enumerate(given.pool.rows)}
+    words = np.array([_score(given.pool, place, row) for row in given.earlier])
+    best = max((hit.score for hit in given.pool.bm25.values()), default=0.0)
+    return np.log1p(words) / np.log1p(best) if best > 0 else np.zeros(given.pool.n)
+
+
+def _asked_before(given: SignalSources) -> Floats:
+    return _flags(
+        before is not None and before.once("asks", _asks) and spoken(row)[0] != spoken(before)[0]
+        for row, before in zip(given.pool.rows, given.earlier, strict=True)
+    )
+
+
+def _at_end(given: SignalSources, end: int) -> Floats:
+    return _flags(any(ids) and ids[end] is None for ids in given.around)
+
+
+def _of_text(name: str, holds: Callable[[CandidateRow], bool]) -> Callable[[SignalSources], Floats]:
+    """A flag that the text of each candidate tells by itself."""
+    return lambda given: _flags(row.once(name, holds) for row in given.pool.rows)
 
 
 def _flags(found: Iterable[bool]) -> Floats:
@@ -157,3 +198,72 @@ def spoken(row: CandidateRow) -> tuple[str, str]:
 def _spoken(row: CandidateRow) -> tuple[str, str]:
     speaker = text_of(row.metadata.values, (SPEAKER,))
     return speaker, bare_text(row.text, speaker)
+
+
+SIGNALS = (
+    Signal(
+        "words_before",
+        "neighbours",
+        "words met just before",
+        "of the keyword score of the memory before, same session",
+        _words_before,
+        flag=False,
+    ),
+    Signal(
+        "asked_before",
+        "neighbours",
+        "asked just before",
+        "for what another speaker has just asked about",
+        _asked_before,
+    ),
+    Signal(
+        "first_of_session",
+        "neighbours",
+        "begins its session",
+        "for what begins its session",
+        lambda given: _at_end(given, 0),
+    ),
+    Signal(
+        "last_of_session",
+        "neighbours",
+        "ends its session",
+        "for what ends its session",
+        lambda given: _at_end(given, 1),
+    ),
+    Signal(
+        "question",
+        "kind",
+        "is a question",
+        "for what asks a question itself",
+        _of_text("question", _holds_question),
+    ),
+    Signal(
+        "numbers",
+        "kind",
+        "has a number",
+        "for a number, where one is asked for",
+        _of_text("number", _holds_number),
+        asked="asks_number",
+    ),
+    Signal(
+        "times",
+        "kind",
+        "names a time",
+        "for a time, where one is asked for",
+        _of_text("time", _holds_time),
+        asked="asks_time",
+    ),
+    Signal(
+        "opener",
+        "kind",
+        "opens with a greeting",
+        "for what opens with a greeting or an exclamation",
+        _of_text("opener", _opens),
+    ),
+)
+"""Every plain signal; a weight below 0 takes away."""
+
+
+def signal_words() -> Mapping[str, str]:
+    """What each plain signal of the recipe `memtui` says of a memory, by its name in a trace."""
+    return {signal.name: signal.said for signal in SIGNALS}

@@ -9,7 +9,7 @@ import numpy as np
 
 from memtui.engine.recall.candidates import CandidatePool
 from memtui.engine.recall.recipes.memtui.evidence import MILLISECONDS_A_DAY, Evidence, cosines, stretch
-from memtui.engine.recall.recipes.memtui.signals import SIGNALS, asks_number, asks_time
+from memtui.engine.recall.recipes.memtui.signals import ASKS, of_stage
 from memtui.engine.recall.stage import Drop, Outcome, Ranking
 
 
@@ -123,7 +123,7 @@ def neighbours(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
 
 def kind(flow: Ranking, pool: CandidatePool, asked: Evidence) -> Outcome:
     """score + weight * signal for what kind of text the memory is."""
-    params = {"asks_number": asks_number(asked.question), "asks_time": asks_time(asked.question)}
+    params = {name: wanted.holds(asked.question) for name, wanted in ASKS.items()}
     return _signals(flow, asked, "kind", np.ones(pool.n, np.bool_), {}, params)
 
 
@@ -137,11 +137,10 @@ def _signals(
 ) -> Outcome:
     inputs = dict(more)
     gain = np.zeros(len(flow.score))
-    for signal in SIGNALS:
-        if signal.stage == stage:
-            weight = getattr(asked.settings.signals, signal.name)
-            inputs |= {signal.name: asked.signals[signal.name], f"{signal.name}_weight": weight}
-            gain = gain + weight * asked.signals[signal.name]
+    for signal in of_stage(stage):
+        weight = getattr(asked.settings.signals, signal.name)
+        inputs |= {signal.name: asked.signals[signal.name], f"{signal.name}_weight": weight}
+        gain = gain + weight * asked.signals[signal.name]
     return _plus(flow, gain, applies, stage, inputs, params)
 
 

@@ -1,0 +1,129 @@
+"""A plain signal is declared in one place, and stands in trace, What if, proof, Why not and the rule's text at once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine, RecallRequest, open_engine
+from memtui.engine.demo import build_demo
+from memtui.engine.explain import parameters, signal_words, what_if, why_not_in
+from memtui.engine.explain.knobs import knobs_of
+from memtui.engine.recall.recipes.memtui.settings import SignalWeights
+from memtui.engine.recall.recipes.memtui.signals import SIGNALS
+from memtui.tui.trace.rule_text import formula
+from tests.conftest import NOW_MS
+
+ADDED = '''
+"""A program of its own: one signal more is declared before anything else is read."""
+import json, sys
+from memtui.engine.recall.recipes.memtui import signals
+
+signals.SIGNALS += (
+    signals.Signal("short_text", "kind", "is short", "for what is short",
+                   lambda given: signals._flags(len(row.text) < 60 for row in given.pool.rows)),
+)
+
+from memtui.engine import RecallRequest, open_engine
+from memtui.engine.explain import parameters, what_if, why_not_in
+from memtui.tui.trace.rule_text import formula
+
+
+def after(trace):
+    return sorted((c.id, s.after) for c in trace.candidates for s in c.steps if s.stage == "kind")
+
+
+NOW = int(sys.argv[2])
+engine = open_engine(sys.argv[1], now=lambda: NOW, environ={}, cwd=sys.argv[1])
+config = {"memtui": {"signals": {"shortText": 0.3}}}
+question = "Which port do I use for SSH to the bastion?"
+trace = engine.recall(RecallRequest(question, recipe="memtui", config=config, limit=3))
+steps = [(c, s) for c in trace.candidates for s in c.steps if s.stage == "kind"]
+short = next(s for _, s in steps if s.inputs.get("short_text"))
+last = trace.candidates[-1]
+verdict = why_not_in(engine, trace, last.id)
+turned = what_if(engine, trace, {"memtui.signals.shortText": -0.3})
+print(json.dumps({
+    "trace": [short.inputs["short_text"], short.inputs["short_text_weight"]],
+    "proof": trace.proof.recomputed,
+    "knob": [p.knob.meaning for p in parameters(trace) if p.knob.path == "memtui.signals.shortText"],
+    "moved": after(trace) != after(turned.trace),
+    "turned": turned.trace.config["memtui"]["signals"]["shortText"],
+    "why_not": "short" in json.dumps(verdict.as_json(), default=str),
+    "text": formula("kind", 0.0, short.inputs),
+}))
+'''
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    folder: Path = build_demo(tmp_path_factory.mktemp("demo") / "store", now_ms=NOW_MS)
+    return open_engine(folder, now=lambda: NOW_MS, environ={}, cwd=folder)
+
+
+def test_a_signal_that_is_added_is_everywhere(demo: Engine, tmp_path: Path) -> None:
+    script = tmp_path / "added.py"
+    script.write_text(ADDED, encoding="utf-8")
+    root = Path(__file__).parents[2]
+    run = subprocess.run(
+        [sys.executable, str(script), str(demo.store.uri), str(NOW_MS)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=root,
+        env={"PYTHONPATH": str(root), "PATH": "", "HOME": str(tmp_path)},
+    )
+    assert run.returncode == 0, run.stderr
+    told = json.loads(run.stdout)
+    assert told["trace"] == [1, 0.3]
+    assert told["proof"] is True
+    assert told["knob"] == ["for what is short"]
+    assert told["turned"] == -0.3
+    assert told["moved"]
+    assert told["why_not"]
+    assert "+ .3 is short" in told["text"]
+
+
+def test_every_signal_is_everywhere(demo: Engine) -> None:
+    trace = demo.recall(RecallRequest("When did we move the port of the bastion?", recipe="memtui", limit=3))
+    knobs = {knob.path for knob in knobs_of("memtui")}
+    shown = {parameter.knob.path for parameter in parameters(trace)}
+    ran = {record.name: record.outcome.inputs for record in trace.records}
+    assert set(signal_words()) == {signal.name for signal in SIGNALS} == set(SignalWeights.model_fields)
+    for signal in SIGNALS:
+        path = f"memtui.signals.{signal.key}"
+        assert path in knobs
+        assert path in shown
+        assert {signal.name, f"{signal.name}_weight"} <= set(ran[signal.stage])
+        assert signal.said in formula(signal.stage, 0.0, {signal.name: 1.0, f"{signal.name}_weight": 0.5})
+
+
+@pytest.mark.parametrize("name", [signal.name for signal in SIGNALS])
+def test_the_proof_holds_every_signal(demo: Engine, name: str) -> None:
+    """A value that no formula gives, and a weight that is not the setting, turn the account red."""
+    trace = demo.recall(RecallRequest("When did we move the port of the bastion?", recipe="memtui"))
+    stage = next(signal.stage for signal in SIGNALS if signal.name == name)
+    at = next(at for at, record in enumerate(trace.records) if record.name == stage)
+    assert trace.proof.recomputed
+    inputs = trace.records[at].outcome.inputs
+    for tampered in ({name: inputs[name] + 2}, {f"{name}_weight": inputs[f"{name}_weight"] + 0.5}):
+        outcome = replace(trace.records[at].outcome, inputs={**inputs, **tampered})
+        records = list(trace.records)
+        records[at] = replace(records[at], outcome=outcome)
+        assert not replace(trace, records=tuple(records)).proof.recomputed
+
+
+def test_why_not_weighs_every_signal(demo: Engine) -> None:
+    trace = demo.recall(RecallRequest("When did we move the port of the bastion?", recipe="memtui", limit=3))
+    last = trace.candidates[-1]
+    told = json.dumps(why_not_in(demo, trace, last.id).as_json(), default=str)
+    turned = what_if(demo, trace, {f"memtui.signals.{signal.key}": 0.9 for signal in SIGNALS})
+    assert turned.trace.proof.recomputed
+    for signal in SIGNALS:
+        assert turned.trace.config["memtui"]["signals"][signal.key] == 0.9
+    assert last.id in told
