@@ -194,7 +194,7 @@ def render(engine: Engine, trace: Trace, *, whole: bool) -> str:
     told = trace.confidence
     if told is not None:
         said = f"answers this: {told.word}" if told.answered else "no memory answers this well"
-        lines.append(f"{said} ({told.probability:.2f})")
+        lines.append(f"{said} ({told.probability:.2f}): {told.why}")
     for result in trace.results:
         memory = trace.memories[result.id]
         evidence = "  ".join(

@@ -28,7 +28,7 @@ from memtui.engine.recall.answer import recall
 from memtui.engine.recall.context import RecallContext
 from memtui.engine.recall.recipes.memtui.signals import SIGNALS
 from tests.conftest import SHARED
-from tests.quality import dialogues, tuning
+from tests.quality import confidence, dialogues, tuning
 from tests.quality.tuning import Asked, interval
 
 WEIGHTS = Path(__file__).parents[2] / "memtui" / "engine" / "recall" / "recipes" / "memtui" / "weights.toml"
@@ -339,7 +339,9 @@ def main() -> int:
         parts = [report("dialogue", spoken)]
         parts.append(report("notes", notes(shared, root)))
     if "--write" in sys.argv:
-        WEIGHTS.write_text(HEAD + "\n" + "\n".join(line for part in parts for line in part), encoding="utf-8")
+        told = HEAD + "\n" + "\n".join(line for part in parts for line in part)
+        _, more = confidence.kept(WEIGHTS.read_text(encoding="utf-8"))
+        WEIGHTS.write_text(told.rstrip() + "\n\n" + more, encoding="utf-8")
     return 0
 
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from memtui.engine import MemtuiError, StageSummary, Step, clean
 from memtui.engine.recall.proof_formulas import SCORES
+from memtui.engine.recall.trace import Confidence
 from memtui.tui.paint.glyphs import UNICODE
 from memtui.tui.screens.recall import view
 from memtui.tui.screens.recall.state import RecallState
@@ -305,3 +306,9 @@ def test_a_gate_passed_says_what_it_asked() -> None:
     assert results.asked(step, governance) == "confirmed, durable"
     near = Step("mmr_diversity", 0.8, 0.8, 1, 6, "deferred", {"cosine": 0.91, "threshold": 0.85})
     assert results.asked(near, governance) == "cosine .91 with a better one, above .85: to the end"
+
+
+def test_the_confidence_says_what_it_is_made_of() -> None:
+    told = Confidence("m1", 0.83, 0.714, 0.9, 0.2)
+    assert results.confidence_reasons(told) == "words met .714, weight .900"
+    assert told.why == "71% of the question's words met, 90% of all weight gathered"

@@ -185,11 +185,11 @@ class Confidence:
     probability: float
     """0 to 1, where every second question has an answer."""
     met: float
-    """How well it meets the words of the question, -1 to 1."""
-    covered: float
-    """How well any candidate meets each of them."""
+    """How well it meets the words of the question, or what was said just before it does; -1 to 1."""
+    gathered: float
+    """The share of all weight that speaks for the first result; may pass 1 where an identifier is held."""
     line: float
-    """Below this probability no memory answers well; lower for a long question."""
+    """Below this probability no memory answers well."""
 
     @property
     def word(self) -> Word:
@@ -203,13 +203,18 @@ class Confidence:
         """Whether any memory answers this well."""
         return self.probability >= self.line
 
+    @property
+    def why(self) -> str:
+        """What it is told by, in words."""
+        return f"{self.met:.0%} of the question's words met, {self.gathered:.0%} of all weight gathered"
+
     def as_json(self) -> dict[str, Any]:
         """For the command line."""
         return {
             "memory": self.memory,
             "probability": self.probability,
             "met": self.met,
-            "covered": self.covered,
+            "gathered": self.gathered,
             "line": self.line,
             "answers": self.word,
             "answered": self.answered,

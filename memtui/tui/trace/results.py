@@ -417,6 +417,11 @@ def moved_on(trace: Trace, version: int | None) -> str:
     return f"v{version} now, this answer is of v{trace.table_version}"
 
 
+def confidence_reasons(told: Confidence) -> str:
+    """What the confidence is made of, in a few words with their numbers."""
+    return f"words met {score(told.met)}, weight {score(told.gathered)}"
+
+
 def confidence_words(told: Confidence) -> tuple[str, str]:
     """Whether the best memory answers, in words with the probability, and their style."""
     number = score(told.probability)

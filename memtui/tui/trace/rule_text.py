@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memtui.engine import counted, one_line
-from memtui.engine.explain import signal_words
+from memtui.engine import counted, explain, one_line
 from memtui.tui.paint.numbers import date
 from memtui.tui.paint.waterfall import number
 
@@ -115,7 +114,7 @@ def _read(b: float, i: Inputs) -> str:
 def _signals(b: float, i: Inputs) -> str:
     """The signals that count here, each with its weight, and its value where that is not 1."""
     parts = []
-    for name, said in signal_words().items():
+    for name, said in explain.signal_words().items():
         value, weight = i.get(name), i.get(f"{name}_weight")
         if isinstance(value, int | float) and isinstance(weight, int | float) and value and weight:
             times = "" if value == 1 else f" x {figure(value)}"

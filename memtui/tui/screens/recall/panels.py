@@ -155,6 +155,10 @@ class ListPanel(BoundPanel[RecallState]):
         raise NotImplementedError
 
 
+ROOM_FOR_REASONS = 80
+"""Columns of the results from which on their headline says what the confidence is made of."""
+
+
 class ResultsPanel(ListPanel):
     """What came back, in its order."""
 
@@ -186,7 +190,8 @@ class ResultsPanel(ListPanel):
         )
         told = trace.confidence if trace is not None and not empty else None
         if told is not None:
-            which = Content.assemble(present.confidence_words(told), ("   score  rank", "$dim"))
+            why = f"  {present.confidence_reasons(told)}" if self.size.width >= ROOM_FOR_REASONS else ""
+            which = Content.assemble(present.confidence_words(told), (f"{why}   score  rank", "$dim"))
         if state.stale and trace is not None and not empty:
             which = Content.styled(f"still of {one_line(trace.recipe)}, the answer before", "$stale")
         self.headline(which=which, where="" if empty else where)
