@@ -124,7 +124,7 @@ def _block(door: Door, question: str, session: str, usage: str) -> str:
         why = mask(str(error))[0]
         door.record(MEMORIES_FOR, {"query": question}, {}, began, why)
         raise MCPError(code=-32603, message=why) from None
-    outcome = "injected" if ids else "silent"
+    outcome = "injected" if text else "silent"
     told = {"action": outcome, "results": [{"id": each} for each in ids]}
     door.record(MEMORIES_FOR, {"query": question}, told, began)
     return text or f"No memory belongs to this question: {why}"

@@ -176,6 +176,20 @@ async def test_a_question_of_an_agent_that_only_reads_is_a_case_for_the_person(o
     assert "Which port has the Kelp gateway?" in json.dumps(cases)
 
 
+async def test_documents_that_went_before_a_prompt_stand_in_the_journal_as_injected(
+    own: World, tmp_path: Path
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "ovens.md").write_text("# Ovens\n\nRye bread bakes at 230 degrees.\n", encoding="utf-8")
+    assert own.run("docs", str(notes), "--cold").returncode == 0
+    async with own.serve("--as", "main") as client:
+        for question in ("how hot is rye bread baked?", "umbrella quota"):
+            await client.get_prompt("memories_for", {"question": question})
+    calls = json.loads(own.run("calls", "--json").stdout)["calls"]
+    assert [each["outcome"] for each in reversed(calls)] == ["injected", "silent"]
+
+
 @pytest.mark.parametrize("host", HOSTS)
 async def test_what_is_to_be_pasted_starts_the_server_from_any_folder(
     host: str, own: World, tmp_path: Path

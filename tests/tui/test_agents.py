@@ -15,6 +15,7 @@ from mcp.client import Client as McpClient
 from memtui.engine import CancelToken, Engine, open_engine
 from memtui.engine.capture import play, read_event
 from memtui.engine.clients import Call, CallJournal, Client, ClientRegister
+from memtui.engine.documents import take_in
 from memtui.mcp.door import Door
 from memtui.mcp.server import make_server
 from memtui.paths import clients_file
@@ -151,6 +152,26 @@ async def test_a_call_that_comes_is_seen_and_a_feed_that_stands_still_keeps_its_
         await type_text(pilot, "ops -health")
         await press(pilot, "enter")
         assert [each.tool for each in screen_of(app).state.shown] == ["memory_list"]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=SIZE_NAMES)
+async def test_the_documents_that_answers_consult_are_listed(home: Path, size: tuple[int, int]) -> None:
+    notes = home / "notes"
+    (notes / "decisions").mkdir(parents=True)
+    (notes / "ovens.md").write_text("# Ovens\n\n## Heat\n\nRye at 230.\n\n## Care\n\nSweep on Fridays.\n")
+    (notes / "decisions" / "van.md").write_text("# Van\n\nWe take the blue one.\n")
+    with engine_of(home, writable=True) as engine:
+        take_in(engine, {"enabled": True, "sourceRoots": [str(notes)]})
+    async with running(engine_of(home), size) as (app, pilot):
+        await press(pilot, "0", "right_square_bracket", "right_square_bracket")
+        await until(pilot, lambda: len(screen_of(app).state.sources or ()) == 2)
+        await until(pilot, lambda: screen_of(app).state.folders is not None)
+        await settle(pilot)
+        text = screen_text(app)
+        assert "3 pieces, asked where memories are few" in text
+        assert "decisions/van.md" in text
+        assert "decision 1 piece" in text
+        assert "documents 2" in text
 
 
 async def test_a_call_opens_in_recall_as_its_agent_or_in_capture(home: Path) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtui.engine import CancelToken
+from memtui.engine import CancelToken, MemtuiError
 from memtui.engine.clients import Call, CallJournal, Client, ClientRegister, activities, day_of_calls
 from memtui.paths import clients_file
 from memtui.tui.screens.agents.state import MOST_CALLS, ClientRow, Folder, Rights
@@ -16,7 +16,7 @@ from memtui.tui.screens.agents.state import MOST_CALLS, ClientRow, Folder, Right
 if TYPE_CHECKING:
     from memtui.engine import Engine, Memory
     from memtui.engine.clients import Day
-    from memtui.engine.documents import Todo, WorkingSet
+    from memtui.engine.documents import ColdSource, Todo, WorkingSet
 
 DAY_MS = 86_400_000
 
@@ -130,6 +130,16 @@ def read_folders(engine: Engine, cancel: CancelToken) -> tuple[Folder, ...]:
             size = sum(file.st_size for file in files)
             found.append(Folder(", ".join(each.agents), each.path, len(files), size, newest))
     return tuple(found)
+
+
+def read_sources(engine: Engine, cancel: CancelToken) -> tuple[ColdSource, ...]:
+    """The files of the store's own documents; none where nobody made any, or they cannot be read."""
+    from memtui.engine.documents import sources_of
+
+    try:
+        return sources_of(engine)
+    except MemtuiError:
+        return ()  # an answer that asks them says why
 
 
 def _markdown(place: Path) -> Iterable[Path]:

@@ -127,7 +127,7 @@ class AgentsScreen(BaseScreen):
             self.say(of_session(session) or State("loading", "opening the store", skeleton=True))
         elif session.revision != self._revision and session.phase == "ready":
             self._revision, self._engine, self._seen = session.revision, session.engine, None
-            self.state = replace(self.state, sets={}, todos=None, folders=None)
+            self.state = replace(self.state, sets={}, todos=None, folders=None, sources=None)
             self._poll()
             self._start("counts", reading.read_counts, self._have_counts)
             self._read_view()
@@ -191,6 +191,8 @@ class AgentsScreen(BaseScreen):
         if state.view == "documents":
             if state.folders is None:
                 self._start("folders", reading.read_folders, lambda folders: self._have(folders=folders))
+            if state.sources is None:
+                self._start("sources", reading.read_sources, lambda found: self._have(sources=found))
             scope = state.scope or (state.scopes[0] if state.scopes else "")
             if scope and scope not in state.sets:
                 self.state = replace(state, scope=scope)
@@ -240,7 +242,7 @@ class AgentsScreen(BaseScreen):
             planned = "plan, not written" if state.plan is not None else state.client
             return full(len(state.clients)), "", planned
         if state.view == "documents":
-            return full(len(state.scopes)), full(len(state.folders or ())), state.scope
+            return full(len(state.scopes)), full(view.documents_of(state)), state.scope
         return full(len(state.todos or ())), "", ""
 
     # ------------------------------------------------------------------ what was chosen

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from memtui.engine import Memory
     from memtui.engine.clients import Activity, Call, Client, Day
-    from memtui.engine.documents import Todo, WorkingSet
+    from memtui.engine.documents import ColdSource, Todo, WorkingSet
 
 View = Literal["live", "rights", "documents", "to-dos"]
 
@@ -88,6 +88,8 @@ class AgentsState:
     scope: str = ""
     sets: Mapping[str, WorkingSet] = field(default_factory=dict)
     folders: tuple[Folder, ...] | None = None
+    sources: tuple[ColdSource, ...] | None = None
+    """The files of the store's own documents."""
     todos: tuple[Todo, ...] | None = None
     todo: str = ""
 

@@ -54,7 +54,7 @@ class Look:
 
 def views(state: AgentsState, width: int, look: Look) -> list[Row]:
     """The place's views, the active one in brackets, and what the feed is narrowed to."""
-    counts = {"to-dos": len(state.todos or ()), "documents": len(state.folders or ())}
+    counts = {"to-dos": len(state.todos or ()), "documents": documents_of(state)}
     parts = []
     for name in VIEWS:
         label = f"{name} {counts[name]}" if counts.get(name) else name
@@ -452,11 +452,23 @@ def scopes(state: AgentsState, width: int, look: Look) -> list[Row]:
     return rows or [line(" no scopes", "$dim")]
 
 
+def documents_of(state: AgentsState) -> int:
+    """Files that answers consult, and folders of agents."""
+    return len(state.sources or ()) + len(state.folders or ())
+
+
 def folders(state: AgentsState, width: int, look: Look) -> list[Row]:
-    """The Markdown of the agents."""
-    if state.folders is None:
-        return [line(" looking for the agents' Markdown", "$dim")]
+    """The store's own documents, then the Markdown of the agents."""
+    if state.folders is None or state.sources is None:
+        return [line(" looking for documents", "$dim")]
     rows = []
+    if state.sources:
+        pieces = counted(sum(each.pieces for each in state.sources), "piece")
+        rows.append(line(f" {pieces}, asked where memories are few", "$dim"))
+    for source in state.sources:
+        far = f"{', '.join(source.kinds)} {counted(source.pieces, 'piece')}"
+        name = fit(one_line(source.path), max(8, width - len(far) - 3), look.glyphs.ellipsis)
+        rows.append(Row((Content.assemble(" ", (name, "$foreground"), " ", (far, "$dim")),)))
     for each in state.folders:
         rows.append(fact(one_line(each.agent)[: NAME_CELLS - 1], tilde(each.path), width, most=1))
         said = f"{counted(each.files, 'file')}, {size(each.size)}, newest {ago(each.newest_ms, look.now_ms)}"
@@ -464,7 +476,7 @@ def folders(state: AgentsState, width: int, look: Look) -> list[Row]:
     if not rows:
         return [
             line(" no agent here has Markdown beside its store", "$dim"),
-            line(" memtui docs FOLDER searches any folder of notes", "$dim"),
+            line(" memtui docs FOLDER --cold --store S makes it the store's", "$dim"),
         ]
     return rows
 
